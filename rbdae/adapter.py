@@ -107,7 +107,10 @@ class Request:
 
 @dataclass(slots=True)
 class Outcome:
-    """What an adapter gives back: rows of `y` belong to entries of `t`."""
+    """What an adapter gives back: rows of `y` belong to entries of `t`.
+
+    `stopped` is the time that the solver reached, which is later than ``t[-1]`` where `t_eval` says so.
+    """
 
     t: Vec
     y: Mat
@@ -116,6 +119,7 @@ class Outcome:
     detail: str = ""
     t_events: list[Vec] = field(default_factory=list)
     y_events: list[Mat] = field(default_factory=list)
+    stopped: float | None = None
 
 
 class Unsupported(ValueError):

@@ -1,0 +1,1 @@
+"""Adapters of `rbdae` to solver packages: one module a package, none of them imported here."""

@@ -1,0 +1,485 @@
+"""scikits.odes 3.0: IDA and CVODE of SUNDIALS 6, and DASPK, driven one internal step at a time.
+
+- Variables of higher index leave the error test by `exclude_algvar_from_error`, velocities of index 3
+  declared algebraic for this purpose, and Newton's convergence test by large tolerances (see `_sundials`).
+- Jacobians are dense; the package has no sparse direct solver, and drops a Jacobian for the band ones.
+- `nonlin_conv_coef` is cut to an integer by the package (0.33 becomes 0, which SUNDIALS ignores): refused.
+- DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. It keeps state in
+  Fortran variables and negative times are its switch for single steps: it runs on a shifted clock where the
+  interval begins before 0.
+- Exceptions of callbacks are kept aside and raised afterwards, because IDA's wrapper would drop them.
+
+All three are multistep codes without a way to take a corrected state back: with a projection they start
+again, at order 1, where the drift exceeds ten times the tolerance. A restart costs some 20 to 40 steps. All
+recorded states are projected in any case.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import importlib.util
+import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Stats, Unsupported
+from rbdae_adapters._quiet import quiet
+from rbdae_adapters._stepping import (
+    AbstractStepper,
+    Dense,
+    Recorder,
+    Trap,
+    drive,
+    leaves_error_test,
+    take_options,
+)
+from rbdae_adapters._sundials import (
+    CVODE_REASONS,
+    DASPK_REASONS,
+    IDA_REASONS,
+    MAX_STEPS,
+    STALLED,
+    STALLED_MESSAGE,
+    ResidualNative,
+    RhsNative,
+    first_step,
+    gave_up,
+    restart_drift,
+    tolerances,
+)
+
+if TYPE_CHECKING:
+    from rbdae.problem import Problem
+
+_SUNDIALS = frozenset(
+    {
+        "order",
+        "max_steps",
+        "max_step_size",
+        "first_step_size",
+        "max_conv_fails",
+        "max_nonlin_iters",
+        "nonlin_conv_coef",
+        "linsolver",
+        "maxl",
+        "precond_type",
+        "prec_setupfn",
+        "prec_solvefn",
+        "jac_times_vecfn",
+        "jac_times_setupfn",
+        "user_data",
+    }
+)
+_OPTIONS = {
+    "ida": _SUNDIALS | {"constraints_type"},
+    "cvode": _SUNDIALS | {"lmm", "lmm_type", "nonlinsolver", "bdf_stability_detection", "min_step_size"},
+    "ddaspk": frozenset({"order", "max_steps", "max_step_size", "first_step"}),
+}
+_DENSE = frozenset({"dense", "lapackdense"})
+_KRYLOV = {"ida": frozenset({"spgmr", "sptfqmr"}), "cvode": frozenset({"spgmr", "spbcgs", "sptfqmr"})}
+
+
+@final
+class _Messages:
+    """SUNDIALS' own words, in place of its printing."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        self.last = ""
+
+    def __call__(self, code: int, module: bytes, function: bytes, message: bytes) -> None:
+        self.last = message.decode(errors="replace").strip()
+
+
+@final
+class _Sundials(AbstractStepper):
+    """IDA (carries yd) or CVODE (does not)."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Any,
+        trap: Trap,
+        messages: _Messages,
+        counts: dict[str, int],
+        t_end: float,
+        t0: float,
+        y0: Vec,
+        *,
+        implicit: bool,
+    ) -> None:
+        self._problem, self._solver, self._trap, self._messages = problem, solver, trap, messages
+        self._counts, self._t_end, self._implicit = counts, t_end, implicit
+        self._reasons = IDA_REASONS if implicit else CVODE_REASONS
+        self._t, self._y = t0, y0
+        self._yd = np.array(problem.yd0, dtype=float)
+        self._past = np.zeros(3, dtype=np.int64)  # CVODE's counts before the last restart
+        self._interpolating = False
+        self._call(solver.init_step)
+
+    def _call(self, start: Callable[..., Any]) -> None:
+        # the package keeps pointers to what it gets
+        self._kept = (self._y.copy(), self._yd.copy())
+        flag = start(self._t, *self._kept[: 2 if self._implicit else 1]).flag
+        self._trap.release()
+        if flag < 0:
+            raise self._surrender(flag, "at the start")
+
+    def _surrender(self, flag: int, message: str) -> Exception:
+        message = self._messages.last or message
+        yd = self._yd if self._implicit else None
+        return gave_up(self._problem, self._reasons, int(flag), message, self._t, self._y, yd)
+
+    def _mode(self, *, interpolating: bool) -> None:
+        if interpolating != self._interpolating:
+            self._solver.set_options(one_step_compute=not interpolating)
+            self._interpolating = interpolating
+
+    def step(self) -> tuple[float, Vec]:
+        self._mode(interpolating=False)
+        for _ in range(3):  # after interpolation the first call returns to the end of the step
+            result = self._solver.step(self._t_end)
+            self._trap.release()
+            if result.flag < 0:
+                raise self._surrender(result.flag, result.message)
+            if result.values.t > self._t:
+                break
+        else:
+            raise self._surrender(STALLED, STALLED_MESSAGE)
+        self._t, self._y = result.values.t, result.values.y
+        if self._implicit:
+            self._yd = result.values.ydot
+        return self._t, self._y
+
+    def interpolant(self) -> Dense:
+        self._mode(interpolating=True)
+
+        def dense(t: float) -> Vec:
+            y: Vec = self._solver.step(t).values.y
+            return y
+
+        return dense
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._past += self._info()
+        self._t, self._y = t, y
+        self._call(self._solver.reinit_IC)
+
+    def _info(self) -> Any:
+        if self._implicit:
+            return np.zeros(3, dtype=np.int64)
+        info = self._solver.get_info()
+        return np.array([info["NumRhsEvals"], info["NumErrTestFails"], info["NumLinSolvSetups"]])
+
+    def finish(self, stats: Stats) -> None:
+        stats.jacobians = self._counts["jacobian"]
+        if self._implicit:
+            stats.evaluations = self._counts["function"]
+            stats.factorisations = stats.jacobians
+            stats.rejected = -1  # the package does not report them
+        else:
+            evaluations, rejected, factorisations = (self._past + self._info()).tolist()
+            stats.evaluations, stats.rejected, stats.factorisations = evaluations, rejected, factorisations
+
+
+@final
+class _Daspk(AbstractStepper):
+    """DASPK through the package's class; times are `shift`ed to be positive."""
+
+    def __init__(
+        self, problem: Problem, solver: Any, trap: Trap, t_end: float, t0: float, y0: Vec, shift: float
+    ) -> None:
+        self._problem, self._solver, self._trap = problem, solver, trap
+        self._t_end, self._t, self._y, self._shift = t_end, t0, y0, shift
+        self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
+        self._yd = np.array(problem.yd0, dtype=float)
+        self._before = self._clock
+        self._past = np.zeros(5, dtype=np.int64)
+        self._start()
+
+    def _start(self) -> None:
+        self._solver.init_step(self._clock, self._y, self._yd)
+
+    def step(self) -> tuple[float, Vec]:
+        y, yd = np.empty_like(self._y), np.empty_like(self._yd)
+        self._solver.t = self._clock  # interpolation leaves another time there
+        with contextlib.redirect_stdout(io.StringIO()):  # the class prints what it returns
+            flag, t = self._solver.step(-(self._t_end - self._shift), y, yd)
+        self._trap.release()
+        if flag < 0:
+            message = self._solver.messages.get(flag, "no message")
+            raise gave_up(self._problem, DASPK_REASONS, flag, message, self._t, self._y, self._yd)
+        if flag == 1 and t <= self._clock:
+            raise gave_up(self._problem, DASPK_REASONS, STALLED, STALLED_MESSAGE, self._t, self._y, self._yd)
+        self._before, self._clock = self._clock, t
+        self._t = self._t_end if flag > 1 else t + self._shift
+        self._y, self._yd = y, yd
+        return self._t, y
+
+    def interpolant(self) -> Dense:
+        def dense(t: float) -> Vec:
+            if t >= self._t:
+                return self._y
+            y = np.empty_like(self._y)
+            self._solver.t = self._before  # DASPK refuses outputs behind the time it is given
+            flag, _ = self._solver.step(t - self._shift, y)
+            if flag != 3:
+                raise RuntimeError(f"DASPK's interpolation at t = {t!r} returned {flag}")
+            return y
+
+        return dense
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._past += self._info()
+        self._t, self._y = t, y
+        self._start()
+
+    def _info(self) -> Any:
+        # steps, residuals, Jacobians, error test failures, convergence failures: IWORK(11) to IWORK(15)
+        return np.array(self._solver.iwork[10:15], dtype=np.int64)
+
+    def finish(self, stats: Stats) -> None:
+        _flush_fortran()
+        _, evaluations, jacobians, failures, unconverged = (self._past + self._info()).tolist()
+        stats.evaluations, stats.jacobians = evaluations, jacobians
+        stats.factorisations = jacobians
+        stats.rejected = failures + unconverged
+
+
+@final
+class ScikitsOdesAdapter(AbstractAdapter):
+    """`scikits_odes_sundials`' IDA and CVODE, and `scikits_odes.dae("ddaspk", ...)`."""
+
+    package = "scikits.odes"
+    install = (
+        "apt-get install gfortran libsundials-dev liblapack-dev; "
+        "pip install scikits-odes==3.0.0 scikits-odes-sundials==3.0.0 scikits-odes-daepack==3.0.0 "
+        "(or conda install -c conda-forge scikits.odes)"
+    )
+    methods = (
+        Method(
+            "ida",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
+        ),
+        Method(
+            "cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"
+        ),
+        Method(
+            "ddaspk",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="DASPK: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
+        ),
+    )
+
+    def version(self) -> str | None:
+        if any(importlib.util.find_spec(name) is None for name in ("scikits_odes", "scikits_odes_sundials")):
+            return None
+        return importlib.metadata.version("scikits-odes-sundials")
+
+    def native(
+        self, problem: Problem, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> ResidualNative | RhsNative:
+        """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
+        given = take_options(options, _OPTIONS[method], f"scikits.odes:{method}")
+        if method == "cvode":
+            return _cvode(problem, rtol, atol, given)
+        return (_ida if method == "ida" else _ddaspk)(problem, rtol, atol, given)
+
+    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+        options = dict(request.options)
+        max_steps = options.get("max_steps", MAX_STEPS)
+        recorder = Recorder(problem, request, one_step=False)
+        recorder.restart_drift = restart_drift(problem, recorder.restart_drift)
+        with quiet() as chatter:
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            make = _daspk_stepper if method.name == "ddaspk" else _sundials_stepper
+            outcome = drive(make(problem, native, request, recorder.y0), recorder, max_steps=max_steps)
+        return chatter.added_to(outcome)
+
+
+def _guarded(
+    trap: Trap, function: Callable[..., None], counts: dict[str, int], name: str
+) -> Callable[..., int]:
+    """`function`, counted; an exception is kept and SUNDIALS told to stop, for IDA's wrapper cannot pass it on."""
+    counts[name] = 0
+
+    def guarded(*args: Any) -> int:
+        if trap.error is not None:
+            return -1
+        counts[name] += 1
+        try:
+            function(*args)
+        except BaseException as error:
+            trap.error = error
+            return -1
+        return 0
+
+    return guarded
+
+
+def _flush_fortran() -> None:
+    """Have what Fortran has printed written now, while it is not shown, instead of at the process's end."""
+    import ctypes
+
+    from scikits_odes_daepack import ddaspk
+
+    with contextlib.suppress(OSError, AttributeError):  # another compiler's runtime
+        ctypes.CDLL(ddaspk.__file__)._gfortran_flush_i4(None)
+
+
+def _sundials_stepper(problem: Problem, native: Any, request: Request, y0: Vec) -> AbstractStepper:
+    trap, messages = Trap(), _Messages()
+    counts = {"jacobian": 0}
+    implicit = isinstance(native, ResidualNative)
+    options = dict(native.options, one_step_compute=True, old_api=False, err_handler=messages)
+    if request.t_end > 0.0:  # the package ignores others; there the solver steps past the end
+        options["tstop"] = request.t_end
+    if "jacfn" in options:
+        options["jacfn"] = _guarded(trap, native.jacfn, counts, "jacobian")
+    if isinstance(native, ResidualNative):
+        from scikits_odes_sundials.ida import IDA
+
+        solver = IDA(_guarded(trap, native.resfn, counts, "function"), **options)
+    else:
+        from scikits_odes_sundials.cvode import CVODE
+
+        solver = CVODE(_guarded(trap, native.rhsfn, counts, "function"), **options)
+    return _Sundials(
+        problem, solver, trap, messages, counts, request.t_end, request.t0, y0.copy(), implicit=implicit
+    )
+
+
+def _daspk_stepper(problem: Problem, native: Any, request: Request, y0: Vec) -> AbstractStepper:
+    if importlib.util.find_spec("scikits_odes_daepack") is None:
+        raise MissingSolver(
+            "scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0"
+        )
+    from scikits_odes import dae
+
+    trap, shift = Trap(), min(request.t0, 0.0)
+    resfn, jacfn = native.resfn, native.jacfn
+    if shift:
+
+        def res(t: float, y: Vec, yp: Vec, out: Vec) -> None:
+            resfn(t + shift, y, yp, out)
+
+        def jac(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
+            jacfn(t + shift, y, yp, cj, J)
+
+    else:
+        res, jac = resfn, jacfn
+    options = dict(native.options, jacfn=trap(jac), tstop=request.t_end - shift)
+    # the class behind the front end: `t` and the work arrays are needed
+    solver = dae("ddaspk", trap(res), **options)._integrator
+    return _Daspk(problem, solver, trap, request.t_end, request.t0, y0.copy(), shift)
+
+
+def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+    residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
+    options = dict(given)
+    linsolver = _linear_solver(problem, "ida", options)
+
+    def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
+        residual(t, y, yp, res)
+
+    def jacfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float, J: Mat) -> None:
+        jacobian(t, y, yp, cj, J)
+
+    if linsolver in _DENSE:
+        options["jacfn"] = jacfn
+    requested = rtol
+    options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
+    options["compute_initcond"] = None
+    if problem.kind == "dae":
+        options |= _algebraic(problem)
+        options.setdefault("first_step_size", first_step(problem, requested))
+    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
+    return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
+
+
+def _ddaspk(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+    residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
+
+    def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
+        residual(t, y, yp, res)
+
+    def jacfn(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
+        jacobian(t, y, yp, cj, J.T)
+
+    options, requested = dict(given), rtol
+    rtol, atol = tolerances(problem, rtol, atol)
+    options["atol"] = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
+    options["rtol"] = np.full(problem.n, rtol)  # both or neither are arrays
+    options["jacfn"] = jacfn
+    if problem.kind == "dae":
+        options |= _algebraic(problem)
+        options.setdefault("first_step", first_step(problem, requested))
+    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
+    return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
+
+
+def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
+    rhs, jacobian = problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+    options = dict(given)
+    if "lmm" in options and "lmm_type" in options:
+        raise Unsupported(
+            "scikits.odes:cvode was given both 'lmm' and 'lmm_type', which are the same; give one"
+        )
+    options["lmm_type"] = options.pop("lmm", options.get("lmm_type", "adams"))
+    linsolver = _linear_solver(problem, "cvode", options)
+
+    def rhsfn(t: float, y: Vec, yp: Vec) -> None:
+        rhs(t, y, yp)
+
+    def jacfn(t: float, y: Vec, fy: Vec, J: Mat) -> None:
+        jacobian(t, y, J)
+
+    if linsolver in _DENSE and options.get("nonlinsolver", "newton").lower() == "newton":
+        options["jacfn"] = jacfn
+    options["rtol"], options["atol"] = rtol, atol
+    return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
+
+
+def _linear_solver(problem: Problem, method: str, options: dict[str, Any]) -> str:
+    """The linear solver's name, refused where the package would drop our Jacobian or could not converge."""
+    if "nonlin_conv_coef" in options and options["nonlin_conv_coef"] != int(options["nonlin_conv_coef"]):
+        raise Unsupported(
+            f"scikits.odes 3.0 cuts nonlin_conv_coef={options['nonlin_conv_coef']} to an integer; "
+            "tighten rtol and atol instead"
+        )
+    name = str(options.get("linsolver", "dense")).lower()
+    known = _DENSE | _KRYLOV[method]
+    if name not in known:
+        raise Unsupported(
+            f"scikits.odes:{method} does not run with linsolver={name!r} and an analytic Jacobian; "
+            f"take one of {', '.join(sorted(known))}, or sksundae:ida, which has a sparse one"
+        )
+    if name in _KRYLOV[method] and problem.kind == "dae" and options.get("prec_solvefn") is None:
+        raise Unsupported(
+            f"scikits.odes:{method} with linsolver={name!r} does not converge on a constrained problem "
+            "without a preconditioner; give precond_type, prec_setupfn and prec_solvefn, or take 'dense'"
+        )
+    return name
+
+
+def _algebraic(problem: Problem) -> dict[str, Any]:
+    """What is algebraic for the error test: at index 3 the velocities as well."""
+    excluded = leaves_error_test(problem)
+    algebraic = excluded | ~np.asarray(problem.differential)
+    return {
+        "algebraic_vars_idx": [int(i) for i in np.flatnonzero(algebraic)],
+        "exclude_algvar_from_error": bool(excluded.any()),
+    }
+
+
+ADAPTER = ScikitsOdesAdapter()
+
+__all__ = ["ADAPTER", "ScikitsOdesAdapter"]

@@ -1,0 +1,183 @@
+"""scipy's `solve_ivp` solvers, driven step by step through their `OdeSolver` classes.
+
+A projected state goes back into every solver but LSODA without a restart:
+
+- RK23, RK45, DOP853: into `y`, with `f` evaluated anew, for the last stage of a step is the first of the next.
+- Radau: the same; its starting values come from the collocation polynomial of the unprojected step, which
+  differs by the correction only.
+- BDF: into the zeroth backward difference, which moves the recent history along, as CVODE's projection does.
+- LSODA keeps its history in compiled memory: it starts again, at order 1 and with a step of its choice (some
+  20 to 40 evaluations), where the drift exceeds ten times the tolerance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import scipy
+from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
+
+from rbdae._arrays import Mat, Vec
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats
+from rbdae_adapters._quiet import quiet
+from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
+
+if TYPE_CHECKING:
+    from rbdae.problem import Problem
+
+_CLASSES: dict[str, type[OdeSolver]] = {
+    "RK23": RK23,
+    "RK45": RK45,
+    "DOP853": DOP853,
+    "Radau": Radau,
+    "BDF": BDF,
+    "LSODA": LSODA,
+}
+_IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
+_OPTIONS = frozenset({"first_step", "max_step", "max_steps"})
+_ODE = frozenset({"ode"})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScipyProblem:
+    """What ``solve_ivp(p.fun, t_span, p.y0, method=p.method, jac=p.jac)`` takes.
+
+    Parameters
+    ----------
+    fun : ``fun(t, y)``, a new array (n,)
+    jac : ``jac(t, y)``, a new array (n, n); for the implicit methods
+    y0 : consistent initial state, shape (n,)
+    t0 : initial time
+    method : scipy's name
+    """
+
+    fun: Callable[[float, Vec], Vec]
+    jac: Callable[[float, Vec], Mat]
+    y0: Vec
+    t0: float
+    method: str
+
+
+@final
+class _Stepper(AbstractStepper):
+    def __init__(self, native: ScipyProblem, request: Request, y0: Vec, options: dict[str, Any]) -> None:
+        self._options = dict(options, rtol=request.rtol, atol=request.atol)
+        if native.method in _IMPLICIT:
+            self._options["jac"] = native.jac
+        self._native = native
+        self._t_end = request.t_end
+        self._past = Stats()  # of solvers that a restart has replaced
+        self._solver = self._new(request.t0, y0)
+
+    def _new(self, t: float, y: Vec) -> OdeSolver:
+        return _CLASSES[self._native.method](self._native.fun, t, y.copy(), self._t_end, **self._options)
+
+    def step(self) -> tuple[float, Vec]:
+        solver = self._solver
+        message = solver.step()
+        if solver.status == "failed":
+            raise _surrender(solver, message)
+        return solver.t, solver.y
+
+    def interpolant(self) -> Dense:
+        dense: Dense = self._solver.dense_output()
+        return dense
+
+    def replace(self, t: float, y: Vec) -> None:
+        solver = self._solver
+        if isinstance(solver, LSODA):
+            self._count(self._past)
+            self._options.pop("first_step", None)  # was meant for the beginning
+            self._solver = self._new(t, y)
+            return
+        solver.y = y
+        if isinstance(solver, BDF):
+            solver.D[0] = y
+        else:
+            solver.f = solver.fun(t, y)
+
+    def _count(self, stats: Stats) -> None:
+        stats.evaluations += self._solver.nfev
+        stats.jacobians += self._solver.njev
+        stats.factorisations = max(stats.factorisations, 0) + self._solver.nlu
+
+    def finish(self, stats: Stats) -> None:
+        self._count(self._past)
+        stats.evaluations = self._past.evaluations
+        stats.jacobians = self._past.jacobians
+        stats.factorisations = self._past.factorisations
+        stats.rejected = -1  # scipy does not count them
+
+
+def _surrender(solver: OdeSolver, message: str | None) -> GaveUp:
+    """scipy says nearly always that the step is too small; find out whether the right-hand side is the cause."""
+    detail = message or "no message"
+    if isinstance(solver, LSODA):
+        integrator = solver._lsoda_solver._integrator
+        istate = integrator.istate
+        detail = f"{detail} istate = {istate}: {integrator.messages.get(istate, 'unknown')}"
+        reasons = {
+            -1: Reason.TOO_MANY_STEPS,
+            -2: Reason.STEP_TOO_SMALL,
+            -4: Reason.ERROR_TEST,
+            -5: Reason.NOT_CONVERGED,
+        }
+        return GaveUp(reasons.get(istate, Reason.SOLVER), detail)
+    with np.errstate(all="ignore"):
+        if not np.isfinite(solver.fun(solver.t, solver.y)).all():
+            return GaveUp(Reason.NOT_FINITE, detail)
+    return GaveUp(Reason.STEP_TOO_SMALL, detail)
+
+
+@final
+class ScipyAdapter(AbstractAdapter):
+    """`scipy.integrate`: explicit and implicit methods for the ODE forms."""
+
+    package = "scipy"
+    install = "pip install scipy"
+    methods = (
+        Method("RK23", _ODE, one_step=True, summary="Bogacki-Shampine 3(2), explicit"),
+        Method("RK45", _ODE, one_step=True, summary="Dormand-Prince 5(4), explicit"),
+        Method("DOP853", _ODE, one_step=True, summary="Dormand-Prince 8(5,3), explicit"),
+        Method("Radau", _ODE, one_step=True, summary="Radau IIA of order 5, implicit, analytic Jacobian"),
+        Method("BDF", _ODE, summary="BDF of order 1 to 5, analytic Jacobian; projects without a restart"),
+        Method("LSODA", _ODE, summary="Adams or BDF by itself, analytic Jacobian; projects by restarts"),
+    )
+
+    def version(self) -> str | None:
+        return str(scipy.__version__)
+
+    def native(self, problem: Problem, method: str, **options: Any) -> ScipyProblem:
+        take_options(options, (), f"the native form of scipy:{method}")
+        n, rhs, rhs_jacobian = problem.n, problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+
+        # scipy keeps references to what it gets, so that every call needs a new array.
+        def fun(t: float, y: Vec) -> Vec:
+            out = np.empty(n)
+            rhs(t, y, out)
+            return out
+
+        def jac(t: float, y: Vec) -> Mat:
+            out = np.empty((n, n))
+            rhs_jacobian(t, y, out)
+            return out
+
+        return ScipyProblem(fun, jac, np.array(problem.y0, dtype=float), problem.t0, method)
+
+    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+        options = take_options(request.options, _OPTIONS, f"scipy:{method.name}")
+        max_steps = options.pop("max_steps", None)
+        recorder = Recorder(problem, request, one_step=method.name != "LSODA")
+        with quiet() as chatter:
+            stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
+            outcome = drive(stepper, recorder, max_steps=max_steps)
+        return chatter.added_to(outcome)
+
+
+ADAPTER = ScipyAdapter()
+
+__all__ = ["ADAPTER", "ScipyAdapter", "ScipyProblem"]

@@ -1,0 +1,268 @@
+"""scikit-sundae: IDA and CVODE of SUNDIALS 7, driven one internal step at a time.
+
+The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
+Its output inside a step is SUNDIALS' own interpolation polynomial.
+
+Both codes are multistep codes without a way to take a corrected state back: with a projection they start
+again, at order 1, where the drift exceeds ten times the tolerance. A restart costs some 20 to 40 steps. All
+recorded states are projected in any case.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import warnings
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from rbdae._arrays import Mat, Vec
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Stats, Unsupported
+from rbdae_adapters._quiet import quiet
+from rbdae_adapters._stepping import AbstractStepper, Dense, Recorder, drive, take_options
+from rbdae_adapters._sundials import (
+    CVODE_REASONS,
+    IDA_REASONS,
+    MAX_STEPS,
+    STALLED,
+    STALLED_MESSAGE,
+    ResidualNative,
+    RhsNative,
+    first_step,
+    gave_up,
+    restart_drift,
+    tolerances,
+)
+
+if TYPE_CHECKING:
+    from rbdae.problem import Problem
+
+SPARSE_FROM = 250
+"""Unknowns from which IDA's default linear solver is the sparse one: where SuperLU_MT, which needs about
+0.2 ms for each solve, overtakes the dense one (measured with a band of 13)."""
+
+_KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
+_COMMON = frozenset(
+    {
+        "first_step",
+        "min_step",
+        "max_step",
+        "linsolver",
+        "lband",
+        "uband",
+        "nthreads",
+        "krylov_dim",
+        "max_order",
+        "max_num_steps",
+        "max_nonlin_iters",
+        "max_conv_fails",
+        "constraints_idx",
+        "constraints_type",
+        "precond",
+        "jactimes",
+    }
+)
+_OPTIONS = {"ida": _COMMON, "cvode": _COMMON | {"lmm"}}
+
+
+@final
+class _Stepper(AbstractStepper):
+    """Either solver; IDA carries yd along, CVODE does not."""
+
+    def __init__(
+        self, problem: Problem, solver: Any, implicit: bool, t_end: float, t0: float, y0: Vec
+    ) -> None:
+        self._problem = problem
+        self._solver = solver
+        self._reasons = IDA_REASONS if implicit else CVODE_REASONS
+        self._t_end = t_end
+        self._t = t0
+        self._y = y0
+        self._yd: Vec | None = np.array(problem.yd0, dtype=float) if implicit else None
+        self._past = (0, 0)  # evaluations and Jacobians before the last restart
+        self._counts = (0, 0)
+        self._start()
+
+    def _start(self) -> None:
+        if self._yd is None:
+            self._solver.init_step(self._t, self._y)
+        else:
+            self._solver.init_step(self._t, self._y, self._yd)
+
+    def step(self) -> tuple[float, Vec]:
+        for _ in range(3):  # after interpolation the first call returns to the end of the step
+            result = self._solver.step(self._t_end, "onestep", self._t_end)
+            self._counts = (result.nfev, result.njev)
+            if result.status < 0:
+                raise self._surrender(result.status, result.message)
+            if result.t > self._t:
+                break
+        else:
+            raise self._surrender(STALLED, STALLED_MESSAGE)
+        self._t, self._y = result.t, result.y
+        if self._yd is not None:
+            self._yd = result.yp
+        return self._t, self._y
+
+    def _surrender(self, status: int, message: str) -> Exception:
+        return gave_up(self._problem, self._reasons, status, message, self._t, self._y, self._yd)
+
+    def interpolant(self) -> Dense:
+        step = self._solver.step
+        return lambda t: step(t, "normal").y
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._past = (self._past[0] + self._counts[0], self._past[1] + self._counts[1])
+        self._counts = (0, 0)
+        self._t, self._y = t, y
+        self._start()
+
+    def finish(self, stats: Stats) -> None:
+        stats.evaluations = self._past[0] + self._counts[0]
+        stats.jacobians = self._past[1] + self._counts[1]
+        stats.factorisations = stats.jacobians if self._yd is not None else -1  # CVODE reuses Jacobians
+        stats.rejected = -1  # the package does not report them
+
+
+@final
+class SksundaeAdapter(AbstractAdapter):
+    """`sksundae.ida.IDA` and `sksundae.cvode.CVODE`."""
+
+    package = "sksundae"
+    install = "pip install scikit-sundae"
+    methods = (
+        Method(
+            "ida",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="BDF of order 1 to 5 for F(t, y, y') = 0, dense or sparse analytic Jacobian",
+        ),
+        Method("cvode", frozenset({"ode"}), summary="Adams (default) or BDF, analytic Jacobian"),
+    )
+
+    def version(self) -> str | None:
+        if importlib.util.find_spec("sksundae") is None:
+            return None
+        return importlib.metadata.version("scikit-sundae")
+
+    def native(
+        self, problem: Problem, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> ResidualNative | RhsNative:
+        """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
+        given = take_options(options, _OPTIONS[method], f"sksundae:{method}")
+        return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
+
+    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+        options = dict(request.options)
+        max_steps = options.get("max_num_steps", MAX_STEPS)
+        recorder = Recorder(problem, request, one_step=False)
+        recorder.restart_drift = restart_drift(problem, recorder.restart_drift)
+        with quiet() as chatter:
+            from sksundae.cvode import CVODE
+            from sksundae.ida import IDA
+
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            implicit = isinstance(native, ResidualNative)
+            with warnings.catch_warnings():
+                # that our Jacobian takes precedence over differences is what is wanted
+                warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
+                if isinstance(native, ResidualNative):
+                    solver = IDA(native.resfn, **native.options)
+                else:
+                    solver = CVODE(native.rhsfn, **native.options)
+            stepper = _Stepper(problem, solver, implicit, request.t_end, request.t0, recorder.y0.copy())
+            outcome = drive(stepper, recorder, max_steps=max_steps)
+        return chatter.added_to(outcome)
+
+
+def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+    residual, jacobian, data = (
+        problem.callbacks.residual,
+        problem.callbacks.jacobian,
+        problem.callbacks.jacobian_data,
+    )
+    options = {"linsolver": "sparse" if problem.n >= SPARSE_FROM else "dense", **given}
+
+    def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
+        residual(t, y, yp, res)
+
+    def dense(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Mat) -> None:
+        jacobian(t, y, yp, cj, JJ)
+
+    def sparse(t: float, y: Vec, yp: Vec, res: Vec, cj: float, JJ: Vec) -> None:
+        data(t, y, yp, cj, JJ)
+
+    jacfn = sparse if options["linsolver"] == "sparse" else dense
+    if options["linsolver"] in _KRYLOV:
+        if problem.kind == "dae" and options.get("precond") is None:
+            raise Unsupported(
+                f"sksundae:ida with linsolver={options['linsolver']!r} does not converge on a constrained "
+                "problem without a preconditioner; give precond=sksundae.ida.IDAPrecond(...), "
+                "or take 'dense' or 'sparse'"
+            )
+        if options.get("jactimes") is None:
+            options["jactimes"] = _products(problem)
+    else:
+        options["jacfn"] = jacfn
+    if options["linsolver"] == "sparse":
+        options["sparsity"] = _pattern(problem)
+    options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
+    if problem.kind == "dae":
+        options["algebraic_idx"] = [int(i) for i in np.flatnonzero(~np.asarray(problem.differential))]
+        options.setdefault("first_step", first_step(problem, rtol))
+    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
+    return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
+
+
+def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
+    rhs, jacobian = problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+    options = dict(given)
+    options["method"] = options.pop("lmm", "adams")
+    linsolver = options.get("linsolver", "dense")
+    if linsolver == "sparse":
+        raise Unsupported(
+            "sksundae:cvode has linsolver='sparse', but the Jacobian of a right-hand side is dense; "
+            "take 'dense', or sksundae:ida"
+        )
+
+    def rhsfn(t: float, y: Vec, yp: Vec) -> None:
+        rhs(t, y, yp)
+
+    def jacfn(t: float, y: Vec, yp: Vec, JJ: Mat) -> None:
+        jacobian(t, y, JJ)
+
+    if linsolver not in _KRYLOV:
+        options["jacfn"] = jacfn
+    options["rtol"], options["atol"] = rtol, atol
+    return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
+
+
+def _pattern(problem: Problem) -> csc_matrix:
+    """The sparsity with the index type that the package's buffers want."""
+    pattern = csc_matrix(problem.sparsity, copy=True)
+    pattern.indices = pattern.indices.astype(np.int32)
+    pattern.indptr = pattern.indptr.astype(np.int32)
+    return pattern
+
+
+def _products(problem: Problem) -> Any:
+    """Products with our sparse Jacobian for the Krylov solvers, instead of differences of residuals."""
+    from sksundae.ida import IDAJacTimes
+
+    data = problem.callbacks.jacobian_data
+    matrix = csc_matrix(problem.sparsity, copy=True)
+
+    def setup(t: float, y: Vec, yp: Vec, res: Vec, cj: float) -> None:
+        data(t, y, yp, cj, matrix.data)
+
+    def product(t: float, y: Vec, yp: Vec, res: Vec, v: Vec, Jv: Vec, cj: float) -> None:
+        Jv[:] = matrix @ v
+
+    return IDAJacTimes(setup, product)
+
+
+ADAPTER = SksundaeAdapter()
+
+__all__ = ["ADAPTER", "SksundaeAdapter"]

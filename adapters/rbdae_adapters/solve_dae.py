@@ -1,0 +1,227 @@
+"""solve_dae's Radau and BDF for F(t, y, y') = 0, driven step by step, with our analytic Jacobians.
+
+solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Its effect is had
+here from outside: the tolerances of index-2 and index-3 unknowns are divided by h and h^2, which scales their error
+and Newton norms as Radau5 does (Hairer & Wanner II, sections IV.8 and VII.3).
+
+A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
+BDF as its zeroth backward difference, which moves the recent history along.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats
+from rbdae_adapters._quiet import quiet
+from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, take_options
+
+if TYPE_CHECKING:
+    from rbdae.problem import Problem
+
+_SPARSE_FROM = 60
+"""Unknowns from which SuperLU is faster than LAPACK here (measured on chains)."""
+
+_COMMON = frozenset({"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter",
+                     "controller_deadband"})
+_OPTIONS = {
+    "Radau": _COMMON | {"stages", "continuous_error_weight", "newton_max_iter", "newton_iter_embedded"},
+    "BDF": _COMMON | {"max_order", "NDF_strategy"},
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SolveDaeProblem:
+    """What ``solve_dae(p.fun, t_span, p.y0, p.yp0, method=p.method, jac=p.jac)`` takes.
+
+    Parameters
+    ----------
+    fun : ``fun(t, y, yp)``, a new array (n,)
+    jac : ``jac(t, y, yp) -> (dF/dy, dF/dyp)``, arrays (n, n) or CSC matrices
+    y0, yp0 : consistent initial values, shape (n,)
+    t0 : initial time
+    var_index : index of each unknown in the package's convention: 1 for everything in an ODE, up to 3
+    method : the package's name
+    """
+
+    fun: Callable[[float, Vec, Vec], Vec]
+    jac: Callable[[float, Vec, Vec], tuple[Any, Any]]
+    y0: Vec
+    yp0: Vec
+    t0: float
+    var_index: Ints
+    method: str
+
+
+@final
+class _Stepper(AbstractStepper):
+    def __init__(
+        self, native: SolveDaeProblem, request: Request, y0: Vec, atol: Vec, options: dict[str, Any]
+    ) -> None:
+        from solve_dae.integrate._dae.bdf import BDFDAE
+        from solve_dae.integrate._dae.radau import RadauDAE
+
+        self._t = request.t0
+        self._h = 0.0
+        self._power = 1.0 - native.var_index  # tolerances times h^(1 - index)
+        self._tolerances = np.full_like(atol, request.rtol), atol
+        self._scaled = self._tolerances[0].copy(), atol.copy()
+        high = bool((native.var_index > 1).any())
+        made = {"Radau": RadauDAE, "BDF": BDFDAE}[native.method]
+        self._solver = made(
+            self._watched(native.fun) if high else native.fun,
+            request.t0,
+            y0.copy(),
+            native.yp0.copy(),
+            request.t_end,
+            rtol=request.rtol,
+            atol=atol,
+            jac=native.jac,
+            **options,
+        )
+        self._bdf = native.method == "BDF"
+        if high:
+            self._solver.rtol, self._solver.atol = self._scaled
+
+    def _watched(self, fun: Callable[[float, Vec, Vec], Vec]) -> Callable[[float, Vec, Vec], Vec]:
+        """`fun`, keeping the scaled tolerances at the step size being tried.
+
+        A rejected step is tried again inside the package, which holds on to our arrays: they are
+        rewritten in place. The last evaluation before each error test is at the end of the step.
+        """
+
+        def watched(t: float, y: Vec, yp: Vec) -> Vec:
+            h = t - self._t
+            if h != self._h and h > 0.0:
+                self._h = h
+                factor = min(h, 1.0) ** self._power
+                for given, scaled in zip(self._tolerances, self._scaled, strict=True):
+                    np.multiply(given, factor, out=scaled)
+            return fun(t, y, yp)
+
+        return watched
+
+    def step(self) -> tuple[float, Vec]:
+        solver = self._solver
+        message = solver.step()
+        if solver.status == "failed":
+            with np.errstate(all="ignore"):
+                finite = np.isfinite(solver.fun(solver.t, solver.y, solver.yp)).all()
+            raise GaveUp(Reason.STEP_TOO_SMALL if finite else Reason.NOT_FINITE, message or "no message")
+        self._t = solver.t
+        return solver.t, solver.y
+
+    def interpolant(self) -> Dense:
+        dense = self._solver.dense_output()
+
+        def at(t: float) -> Vec:
+            y: Vec = dense(t)[0]
+            return y
+
+        return at
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._solver.y = y
+        if self._bdf:
+            self._solver.D[0] = y
+
+    def finish(self, stats: Stats) -> None:
+        solver = self._solver
+        stats.rejected = solver.nrejct
+        stats.evaluations = solver.nfev
+        stats.jacobians = solver.njev
+        stats.factorisations = solver.nlu
+
+
+@final
+class SolveDaeAdapter(AbstractAdapter):
+    """solve_dae: Radau and BDF for implicit equations, with analytic Jacobians at every index."""
+
+    package = "solve_dae"
+    install = "pip install 'rbdae[solve-dae]'"
+    methods = (
+        Method(
+            "Radau",
+            frozenset({"dae", "ode"}),
+            frozenset({1, 2, 3}),
+            one_step=True,
+            summary="Radau IIA of order 5 (stages=), analytic Jacobians, dense or sparse",
+        ),
+        Method(
+            "BDF",
+            frozenset({"dae", "ode"}),
+            frozenset({1, 2, 3}),
+            summary="BDF of order 1 to 5, analytic Jacobians, dense or sparse; projects without a restart",
+        ),
+    )
+
+    def version(self) -> str | None:
+        if importlib.util.find_spec("solve_dae") is None:
+            return None
+        return importlib.metadata.version("solve_dae")
+
+    def native(self, problem: Problem, method: str, **options: Any) -> SolveDaeProblem:
+        """Native objects; the option `sparse` (default: from 60 unknowns on) asks for CSC Jacobians."""
+        sparse = take_options(options, {"sparse"}, f"the native form of solve_dae:{method}").get("sparse")
+        n = problem.n
+        residual = problem.callbacks.residual
+        jacobian, jacobian_data = problem.callbacks.jacobian, problem.callbacks.jacobian_data
+        if sparse is None:
+            sparse = n >= _SPARSE_FROM
+
+        def fun(t: float, y: Vec, yp: Vec) -> Vec:
+            out = np.empty(n)
+            residual(t, y, yp, out)
+            return out
+
+        # Ours is dF/dy + c dF/dyp: at c = 0 the first, and the difference to c = 1 the second matrix.
+        def dense(t: float, y: Vec, yp: Vec) -> tuple[Mat, Mat]:
+            by_y, both = np.empty((n, n)), np.empty((n, n))
+            jacobian(t, y, yp, 0.0, by_y)
+            jacobian(t, y, yp, 1.0, both)
+            both -= by_y
+            return by_y, both
+
+        pattern = problem.sparsity
+
+        def csc(t: float, y: Vec, yp: Vec) -> tuple[Any, Any]:
+            by_y, both = np.empty(pattern.nnz), np.empty(pattern.nnz)
+            jacobian_data(t, y, yp, 0.0, by_y)
+            jacobian_data(t, y, yp, 1.0, both)
+            both -= by_y
+            shape, indices, indptr = pattern.shape, pattern.indices, pattern.indptr
+            return csc_matrix((by_y, indices, indptr), shape), csc_matrix((both, indices, indptr), shape)
+
+        return SolveDaeProblem(
+            fun,
+            csc if sparse else dense,
+            np.array(problem.y0, dtype=float),
+            np.array(problem.yd0, dtype=float),
+            problem.t0,
+            np.maximum(problem.variable_index, 1),
+            method,
+        )
+
+    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+        options = take_options(request.options, _OPTIONS[method.name], f"solve_dae:{method.name}")
+        max_steps = options.pop("max_steps", None)
+        native = self.native(problem, method.name, sparse=options.pop("sparse", None))
+        recorder = Recorder(problem, request, one_step=True)
+        with quiet() as chatter:
+            stepper = _Stepper(native, request, recorder.y0, atol_vector(problem, request), options)
+            outcome = drive(stepper, recorder, max_steps=max_steps)
+        return chatter.added_to(outcome)
+
+
+ADAPTER = SolveDaeAdapter()
+
+__all__ = ["ADAPTER", "SolveDaeAdapter", "SolveDaeProblem"]

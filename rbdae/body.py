@@ -1,0 +1,130 @@
+"""A rigid body as the user describes it, and what makes its inertia physical."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Body:
+    """A rigid body of a system; made by `System.add_body`, which checks everything. Equal only to itself.
+
+    Attributes
+    ----------
+    name : str
+    mass : float
+        In kg; 0 for the ground, where it has no meaning.
+    inertia : (3, 3) array
+        In the body frame, kg m^2; about the centre of mass, or about the pivot where there is one.
+    center_of_mass : (3,) array
+        In the body frame.
+    pivot : (3,) array or None
+        The point fixed in space about which the body rotates; the origin of the body frame sits there.
+    position, velocity : (3,) arrays
+        Of the origin of the body frame at the start, in space.
+    orientation : (4,) array
+        Unit quaternion at the start, scalar first; it takes body components to spatial ones.
+    angular_velocity : (3,) array
+        At the start, in the body frame.
+    fixed : bool
+        True for the ground alone.
+    allow_unphysical : bool
+        The inertia may break the triangle inequality.
+    """
+
+    name: str
+    mass: float
+    inertia: Mat
+    center_of_mass: Vec
+    pivot: Vec | None
+    position: Vec
+    orientation: Vec
+    velocity: Vec
+    angular_velocity: Vec
+    fixed: bool = False
+    allow_unphysical: bool = False
+
+    @property
+    def central_inertia(self) -> Mat:
+        """Inertia about the centre of mass (by Steiner's theorem where there is a pivot), (3, 3)."""
+        if self.pivot is None:
+            return self.inertia
+        return _check.frozen(self.inertia - steiner(self.mass, self.center_of_mass))
+
+    def __repr__(self) -> str:
+        return f"Body({self.name!r})"
+
+
+def ground() -> Body:
+    """The body that does not move."""
+    zero = _check.frozen(np.zeros(3))
+    return Body(
+        name="ground",
+        mass=0.0,
+        inertia=_check.frozen(np.zeros((3, 3))),
+        center_of_mass=zero,
+        pivot=None,
+        position=zero,
+        orientation=_check.frozen(np.array((1.0, 0.0, 0.0, 0.0))),
+        velocity=zero,
+        angular_velocity=zero,
+        fixed=True,
+    )
+
+
+def steiner(mass: float, arm: Vec) -> Mat:
+    """Inertia of a point mass at `arm` about the origin."""
+    out: Mat = mass * (np.dot(arm, arm) * np.eye(3) - np.outer(arm, arm))
+    return out
+
+
+def check_inertia(
+    owner: str, inertia: Mat, mass: float, center_of_mass: Vec, pivot: bool, allow_unphysical: bool
+) -> None:
+    """Refuse an inertia that is not positive definite or that no distribution of the mass can have."""
+    scale = _check.largest(inertia) or 1.0
+    moments = _check.principal(inertia, scale)
+    if moments[0] <= 8 * np.finfo(float).eps:
+        raise ValueError(
+            f"{owner}: inertia must be positive definite, got {_check.show(inertia)}; "
+            "give every principal moment a positive value"
+        )
+    if not pivot:
+        if not allow_unphysical:
+            _check_triangle(owner, moments, scale, "the centre of mass")
+        return
+    with np.errstate(all="ignore"):
+        central = inertia - steiner(mass, center_of_mass)
+    if not np.isfinite(central).all():
+        raise ValueError(
+            f"{owner}: mass {mass:g} times the squared distance of center_of_mass "
+            f"{_check.show(center_of_mass)} from the pivot is too large for a float; use SI units"
+        )
+    if not allow_unphysical:
+        _check_triangle(owner, moments, scale, "the pivot")
+        # The director form about the centre of mass needs this one too.
+        wider = max(scale, _check.largest(central))
+        central_moments = _check.principal(central, wider)
+        derived = f"from mass {mass:g} and center_of_mass {_check.show(center_of_mass)} by Steiner's theorem"
+        _check_triangle(owner, central_moments, wider, f"the centre of mass ({derived})")
+
+
+def _check_triangle(owner: str, moments: list[float], scale: float, about: str) -> None:
+    # An eigenvalue of the Euler tensor, the second moment of the mass: never negative for a real body.
+    if 0.5 * sum(moments) - moments[2] < -_check.ROUNDING:
+        shown = ", ".join(f"{scale * moment:.6g}" for moment in moments)
+        raise ValueError(
+            f"{owner}: inertia about {about} breaks the triangle inequality: of its principal moments "
+            f"({shown}) the largest exceeds the sum of the others, which no distribution of mass can have; "
+            "check the point and the axes that it refers to, or pass allow_unphysical=True"
+        )
+
+
+__all__ = ["Body", "check_inertia", "ground", "steiner"]

@@ -1,0 +1,35 @@
+"""What a force is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+from rbdae.body import Body
+
+
+class AbstractForce(ABC):
+    """A force between bodies, which is data.
+
+    Duties of a force:
+
+    1. it is a final frozen dataclass with identity as equality (``eq=False``), with a field `name`;
+    2. its constructor checks everything that does not need the system;
+    3. `bodies` names those that the user gave; once `kept` by a system, all on which it acts.
+    """
+
+    __slots__ = ()
+
+    name: str | None
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies on which it acts."""
+
+    @abstractmethod
+    def kept(self, name: str, ground: Body) -> Self:
+        """The force as a system keeps it: with a name, and the ground where no other body was given."""
+
+
+__all__ = ["AbstractForce"]

@@ -1,0 +1,102 @@
+"""`index-3`, `index-2`, `index-1` and the Hamiltonian DAEs: the blocks of one residual in the paper's order.
+
+Null-space paper (1), (3), (4), with the velocities of the chosen kind:
+
+    qdot - v                          = 0    (angular: adot - K(a) Omega)
+    M(q) vdot - psi(q, v, t) + G^T la = 0
+    g, or G v + g_I, or G vdot + g_II = 0    (level 0, 1, 2: index 3, 2, 1)
+
+With momenta (Hamiltonian paper (38), (39); quaternion or directors):
+
+    qdot - dH/dp                      = 0
+    pdot + dT/dq - psi + G^T la       = 0
+    g, or its first, or its second derivative along the flow, for the unit norm q . p and q . pdot + p . qdot (40)
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import entry, jit
+from rbdae.kernels.block import head
+from rbdae.kernels.bodies import (
+    accelerate,
+    accelerate_tangent,
+    dynamics_residual,
+    dynamics_tangent,
+    gather_accelerations,
+    gather_multipliers,
+    gather_positions,
+    gather_velocities,
+    internal_columns,
+    internal_residual,
+    internal_tangent,
+    kinematics_residual,
+    kinematics_tangent,
+    move,
+    move_tangent,
+    place,
+    place_tangent,
+)
+from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
+from rbdae.kernels.primitives import (
+    primitive_forces,
+    primitive_residual,
+    primitive_tangents,
+    primitive_vectors,
+    put_primitive_columns,
+    put_primitive_rows,
+    put_primitive_stiffness,
+)
+from rbdae.kernels.sink import open_sink
+
+
+@jit
+def _evaluate(m, y, yd, level):  # type: ignore[no-untyped-def]
+    """Natural coordinates and forces at (y, yd)."""
+    h = head(m)
+    gather_positions(m, y)
+    gather_velocities(m, y, h.n_q)
+    gather_multipliers(m, y, h.n_q + h.n_v)
+    place(m)
+    gather_accelerations(m, yd, h.n_q)
+    move(m)
+    if level == 2:
+        accelerate(m)
+    primitive_vectors(m, level)
+    bushing_forces(m)
+    primitive_forces(m)
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
+    """F(t, y, yd) to out."""
+    h = head(m)
+    level = h.level
+    _evaluate(m, y, yd, level)
+    kinematics_residual(m, yd, out)
+    dynamics_residual(m, out, h.n_q)
+    internal_residual(m, out, h.n_q + h.n_v, level)
+    primitive_residual(m, out, h.n_q + h.n_v, level)
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
+    """dF/dy + c dF/dyd to the sink."""
+    h = head(m)
+    level = h.level
+    values = open_sink(out, m)
+    _evaluate(m, y, yd, level)
+    place_tangent(m)
+    move_tangent(m)
+    if level == 2:
+        accelerate_tangent(m)
+    primitive_tangents(m, level)
+    dynamics = h.n_q
+    constraints = h.n_q + h.n_v
+    kinematics_tangent(m, values, c, -1.0)
+    dynamics_tangent(m, values, dynamics, c)
+    put_primitive_stiffness(m, values, dynamics)
+    put_bushing_tangents(m, values, dynamics)
+    internal_columns(m, values, dynamics, constraints)
+    put_primitive_columns(m, values, dynamics, constraints)
+    internal_tangent(m, values, constraints, level, c)
+    put_primitive_rows(m, values, constraints, level, c)

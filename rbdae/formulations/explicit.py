@@ -1,0 +1,225 @@
+"""`index-0`: the multipliers eliminated, (qdot, vdot) as a function of (q, v); null-space paper (6), (40), (66).
+
+The same kernel gives every formulation its consistent initial rates and multipliers. The Jacobian of the right-hand
+side comes from differentiating the index-1 system implicitly at (q, v, vdot, la):
+
+    [M G^T; G 0] (d vdot, d la) = -d(M vdot - psi + G^T la, G vdot + g_II)|_(vdot, la fixed).
+
+With momenta (lambda eliminated, Hamiltonian paper, Remark 4.2) the unknown of the saddle-point system is M^-1 pdot.
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import entry, jit
+from rbdae.kernels.block import STRIDED, bodies, head, states, vectors, wide, wide_flat
+from rbdae.kernels.bodies import (
+    accelerate,
+    accelerate_tangent,
+    clear_accelerations,
+    dynamics_tangent,
+    forces,
+    gather_accelerations,
+    gather_positions,
+    gather_velocities,
+    internal_residual,
+    internal_tangent,
+    kinematics_rate,
+    kinematics_tangent,
+    move,
+    move_tangent,
+    place,
+    place_tangent,
+    velocity_basis,
+)
+from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
+from rbdae.kernels.primitives import (
+    gradients,
+    primitive_forces,
+    primitive_residual,
+    primitive_tangents,
+    primitive_vectors,
+    put_primitive_rows,
+    put_primitive_stiffness,
+)
+from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
+from rbdae.kernels.sink import open_sink, put_block, put_identity
+
+
+@jit
+def accelerations(m):  # type: ignore[no-untyped-def]
+    """vdot (or M^-1 pdot) to the scratch vector 3 and la to 0, from gathered and placed positions and velocities."""
+    h = head(m)
+    clear_accelerations(m)
+    accelerate(m)
+    primitive_vectors(m, 2)
+    bushing_forces(m)
+    velocity_basis(m)
+    gradients(m)
+    factorise(m)
+    B = bodies(m)
+    S = states(m)
+    f = vectors(m)[1]
+    for b in range(h.n_bodies):
+        forces(m, b)
+        s = S[b]
+        i = B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                f[i + k] = s.tx[k]
+            i += 3
+        for k in range(B[b].nr):
+            f[i + k] = s.t[k]
+    s2 = vectors(m)[2]
+    internal_residual(m, s2, 0, 2)
+    primitive_residual(m, s2, 0, 2)
+    for i in range(h.n_la):
+        s2[i] = -s2[i]
+    solve_saddle(m)
+
+
+@jit
+def to_momentum_rates(m):  # type: ignore[no-untyped-def]
+    """Scratch vector 3: pdot = M (M^-1 pdot)."""
+    B = bodies(m)
+    S = states(m)
+    vd = vectors(m)[3]
+    for b in range(head(m).n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                vd[i + k] *= o.mass
+            i += 3
+        for k in range(o.nr):
+            s.ad[k] = vd[i + k]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            vd[i + k] = s.t[k]
+
+
+@entry("ityo")
+def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
+    """(qdot, vdot) to out; the multipliers too where out has room for them."""
+    h = head(m)
+    gather_positions(m, y)
+    gather_velocities(m, y, h.n_q)
+    place(m)
+    move(m)
+    accelerations(m)
+    if h.momenta == 1:
+        to_momentum_rates(m)
+    kinematics_rate(m, out)
+    vd = vectors(m)[3]
+    for i in range(h.n_v):
+        out[h.n_q + i] = vd[i]
+    n = h.n_q + h.n_v
+    if out.shape[0] > n:
+        la = vectors(m)[0]
+        for i in range(h.n_la):
+            out[n + i] = la[i]
+
+
+@jit
+def acceleration_tangents(m):  # type: ignore[no-untyped-def]
+    """The first nv rows of the scratch matrix: minus d vdot/d(q, v) (of M^-1 pdot with momenta). Follows
+    `accelerations`."""
+    h = head(m)
+    place(m)  # the natural forces start anew, now with those of the joints
+    gather_accelerations(m, vectors(m)[3], 0)
+    accelerate(m)
+    primitive_vectors(m, 2)
+    bushing_forces(m)
+    primitive_forces(m)
+    place_tangent(m)
+    move_tangent(m)
+    accelerate_tangent(m)
+    primitive_tangents(m, 2)
+    mode = h.mode
+    h.mode = STRIDED
+    h.row_stride = h.n_q + h.n_v
+    h.column_stride = 1
+    W = wide_flat(m)
+    for i in range(W.shape[0]):
+        W[i] = 0.0
+    dynamics_tangent(m, W, 0, 0.0)
+    put_primitive_stiffness(m, W, 0)
+    put_bushing_tangents(m, W, 0)
+    internal_tangent(m, W, h.n_v, 2, 0.0)
+    put_primitive_rows(m, W, h.n_v, 2, 0.0)
+    h.mode = mode
+    solve_saddle_wide(m)
+
+
+@jit
+def _momentum_rows(m):  # type: ignore[no-untyped-def]
+    """Rows of the scratch matrix from M^-1 pdot to pdot."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    W = wide(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        for c in range(h.n_q + h.n_v):
+            if o.nt == 3:
+                for k in range(3):
+                    W[i + k, c] *= o.mass
+            for k in range(o.nr):
+                s.ad[k] = W[i + o.nt + k, c]
+            apply_mass(m, b, s.ad, s.t)
+            for k in range(o.nr):
+                W[i + o.nt + k, c] = s.t[k]
+
+
+@jit
+def _tangent(y, c, sign, out, m):  # type: ignore[no-untyped-def]
+    """c I + sign d(rhs)/dy to the sink."""
+    h = head(m)
+    gather_positions(m, y)
+    gather_velocities(m, y, h.n_q)
+    place(m)
+    move(m)
+    accelerations(m)
+    if h.momenta == 1:
+        to_momentum_rates(m)
+    acceleration_tangents(m)
+    if h.momenta == 1:
+        _momentum_rows(m)
+    values = open_sink(out, m)
+    kinematics_tangent(m, values, c, sign)
+    put_block(m, values, h.n_q, 0, wide(m), h.n_v, h.n_q + h.n_v, -sign)
+    if c != 0.0 or h.mode != STRIDED:
+        put_identity(m, values, h.n_q, h.n_q, h.n_v, c)
+
+
+@entry("ityM")
+def rhs_jacobian(m, t, y, out):  # type: ignore[no-untyped-def]
+    """d(rhs)/dy to the sink."""
+    _tangent(y, 0.0, 1.0, out, m)
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
+    """yd - rhs(t, y) to out."""
+    h = head(m)
+    gather_positions(m, y)
+    gather_velocities(m, y, h.n_q)
+    place(m)
+    move(m)
+    accelerations(m)
+    if h.momenta == 1:
+        to_momentum_rates(m)
+    kinematics_rate(m, out)
+    for i in range(h.n_q):
+        out[i] = yd[i] - out[i]
+    vd = vectors(m)[3]
+    for i in range(h.n_v):
+        out[h.n_q + i] = yd[h.n_q + i] - vd[i]
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
+    """c I - d(rhs)/dy to the sink."""
+    _tangent(y, c, -1.0, out, m)

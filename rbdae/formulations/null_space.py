@@ -1,0 +1,240 @@
+"""`null-space`: q and the independent quasi-velocities nu; null-space paper (11), (42), (60), (61), (66).
+
+    qdot - K T nu                                 = 0      T = T_int T_ext, here w = (xdot, Omega) = T nu
+    T^T [M (T nudot + Tdot nu) - psi(q, T nu, t)] = 0
+
+as an implicit residual with the reduced mass T^T M T, and as an ODE. The right-hand side takes nudot from the
+angular saddle-point system, whose solution is T nudot + Tdot nu (because G T = 0 identically): the same numbers for
+O(N) work.
+"""
+
+from __future__ import annotations
+
+from rbdae.formulations.explicit import acceleration_tangents, accelerations
+from rbdae.kernels._jit import entry, jit
+from rbdae.kernels.block import STRIDED, bodies, head, states, tree, vectors, wide, wide_flat
+from rbdae.kernels.bodies import (
+    accelerate,
+    accelerate_tangent,
+    dynamics_residual,
+    dynamics_tangent,
+    gather_positions,
+    kinematics_rate,
+    kinematics_residual,
+    move,
+    move_tangent,
+    place,
+    place_tangent,
+)
+from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
+from rbdae.kernels.charts import rate_tangents
+from rbdae.kernels.primitives import primitive_vectors
+from rbdae.kernels.sink import open_sink, put_block, put_identity
+from rbdae.kernels.tree import (
+    ROOT,
+    add_reduced_stiffness,
+    chain_accelerations,
+    chain_velocities,
+    from_nu,
+    reduce_residual,
+    select_nu,
+    tree_tangents,
+)
+
+
+@jit
+def evaluate(m, y):  # type: ignore[no-untyped-def]
+    """Natural positions and velocities at (q, nu)."""
+    gather_positions(m, y)
+    from_nu(m, y, head(m).n_q, 0)
+    place(m)
+    move(m)
+    chain_velocities(m)
+
+
+@entry("ityo")
+def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
+    """(qdot, nudot) to out; the joints' multipliers too where out has room for them."""
+    h = head(m)
+    evaluate(m, y)
+    accelerations(m)
+    kinematics_rate(m, out)
+    select_nu(m, vectors(m)[3], out, h.n_q)
+    n = h.n_q + h.n_nu
+    if out.shape[0] > n:
+        la = vectors(m)[0]
+        for i in range(h.n_la):
+            out[n + i] = la[i]
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
+    """The implicit form with the reduced mass matrix to out."""
+    h = head(m)
+    evaluate(m, y)
+    from_nu(m, yd, h.n_q, 1)
+    accelerate(m)
+    chain_accelerations(m)
+    primitive_vectors(m, 1)
+    bushing_forces(m)
+    kinematics_residual(m, yd, out)
+    dynamics_residual(m, vectors(m)[1], 0)
+    reduce_residual(m, out, h.n_q)
+
+
+@jit
+def _put_kinematics(m, values, c, sign):  # type: ignore[no-untyped-def]
+    """Tangent of c qdot + sign K T nu."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    T = tree(m)[0]
+    Q = tree(m)[1]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iq
+        v = h.n_q + o.inu
+        if o.nt == 3:
+            put_identity(m, values, i, i, 3, c)
+            if o.parent == ROOT:
+                put_identity(m, values, i, v, 3, sign)
+                v += 3
+            else:
+                put_block(m, values, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
+                put_block(m, values, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
+            i += 3
+        rate_tangents(h.chart, s.a, s.om, s.T1, s.T2)
+        for j in range(o.na):
+            for k in range(o.na):
+                s.T2[j, k] *= sign
+            s.T2[j, j] += c
+        put_block(m, values, i, i, s.T2, o.na, o.na, 1.0)
+        put_block(m, values, i, v, s.T1, o.na, 3, sign)
+
+
+@jit
+def _tangent(y, sign, c, out, m):  # type: ignore[no-untyped-def]
+    """c I + sign d(rhs)/dy to the sink."""
+    h = head(m)
+    evaluate(m, y)
+    accelerations(m)
+    acceleration_tangents(m)
+    tree_tangents(m, 1)
+    W = wide(m)
+    M = tree(m)
+    T = M[0]
+    Q = M[1]
+    F = M[4]
+    B = bodies(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        first = 0 if o.parent == ROOT else o.nt
+        for k in range(first, o.nt + 3):
+            i = o.iv + k
+            row = o.inu + k - first
+            for j in range(h.n_q):
+                F[row, j] = W[i, j]
+            for j in range(h.n_nu):
+                F[row, h.n_q + j] = 0.0
+            for l in range(h.n_v):
+                w = W[i, h.n_q + l]
+                if w != 0.0:
+                    for j in range(h.n_q):
+                        F[row, j] += w * Q[l, j]
+                    for j in range(h.n_nu):
+                        F[row, h.n_q + j] += w * T[l, j]
+    values = open_sink(out, m)
+    _put_kinematics(m, values, c, sign)
+    put_block(m, values, h.n_q, 0, F, h.n_nu, h.n_q + h.n_nu, -sign)
+    put_identity(m, values, h.n_q, h.n_q, h.n_nu, c)
+
+
+@entry("ityM")
+def rhs_jacobian(m, t, y, out):  # type: ignore[no-untyped-def]
+    """d(rhs)/dy to the sink."""
+    _tangent(y, 1.0, 0.0, out, m)
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
+    """dF/dy + c dF/dyd of the implicit form to the sink.
+
+    With h(q, w, wdot) = M wdot - psi: d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).
+    """
+    h = head(m)
+    evaluate(m, y)
+    from_nu(m, yd, h.n_q, 1)
+    accelerate(m)
+    chain_accelerations(m)
+    primitive_vectors(m, 1)
+    bushing_forces(m)
+    place_tangent(m)
+    move_tangent(m)
+    accelerate_tangent(m)
+    tree_tangents(m, 2)
+    mode = h.mode
+    h.mode = STRIDED
+    h.row_stride = h.n_q + h.n_v
+    h.column_stride = 1
+    flat = wide_flat(m)
+    for i in range(flat.shape[0]):
+        flat[i] = 0.0
+    dynamics_tangent(m, flat, 0, 0.0)
+    put_bushing_tangents(m, flat, 0)
+    h.mode = mode
+    dynamics_residual(m, vectors(m)[1], 0)
+    reduce_residual(m, vectors(m)[5], 0)
+    W = wide(m)
+    M = tree(m)
+    T = M[0]
+    Q = M[1]
+    A = M[2]
+    N = M[3]
+    F = M[4]
+    nq = h.n_q
+    nnu = h.n_nu
+    for i in range(nnu):
+        for j in range(nq + nnu):
+            F[i, j] = 0.0
+    x = vectors(m)[2]
+    B = bodies(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        for k in range(o.nt + 3):
+            i = o.iv + k
+            # one row of the tangent of h with respect to (q, nu), then T^T times it
+            for j in range(nq):
+                x[j] = W[i, j]
+            for j in range(nnu):
+                x[nq + j] = 0.0
+            for l in range(h.n_v):
+                w = W[i, nq + l]
+                if w != 0.0:
+                    for j in range(nq):
+                        x[j] += w * Q[l, j]
+                    for j in range(nnu):
+                        x[nq + j] += w * T[l, j]
+            for l in range(3):
+                if k < o.nt:
+                    if l != k:
+                        continue
+                    w = o.mass
+                    n = i
+                else:
+                    w = o.inertia[k - o.nt, l]
+                    n = o.iv + o.nt + l
+                if w != 0.0:
+                    for j in range(nq):
+                        x[j] += w * A[n, j]
+                    for j in range(nnu):
+                        x[nq + j] += w * (N[n, j] + c * T[n, j])
+            for l in range(nnu):
+                w = T[i, l]
+                if w != 0.0:
+                    for j in range(nq + nnu):
+                        F[l, j] += w * x[j]
+    add_reduced_stiffness(m, F, 0)
+    values = open_sink(out, m)
+    _put_kinematics(m, values, c, -1.0)
+    put_block(m, values, nq, 0, F, nnu, nq + nnu, 1.0)

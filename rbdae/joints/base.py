@@ -1,0 +1,68 @@
+"""What a joint is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Self
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae._frozen import twin
+from rbdae.body import Body
+from rbdae.joints.primitives import Primitive
+
+
+class AbstractJoint(ABC):
+    """A joint between two bodies, which is data: a list of primitive constraints.
+
+    Duties of a joint:
+
+    1. it is a final frozen dataclass with identity as equality (``eq=False``) and fields `a`, `b` and `name`;
+    2. its constructor checks everything that does not need the system, beginning with `title`;
+    3. `primitives` counts body `a` as the first and `b` as the second, with points and axes in their frames,
+       and has always the same number of rows; its equations are independent where the joint can work.
+    """
+
+    __slots__ = ()
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    name: str | None
+
+    @abstractmethod
+    def primitives(self) -> tuple[Primitive, ...]:
+        """The constraints that the joint consists of."""
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """The first and the second body."""
+        return self.a, self.b
+
+    def named(self, name: str) -> Self:
+        """The same joint with a name."""
+        return twin(self, name=name)
+
+
+def title(kind: str, a: Body, b: Body | None, name: str | None, what: str = "joint") -> str:
+    """How messages call a joint or force; refuses what is no pair of different bodies and no name.
+
+    `b` is None where the ground stands in for it.
+    """
+    bodies = (a,) if b is None and what == "force" else (a, b)
+    for body in bodies:
+        if not isinstance(body, Body):
+            raise TypeError(
+                f"{what} {kind}: bodies must be what System.add_body returned, or system.ground, got "
+                f"{_check.show(body)} of type {type(body).__name__}"
+            )
+    out = f"{what} {kind}({', '.join(repr(body.name) for body in bodies if body is not None)})"
+    if name is not None:
+        out = f"{what} {_check.name(what, name, ())!r}"
+    if a is b or (b is None and a.fixed):
+        raise ValueError(f"{out}: it connects body {a.name!r} with itself; name two different bodies")
+    return out
+
+
+__all__ = ["AbstractJoint", "title"]

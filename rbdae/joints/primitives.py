@@ -1,0 +1,135 @@
+"""Primitive constraints, of which all joints are made; each is at most quadratic in natural coordinates.
+
+A primitive is a law on ``Z = (x_1, d1_1, d2_1, d3_1, x_2, d1_2, d2_2, d3_2)``, eight 3-vectors of two bodies,
+through two coefficient vectors A, B in R^8::
+
+    P = sum_k A_k Z_k,    Q = sum_k B_k Z_k
+
+    linear:    g = P - offset                  (3 rows)
+    bilinear:  g = scale P . Q - offset[0]     (1 row)
+
+Points are given in body frames, from the frame's origin. About another point c of body 1 the coefficients
+become ``A[1:4] - A[0] c``, and likewise for body 2 and for B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+
+Kind: TypeAlias = Literal["linear", "bilinear"]
+
+
+def _coefficients(first: float, r1: Vec, second: float, r2: Vec) -> Vec:
+    out = np.empty(8)
+    out[0], out[1:4], out[4], out[5:8] = first, r1, second, r2
+    return _check.frozen(out)
+
+
+def _offset(value: float) -> Vec:
+    return _check.frozen(np.array((value, 0.0, 0.0)))
+
+
+_ZERO = _check.frozen(np.zeros(3))
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Coincidence:
+    """(x1 + R1 r1) - (x2 + R2 r2) = offset: two points stay together, or a constant vector apart."""
+
+    rows: ClassVar[int] = 3
+    kind: ClassVar[Kind] = "linear"
+    scale: ClassVar[float] = 1.0
+    A: Vec
+    B: Vec
+    offset: Vec
+
+    def __init__(self, r1: ArrayLike, r2: ArrayLike, offset: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        point1 = _check.vector("Coincidence", "r1", r1)
+        point2 = _check.vector("Coincidence", "r2", r2)
+        fill(
+            self,
+            A=_coefficients(1.0, point1, -1.0, -point2),
+            B=_check.frozen(np.zeros(8)),
+            offset=_check.vector("Coincidence", "offset", offset),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Dot1:
+    """(R1 a) . (R2 b) = value: two directions keep their angle (not normalised)."""
+
+    rows: ClassVar[int] = 1
+    kind: ClassVar[Kind] = "bilinear"
+    scale: ClassVar[float] = 1.0
+    A: Vec
+    B: Vec
+    offset: Vec
+
+    def __init__(self, a: ArrayLike, b: ArrayLike, value: float = 0.0) -> None:
+        fill(
+            self,
+            A=_coefficients(0.0, _check.axis("Dot1", "axis a", a), 0.0, _ZERO),
+            B=_coefficients(0.0, _ZERO, 0.0, _check.axis("Dot1", "axis b", b)),
+            offset=_offset(_check.number("Dot1", "value", value)),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Dot2:
+    """(R1 a) . ((x2 + R2 r2) - (x1 + R1 r1)) = value: a point stays in a plane of body 1."""
+
+    rows: ClassVar[int] = 1
+    kind: ClassVar[Kind] = "bilinear"
+    scale: ClassVar[float] = 1.0
+    A: Vec
+    B: Vec
+    offset: Vec
+
+    def __init__(self, a: ArrayLike, r1: ArrayLike, r2: ArrayLike, value: float = 0.0) -> None:
+        point1 = _check.vector("Dot2", "r1", r1)
+        point2 = _check.vector("Dot2", "r2", r2)
+        fill(
+            self,
+            A=_coefficients(0.0, _check.axis("Dot2", "axis a", a), 0.0, _ZERO),
+            B=_coefficients(-1.0, -point1, 1.0, point2),
+            offset=_offset(_check.number("Dot2", "value", value)),
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Distance:
+    """(|(x2 + R2 r2) - (x1 + R1 r1)|^2 - length^2) / 2 = 0: two points keep their distance."""
+
+    rows: ClassVar[int] = 1
+    kind: ClassVar[Kind] = "bilinear"
+    scale: ClassVar[float] = 0.5
+    A: Vec
+    B: Vec
+    offset: Vec
+
+    def __init__(self, r1: ArrayLike, r2: ArrayLike, length: float) -> None:
+        point1 = _check.vector("Distance", "r1", r1)
+        point2 = _check.vector("Distance", "r2", r2)
+        remedy = "use Coincidence for points that stay together"
+        l = _check.positive("Distance", "length", length, remedy)
+        # At length 0 the gradient vanishes and the constraint is lost; a square that underflows is as bad.
+        if not 0.0 < 0.5 * l * l < np.inf:
+            raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")
+        arm = _coefficients(-1.0, -point1, 1.0, point2)
+        fill(self, A=arm, B=arm, offset=_offset(0.5 * l * l))
+
+
+Primitive: TypeAlias = Coincidence | Dot1 | Dot2 | Distance
+
+__all__ = ["Coincidence", "Distance", "Dot1", "Dot2", "Kind", "Primitive"]

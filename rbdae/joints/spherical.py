@@ -1,0 +1,60 @@
+"""The spherical joint: two points stay together, rotations are free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.primitives import Coincidence
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Spherical(AbstractJoint):
+    """Ball joint (null-space paper, equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        The joint's centre in each body's frame.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "spherical-1" and so on.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        name: str | None = None,
+    ) -> None:
+        owner = title("Spherical", a, b, name)
+        fill(
+            self,
+            a=a,
+            b=b,
+            at_a=_check.vector(owner, "at_a", at_a),
+            at_b=_check.vector(owner, "at_b", at_b),
+            name=name,
+        )
+
+    def primitives(self) -> tuple[Coincidence]:
+        """One coincidence."""
+        return (Coincidence(self.at_a, self.at_b),)
+
+
+__all__ = ["Spherical"]

@@ -1,0 +1,327 @@
+"""The model block: everything a kernel reads or writes beside `y`, as structured arrays behind one address.
+
+A kernel gets the block as its first argument `m`, an integer address, and opens the parts that it needs with the
+accessors below (a load or two each). One integer costs nothing to pass from Python or from a C solver's
+``user_data``; a tuple of arrays would cost a microsecond a call. With the JIT off `m` is a `Parts` object, whose
+arrays may be complex (complex-step derivatives).
+
+======================= =======================================================================================
+accessor                what
+======================= =======================================================================================
+``head(m)``             sizes, kinds and offsets; the state of the Jacobian sink
+``bodies(m)``           constants of the bodies; the last one is the ground
+``states(m)``           per body: natural coordinates z, zdot, zddot, forces, and their tangents
+``primitives(m)``       constants of the primitive constraints
+``rows(m)``             per primitive: P, Q, multipliers and tangents
+``bushings(m)``         constants of the bushings
+``factor(m)``           values of the factor L and D of the joint Schur complement
+``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
+``pairs(m)``            pairs of primitives that share a body, with their places in the factor
+``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
+``wide(m)``             scratch matrix, (nv + nla) x (nq + nv), for the Jacobian of the explicit forms
+``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and one more
+``starts(m)``           where each column of each tangent block begins in the CSC data
+``blocks(m)``           the tangent blocks in the order of their appearance (row, column, rows, columns)
+======================= =======================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rbdae.kernels import _jit
+from rbdae.kernels._jit import as_pointer, carray, jit
+
+# velocity kinds
+ANGULAR = 0
+QUATERNION_RATE = 1
+DIRECTOR_RATE = 2
+
+# sink modes
+STRIDED = 0
+COLUMNS = 1
+RECORD = 2
+
+_ARRAYS = (
+    "bodies",
+    "states",
+    "primitives",
+    "rows",
+    "bushings",
+    "factor",
+    "row_start",
+    "column",
+    "pairs",
+    "vectors",
+    "wide",
+    "starts",
+    "blocks",
+    "tree",
+)
+
+HEAD = np.dtype(
+    [
+        (name, "i8")
+        for name in (
+            "n_bodies n_primitives n_bushings n_rows n_pairs n_q n_v n_la n_internal n_nu n_tree n_wide n_starts n_blocks "
+            "n_factor n_vector kind chart momenta reduced level singular mode row_stride column_stride cursor"
+        ).split()
+    ]
+    + [(name, "i8") for name in _ARRAYS],
+    align=True,
+)
+
+BODY = np.dtype(
+    [
+        ("mass", "f8"),
+        ("inertia", "f8", (3, 3)),
+        ("inertia_inverse", "f8", (3, 3)),
+        ("euler", "f8", (3, 3)),
+        ("euler_inverse", "f8", (3, 3)),
+        ("radial", "f8"),
+        ("center", "f8", (3,)),
+        ("origin", "f8", (3,)),
+        ("weight", "f8", (3,)),
+        ("weight_d", "f8", (9,)),
+        ("iq", "i8"),
+        ("iv", "i8"),
+        ("il", "i8"),
+        ("nt", "i8"),
+        ("na", "i8"),
+        ("nr", "i8"),
+        ("ni", "i8"),
+        ("fixed", "i8"),
+        ("parent", "i8"),
+        ("inu", "i8"),
+        ("arm", "f8", (3,)),
+        ("parent_arm", "f8", (3,)),
+    ],
+    align=True,
+)
+
+PRIMITIVE = np.dtype(
+    [
+        ("linear", "i8"),
+        ("n", "i8"),
+        ("row", "i8"),
+        ("body", "i8", (2,)),
+        ("A", "f8", (8,)),
+        ("B", "f8", (8,)),
+        ("scale", "f8"),
+        ("offset", "f8", (3,)),
+        ("offset_rate", "f8", (3,)),
+        ("offset_acceleration", "f8", (3,)),
+        ("slot", "i8", (3,)),
+    ],
+    align=True,
+)
+
+BUSHING = np.dtype(
+    [("body", "i8", (2,)), ("A", "f8", (8,)), ("stiffness", "f8", (3, 3)), ("damping", "f8", (3, 3)), ("damped", "i8")],
+    align=True,
+)
+
+PAIR = np.dtype(
+    [("body", "i8"), ("first", "i8"), ("second", "i8"), ("first_side", "i8"), ("second_side", "i8"), ("slot", "i8", (3, 3))],
+    align=True,
+)
+
+
+def state_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
+    vector, nine, square = (3,), (9,), (9, 9)
+    return np.dtype(
+        [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx")]
+        + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t")]
+        + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd", "T1", "T2", "T3", "T4")]
+        + [("N", scalar, (9, 3)), ("C", scalar, (3, 3)), ("Ji", scalar, (3, 3)), ("Ri", scalar, (3, 9)), ("Zi", scalar, (3, 6))]
+        + [("Pi", scalar, (9, 6))],
+        align=True,
+    )
+
+
+def row_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of one primitive: the vectors P, Q, and tangents by side (0, 1)."""
+    return np.dtype(
+        [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "value")]
+        + [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu", "Gx", "H", "HJ")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "T")]
+        + [("GP", scalar, (2, 3, 6))],
+        align=True,
+    )
+
+
+STATE = state_dtype("f8")
+ROW = row_dtype("f8")
+
+
+@dataclass
+class Parts:
+    """The arrays of a block with the JIT off; `scalar` is float or complex."""
+
+    head: Any
+    bodies: Any
+    states: Any
+    primitives: Any
+    rows: Any
+    bushings: Any
+    factor: Any
+    row_start: Any
+    column: Any
+    pairs: Any
+    vectors: Any
+    wide: Any
+    starts: Any
+    blocks: Any
+    tree: Any
+
+
+if _jit.ENABLED:
+
+    @jit
+    def head(m):  # type: ignore[no-untyped-def]
+        return carray(as_pointer(m), 1, HEAD)[0]
+
+    @jit
+    def bodies(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
+
+    @jit
+    def states(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.states), h.n_bodies + 1, STATE)
+
+    @jit
+    def primitives(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.primitives), h.n_primitives, PRIMITIVE)
+
+    @jit
+    def rows(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.rows), h.n_primitives, ROW)
+
+    @jit
+    def bushings(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
+
+    @jit
+    def factor(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
+
+    @jit
+    def row_start(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.row_start), h.n_rows + 1, np.int64)
+
+    @jit
+    def column(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.column), h.n_factor + h.n_rows, np.int64)
+
+    @jit
+    def pairs(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.pairs), h.n_pairs, PAIR)
+
+    @jit
+    def vectors(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.vectors), (7, h.n_vector), np.float64)
+
+    @jit
+    def wide(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_q + h.n_v), np.float64)
+
+    @jit
+    def starts(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.starts), h.n_starts, np.int64)
+
+    @jit
+    def blocks(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.blocks), (h.n_blocks, 4), np.int64)
+
+    @jit
+    def tree(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.tree), (5, h.n_v, h.n_q + h.n_v), np.float64)
+
+    @jit
+    def flat(out, m):  # type: ignore[no-untyped-def]
+        """All memory that the strided matrix `out` spans, as a vector; sets the sink's strides."""
+        h = head(m)
+        h.row_stride = out.strides[0] // 8
+        h.column_stride = out.strides[1] // 8
+        span = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
+        return carray(as_pointer(out.ctypes.data), span, np.float64)
+
+    @jit
+    def wide_flat(m):  # type: ignore[no-untyped-def]
+        """The scratch matrix as a vector."""
+        h = head(m)
+        return carray(as_pointer(h.wide), (h.n_v + h.n_la) * (h.n_q + h.n_v), np.float64)
+
+else:
+
+    def head(m: Any) -> Any:
+        return m.head
+
+    def bodies(m: Any) -> Any:
+        return m.bodies
+
+    def states(m: Any) -> Any:
+        return m.states
+
+    def primitives(m: Any) -> Any:
+        return m.primitives
+
+    def rows(m: Any) -> Any:
+        return m.rows
+
+    def bushings(m: Any) -> Any:
+        return m.bushings
+
+    def factor(m: Any) -> Any:
+        return m.factor
+
+    def row_start(m: Any) -> Any:
+        return m.row_start
+
+    def column(m: Any) -> Any:
+        return m.column
+
+    def pairs(m: Any) -> Any:
+        return m.pairs
+
+    def vectors(m: Any) -> Any:
+        return m.vectors
+
+    def wide(m: Any) -> Any:
+        return m.wide
+
+    def starts(m: Any) -> Any:
+        return m.starts
+
+    def blocks(m: Any) -> Any:
+        return m.blocks
+
+    def tree(m: Any) -> Any:
+        return m.tree
+
+    def flat(out: Any, m: Any) -> Any:
+        m.head.row_stride = out.strides[0] // out.itemsize
+        m.head.column_stride = out.strides[1] // out.itemsize
+        span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
+        return np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
+
+    def wide_flat(m: Any) -> Any:
+        return m.wide.reshape(-1)

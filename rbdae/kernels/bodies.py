@@ -1,0 +1,992 @@
+"""Kernels of the bodies: natural coordinates from (q, v), inertia, forces pulled back, internal constraints; tangents.
+
+For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w), where the rotational velocity w is, by the kind,
+
+* ANGULAR: the material angular velocity Omega; B = T_d(d), null-space paper (24);
+* QUATERNION_RATE: pdot; B = Dphi(p), null-space paper (48);
+* DIRECTOR_RATE: ddot; B = I.
+
+A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls it back to w.
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import jit
+from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, vectors
+from rbdae.kernels.charts import (
+    QUATERNION,
+    add_spin,
+    add_spin_columns,
+    director_tangents,
+    euler_differential,
+    euler_differential_transposed,
+    euler_hessian,
+    euler_map,
+    rate,
+    rate_tangents,
+    rotation,
+    rotation_tangent,
+    spin,
+)
+from rbdae.kernels.quaternion import (
+    add_product,
+    add_right,
+    add_triple,
+    conjugate_product,
+    extended,
+    left,
+    right_conjugate,
+)
+from rbdae.kernels.sink import put, put_block, put_identity, put_transposed
+
+# ---------------------------------------------------------------- gather
+
+
+@jit
+def gather_positions(m, y):  # type: ignore[no-untyped-def]
+    """Positions of all bodies from y[:nq]."""
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        i = B[b].iq
+        if B[b].nt == 3:
+            for k in range(3):
+                s.x[k] = y[i + k]
+            i += 3
+        for k in range(B[b].na):
+            s.a[k] = y[i + k]
+
+
+@jit
+def gather_velocities(m, y, offset):  # type: ignore[no-untyped-def]
+    """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = offset + B[b].iv
+        if h.momenta == 1:
+            if B[b].nt == 3:
+                for k in range(3):
+                    s.px[k] = y[i + k]
+                i += 3
+            for k in range(B[b].nr):
+                s.p[k] = y[i + k]
+        else:
+            if B[b].nt == 3:
+                for k in range(3):
+                    s.xd[k] = y[i + k]
+                i += 3
+            for k in range(B[b].nr):
+                s.w[k] = y[i + k]
+
+
+@jit
+def gather_accelerations(m, yd, offset):  # type: ignore[no-untyped-def]
+    """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = offset + B[b].iv
+        if h.momenta == 1:
+            if B[b].nt == 3:
+                for k in range(3):
+                    s.pxd[k] = yd[i + k]
+                i += 3
+            for k in range(B[b].nr):
+                s.pd[k] = yd[i + k]
+        else:
+            if B[b].nt == 3:
+                for k in range(3):
+                    s.xdd[k] = yd[i + k]
+                i += 3
+            for k in range(B[b].nr):
+                s.wd[k] = yd[i + k]
+
+
+@jit
+def clear_accelerations(m):  # type: ignore[no-untyped-def]
+    """Zero accelerations (or rates of the momenta): what remains of gddot is g_II."""
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            s.xdd[k] = 0.0
+            s.pxd[k] = 0.0
+        for k in range(9):
+            s.wd[k] = 0.0
+            s.pd[k] = 0.0
+
+
+@jit
+def gather_multipliers(m, y, offset):  # type: ignore[no-untyped-def]
+    """Multipliers from y[offset:offset + nla] to the first scratch vector."""
+    la = vectors(m)[0]
+    for i in range(head(m).n_la):
+        la[i] = y[offset + i]
+
+
+# ---------------------------------------------------------------- natural coordinates
+
+
+@jit
+def place(m):  # type: ignore[no-untyped-def]
+    """Natural positions; the natural forces start with the weight."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        rotation(h.chart, s.a, s.d)
+        for k in range(3):
+            s.fx[k] = B[b].weight[k]
+        for k in range(9):
+            s.fd[k] = B[b].weight_d[k]
+
+
+@jit
+def move(m):  # type: ignore[no-untyped-def]
+    """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, Hamiltonian paper (39)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.momenta == 1:
+            for k in range(3):
+                s.xd[k] = s.px[k] / B[b].mass
+            if h.kind == QUATERNION_RATE:
+                conjugate_product(s.a, s.p, s.s)
+                extended(1.0 / B[b].radial, B[b].inertia_inverse, s.s, s.s)
+                for k in range(4):
+                    s.w[k] = 0.0
+                add_product(s.a, s.s, 0.25, s.w)
+            else:
+                _director_mass(B[b].euler_inverse, s.p, s.w)
+        if h.kind == ANGULAR:
+            for k in range(3):
+                s.om[k] = s.w[k]
+            spin(s.d, s.w, s.dd)
+        elif h.kind == QUATERNION_RATE:
+            # phi is quadratic: ddot = Dphi(p) pdot = 2 phi(p, pdot)
+            _polar(s.a, s.w, s.dd)
+        else:
+            for k in range(9):
+                s.dd[k] = s.w[k]
+
+
+@jit
+def accelerate(m):  # type: ignore[no-untyped-def]
+    """Natural accelerations from the rates of the velocities (or of the momenta)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.momenta == 1:
+            for k in range(3):
+                s.xdd[k] = s.pxd[k] / B[b].mass
+            if h.kind == QUATERNION_RATE:
+                # wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4
+                r = 1.0 / B[b].radial
+                conjugate_product(s.a, s.p, s.s)
+                extended(r, B[b].inertia_inverse, s.s, s.s)
+                for k in range(4):
+                    s.wd[k] = 0.0
+                add_product(s.w, s.s, 0.25, s.wd)
+                conjugate_product(s.w, s.p, s.s)
+                conjugate_product(s.a, s.pd, s.t)
+                for k in range(4):
+                    s.s[k] += s.t[k]
+                extended(r, B[b].inertia_inverse, s.s, s.s)
+                add_product(s.a, s.s, 0.25, s.wd)
+            else:
+                _director_mass(B[b].euler_inverse, s.pd, s.wd)
+        if h.kind == ANGULAR:
+            spin(s.d, s.wd, s.ddd)
+            add_spin(s.dd, s.w, s.ddd)
+        elif h.kind == QUATERNION_RATE:
+            _polar(s.a, s.wd, s.ddd)
+            euler_map(s.w, s.t)
+            for k in range(9):
+                s.ddd[k] += 2.0 * s.t[k]
+        else:
+            for k in range(9):
+                s.ddd[k] = s.wd[k]
+
+
+@jit
+def _polar(p, r, out):  # type: ignore[no-untyped-def]
+    """out = Dphi(p) r."""
+    a = 2.0 * p[0]
+    b = 2.0 * p[1]
+    c = 2.0 * p[2]
+    e = 2.0 * p[3]
+    r0 = r[0]
+    r1 = r[1]
+    r2 = r[2]
+    r3 = r[3]
+    out[0] = a * r0 + b * r1 - c * r2 - e * r3
+    out[1] = e * r0 + c * r1 + b * r2 + a * r3
+    out[2] = -c * r0 + e * r1 - a * r2 + b * r3
+    out[3] = -e * r0 + c * r1 + b * r2 - a * r3
+    out[4] = a * r0 - b * r1 + c * r2 - e * r3
+    out[5] = b * r0 + a * r1 + e * r2 + c * r3
+    out[6] = c * r0 + e * r1 + a * r2 + b * r3
+    out[7] = -b * r0 - a * r1 + e * r2 + c * r3
+    out[8] = a * r0 - b * r1 - c * r2 + e * r3
+
+
+@jit
+def _director_mass(E, v, out):  # type: ignore[no-untyped-def]
+    """out_i = sum_j E_ij v_j over the directors."""
+    for i in range(3):
+        for k in range(3):
+            out[3 * i + k] = E[i, 0] * v[k] + E[i, 1] * v[3 + k] + E[i, 2] * v[6 + k]
+
+
+# ---------------------------------------------------------------- kinematics rows
+
+
+@jit
+def kinematics_residual(m, yd, out):  # type: ignore[no-untyped-def]
+    """out[:nq] = qdot - v, or adot - K(a) Omega in the rotations of the angular kind."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = B[b].iq
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = yd[i + k] - s.xd[k]
+            i += 3
+        if h.kind == ANGULAR:
+            rate(h.chart, s.a, s.om, s.ad)
+            for k in range(B[b].na):
+                out[i + k] = yd[i + k] - s.ad[k]
+        else:
+            for k in range(B[b].na):
+                out[i + k] = yd[i + k] - s.w[k]
+
+
+@jit
+def kinematics_rate(m, out):  # type: ignore[no-untyped-def]
+    """out[:nq] = qdot as a function of (q, v)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = B[b].iq
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = s.xd[k]
+            i += 3
+        if h.kind == ANGULAR:
+            rate(h.chart, s.a, s.om, s.ad)
+            for k in range(B[b].na):
+                out[i + k] = s.ad[k]
+        else:
+            for k in range(B[b].na):
+                out[i + k] = s.w[k]
+
+
+@jit
+def kinematics_tangent(m, out, c, sign):  # type: ignore[no-untyped-def]
+    """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = B[b].iq
+        v = h.n_q + B[b].iv
+        if B[b].nt == 3:
+            if c != 0.0 or h.mode != 0:
+                put_identity(m, out, i, i, 3, c)
+            if h.momenta == 1:
+                put_identity(m, out, i, v, 3, sign / B[b].mass)
+            else:
+                put_identity(m, out, i, v, 3, sign)
+            i += 3
+            v += 3
+        na = B[b].na
+        if h.kind == ANGULAR:
+            rate_tangents(h.chart, s.a, s.om, s.T1, s.T2)
+            for j in range(na):
+                for k in range(na):
+                    s.T2[j, k] *= sign
+                s.T2[j, j] += c
+            put_block(m, out, i, i, s.T2, na, na, 1.0)
+            put_block(m, out, i, v, s.T1, na, 3, sign)
+        elif h.momenta == 1:
+            if h.kind == QUATERNION_RATE:
+                for j in range(na):
+                    for k in range(na):
+                        s.T2[j, k] = sign * s.U[j, k]
+                    s.T2[j, j] += c
+                put_block(m, out, i, i, s.T2, na, na, 1.0)
+                put_block(m, out, i, v, s.V, na, na, sign)
+            else:
+                put_identity(m, out, i, i, 9, c)
+                _put_director_mass(m, out, i, v, B[b].euler_inverse, sign)
+        else:
+            put_identity(m, out, i, i, na, c)
+            put_identity(m, out, i, v, na, sign)
+
+
+@jit
+def _put_director_mass(m, out, row, column, E, scale):  # type: ignore[no-untyped-def]
+    for i in range(3):
+        for j in range(3):
+            put_identity(m, out, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
+
+
+# ---------------------------------------------------------------- dynamics
+
+
+@jit
+def pull_back(m, b, out):  # type: ignore[no-untyped-def]
+    """out[:nr] = B^T fd."""
+    h = head(m)
+    s = states(m)[b]
+    d = s.d
+    f = s.fd
+    if h.kind == ANGULAR:
+        out[0] = d[6] * f[3] + d[7] * f[4] + d[8] * f[5] - d[3] * f[6] - d[4] * f[7] - d[5] * f[8]
+        out[1] = d[0] * f[6] + d[1] * f[7] + d[2] * f[8] - d[6] * f[0] - d[7] * f[1] - d[8] * f[2]
+        out[2] = d[3] * f[0] + d[4] * f[1] + d[5] * f[2] - d[0] * f[3] - d[1] * f[4] - d[2] * f[5]
+    elif h.kind == QUATERNION_RATE:
+        euler_differential_transposed(s.a, f, out)
+    else:
+        for k in range(9):
+            out[k] = f[k]
+
+
+@jit
+def forces(m, b):  # type: ignore[no-untyped-def]
+    """psi of one body without constraint forces of joints, to tx (3) and t (nr): null-space paper (2), (25), (33);
+    with momenta -dH/dq, Hamiltonian paper (39)."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    for k in range(3):
+        s.tx[k] = s.fx[k]
+    pull_back(m, b, s.t)
+    if h.kind == ANGULAR:
+        J = o.inertia
+        l0 = J[0, 0] * s.w[0] + J[0, 1] * s.w[1] + J[0, 2] * s.w[2]
+        l1 = J[1, 0] * s.w[0] + J[1, 1] * s.w[1] + J[1, 2] * s.w[2]
+        l2 = J[2, 0] * s.w[0] + J[2, 1] * s.w[1] + J[2, 2] * s.w[2]
+        s.t[0] -= s.w[1] * l2 - s.w[2] * l1
+        s.t[1] -= s.w[2] * l0 - s.w[0] * l2
+        s.t[2] -= s.w[0] * l1 - s.w[1] * l0
+    elif h.kind == QUATERNION_RATE:
+        if h.momenta == 1:
+            # -dT/dq = -p o J^-1 (conj(p) o q) / 4
+            conjugate_product(s.p, s.a, s.s)
+            extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
+            add_product(s.p, s.s, -0.25, s.t)
+        else:
+            # 8 Q(pdot) I Q(pdot)^T p, null-space paper (33)
+            conjugate_product(s.w, s.a, s.s)
+            extended(o.radial, o.inertia, s.s, s.s)
+            add_product(s.w, s.s, 8.0, s.t)
+
+
+@jit
+def inertia(m, b, out, row):  # type: ignore[no-untyped-def]
+    """out[row:row + nt + nr] = M vdot (or pdot)."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    i = row
+    if h.momenta == 1:
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] = s.pxd[k]
+            i += 3
+        for k in range(o.nr):
+            out[i + k] = s.pd[k]
+        return
+    if o.nt == 3:
+        for k in range(3):
+            out[i + k] = o.mass * s.xdd[k]
+        i += 3
+    if h.kind == ANGULAR:
+        J = o.inertia
+        for k in range(3):
+            out[i + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2]
+    elif h.kind == QUATERNION_RATE:
+        # M vdot = 4 p o I (conj(p) o vdot), null-space paper (31)
+        conjugate_product(s.a, s.wd, s.s)
+        extended(o.radial, o.inertia, s.s, s.s)
+        for k in range(4):
+            s.ad[k] = 0.0
+        add_product(s.a, s.s, 4.0, s.ad)
+        for k in range(4):
+            out[i + k] = s.ad[k]
+    else:
+        E = o.euler
+        for j in range(3):
+            for k in range(3):
+                out[i + 3 * j + k] = E[j, 0] * s.wd[k] + E[j, 1] * s.wd[3 + k] + E[j, 2] * s.wd[6 + k]
+
+
+@jit
+def dynamics_residual(m, out, row):  # type: ignore[no-untyped-def]
+    """out[row:row + nv] = M vdot - psi + G^T la; the joints' G^T la is already among the natural forces."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    la = vectors(m)[0]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.iv
+        inertia(m, b, out, r)
+        forces(m, b)
+        if o.nt == 3:
+            for k in range(3):
+                out[r + k] -= s.tx[k]
+            r += 3
+        for k in range(o.nr):
+            out[r + k] -= s.t[k]
+        if h.kind == QUATERNION_RATE:
+            l = la[o.il]
+            for k in range(4):
+                out[r + k] += l * s.a[k]
+        elif h.kind == DIRECTOR_RATE:
+            l0 = la[o.il]
+            l1 = la[o.il + 1]
+            l2 = la[o.il + 2]
+            l3 = la[o.il + 3]
+            l4 = la[o.il + 4]
+            l5 = la[o.il + 5]
+            for j in range(0, 9, 3):
+                out[r + j] += l0 * s.a[j] + l3 * s.a[j + 1] + l4 * s.a[j + 2]
+                out[r + j + 1] += l3 * s.a[j] + l1 * s.a[j + 1] + l5 * s.a[j + 2]
+                out[r + j + 2] += l4 * s.a[j] + l5 * s.a[j + 1] + l2 * s.a[j + 2]
+
+
+# ---------------------------------------------------------------- tangents of the natural coordinates
+
+
+@jit
+def velocity_basis(m):  # type: ignore[no-untyped-def]
+    """B = d(ddot)/dw alone, for the gradients of the joints."""
+    h = head(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            director_tangents(s.d, s.B)
+        else:
+            euler_differential(s.a, s.B)
+
+
+@jit
+def place_tangent(m):  # type: ignore[no-untyped-def]
+    """D0 = dd/da and B = d(ddot)/dw; with momenta also U = dw/dq and V = dw/dp."""
+    h = head(m)
+    C = bodies(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE:
+        return  # D0 = B = I and, with momenta, V = E^-1: constant, set when the block was made
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            rotation_tangent(h.chart, s.a, s.D0)
+            director_tangents(s.d, s.B)
+        else:
+            euler_differential(s.a, s.D0)
+            euler_differential(s.a, s.B)
+            if h.momenta == 1:
+                r = 1.0 / C[b].radial
+                Ji = C[b].inertia_inverse
+                _clear4(s.U)
+                _clear4(s.V)
+                left(s.a, s.T1)
+                add_triple(s.T1, r, Ji, s.T1, 0.25, True, s.V)
+                right_conjugate(s.p, s.T2)
+                add_triple(s.T1, r, Ji, s.T2, 0.25, False, s.U)
+                conjugate_product(s.a, s.p, s.s)
+                extended(r, Ji, s.s, s.s)
+                add_right(s.s, 0.25, s.U)
+
+
+@jit
+def _clear4(A):  # type: ignore[no-untyped-def]
+    for i in range(4):
+        for j in range(4):
+            A[i, j] = 0.0
+
+
+@jit
+def move_tangent(m):  # type: ignore[no-untyped-def]
+    """D1 = d(ddot)/da at fixed w."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            for i in range(9):
+                for j in range(B[b].na):
+                    s.D1[i, j] = 0.0
+            add_spin_columns(s.D0, s.w, B[b].na, s.D1)
+        else:
+            euler_differential(s.w, s.D1)
+
+
+@jit
+def accelerate_tangent(m):  # type: ignore[no-untyped-def]
+    """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta also Ud = dwdot/dq, Vd = dwdot/dp."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            na = B[b].na
+            for i in range(9):
+                for j in range(na):
+                    s.D2[i, j] = 0.0
+            add_spin_columns(s.D0, s.wd, na, s.D2)
+            add_spin_columns(s.D1, s.w, na, s.D2)
+            director_tangents(s.dd, s.W)
+            add_spin_columns(s.B, s.w, 3, s.W)
+        else:
+            euler_differential(s.wd, s.D2)
+            euler_differential(s.w, s.W)
+            for i in range(9):
+                for j in range(4):
+                    s.W[i, j] *= 2.0
+            if h.momenta == 1:
+                r = 1.0 / B[b].radial
+                Ji = B[b].inertia_inverse
+                _clear4(s.Ud)
+                _clear4(s.Vd)
+                left(s.a, s.T1)
+                left(s.w, s.T3)
+                add_triple(s.T3, r, Ji, s.T1, 0.25, True, s.Vd)
+                add_triple(s.T1, r, Ji, s.T3, 0.25, True, s.Vd)
+                right_conjugate(s.p, s.T2)
+                add_triple(s.T3, r, Ji, s.T2, 0.25, False, s.Ud)
+                right_conjugate(s.pd, s.T2)
+                add_triple(s.T1, r, Ji, s.T2, 0.25, False, s.Ud)
+                conjugate_product(s.w, s.p, s.s)
+                conjugate_product(s.a, s.pd, s.t)
+                for k in range(4):
+                    s.s[k] += s.t[k]
+                extended(r, Ji, s.s, s.s)
+                add_right(s.s, 0.25, s.Ud)
+                # through w(q, p)
+                for i in range(4):
+                    for j in range(4):
+                        u = s.Ud[i, j]
+                        v = s.Vd[i, j]
+                        for k in range(4):
+                            u += s.U[i, k] * s.U[k, j]
+                            v += s.U[i, k] * s.V[k, j]
+                        s.Ud[i, j] = u
+                        s.Vd[i, j] = v
+
+
+# ---------------------------------------------------------------- tangents that go into the Jacobian
+
+
+@jit
+def put_velocity(m, out, b, row, Kx, K, n, scale):  # type: ignore[no-untyped-def]
+    """Tangent blocks scale (Kx, K), n rows, with respect to (xdot, w) of body b; with momenta by the chain rule to
+    the columns of q and p."""
+    h = head(m)
+    o = bodies(m)[b]
+    v = h.n_q + o.iv
+    if h.momenta == 0:
+        if o.nt == 3:
+            put_block(m, out, row, v, Kx, n, 3, scale)
+            v += 3
+        put_block(m, out, row, v, K, n, o.nr, scale)
+        return
+    s = states(m)[b]
+    if o.nt == 3:
+        put_block(m, out, row, v, Kx, n, 3, scale / o.mass)
+        v += 3
+    if h.kind == QUATERNION_RATE:
+        _chain(K, s.U, n, 4, s.T4)
+        put_block(m, out, row, o.iq + o.nt, s.T4, n, 4, scale)
+    _chain(K, s.V, n, o.nr, s.T4)
+    put_block(m, out, row, v, s.T4, n, o.nr, scale)
+
+
+@jit
+def put_acceleration(m, out, b, row, Kx, K, n, c):  # type: ignore[no-untyped-def]
+    """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v; with
+    momenta wdot also depends on q and p."""
+    h = head(m)
+    o = bodies(m)[b]
+    v = h.n_q + o.iv
+    if h.momenta == 0:
+        if o.nt == 3:
+            put_block(m, out, row, v, Kx, n, 3, c)
+            v += 3
+        put_block(m, out, row, v, K, n, o.nr, c)
+        return
+    s = states(m)[b]
+    if o.nt == 3:
+        put_block(m, out, row, v, Kx, n, 3, c / o.mass)
+        v += 3
+    if h.kind == QUATERNION_RATE:
+        _chain(K, s.Ud, n, 4, s.T4)
+        put_block(m, out, row, o.iq + o.nt, s.T4, n, 4, 1.0)
+        _chain(K, s.Vd, n, 4, s.T4)
+        put_block(m, out, row, v, s.T4, n, 4, 1.0)
+    _chain(K, s.V, n, o.nr, s.T4)
+    put_block(m, out, row, v, s.T4, n, o.nr, c)
+
+
+@jit
+def _chain(K, U, n, nr, out):  # type: ignore[no-untyped-def]
+    for i in range(n):
+        for j in range(nr):
+            t = K[i, 0] * U[0, j]
+            for k in range(1, nr):
+                t += K[i, k] * U[k, j]
+            out[i, j] = t
+
+
+@jit
+def dynamics_tangent(m, out, row, c):  # type: ignore[no-untyped-def]
+    """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    la = vectors(m)[0]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.iv
+        q = o.iq + o.nt
+        v = h.n_q + o.iv
+        if o.nt == 3:
+            if h.momenta == 1:
+                put_identity(m, out, r, v, 3, c)
+            else:
+                put_identity(m, out, r, v, 3, c * o.mass)
+            r += 3
+            v += 3
+        if h.kind == ANGULAR:
+            _angular_tangent(m, b, c)
+            put_block(m, out, r, q, s.T1, 3, o.na, 1.0)
+            put_block(m, out, r, v, s.T2, 3, 3, 1.0)
+        elif h.kind == QUATERNION_RATE:
+            if h.momenta == 1:
+                _quaternion_momentum_tangent(m, b, c, la[o.il])
+            else:
+                _quaternion_tangent(m, b, c, la[o.il])
+            put_block(m, out, r, q, s.T1, 4, 4, 1.0)
+            put_block(m, out, r, v, s.T2, 4, 4, 1.0)
+        else:
+            l0 = la[o.il]
+            l1 = la[o.il + 1]
+            l2 = la[o.il + 2]
+            l3 = la[o.il + 3]
+            l4 = la[o.il + 4]
+            l5 = la[o.il + 5]
+            T = s.T1
+            T[0, 0] = l0
+            T[1, 1] = l1
+            T[2, 2] = l2
+            T[0, 1] = l3
+            T[1, 0] = l3
+            T[0, 2] = l4
+            T[2, 0] = l4
+            T[1, 2] = l5
+            T[2, 1] = l5
+            for j in range(0, 9, 3):
+                put_block(m, out, r + j, q + j, T, 3, 3, 1.0)
+            if h.momenta == 1:
+                put_identity(m, out, r, v, 9, c)
+            elif c != 0.0 or h.mode != 0:
+                _put_director_mass(m, out, r, v, o.euler, c)
+
+
+@jit
+def _angular_tangent(m, b, c):  # type: ignore[no-untyped-def]
+    """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    f = s.fd
+    D = s.D0
+    for j in range(o.na):
+        t0 = 0.0 * D[0, j]
+        t1 = t0
+        t2 = t0
+        for k in range(3):
+            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
+            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
+            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
+        s.T1[0, j] = -t0
+        s.T1[1, j] = -t1
+        s.T1[2, j] = -t2
+    J = o.inertia
+    w = s.w
+    l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
+    l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
+    l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
+    for j in range(3):
+        s.T2[0, j] = c * J[0, j] + w[1] * J[2, j] - w[2] * J[1, j]
+        s.T2[1, j] = c * J[1, j] + w[2] * J[0, j] - w[0] * J[2, j]
+        s.T2[2, j] = c * J[2, j] + w[0] * J[1, j] - w[1] * J[0, j]
+    s.T2[0, 1] += l2
+    s.T2[0, 2] -= l1
+    s.T2[1, 0] -= l2
+    s.T2[1, 2] += l0
+    s.T2[2, 0] += l1
+    s.T2[2, 1] -= l0
+
+
+@jit
+def _quaternion_tangent(m, b, c, l):  # type: ignore[no-untyped-def]
+    """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
+    to p and to pdot, the latter plus c M."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    I0 = o.radial
+    J = o.inertia
+    euler_hessian(s.fd, s.T1)
+    for i in range(4):
+        for j in range(4):
+            s.T1[i, j] = -s.T1[i, j]
+        s.T1[i, i] += l
+    _clear4(s.T2)
+    left(s.a, s.T3)
+    add_triple(s.T3, I0, J, s.T3, 4.0 * c, True, s.T2)
+    conjugate_product(s.a, s.wd, s.s)
+    extended(I0, J, s.s, s.s)
+    add_right(s.s, 4.0, s.T1)
+    right_conjugate(s.wd, s.T4)
+    add_triple(s.T3, I0, J, s.T4, 4.0, False, s.T1)
+    left(s.w, s.T3)
+    add_triple(s.T3, I0, J, s.T3, -8.0, True, s.T1)
+    conjugate_product(s.w, s.a, s.s)
+    extended(I0, J, s.s, s.s)
+    add_right(s.s, -8.0, s.T2)
+    right_conjugate(s.a, s.T4)
+    add_triple(s.T3, I0, J, s.T4, -8.0, False, s.T2)
+
+
+@jit
+def _quaternion_momentum_tangent(m, b, c, l):  # type: ignore[no-untyped-def]
+    """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = 1.0 / o.radial
+    Ji = o.inertia_inverse
+    euler_hessian(s.fd, s.T1)
+    for i in range(4):
+        for j in range(4):
+            s.T1[i, j] = -s.T1[i, j]
+        s.T1[i, i] += l
+    _clear4(s.T2)
+    for i in range(4):
+        s.T2[i, i] = c
+    left(s.p, s.T3)
+    add_triple(s.T3, r, Ji, s.T3, 0.25, True, s.T1)
+    conjugate_product(s.p, s.a, s.s)
+    extended(r, Ji, s.s, s.s)
+    add_right(s.s, 0.25, s.T2)
+    right_conjugate(s.a, s.T4)
+    add_triple(s.T3, r, Ji, s.T4, 0.25, False, s.T2)
+
+
+# ---------------------------------------------------------------- internal constraints
+
+
+@jit
+def _bilinear(X, Y, out, row, scale):  # type: ignore[no-untyped-def]
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; null-space paper (19)."""
+    for k in range(3):
+        i = 0 if k == 0 else (2 if k == 1 else 1)
+        j = 1 if k == 0 else (0 if k == 1 else 2)
+        for n in range(0, 9, 3):
+            out[row + k] += scale * X[n + k] * Y[n + k]
+            out[row + 3 + k] += scale * (X[n + i] * Y[n + j] + X[n + j] * Y[n + i])
+
+
+@jit
+def _bilinear_matrix(X, scale, T):  # type: ignore[no-untyped-def]
+    """T[:6, :9] = scale times the tangent of the above with respect to Y."""
+    for n in range(0, 9, 3):
+        a = scale * X[n]
+        b = scale * X[n + 1]
+        e = scale * X[n + 2]
+        T[0, n] = a
+        T[0, n + 1] = 0.0
+        T[0, n + 2] = 0.0
+        T[1, n] = 0.0
+        T[1, n + 1] = b
+        T[1, n + 2] = 0.0
+        T[2, n] = 0.0
+        T[2, n + 1] = 0.0
+        T[2, n + 2] = e
+        T[3, n] = b
+        T[3, n + 1] = a
+        T[3, n + 2] = 0.0
+        T[4, n] = e
+        T[4, n + 1] = 0.0
+        T[4, n + 2] = a
+        T[5, n] = 0.0
+        T[5, n + 1] = e
+        T[5, n + 2] = b
+
+
+@jit
+def _dot(x, y, n):  # type: ignore[no-untyped-def]
+    t = x[0] * y[0]
+    for k in range(1, n):
+        t += x[k] * y[k]
+    return t
+
+
+@jit
+def internal_residual(m, out, row, level):  # type: ignore[no-untyped-def]
+    """Internal constraints at position (0), velocity or momentum (1), acceleration (2) level."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        r = row + B[b].il
+        if h.kind == QUATERNION_RATE:
+            if level == 0:
+                out[r] = 0.5 * (_dot(s.a, s.a, 4) - 1.0)
+            elif level == 1:
+                # momentum level: q . p, Hamiltonian paper (40)
+                out[r] = _dot(s.a, s.p, 4) if h.momenta == 1 else _dot(s.a, s.w, 4)
+            elif h.momenta == 1:
+                out[r] = _dot(s.a, s.pd, 4) + _dot(s.p, s.w, 4)
+            else:
+                out[r] = _dot(s.a, s.wd, 4) + _dot(s.w, s.w, 4)
+        else:
+            for k in range(6):
+                out[r + k] = 0.0
+            if level == 0:
+                _bilinear(s.a, s.a, out, r, 0.5)
+                for k in range(3):
+                    out[r + k] -= 0.5
+            elif level == 1:
+                _bilinear(s.a, s.w, out, r, 1.0)
+            else:
+                _bilinear(s.a, s.wd, out, r, 1.0)
+                _bilinear(s.w, s.w, out, r, 1.0)
+
+
+@jit
+def internal_tangent(m, out, row, level, c):  # type: ignore[no-untyped-def]
+    """Tangents of the internal constraints, c being the factor of the rates at level 2."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.il
+        q = o.iq + o.nt
+        v = h.n_q + o.iv + o.nt
+        T = s.T1
+        if h.kind == QUATERNION_RATE:
+            for k in range(4):
+                if level == 0:
+                    T[0, k] = s.a[k]
+                elif h.momenta == 1:
+                    if level == 1:
+                        T[0, k] = s.p[k]
+                        T[1, k] = s.a[k]
+                    else:
+                        T[0, k] = s.pd[k]
+                        T[1, k] = s.w[k] + c * s.a[k]
+                        for j in range(4):
+                            T[0, k] += s.p[j] * s.U[j, k]
+                            T[1, k] += s.p[j] * s.V[j, k]
+                elif level == 1:
+                    T[0, k] = s.w[k]
+                    T[1, k] = s.a[k]
+                else:
+                    T[0, k] = s.wd[k]
+                    T[1, k] = 2.0 * s.w[k] + c * s.a[k]
+            put_block(m, out, r, q, T, 1, 4, 1.0)
+            if level > 0:
+                for k in range(4):
+                    T[0, k] = T[1, k]
+                put_block(m, out, r, v, T, 1, 4, 1.0)
+        elif level == 0:
+            _bilinear_matrix(s.a, 1.0, T)
+            _put_six(m, out, r, q, T)
+        elif level == 1:
+            _bilinear_matrix(s.w, 1.0, T)
+            _put_six(m, out, r, q, T)
+            _bilinear_matrix(s.a, 1.0, T)
+            if h.momenta == 1:
+                _chain(T, s.V, 6, 9, s.T2)
+                put_block(m, out, r, v, s.T2, 6, 9, 1.0)
+            else:
+                _put_six(m, out, r, v, T)
+        else:
+            _bilinear_matrix(s.wd, 1.0, T)
+            _put_six(m, out, r, q, T)
+            _bilinear_matrix(s.w, 2.0, T)
+            _bilinear_matrix(s.a, c, s.T2)
+            for i in range(6):
+                for j in range(9):
+                    T[i, j] += s.T2[i, j]
+            if h.momenta == 1:
+                _chain(T, s.V, 6, 9, s.T2)
+                put_block(m, out, r, v, s.T2, 6, 9, 1.0)
+            else:
+                _put_six(m, out, r, v, T)
+
+
+@jit
+def _put_six(m, out, row, column, T):  # type: ignore[no-untyped-def]
+    """The 18 + 18 entries of a 6 x 9 matrix of the pattern of `_bilinear_matrix`... as dense blocks."""
+    put_block(m, out, row, column, T, 6, 9, 1.0)
+
+
+@jit
+def internal_columns(m, out, row, column):  # type: ignore[no-untyped-def]
+    """G_int^T in the rows of the dynamics and the columns of the multipliers."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.iv + o.nt
+        if h.kind == QUATERNION_RATE:
+            for k in range(4):
+                put(m, out, r + k, column + o.il, s.a[k])
+        else:
+            _bilinear_matrix(s.a, 1.0, s.T1)
+            put_transposed(m, out, r, column + o.il, s.T1, 9, 6, 1.0)
+
+
+__all__ = ["QUATERNION"]

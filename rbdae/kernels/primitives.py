@@ -1,0 +1,404 @@
+"""Kernels of the primitive constraints.
+
+Over the natural coordinates Z = (x, d1, d2, d3) of two bodies a primitive has the vectors P = sum A_k Z_k and
+Q = sum B_k Z_k, and says
+
+* linear (coincidence, 3 equations):  P - s(t) = 0;
+* bilinear (dot-1, dot-2, distance):  scale P . Q - c(t) = 0.
+
+Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the product rule; the tangents come from
+those of P and Q, which are 3 x n matrices per body (null-space paper, sections 2 and 5, (5) for g_I and g_II).
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import jit
+from rbdae.kernels.block import DIRECTOR_RATE, bodies, head, primitives, rows, states, vectors
+from rbdae.kernels.bodies import put_acceleration, put_velocity
+from rbdae.kernels.sink import put_block, put_transposed
+
+
+@jit
+def _combine(c, x1, d1, x2, d2, out):  # type: ignore[no-untyped-def]
+    """out = sum c_k Z_k."""
+    for k in range(3):
+        out[k] = (
+            c[0] * x1[k]
+            + c[1] * d1[k]
+            + c[2] * d1[3 + k]
+            + c[3] * d1[6 + k]
+            + c[4] * x2[k]
+            + c[5] * d2[k]
+            + c[6] * d2[3 + k]
+            + c[7] * d2[6 + k]
+        )
+
+
+@jit
+def primitive_vectors(m, order):  # type: ignore[no-untyped-def]
+    """P and Q of all primitives, with their rates up to the given order (0, 1, 2)."""
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        s1 = S[p.body[0]]
+        s2 = S[p.body[1]]
+        _combine(p.A, s1.x, s1.d, s2.x, s2.d, r.P)
+        if order > 0:
+            _combine(p.A, s1.xd, s1.dd, s2.xd, s2.dd, r.Pd)
+        if order > 1:
+            _combine(p.A, s1.xdd, s1.ddd, s2.xdd, s2.ddd, r.Pdd)
+        if p.linear == 0:
+            _combine(p.B, s1.x, s1.d, s2.x, s2.d, r.Q)
+            if order > 0:
+                _combine(p.B, s1.xd, s1.dd, s2.xd, s2.dd, r.Qd)
+            if order > 1:
+                _combine(p.B, s1.xdd, s1.ddd, s2.xdd, s2.ddd, r.Qdd)
+
+
+@jit
+def primitive_residual(m, out, row, level):  # type: ignore[no-untyped-def]
+    """Joint constraints at position (0), velocity (1) or acceleration (2) level."""
+    C = primitives(m)
+    R = rows(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        n = row + p.row
+        if p.linear == 1:
+            if level == 0:
+                for k in range(3):
+                    out[n + k] = r.P[k] - p.offset[k]
+            elif level == 1:
+                for k in range(3):
+                    out[n + k] = r.Pd[k] - p.offset_rate[k]
+            else:
+                for k in range(3):
+                    out[n + k] = r.Pdd[k] - p.offset_acceleration[k]
+        elif level == 0:
+            out[n] = p.scale * (r.P[0] * r.Q[0] + r.P[1] * r.Q[1] + r.P[2] * r.Q[2]) - p.offset[0]
+        elif level == 1:
+            t = -p.offset_rate[0] / p.scale
+            u = t + r.P[0] * r.Qd[0] + r.Pd[0] * r.Q[0]
+            for k in range(1, 3):
+                u += r.P[k] * r.Qd[k] + r.Pd[k] * r.Q[k]
+            out[n] = p.scale * u
+        else:
+            t = -p.offset_acceleration[0] / p.scale
+            u = t + r.P[0] * r.Qdd[0] + 2.0 * r.Pd[0] * r.Qd[0] + r.Pdd[0] * r.Q[0]
+            for k in range(1, 3):
+                u += r.P[k] * r.Qdd[k] + 2.0 * r.Pd[k] * r.Qd[k] + r.Pdd[k] * r.Q[k]
+            out[n] = p.scale * u
+
+
+@jit
+def add_natural(c, f, scale, fx1, fd1, fx2, fd2):  # type: ignore[no-untyped-def]
+    """Natural forces of both bodies += scale c_k f."""
+    for k in range(3):
+        g = scale * f[k]
+        fx1[k] += c[0] * g
+        fd1[k] += c[1] * g
+        fd1[3 + k] += c[2] * g
+        fd1[6 + k] += c[3] * g
+        fx2[k] += c[4] * g
+        fd2[k] += c[5] * g
+        fd2[3 + k] += c[6] * g
+        fd2[6 + k] += c[7] * g
+
+
+@jit
+def primitive_forces(m):  # type: ignore[no-untyped-def]
+    """Add the constraint forces -G^T la of the joints to the natural forces."""
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    la = vectors(m)[0]
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        s1 = S[p.body[0]]
+        s2 = S[p.body[1]]
+        if p.linear == 1:
+            for k in range(3):
+                r.la[k] = la[p.row + k]
+            add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+        else:
+            for k in range(3):
+                r.la[k] = p.scale * la[p.row] * r.Q[k]
+            add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+            for k in range(3):
+                r.la[k] = p.scale * la[p.row] * r.P[k]
+            add_natural(p.B, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+            r.la[0] = la[p.row]
+
+
+@jit
+def columns_of(kind, c, side, D, n, out):  # type: ignore[no-untyped-def]
+    """out[:, :n] = sum_i c_i D[3 i:3 i + 3, :n] over the directors of one side."""
+    j = 4 * side
+    if kind == DIRECTOR_RATE:
+        for k in range(3):
+            for i in range(9):
+                out[k, i] = 0.0
+        for i in range(3):
+            for k in range(3):
+                out[k, 3 * i + k] = c[j + 1 + i]
+    else:
+        a = c[j + 1]
+        b = c[j + 2]
+        e = c[j + 3]
+        for k in range(3):
+            for i in range(n):
+                out[k, i] = a * D[k, i] + b * D[3 + k, i] + e * D[6 + k, i]
+
+
+@jit
+def _zero(T, n, rows_):  # type: ignore[no-untyped-def]
+    for k in range(rows_):
+        for i in range(n):
+            T[k, i] = 0.0
+
+
+@jit
+def _times(f, T, n, scale, out):  # type: ignore[no-untyped-def]
+    """out[0, :n] += scale f^T T."""
+    for i in range(n):
+        out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
+
+
+@jit
+def gradients(m):  # type: ignore[no-untyped-def]
+    """G with respect to (xdot, w): Gx, Gw of both sides; needs B (or K) of the bodies and P, Q."""
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            if B[b].fixed == 1:
+                continue
+            n = B[b].nr
+            ax = p.A[4 * side]
+            columns_of(h.kind, p.A, side, S[b].B, n, r.Pw[side])
+            if p.linear == 1:
+                for k in range(3):
+                    for j in range(3):
+                        r.Gx[side, k, j] = 0.0
+                    r.Gx[side, k, k] = ax
+                    for j in range(n):
+                        r.Gw[side, k, j] = r.Pw[side, k, j]
+            else:
+                bx = p.B[4 * side]
+                columns_of(h.kind, p.B, side, S[b].B, n, r.Qw[side])
+                for k in range(3):
+                    r.Gx[side, 0, k] = p.scale * (ax * r.Q[k] + bx * r.P[k])
+                _zero(r.Gw[side], n, 1)
+                _times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
+                _times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
+
+
+@jit
+def primitive_tangents(m, level):  # type: ignore[no-untyped-def]
+    """Tangents of the constraint rows of all primitives at one level: Cx, Ca, Cu, Cw, and Gx, Gw."""
+    gradients(m)
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            s = S[b]
+            ax = p.A[4 * side]
+            bx = p.B[4 * side]
+            linear = p.linear == 1
+            if linear and h.kind == DIRECTOR_RATE and level > 0:
+                continue  # constant gradient: these tangents stay zero
+            columns_of(h.kind, p.A, side, s.D0, o.na, r.Pa[side])
+            if not linear:
+                columns_of(h.kind, p.B, side, s.D0, o.na, r.Qa[side])
+            if h.kind != DIRECTOR_RATE:
+                if level > 0:
+                    columns_of(h.kind, p.A, side, s.D1, o.na, r.Pda[side])
+                    if not linear:
+                        columns_of(h.kind, p.B, side, s.D1, o.na, r.Qda[side])
+                if level > 1:
+                    columns_of(h.kind, p.A, side, s.D2, o.na, r.Pdda[side])
+                    if not linear:
+                        columns_of(h.kind, p.B, side, s.D2, o.na, r.Qdda[side])
+            if linear:
+                if level == 0:
+                    for k in range(3):
+                        for j in range(3):
+                            r.Cx[side, k, j] = 0.0
+                        r.Cx[side, k, k] = ax
+                        for j in range(o.na):
+                            r.Ca[side, k, j] = r.Pa[side, k, j]
+                elif level == 1:
+                    for k in range(3):
+                        for j in range(o.na):
+                            r.Ca[side, k, j] = r.Pda[side, k, j]
+                else:
+                    for k in range(3):
+                        for j in range(o.na):
+                            r.Ca[side, k, j] = r.Pdda[side, k, j]
+                    columns_of(h.kind, p.A, side, s.W, o.nr, r.Cw[side])
+                continue
+            f = p.scale
+            _zero(r.Ca[side], o.na, 1)
+            if level == 0:
+                for k in range(3):
+                    r.Cx[side, 0, k] = f * (ax * r.Q[k] + bx * r.P[k])
+                _times(r.Q, r.Pa[side], o.na, f, r.Ca[side])
+                _times(r.P, r.Qa[side], o.na, f, r.Ca[side])
+            elif level == 1:
+                for k in range(3):
+                    r.Cx[side, 0, k] = f * (ax * r.Qd[k] + bx * r.Pd[k])
+                _times(r.Qd, r.Pa[side], o.na, f, r.Ca[side])
+                _times(r.Pd, r.Qa[side], o.na, f, r.Ca[side])
+                if h.kind != DIRECTOR_RATE:
+                    _times(r.Q, r.Pda[side], o.na, f, r.Ca[side])
+                    _times(r.P, r.Qda[side], o.na, f, r.Ca[side])
+            else:
+                for k in range(3):
+                    r.Cx[side, 0, k] = f * (ax * r.Qdd[k] + bx * r.Pdd[k])
+                    r.Cu[side, 0, k] = 2.0 * f * (ax * r.Qd[k] + bx * r.Pd[k])
+                _times(r.Qdd, r.Pa[side], o.na, f, r.Ca[side])
+                _times(r.Pdd, r.Qa[side], o.na, f, r.Ca[side])
+                _zero(r.Cw[side], o.nr, 1)
+                _times(r.Qd, r.Pw[side], o.nr, 2.0 * f, r.Cw[side])
+                _times(r.Pd, r.Qw[side], o.nr, 2.0 * f, r.Cw[side])
+                if h.kind != DIRECTOR_RATE:
+                    _times(r.Q, r.Pdda[side], o.na, f, r.Ca[side])
+                    _times(r.P, r.Qdda[side], o.na, f, r.Ca[side])
+                    _times(r.Qd, r.Pda[side], o.na, 2.0 * f, r.Ca[side])
+                    _times(r.Pd, r.Qda[side], o.na, 2.0 * f, r.Ca[side])
+                    columns_of(h.kind, p.A, side, s.W, o.nr, r.T[side])
+                    _times(r.Q, r.T[side], o.nr, f, r.Cw[side])
+                    columns_of(h.kind, p.B, side, s.W, o.nr, r.T[side])
+                    _times(r.P, r.T[side], o.nr, f, r.Cw[side])
+
+
+@jit
+def put_primitive_rows(m, out, row, level, c):  # type: ignore[no-untyped-def]
+    """The rows of the joint constraints at one level, c being the factor of the rates at level 2."""
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        n = row + p.row
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            linear = p.linear == 1
+            if o.nt == 3 and (level == 0 or not linear):
+                put_block(m, out, n, o.iq, r.Cx[side], p.n, 3, 1.0)
+            if level == 0 or not linear or h.kind != DIRECTOR_RATE:
+                put_block(m, out, n, o.iq + o.nt, r.Ca[side], p.n, o.na, 1.0)
+            if level == 1:
+                put_velocity(m, out, b, n, r.Gx[side], r.Gw[side], p.n, 1.0)
+            elif level == 2:
+                if not linear or h.kind != DIRECTOR_RATE:
+                    put_velocity(m, out, b, n, r.Cu[side], r.Cw[side], p.n, 1.0)
+                put_acceleration(m, out, b, n, r.Gx[side], r.Gw[side], p.n, c)
+
+
+@jit
+def put_primitive_columns(m, out, row, column):  # type: ignore[no-untyped-def]
+    """G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            o = B[p.body[side]]
+            if o.fixed == 1:
+                continue
+            n = row + o.iv
+            if o.nt == 3:
+                put_transposed(m, out, n, column + p.row, r.Gx[side], 3, p.n, 1.0)
+                n += 3
+            put_transposed(m, out, n, column + p.row, r.Gw[side], o.nr, p.n, 1.0)
+
+
+@jit
+def put_pulled_back(m, out, row, column, L, Lx, K, Kx, b1, b2, scale):  # type: ignore[no-untyped-def]
+    """Tangent scale L_1^T K_2 in the rows of the dynamics of body b1 and the columns of q of body b2, where L = (Lx I,
+    L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors."""
+    B = bodies(m)
+    o1 = B[b1]
+    o2 = B[b2]
+    T = states(m)[b1].T1
+    r = row + o1.iv
+    q = column + o2.iq
+    if o1.nt == 3 and o2.nt == 3:
+        for k in range(3):
+            for j in range(3):
+                T[k, j] = 0.0
+            T[k, k] = Lx * Kx
+        put_block(m, out, r, q, T, 3, 3, scale)
+    if o1.nt == 3:
+        put_block(m, out, r, q + o2.nt, K, 3, o2.na, scale * Lx)
+        r += 3
+    if o2.nt == 3:
+        put_transposed(m, out, r, q, L, o1.nr, 3, scale * Kx)
+        q += 3
+    for i in range(o1.nr):
+        for j in range(o2.na):
+            T[i, j] = L[0, i] * K[0, j] + L[1, i] * K[1, j] + L[2, i] * K[2, j]
+    put_block(m, out, r, q, T, o1.nr, o2.na, scale)
+
+
+@jit
+def put_primitive_stiffness(m, out, row):  # type: ignore[no-untyped-def]
+    """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        if p.linear == 1:
+            continue
+        r = R[i]
+        f = p.scale * r.la[0]
+        for side in range(2):
+            b = p.body[side]
+            if B[b].fixed == 1:
+                continue
+            columns_of(h.kind, p.A, side, S[b].D0, B[b].na, r.Pa[side])
+            columns_of(h.kind, p.B, side, S[b].D0, B[b].na, r.Qa[side])
+        for s1 in range(2):
+            b1 = p.body[s1]
+            if B[b1].fixed == 1:
+                continue
+            for s2 in range(2):
+                b2 = p.body[s2]
+                if B[b2].fixed == 1:
+                    continue
+                put_pulled_back(
+                    m, out, row, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f
+                )
+                put_pulled_back(
+                    m, out, row, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f
+                )

@@ -1,0 +1,291 @@
+"""Projection onto the constraint manifold; null-space paper, section 6.
+
+Rotations first, explicitly: (63, P) for quaternions, Spurrier-Klumpp for directors. Then the joints by Newton's method
+for (62, P),
+
+    M (q - q*) + G^T chi = 0,  g(q) = 0,
+
+in displacements of the velocity space (x, rotation), and (62, V), which is linear:
+
+    M (v - v*) + G^T eta = 0,  G v + g_I = 0.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from rbdae.kernels._jit import ENABLED, entry, jit
+from rbdae.kernels.block import ANGULAR, bodies, head, primitives, states, vectors
+from rbdae.kernels.bodies import move, place, velocity_basis
+from rbdae.kernels.charts import DIRECTORS, QUATERNION, euler_map, rate
+from rbdae.kernels.outputs import locate, n_chart, violations
+from rbdae.kernels.primitives import gradients, primitive_residual, primitive_vectors
+from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle
+
+if not ENABLED:
+    from numpy import sqrt  # type: ignore[assignment]  # noqa: F811
+
+
+@jit
+def spurrier_klumpp(d, p):  # type: ignore[no-untyped-def]
+    """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
+    (null-space paper, section 6, after Spurrier and Klumpp)."""
+    trace = d[0] + d[4] + d[8]
+    if trace >= d[0] and trace >= d[4] and trace >= d[8]:
+        p[0] = 0.5 * sqrt(1.0 + trace)
+        f = 0.25 / p[0]
+        p[1] = f * (d[5] - d[7])
+        p[2] = f * (d[6] - d[2])
+        p[3] = f * (d[1] - d[3])
+    elif d[0] >= d[4] and d[0] >= d[8]:
+        p[1] = sqrt(0.5 * d[0] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[1]
+        p[0] = f * (d[5] - d[7])
+        p[2] = f * (d[3] + d[1])
+        p[3] = f * (d[6] + d[2])
+    elif d[4] >= d[8]:
+        p[2] = sqrt(0.5 * d[4] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[2]
+        p[0] = f * (d[6] - d[2])
+        p[1] = f * (d[3] + d[1])
+        p[3] = f * (d[7] + d[5])
+    else:
+        p[3] = sqrt(0.5 * d[8] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[3]
+        p[0] = f * (d[1] - d[3])
+        p[1] = f * (d[6] + d[2])
+        p[2] = f * (d[7] + d[5])
+
+
+@jit
+def _normalise(m):  # type: ignore[no-untyped-def]
+    """The rotation parameters of all bodies onto the chart's internal constraint."""
+    h = head(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.chart == QUATERNION:
+            n = 1.0 / sqrt(s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3])
+            for k in range(4):
+                s.a[k] *= n
+        elif h.chart == DIRECTORS:
+            spurrier_klumpp(s.a, s.s)
+            n = 1.0 / sqrt(s.s[0] * s.s[0] + s.s[1] * s.s[1] + s.s[2] * s.s[2] + s.s[3] * s.s[3])
+            for k in range(4):
+                s.s[k] *= n
+            euler_map(s.s, s.a)
+
+
+@jit
+def _largest(x, first, n):  # type: ignore[no-untyped-def]
+    t = 0.0
+    for i in range(first, first + n):
+        t = max(t, abs(x[i]))
+        if not x[i] == x[i]:
+            t = x[i]
+            break
+    return t
+
+
+@jit
+def _displace(m):  # type: ignore[no-untyped-def]
+    """q += the displacement in the scratch vector 3."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    d = vectors(m)[3]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                s.x[k] += d[i + k]
+            i += 3
+        if h.kind == ANGULAR:
+            for k in range(3):
+                s.t[k] = d[i + k]
+            rate(h.chart, s.a, s.t, s.ad)
+            for k in range(o.na):
+                s.a[k] += s.ad[k]
+        else:
+            for k in range(o.na):
+                s.a[k] += d[i + k]
+
+
+@jit
+def _mass_times(m, v, out, scale):  # type: ignore[no-untyped-def]
+    """out = scale M v for the velocities of all bodies."""
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] = scale * o.mass * v[i + k]
+            i += 3
+        for k in range(o.nr):
+            s.ad[k] = v[i + k]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            out[i + k] = scale * s.t[k]
+
+
+@jit
+def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
+    """Position projection of the gathered states; the number of Newton iterations, or -1 where they did not converge."""
+    h = head(m)
+    _normalise(m)
+    if h.n_rows == 0:
+        return 0
+    f = vectors(m)[1]
+    rhs = vectors(m)[2]
+    step = vectors(m)[3]
+    total = vectors(m)[6]
+    for i in range(h.n_v):
+        total[i] = 0.0
+    best = -1.0
+    for iteration in range(limit + 1):
+        place(m)
+        primitive_vectors(m, 0)
+        primitive_residual(m, rhs, 0, 0)
+        error = _largest(rhs, h.n_internal, h.n_rows)
+        if error <= tolerance:
+            return iteration
+        # at the rounding level the violation stops falling: that is convergence too
+        if best >= 0.0 and error >= 0.5 * best and error <= 1e3 * tolerance:
+            return iteration
+        if iteration == limit or not error == error:
+            break
+        best = error
+        velocity_basis(m)
+        gradients(m)
+        factorise(m)
+        if h.singular != 0:
+            break
+        _mass_times(m, total, f, -1.0)
+        for i in range(h.n_la):
+            rhs[i] = 0.0 if i < h.n_internal else -rhs[i]
+        solve_saddle(m)
+        for i in range(h.n_v):
+            total[i] += step[i]
+        _displace(m)
+        _normalise(m)
+    return -1
+
+
+@jit
+def _velocities(m):  # type: ignore[no-untyped-def]
+    """Velocity projection of the placed and moved states, to xd, w (and p, px)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    velocity_basis(m)
+    primitive_vectors(m, 1)
+    gradients(m)
+    factorise(m)
+    if h.singular != 0:
+        return
+    v = vectors(m)[6]
+    for b in range(h.n_bodies):
+        o = B[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                v[i + k] = S[b].xd[k]
+            i += 3
+        for k in range(o.nr):
+            v[i + k] = S[b].w[k]
+    _mass_times(m, v, vectors(m)[1], 1.0)
+    rhs = vectors(m)[2]
+    for i in range(h.n_internal):
+        rhs[i] = 0.0
+    C = primitives(m)
+    for n in range(h.n_primitives):
+        for k in range(C[n].n):
+            rhs[C[n].row + k] = C[n].offset_rate[k]
+    solve_saddle(m)
+    v = vectors(m)[3]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                s.xd[k] = v[i + k]
+                s.px[k] = o.mass * v[i + k]
+            i += 3
+        for k in range(o.nr):
+            s.w[k] = v[i + k]
+        if h.momenta == 1:
+            apply_mass(m, b, s.w, s.p)
+
+
+@jit
+def _scatter(m, y):  # type: ignore[no-untyped-def]
+    """Positions and velocities of the states to y."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iq
+        if o.nt == 3:
+            for k in range(3):
+                y[i + k] = s.x[k]
+            i += 3
+        for k in range(o.na):
+            y[i + k] = s.a[k]
+        if h.reduced == 1:
+            continue
+        i = h.n_q + o.iv
+        if o.nt == 3:
+            for k in range(3):
+                y[i + k] = s.px[k] if h.momenta == 1 else s.xd[k]
+            i += 3
+        for k in range(o.nr):
+            y[i + k] = s.p[k] if h.momenta == 1 else s.w[k]
+
+
+@entry("itoo")
+def project(m, t, y, info):  # type: ignore[no-untyped-def]
+    """Project y in place.
+
+    info: [0] position tolerance, [1] velocity tolerance, [2] iteration limit, [3] project positions, [4] project
+    velocities; on return [5], [6] the violations found, [7] the Newton iterations (-1: not converged, -2: singular),
+    [8] whether y changed.
+    """
+    h = head(m)
+    locate(m, y)
+    half = n_chart(m) * h.n_bodies + h.n_rows
+    g = vectors(m)[5]
+    violations(m, g)
+    info[5] = _largest(g, 0, half)
+    info[6] = _largest(g, half, half)
+    info[7] = 0.0
+    info[8] = 0.0
+    positions = info[3] != 0.0 and not info[5] <= info[0]
+    velocities = info[4] != 0.0 and h.reduced == 0 and (positions or not info[6] <= info[1])
+    if positions:
+        n = _positions(m, info[0], int(info[2]))
+        info[7] = n
+        if n < 0:
+            if h.singular != 0:
+                info[7] = -2.0
+            return
+        info[8] = 1.0
+    if velocities:
+        place(m)
+        move(m)
+        _velocities(m)
+        if h.singular != 0:
+            info[7] = -2.0
+            return
+        info[8] = 1.0
+    if info[8] != 0.0:
+        _scatter(m, y)
+
+

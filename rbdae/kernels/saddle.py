@@ -1,0 +1,594 @@
+"""The saddle-point system [M G^T; G 0] (vdot, la) = (f, s): structure, factorisation, solution.
+
+Each body is eliminated locally. Its velocities are split into a part N alpha (three numbers) that respects the
+internal constraints and a particular part, both closed forms:
+
+* quaternion: N = T_p(p), reduced mass |p|^4 J; particular p s / |p|^2 (null-space paper (39), (40); here for every
+  norm and radial inertia);
+* directors: N = the rows omega^ D^-T, reduced mass tr(E') I - E' with E' = D^-T E D^-1; particular H D^-T with
+  H D^T D^-T + ... = s, H symmetric (so no 15 x 15 factorisation, null-space paper (23), exact off the manifold too);
+* angular: nothing to split.
+
+What remains is the Schur complement S = G A G^T of the joints, whose graph is the joint graph. Its LDL^T
+factorisation runs over a static pattern, made once per system; chains and trees have no fill.
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import jit
+from rbdae.kernels.block import (
+    ANGULAR,
+    QUATERNION_RATE,
+    bodies,
+    column,
+    factor,
+    head,
+    pairs,
+    primitives,
+    row_start,
+    rows,
+    states,
+    vectors,
+    wide,
+)
+from rbdae.kernels.charts import quaternion_tangents
+from rbdae.kernels.quaternion import add_product, conjugate_product, extended
+
+
+@jit
+def _inverse3(A, out):  # type: ignore[no-untyped-def]
+    """out = A^-1, 3 x 3."""
+    c00 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
+    c01 = A[1, 2] * A[2, 0] - A[1, 0] * A[2, 2]
+    c02 = A[1, 0] * A[2, 1] - A[1, 1] * A[2, 0]
+    t = 1.0 / (A[0, 0] * c00 + A[0, 1] * c01 + A[0, 2] * c02)
+    o10 = c01 * t
+    o20 = c02 * t
+    o01 = (A[0, 2] * A[2, 1] - A[0, 1] * A[2, 2]) * t
+    o11 = (A[0, 0] * A[2, 2] - A[0, 2] * A[2, 0]) * t
+    o21 = (A[0, 1] * A[2, 0] - A[0, 0] * A[2, 1]) * t
+    o02 = (A[0, 1] * A[1, 2] - A[0, 2] * A[1, 1]) * t
+    o12 = (A[0, 2] * A[1, 0] - A[0, 0] * A[1, 2]) * t
+    o22 = (A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]) * t
+    out[0, 0] = c00 * t
+    out[0, 1] = o01
+    out[0, 2] = o02
+    out[1, 0] = o10
+    out[1, 1] = o11
+    out[1, 2] = o12
+    out[2, 0] = o20
+    out[2, 1] = o21
+    out[2, 2] = o22
+
+
+@jit
+def reduce_bodies(m):  # type: ignore[no-untyped-def]
+    """N (or the identity) and the inverse of the reduced rotational mass, Ji, of all bodies."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        Ji = o.inertia_inverse
+        if h.kind == ANGULAR:
+            for i in range(3):
+                for j in range(3):
+                    s.Ji[i, j] = Ji[i, j]
+        elif h.kind == QUATERNION_RATE:
+            quaternion_tangents(s.a, s.N)
+            t = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+            t = 1.0 / (t * t)
+            if h.momenta == 1:
+                t = 0.0 * t + 1.0
+            for i in range(3):
+                for j in range(3):
+                    s.Ji[i, j] = t * Ji[i, j]
+        else:
+            # C = D^-T: the inverse of the matrix whose rows are the directors
+            for i in range(3):
+                for j in range(3):
+                    s.T1[i, j] = s.a[3 * i + j]
+            _inverse3(s.T1, s.C)
+            for i in range(3):
+                x = s.C[0, i]
+                y = s.C[1, i]
+                z = s.C[2, i]
+                s.N[3 * i, 0] = 0.0
+                s.N[3 * i + 1, 0] = -z
+                s.N[3 * i + 2, 0] = y
+                s.N[3 * i, 1] = z
+                s.N[3 * i + 1, 1] = 0.0
+                s.N[3 * i + 2, 1] = -x
+                s.N[3 * i, 2] = -y
+                s.N[3 * i + 1, 2] = x
+                s.N[3 * i + 2, 2] = 0.0
+            E = o.euler
+            for i in range(3):
+                for j in range(3):
+                    s.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
+            for i in range(3):
+                for j in range(3):
+                    s.T1[i, j] = -(s.T2[i, 0] * s.C[j, 0] + s.T2[i, 1] * s.C[j, 1] + s.T2[i, 2] * s.C[j, 2])
+            t = -(s.T1[0, 0] + s.T1[1, 1] + s.T1[2, 2])
+            for i in range(3):
+                s.T1[i, i] += t
+            _inverse3(s.T1, s.Ji)
+
+
+@jit
+def factorise(m):  # type: ignore[no-untyped-def]
+    """Reduce the bodies and factorise the joint Schur complement; needs `gradients`. Leaves head.singular = 0, or
+    1 + the row at which a pivot vanished (redundant or singular constraints)."""
+    reduce_bodies(m)
+    h = head(m)
+    h.singular = 0
+    if h.n_rows == 0:
+        return
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            if B[b].fixed == 1:
+                continue
+            s = S[b]
+            for k in range(p.n):
+                for j in range(3):
+                    if h.kind == ANGULAR:
+                        r.H[side, k, j] = r.Gw[side, k, j]
+                    else:
+                        t = r.Gw[side, k, 0] * s.N[0, j]
+                        for l in range(1, B[b].nr):
+                            t += r.Gw[side, k, l] * s.N[l, j]
+                        r.H[side, k, j] = t
+                for j in range(3):
+                    r.HJ[side, k, j] = (
+                        r.H[side, k, 0] * s.Ji[0, j] + r.H[side, k, 1] * s.Ji[1, j] + r.H[side, k, 2] * s.Ji[2, j]
+                    )
+    L = factor(m)[0]
+    D = factor(m)[1]
+    for i in range(h.n_factor):
+        L[i] = 0.0
+    P = pairs(m)
+    for n in range(h.n_pairs):
+        e = P[n]
+        r1 = R[e.first]
+        r2 = R[e.second]
+        i1 = e.first_side
+        i2 = e.second_side
+        o = B[e.body]
+        for i in range(C[e.first].n):
+            for j in range(C[e.second].n):
+                k = e.slot[i, j]
+                if k >= 0:
+                    t = (
+                        r1.HJ[i1, i, 0] * r2.H[i2, j, 0]
+                        + r1.HJ[i1, i, 1] * r2.H[i2, j, 1]
+                        + r1.HJ[i1, i, 2] * r2.H[i2, j, 2]
+                    )
+                    if o.nt == 3:
+                        t += (
+                            r1.Gx[i1, i, 0] * r2.Gx[i2, j, 0]
+                            + r1.Gx[i1, i, 1] * r2.Gx[i2, j, 1]
+                            + r1.Gx[i1, i, 2] * r2.Gx[i2, j, 2]
+                        ) / o.mass
+                    L[k] += t
+    start = row_start(m)
+    col = column(m)
+    w = vectors(m)[4]
+    for i in range(h.n_rows):
+        w[i] = 0.0
+    for i in range(h.n_rows):
+        last = start[i + 1] - 1
+        d = L[last]
+        original = abs(d)
+        for n in range(start[i], last):
+            k = col[n]
+            t = L[n]
+            for l in range(start[k], start[k + 1] - 1):
+                t -= w[col[l]] * L[l]
+            w[k] = t
+            L[n] = t / D[k]
+            d -= L[n] * t
+        for n in range(start[i], last):
+            w[col[n]] = 0.0
+        D[i] = d
+        if not abs(d) > 1e-13 * original and h.singular == 0:
+            h.singular = i + 1
+
+
+@jit
+def _solve_schur(m, x):  # type: ignore[no-untyped-def]
+    """x = S^-1 x, in the permuted order of the rows."""
+    h = head(m)
+    L = factor(m)[0]
+    D = factor(m)[1]
+    start = row_start(m)
+    col = column(m)
+    for i in range(h.n_rows):
+        t = x[i]
+        for n in range(start[i], start[i + 1] - 1):
+            t -= L[n] * x[col[n]]
+        x[i] = t
+    for i in range(h.n_rows):
+        x[i] /= D[i]
+    for i in range(h.n_rows - 1, -1, -1):
+        t = x[i]
+        for n in range(start[i], start[i + 1] - 1):
+            x[col[n]] -= L[n] * t
+
+
+@jit
+def apply_mass(m, b, v, out):  # type: ignore[no-untyped-def]
+    """out = M v for the rotational velocities of one body, the mass on its tangent space included (momenta: its
+    closed inverse inverted, 4 Q J4 Q^T / |q|^4)."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    if h.kind == ANGULAR:
+        J = o.inertia
+        for k in range(3):
+            out[k] = J[k, 0] * v[0] + J[k, 1] * v[1] + J[k, 2] * v[2]
+    elif h.kind == QUATERNION_RATE:
+        t = 4.0 + 0.0 * s.a[0]
+        if h.momenta == 1:
+            n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+            t = 4.0 / (n * n)
+        conjugate_product(s.a, v, s.s)
+        extended(o.radial, o.inertia, s.s, s.s)
+        for k in range(4):
+            out[k] = 0.0
+        add_product(s.a, s.s, t, out)
+    else:
+        E = o.euler
+        for j in range(3):
+            for k in range(3):
+                out[3 * j + k] = E[j, 0] * v[k] + E[j, 1] * v[3 + k] + E[j, 2] * v[6 + k]
+
+
+@jit
+def _particular(m, b, s_int, il, out):  # type: ignore[no-untyped-def]
+    """out = velocities of one body with G_int out = s_int[il:]."""
+    h = head(m)
+    s = states(m)[b]
+    if h.kind == QUATERNION_RATE:
+        n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+        t = s_int[il] / n
+        if h.momenta == 1:
+            # the row is q . pdot = (4 J0 / |q|^2) q . w
+            t *= n / (4.0 * bodies(m)[b].radial)
+        for k in range(4):
+            out[k] = t * s.a[k]
+    else:
+        h0 = s_int[il]
+        h1 = s_int[il + 1]
+        h2 = s_int[il + 2]
+        h3 = 0.5 * s_int[il + 3]
+        h4 = 0.5 * s_int[il + 4]
+        h5 = 0.5 * s_int[il + 5]
+        for i in range(3):
+            x = s.C[0, i]
+            y = s.C[1, i]
+            z = s.C[2, i]
+            out[3 * i] = h0 * x + h3 * y + h4 * z
+            out[3 * i + 1] = h3 * x + h1 * y + h5 * z
+            out[3 * i + 2] = h4 * x + h5 * y + h2 * z
+
+
+@jit
+def solve_saddle(m):  # type: ignore[no-untyped-def]
+    """Scratch vectors: f in 1, s in 2 -> vdot in 3, la in 0. The factorisation must be there."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    la = vectors(m)[0]
+    f = vectors(m)[1]
+    rhs = vectors(m)[2]
+    vd = vectors(m)[3]
+    x = vectors(m)[4]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                vd[i + k] = f[i + k] / o.mass
+            i += 3
+        if h.kind == ANGULAR:
+            for k in range(3):
+                vd[i + k] = s.Ji[k, 0] * f[i] + s.Ji[k, 1] * f[i + 1] + s.Ji[k, 2] * f[i + 2]
+            continue
+        _particular(m, b, rhs, o.il, s.ad)
+        apply_mass(m, b, s.ad, s.t)
+        a0 = 0.0 * f[i]
+        a1 = a0
+        a2 = a0
+        for k in range(o.nr):
+            t = f[i + k] - s.t[k]
+            a0 += s.N[k, 0] * t
+            a1 += s.N[k, 1] * t
+            a2 += s.N[k, 2] * t
+        b0 = s.Ji[0, 0] * a0 + s.Ji[0, 1] * a1 + s.Ji[0, 2] * a2
+        b1 = s.Ji[1, 0] * a0 + s.Ji[1, 1] * a1 + s.Ji[1, 2] * a2
+        b2 = s.Ji[2, 0] * a0 + s.Ji[2, 1] * a1 + s.Ji[2, 2] * a2
+        for k in range(o.nr):
+            vd[i + k] = s.ad[k] + s.N[k, 0] * b0 + s.N[k, 1] * b1 + s.N[k, 2] * b2
+    if h.n_rows > 0:
+        for n in range(h.n_primitives):
+            p = C[n]
+            r = R[n]
+            for k in range(p.n):
+                t = -rhs[p.row + k]
+                for side in range(2):
+                    o = B[p.body[side]]
+                    if o.fixed == 1:
+                        continue
+                    i = o.iv
+                    if o.nt == 3:
+                        for j in range(3):
+                            t += r.Gx[side, k, j] * vd[i + j]
+                        i += 3
+                    for j in range(o.nr):
+                        t += r.Gw[side, k, j] * vd[i + j]
+                x[p.slot[k]] = t
+        _solve_schur(m, x)
+        for n in range(h.n_primitives):
+            p = C[n]
+            r = R[n]
+            for k in range(p.n):
+                la[p.row + k] = x[p.slot[k]]
+            for side in range(2):
+                b = p.body[side]
+                o = B[b]
+                if o.fixed == 1:
+                    continue
+                i = o.iv
+                if o.nt == 3:
+                    for j in range(3):
+                        t = r.Gx[side, 0, j] * la[p.row]
+                        for k in range(1, p.n):
+                            t += r.Gx[side, k, j] * la[p.row + k]
+                        vd[i + j] -= t / o.mass
+                    i += 3
+                s = S[b]
+                for j in range(3):
+                    t = r.HJ[side, 0, j] * la[p.row]
+                    for k in range(1, p.n):
+                        t += r.HJ[side, k, j] * la[p.row + k]
+                    if h.kind == ANGULAR:
+                        vd[i + j] -= t
+                    else:
+                        for k in range(o.nr):
+                            vd[i + k] -= s.N[k, j] * t
+    if h.kind != ANGULAR:
+        _internal_multipliers(m)
+
+
+@jit
+def _internal_multipliers(m):  # type: ignore[no-untyped-def]
+    """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    la = vectors(m)[0]
+    f = vectors(m)[1]
+    vd = vectors(m)[3]
+    F = vectors(m)[5]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv + o.nt
+        for k in range(o.nr):
+            s.ad[k] = vd[i + k]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            F[i + k] = f[i + k] - s.t[k]
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for side in range(2):
+            o = B[p.body[side]]
+            if o.fixed == 1:
+                continue
+            i = o.iv + o.nt
+            for j in range(o.nr):
+                for k in range(p.n):
+                    F[i + j] -= r.Gw[side, k, j] * la[p.row + k]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv + o.nt
+        if h.kind == QUATERNION_RATE:
+            n2 = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+            la[o.il] = (s.a[0] * F[i] + s.a[1] * F[i + 1] + s.a[2] * F[i + 2] + s.a[3] * F[i + 3]) / n2
+        else:
+            for k in range(3):
+                for l in range(3):
+                    s.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
+            la[o.il] = s.T1[0, 0]
+            la[o.il + 1] = s.T1[1, 1]
+            la[o.il + 2] = s.T1[2, 2]
+            la[o.il + 3] = 0.5 * (s.T1[0, 1] + s.T1[1, 0])
+            la[o.il + 4] = 0.5 * (s.T1[0, 2] + s.T1[2, 0])
+            la[o.il + 5] = 0.5 * (s.T1[1, 2] + s.T1[2, 1])
+
+
+@jit
+def _axpy(W, i, k, t, n):  # type: ignore[no-untyped-def]
+    """Row i += t row k."""
+    if t != 0.0:
+        for c in range(n):
+            W[i, c] += t * W[k, c]
+
+
+@jit
+def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
+    """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns; the rows hold
+    f (nv) and s (nla) before. Row operations over contiguous columns."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    W = wide(m)
+    nc = h.n_q + h.n_v
+    nv = h.n_v
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            t = 1.0 / o.mass
+            for k in range(3):
+                for c in range(nc):
+                    W[i + k, c] *= t
+            i += 3
+        if h.kind == ANGULAR:
+            for c in range(nc):
+                w0 = W[i, c]
+                w1 = W[i + 1, c]
+                w2 = W[i + 2, c]
+                W[i, c] = s.Ji[0, 0] * w0 + s.Ji[0, 1] * w1 + s.Ji[0, 2] * w2
+                W[i + 1, c] = s.Ji[1, 0] * w0 + s.Ji[1, 1] * w1 + s.Ji[1, 2] * w2
+                W[i + 2, c] = s.Ji[2, 0] * w0 + s.Ji[2, 1] * w1 + s.Ji[2, 2] * w2
+            continue
+        nr = o.nr
+        ni = o.ni
+        # vdot = N beta + Pi s with beta = Ri f - Zi s: Pi the particular part, Ri = Ji N^T, Zi = Ri M Pi
+        for k in range(ni):
+            for l in range(6):
+                s.s[l] = 0.0
+            s.s[k] = 1.0
+            for l in range(6):
+                s.t[l] = s.s[l]
+            _particular(m, b, s.t, 0, s.ad)
+            for l in range(nr):
+                s.Pi[l, k] = s.ad[l]
+        for l in range(3):
+            for k in range(nr):
+                s.Ri[l, k] = s.Ji[l, 0] * s.N[k, 0] + s.Ji[l, 1] * s.N[k, 1] + s.Ji[l, 2] * s.N[k, 2]
+        for k in range(ni):
+            for l in range(nr):
+                s.ad[l] = s.Pi[l, k]
+            apply_mass(m, b, s.ad, s.t)
+            for l in range(3):
+                t = s.Ri[l, 0] * s.t[0]
+                for n in range(1, nr):
+                    t += s.Ri[l, n] * s.t[n]
+                s.Zi[l, k] = t
+        # beta overwrites the first three rows of f; the others are free afterwards
+        j = nv + o.il
+        for c in range(nc):
+            b0 = s.Ri[0, 0] * W[i, c]
+            b1 = s.Ri[1, 0] * W[i, c]
+            b2 = s.Ri[2, 0] * W[i, c]
+            for k in range(1, nr):
+                t = W[i + k, c]
+                b0 += s.Ri[0, k] * t
+                b1 += s.Ri[1, k] * t
+                b2 += s.Ri[2, k] * t
+            for k in range(ni):
+                t = W[j + k, c]
+                b0 -= s.Zi[0, k] * t
+                b1 -= s.Zi[1, k] * t
+                b2 -= s.Zi[2, k] * t
+            W[i, c] = b0
+            W[i + 1, c] = b1
+            W[i + 2, c] = b2
+    if h.n_rows > 0:
+        for n in range(h.n_primitives):
+            p = C[n]
+            r = R[n]
+            for k in range(p.n):
+                row = nv + p.row + k
+                for c in range(nc):
+                    W[row, c] = -W[row, c]
+                for side in range(2):
+                    b = p.body[side]
+                    o = B[b]
+                    if o.fixed == 1:
+                        continue
+                    s = S[b]
+                    i = o.iv
+                    if o.nt == 3:
+                        for j in range(3):
+                            _axpy(W, row, i + j, r.Gx[side, k, j], nc)
+                        i += 3
+                    for j in range(3):
+                        _axpy(W, row, i + j, r.H[side, k, j], nc)
+                    for j in range(o.ni):
+                        t = r.Gw[side, k, 0] * s.Pi[0, j]
+                        for l in range(1, o.nr):
+                            t += r.Gw[side, k, l] * s.Pi[l, j]
+                        _axpy(W, row, nv + o.il + j, t, nc)
+        _solve_schur_wide(m)
+        for n in range(h.n_primitives):
+            p = C[n]
+            r = R[n]
+            for side in range(2):
+                o = B[p.body[side]]
+                if o.fixed == 1:
+                    continue
+                i = o.iv
+                for k in range(p.n):
+                    row = nv + p.row + k
+                    if o.nt == 3:
+                        for j in range(3):
+                            _axpy(W, i + j, row, -r.Gx[side, k, j] / o.mass, nc)
+                    for j in range(3):
+                        _axpy(W, i + o.nt + j, row, -r.HJ[side, k, j], nc)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv + o.nt
+        j = nv + o.il
+        for c in range(nc):
+            b0 = W[i, c]
+            b1 = W[i + 1, c]
+            b2 = W[i + 2, c]
+            for k in range(o.nr):
+                t = s.N[k, 0] * b0 + s.N[k, 1] * b1 + s.N[k, 2] * b2
+                for l in range(o.ni):
+                    t += s.Pi[k, l] * W[j + l, c]
+                W[i + k, c] = t
+
+
+@jit
+def _solve_schur_wide(m):  # type: ignore[no-untyped-def]
+    """The rows of the joint constraints of the scratch matrix become S^-1 times them."""
+    h = head(m)
+    L = factor(m)[0]
+    D = factor(m)[1]
+    start = row_start(m)
+    col = column(m)
+    W = wide(m)
+    nc = h.n_q + h.n_v
+    where = h.n_v + h.n_internal
+    inverse = _row_of(m)
+    for i in range(h.n_rows):
+        for n in range(start[i], start[i + 1] - 1):
+            _axpy(W, where + inverse[i], where + inverse[col[n]], -L[n], nc)
+    for i in range(h.n_rows):
+        t = 1.0 / D[i]
+        for c in range(nc):
+            W[where + inverse[i], c] *= t
+    for i in range(h.n_rows - 1, -1, -1):
+        for n in range(start[i], start[i + 1] - 1):
+            _axpy(W, where + inverse[col[n]], where + inverse[i], -L[n], nc)
+
+
+@jit
+def _row_of(m):  # type: ignore[no-untyped-def]
+    """Constraint row (counted from the first joint row) of each place in the factor."""
+    return column(m)[head(m).n_factor :]

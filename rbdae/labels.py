@@ -1,0 +1,34 @@
+"""Names of the unknowns, for messages, plots and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdae.formulations.base import Formulation
+from rbdae.model import Model
+from rbdae.rotations import Chart
+
+
+def labels(model: Model, formulation: Formulation, chart: Chart, velocity: str, order: Sequence[int]) -> list[str]:
+    """One label an unknown, in the order of y: ``"top.p0"``, ``"top.Omega1"``, ``"top.norm"``, ``"spherical-1.1"``."""
+    q, v, la = [], [], []
+    for b in order:
+        name = model.names[b]
+        free = model.bodies["nt"][b] == 3
+        q += [f"{name}.{s}" for s in (("x", "y", "z") if free else ())]
+        q += [f"{name}.{s}" for s in chart.names]
+        child = formulation.reduced and model.tree.parent[b] >= 0
+        if free and not child:
+            v += [f"{name}.{s}" for s in (("px", "py", "pz") if formulation.momenta else ("vx", "vy", "vz"))]
+        if velocity == "angular":
+            v += [f"{name}.Omega{i}" for i in "123"]
+        elif formulation.momenta:
+            v += [f"{name}.pi_{s}" for s in chart.names]
+        else:
+            v += [f"{name}.{s}dot" for s in chart.names]
+        if velocity != "angular":
+            la += [f"{name}.{s}" for s in chart.internal]
+    for joint in model.joints:
+        n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
+        la += [f"{joint.name}.{i + 1}" for i in range(n)]
+    return q + v + (la if formulation.has_multipliers else [])

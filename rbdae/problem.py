@@ -1,0 +1,361 @@
+"""A system in one formulation and rotation: residual, right-hand side, Jacobians, and what a state means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NoReturn, final
+
+import numpy as np
+
+from rbdae import quantities
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.formulations.base import Formulation, Kind
+from rbdae.kernels import outputs
+from rbdae.kernels.project import project as project_kernel
+from rbdae.labels import labels
+from rbdae.model import Model
+from rbdae.projection import Projection, ProjectionError, Projector
+from rbdae.quantities import BodyState, Constraints, Energy, Momentum, Reaction
+from rbdae.rotations import Chart
+from rbdae.workspace import Workspace
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where positions, velocities (or momenta, or quasi-velocities) and multipliers are in y."""
+
+    q: slice
+    v: slice
+    la: slice
+
+
+@final
+class Callbacks:
+    """The bare kernels: in place, nothing checked, nothing returned; compiled, or loaded, when first asked for.
+
+    Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any strides and content.
+    `rhs(t, y, out)` and `rhs_jacobian(t, y, out)` are for ODE kinds only. `jacobian_data(t, y, yd, c, data)` fills CSC
+    data in the order of `Problem.sparsity`.
+    """
+
+    def __init__(self, formulation: Formulation, workspace: Workspace, pattern: Callable[[], Any]) -> None:
+        self._formulation = formulation
+        self._workspace = workspace
+        self._pattern = pattern
+
+    @cached_property
+    def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
+        """residual(t, y, yd, out)."""
+        return partial(self._formulation.residual.compiled(), self._workspace.m)
+
+    @cached_property
+    def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
+        """jacobian(t, y, yd, c, out)."""
+        if self._formulation.kind == "ode":
+            self._workspace.make_wide()
+        return partial(self._formulation.jacobian.compiled(), self._workspace.m)
+
+    @cached_property
+    def jacobian_data(self) -> Callable[[float, Vec, Vec, float, Vec], None]:
+        """jacobian_data(t, y, yd, c, data)."""
+        self._pattern()
+        jacobian = self.jacobian
+
+        def fill(t: float, y: Vec, yd: Vec, c: float, data: Vec) -> None:
+            jacobian(t, y, yd, c, data.reshape(1, -1))
+
+        return fill
+
+    @cached_property
+    def rhs(self) -> Callable[[float, Vec, Vec], None]:
+        """rhs(t, y, out)."""
+        if self._formulation.kind != "ode":
+            raise AttributeError(_no_rhs(self._formulation.name))
+        return partial(self._formulation.rhs.compiled(), self._workspace.m)
+
+    @cached_property
+    def rhs_jacobian(self) -> Callable[[float, Vec, Mat], None]:
+        """rhs_jacobian(t, y, out)."""
+        if self._formulation.rhs_jacobian is None:
+            raise AttributeError(_no_rhs(self._formulation.name))
+        self._workspace.make_wide()
+        return partial(self._formulation.rhs_jacobian.compiled(), self._workspace.m)
+
+    @cached_property
+    def project(self) -> Callable[[float, Vec, Vec], None]:
+        """project(t, y, info), see `rbdae.kernels.project`."""
+        return partial(project_kernel.compiled(), self._workspace.m)
+
+
+def _no_rhs(name: str) -> str:
+    return f"{name} is a DAE and has no right-hand side; choose index-0, null-space or hamiltonian-eliminated for one"
+
+
+class Problem:
+    """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
+
+    Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread.
+
+    Attributes
+    ----------
+    n : int
+    labels : list of str
+    kind : ``"ode"``, ``"dae"`` or ``"overdetermined"``
+    index : int
+        Differentiation index; 1 for a DAE formulation of a system that leaves no constraint in it.
+    formulation, rotation, velocity : str
+    t0, y0, yd0 : consistent initial values
+    layout : Layout
+    differential : (n,) bool
+        False where yd does not appear: the multipliers.
+    variable_index : (n,) int
+        Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds.
+    callbacks : Callbacks
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        formulation: Formulation,
+        chart: Chart,
+        velocity: str,
+        workspace: Workspace,
+        t0: float,
+    ) -> None:
+        self.model = model
+        self.system = model.system
+        self._formulation = formulation
+        self._chart = chart
+        self.formulation = formulation.name
+        self.rotation = chart.name
+        self.velocity = velocity
+        self._workspace = workspace
+        sizes = workspace.sizes()
+        self._sizes = sizes
+        n_q = sizes["n_q"]
+        n_v = sizes["n_nu"] if formulation.reduced else sizes["n_v"]
+        n_la = sizes["n_la"] if formulation.has_multipliers else 0
+        self.layout = Layout(slice(0, n_q), slice(n_q, n_q + n_v), slice(n_q + n_v, n_q + n_v + n_la))
+        self.n: int = n_q + n_v + n_la
+        self.kind: Kind = formulation.kind
+        self.index = 1 if formulation.kind == "dae" and n_la == 0 else formulation.index
+        self.t0 = t0
+        self.y0: Vec = np.zeros(self.n)
+        self.yd0: Vec = np.zeros(self.n)
+        self.labels = labels(model, formulation, chart, velocity, workspace.order)
+        self.differential: Bools = np.ones(self.n, dtype=bool)
+        self.differential[self.layout.la] = False
+        self.variable_index: Ints = np.zeros(self.n, dtype=np.int64)
+        if self.kind != "ode":
+            self.variable_index[:] = 1
+            self.variable_index[self.layout.v] = max(1, self.index - 1)
+            self.variable_index[self.layout.la] = self.index
+        self._pattern: csc_matrix | None = None
+        self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
+        self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem({self.formulation}, rotation={self.rotation!r}, velocity={self.velocity!r}, n={self.n}, "
+            f"kind={self.kind!r}, index={self.index})"
+        )
+
+    # ------------------------------------------------------------ equations
+
+    def _vector(self, name: str, value: ArrayLike) -> Vec:
+        out = np.ascontiguousarray(value, dtype=np.float64)
+        if out.shape != (self.n,):
+            raise ValueError(f"{name} has shape {out.shape}; this problem has {self.n} unknowns, give ({self.n},)")
+        return out
+
+    def _out(self, out: Any, shape: tuple[int, ...]) -> Any:
+        if out is None:
+            return np.empty(shape)
+        if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
+            raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
+        if out.ndim == 1 and not out.flags.c_contiguous:
+            raise ValueError("out must be contiguous; give a copy")
+        return out
+
+    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
+        """F(t, y, yd), shape (n,)."""
+        result: Vec = self._out(out, (self.n,))
+        self.callbacks.residual(t, self._vector("y", y), self._vector("yd", yd), result)
+        return result
+
+    def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
+        """dF/dy + c dF/dyd, shape (n, n); `out` may have any strides."""
+        result: Mat = self._out(out, (self.n, self.n))
+        self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, result)
+        return result
+
+    @property
+    def sparsity(self) -> csc_matrix:
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones, recorded from the Jacobian's own kernel."""
+        if self._pattern is None:
+            self._pattern = self._make_pattern()
+        return self._pattern
+
+    def _make_pattern(self) -> csc_matrix:
+        from scipy.sparse import csc_matrix
+
+        if self.kind == "ode":
+            self._workspace.make_wide()
+        blocks = self._workspace.record(self._formulation.jacobian, self.y0, self.yd0)
+        row, column, n_rows, n_columns = blocks.T
+        # every column of every block, then every entry
+        block_of = np.repeat(np.arange(len(blocks)), n_columns)
+        columns = column[block_of] + np.arange(len(block_of)) - np.repeat(np.cumsum(n_columns) - n_columns, n_columns)
+        entry_of = np.repeat(np.arange(len(block_of)), n_rows[block_of])
+        inside = np.arange(len(entry_of)) - np.repeat(
+            np.cumsum(n_rows[block_of]) - n_rows[block_of], n_rows[block_of]
+        )
+        keys = columns[entry_of] * self.n + row[block_of][entry_of] + inside
+        unique = np.unique(keys)
+        indptr = np.searchsorted(unique, np.arange(self.n + 1) * self.n)
+        self._workspace.set_starts(np.searchsorted(unique, columns * self.n + row[block_of]))
+        return csc_matrix((np.ones(len(unique)), unique % self.n, indptr), shape=(self.n, self.n))
+
+    def sparse_jacobian(
+        self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None
+    ) -> csc_matrix:
+        """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
+        from scipy.sparse import csc_matrix
+
+        pattern = self.sparsity
+        data = self._out(out, (pattern.nnz,))
+        self.callbacks.jacobian_data(t, self._vector("y", y), self._vector("yd", yd), c, data)
+        return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
+
+    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
+        """f(t, y) with yd = f, shape (n,); ODE kinds only."""
+        result: Vec = self._out(out, (self.n,))
+        self.callbacks.rhs(t, self._vector("y", y), result)
+        return result
+
+    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
+        """df/dy, shape (n, n); ODE kinds only."""
+        result: Mat = self._out(out, (self.n, self.n))
+        self.callbacks.rhs_jacobian(t, self._vector("y", y), result)
+        return result
+
+    # ------------------------------------------------------------ what a state means
+
+    def _rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
+        times = np.asarray(t, dtype=float)
+        values = np.asarray(y, dtype=float)
+        if times.ndim > 1 or values.shape != (*times.shape, self.n):
+            raise ValueError(
+                f"t has shape {times.shape} and y {values.shape}; give a time and ({self.n},), or (m,) and (m, {self.n})"
+            )
+        return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
+
+    def _each(self, kernel: Callable[..., None], t: ArrayLike, y: ArrayLike, n: int) -> Mat:
+        """kernel(t, y, out) on every row, out of length n."""
+        times, values, single = self._rows(t, y)
+        out = np.empty((len(times), n))
+        for time, row, result in zip(times, values, out, strict=True):
+            kernel(time, row, result)
+        return out[0] if single else out
+
+    @cached_property
+    def _natural_kernel(self) -> Callable[..., None]:
+        return partial(outputs.natural.compiled(), self._workspace.m)
+
+    @cached_property
+    def _constraint_kernel(self) -> Callable[..., None]:
+        return partial(outputs.constraints.compiled(), self._workspace.m)
+
+    @cached_property
+    def _explicit_kernel(self) -> Callable[..., None]:
+        return partial(self._formulation.rhs.compiled(), self._workspace.m)
+
+    def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Natural coordinates and their rates, (x, d1, d2, d3, xdot, d1dot, ...), shape (..., bodies, 24).
+
+        x is the centre of mass of a free body and the pivot of a body that has one; bodies in the order of addition.
+        """
+        Z = self._each(self._natural_kernel, t, y, 24 * self.model.n)
+        return Z.reshape(*Z.shape[:-1], self.model.n, 24)[..., self._workspace.rank[: self.model.n], :]
+
+    def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
+        """Motion of every body by name; vectorised over rows of y."""
+        return quantities.states(self.model, self.natural(t, y))
+
+    def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
+        """Kinetic, potential and total energy, J."""
+        return quantities.energy(self.model, self.natural(t, y))
+
+    def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
+        """Linear momentum, and angular momentum about the origin of space."""
+        return quantities.momentum(self.model, self.natural(t, y))
+
+    def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
+        """g and gdot: internal constraints of the chart, then joints."""
+        out = self._each(self._constraint_kernel, t, y, 2 * self._n_constraints)
+        return Constraints(out[..., : self._n_constraints], out[..., self._n_constraints :])
+
+    def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
+        """Consistent yd (without multipliers) and multipliers at positions and velocities of y, by elimination."""
+        n = self.layout.v.stop
+        out = self._each(self._explicit_kernel, t, y, n + self._sizes["n_la"])
+        return out[..., :n], out[..., n:]
+
+    def multipliers(self, t: ArrayLike, y: ArrayLike) -> Vec:
+        """Multipliers: the unknowns of a DAE, or the eliminated ones (internal constraints of the velocities, joints).
+
+        Null-space form: those of the joints.
+        """
+        if self._formulation.has_multipliers:
+            self._rows(t, y)
+            return np.array(np.asarray(y, dtype=float)[..., self.layout.la])
+        return self.rates(t, y)[1]
+
+    def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
+        """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
+        about the joint's point on that body."""
+        la = self.multipliers(t, y)[..., self._sizes["n_internal"] :]
+        return quantities.reactions(self.model, self.natural(t, y), la)
+
+    # ------------------------------------------------------------ projection
+
+    def project(self, t: float, y: ArrayLike, projection: Projection | None = None) -> Vec:
+        """A copy of y on the constraint manifold; multipliers are left as they are."""
+        out = self._vector("y", y).copy()
+        Projector(projection or Projection(), self)(t, out)
+        return out
+
+    def raise_projection_error(self, t: float, info: Vec) -> NoReturn:
+        """Say why a projection failed."""
+        if info[7] == -2.0:
+            row = self._workspace.singular_row()
+            name = self.joint_row(row - 1) if row else "a joint"
+            raise ProjectionError(
+                f"t = {t:g}: the constraints are redundant or singular, first at {name}; remove the redundant joint "
+                "equation or move away from the singular position"
+            )
+        raise ProjectionError(
+            f"t = {t:g}: Newton's method did not reach the constraint manifold (violation {info[5]:.3g} before); "
+            "start closer to a consistent position, or raise max_iterations"
+        )
+
+    def joint_row(self, row: int) -> str:
+        """Name of a joint equation, counted over all joints."""
+        for joint in self.model.joints:
+            n = sum(int(self.model.primitives[k]["n"]) for k in joint.primitives)
+            if row < n:
+                return f"joint {joint.name!r}, equation {row + 1} of {n}"
+            row -= n
+        raise IndexError(f"no joint row {row}")
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return type(value).__name__

@@ -1,0 +1,203 @@
+"""What a state means, whatever the unknowns: states of bodies, energy, momentum, reactions; from natural coordinates.
+
+All functions take natural coordinates Z of shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.model import Model
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BodyState:
+    """Motion of one body, (3,) or (m, 3) arrays.
+
+    Attributes
+    ----------
+    position, velocity : of the origin of the body frame (the pivot, where there is one), in space, m and m/s
+    orientation : `scipy.spatial.transform.Rotation`, from body to space
+    angular_velocity : in the body frame, rad/s
+    center_of_mass : position of the centre of mass, in space
+    """
+
+    position: Vec
+    orientation: Rotation
+    velocity: Vec
+    angular_velocity: Vec
+    center_of_mass: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Kinetic, potential (weight and bushings) and total energy, J."""
+
+    kinetic: Vec
+    potential: Vec
+    total: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Momentum:
+    """Linear momentum, and angular momentum about the origin of space; spatial components."""
+
+    linear: Vec
+    angular: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Constraint violations g and gdot (internal ones of the chart body by body, then the joints)."""
+
+    position: Vec
+    velocity: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Force (N) and torque (N m) of a joint on a body, spatial components; the torque about the joint's point on that
+    body."""
+
+    force: Vec
+    torque: Vec
+
+
+def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
+    """x, directors (..., n, 3, 3) with d_i = D[..., i, :], and their rates."""
+    shape = (*Z.shape[:-1], 3, 3)
+    return Z[..., :3], Z[..., 3:12].reshape(shape), Z[..., 12:15], Z[..., 15:24].reshape(shape)
+
+
+def angular_velocities(Z: Mat) -> Mat:
+    """Material angular velocities (..., n, 3): the skew part of R^T Rdot."""
+    _, D, _, Dd = _split(Z)
+    W = np.einsum("...ik,...jk->...ij", D, Dd)
+    return 0.5 * np.stack(
+        [W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]], axis=-1
+    )
+
+
+def states(model: Model, Z: Mat) -> dict[str, BodyState]:
+    """States by the names of the bodies."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+    x, D, xd, Dd = _split(Z)
+    Om = angular_velocities(Z)
+    out = {}
+    for k, name in enumerate(model.names):
+        body = model.bodies[k]
+        c = body["center"]
+        arm = np.einsum("...ik,i->...k", D[..., k, :, :], c)
+        arm_rate = np.einsum("...ik,i->...k", Dd[..., k, :, :], c)
+        free = body["nt"] == 3
+        out[name] = BodyState(
+            position=x[..., k, :] - arm if free else x[..., k, :].copy(),
+            orientation=Rotation.from_matrix(np.swapaxes(D[..., k, :, :], -1, -2)),
+            velocity=xd[..., k, :] - arm_rate if free else xd[..., k, :].copy(),
+            angular_velocity=Om[..., k, :],
+            center_of_mass=x[..., k, :].copy() if free else x[..., k, :] + arm,
+        )
+    return out
+
+
+def energy(model: Model, Z: Mat) -> Energy:
+    """Energies; the weight's potential is zero at the origin of space."""
+    x, D, xd, _ = _split(Z)
+    Om = angular_velocities(Z)
+    B = model.bodies[: model.n]
+    kinetic = 0.5 * np.einsum("n,...nk,...nk->...", np.where(B["nt"] == 3, B["mass"], 0.0), xd, xd)
+    kinetic = kinetic + 0.5 * np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om)
+    potential = -np.einsum("nk,...nk->...", B["weight"], x)
+    potential = potential - np.einsum("nk,...nk->...", B["weight_d"], D.reshape(*D.shape[:-2], 9))
+    pivots = B["nt"] == 0
+    if pivots.any():
+        gravity = model.system.gravity
+        potential = potential - float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * gravity))
+    for force in model.bushings:
+        P = _combine(model, force["A"], force["body"], Z, 0)
+        potential = potential + 0.5 * np.einsum("...i,ij,...j->...", P, force["stiffness"], P)
+    return Energy(kinetic, potential, kinetic + potential)
+
+
+def momentum(model: Model, Z: Mat) -> Momentum:
+    """Momenta of the whole system."""
+    x, D, xd, Dd = _split(Z)
+    Om = angular_velocities(Z)
+    linear: Mat = np.zeros((*Z.shape[:-2], 3))
+    angular: Mat = np.zeros_like(linear)
+    for k in range(model.n):
+        body = model.bodies[k]
+        v = xd[..., k, :]
+        if body["nt"] == 0:
+            v = np.einsum("...ik,i->...k", Dd[..., k, :, :], body["center"])
+        p = body["mass"] * v
+        linear = linear + p
+        spin = np.einsum("...i,...ik->...k", np.einsum("ij,...j->...i", body["inertia"], Om[..., k, :]), D[..., k, :, :])
+        angular = angular + np.cross(x[..., k, :], p) + spin
+    return Momentum(linear, angular)
+
+
+def _combine(model: Model, A: Vec, pair: Vec, Z: Mat, order: int) -> Mat:
+    """P = sum A_k Z_k (order 0) or its rate (order 1)."""
+    out: Mat = np.zeros((*Z.shape[:-2], 3))
+    for side, b in enumerate(pair):
+        c = A[4 * side : 4 * side + 4]
+        if b == model.n:  # the ground: x = 0, R = I
+            if order == 0:
+                out = out + c[1:]
+            continue
+        z = Z[..., b, 12 * order : 12 * order + 12]
+        out = out + np.einsum("i,...ik->...k", c, z.reshape(*z.shape[:-1], 4, 3))
+    return out
+
+
+def reactions(model: Model, Z: Mat, la: Mat) -> dict[str, dict[str, Reaction]]:
+    """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers."""
+    _, D, _, _ = _split(Z)
+    out: dict[str, dict[str, Reaction]] = {}
+    row = 0
+    for joint in model.joints:
+        forces = [np.zeros((*Z.shape[:-2], 4, 3)) for _ in range(2)]
+        for number in joint.primitives:
+            primitive = model.primitives[number]
+            n = int(primitive["n"])
+            l = la[..., row : row + n]
+            row += n
+            if primitive["linear"]:
+                parts = [(primitive["A"], l)]
+            else:
+                P = _combine(model, primitive["A"], primitive["body"], Z, 0)
+                Q = _combine(model, primitive["B"], primitive["body"], Z, 0)
+                parts = [(primitive["A"], primitive["scale"] * l * Q), (primitive["B"], primitive["scale"] * l * P)]
+            for coefficients, f in parts:
+                for side in range(2):
+                    c = coefficients[4 * side : 4 * side + 4]
+                    forces[side] -= c[:, None] * f[..., None, :]
+        entry = {}
+        for side, b in enumerate(joint.bodies):
+            f = forces[side]
+            force = f[..., 0, :]
+            if b == model.n:
+                directors = np.broadcast_to(np.eye(3), f[..., 1:, :].shape)
+                name = model.system.ground.name
+            else:
+                directors = D[..., b, :, :]
+                name = model.names[b]
+            torque = np.cross(directors, f[..., 1:, :]).sum(axis=-2)
+            arm = np.einsum("...ik,i->...k", directors, joint.points[side])
+            entry[name] = Reaction(force, torque - np.cross(arm, force))
+        out[joint.name] = entry
+    return out

@@ -1,0 +1,123 @@
+"""Structure of a system's graph: the spanning tree of the null-space form, the elimination order of the joints."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rbdae._arrays import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """`order` lists the bodies, parents first; `parent` and `joint` belong to bodies (-1: root, n: the ground);
+    `closing` lists the joints that are not in the tree."""
+
+    order: list[int]
+    parent: list[int]
+    joint: list[int]
+    closing: list[int]
+
+
+def spanning_tree(n: int, anchored: Sequence[bool], edges: Sequence[tuple[int, int]]) -> Tree:
+    """Spanning tree of bodies 0..n-1 and the ground n by breadth-first search.
+
+    A component's root is the ground where a joint leads there, else a body with a pivot (`anchored`), else the first
+    body. The order of the bodies stays as given where it already has parents first.
+    """
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
+    for k, (a, b) in enumerate(edges):
+        neighbours[a].append((b, k))
+        neighbours[b].append((a, k))
+    parent, joint = [-1] * n, [-1] * n
+    seen = [False] * n + [True]
+    order: list[int] = []
+    used: set[int] = set()
+
+    def grow(root: int) -> None:
+        queue = deque([root])
+        while queue:
+            a = queue.popleft()
+            for b, k in neighbours[a]:
+                if not seen[b]:
+                    seen[b] = True
+                    parent[b], joint[b] = a, k
+                    used.add(k)
+                    order.append(b)
+                    queue.append(b)
+
+    grow(n)
+    for first in (True, False):
+        for a in range(n):
+            if not seen[a] and (anchored[a] or not first):
+                seen[a] = True
+                order.append(a)
+                grow(a)
+    if all(parent[a] in (-1, n) or parent[a] < a for a in range(n)):
+        order = list(range(n))
+    return Tree(order, parent, joint, [k for k in range(len(edges)) if k not in used])
+
+
+@dataclass(frozen=True, slots=True)
+class Elimination:
+    """Static pattern of L in S = L D L^T: `start` and `column` by rows (diagonal last), `place` of each scalar row."""
+
+    start: Ints
+    column: Ints
+    place: list[Ints]
+
+
+def eliminate(sizes: Sequence[int], edges: Sequence[tuple[int, int]]) -> Elimination:
+    """Minimum-degree order of the block graph and the pattern of its factor; chains and trees get no fill."""
+    n = len(sizes)
+    around: list[set[int]] = [set() for _ in range(n)]
+    for a, b in edges:
+        if a != b:
+            around[a].add(b)
+            around[b].add(a)
+    heap = [(len(around[a]), a) for a in range(n)]
+    heapq.heapify(heap)
+    done = [False] * n
+    order: list[int] = []
+    later: list[list[int]] = [[] for _ in range(n)]
+    while heap:
+        degree, a = heapq.heappop(heap)
+        if done[a]:
+            continue
+        if degree != len(around[a]):
+            heapq.heappush(heap, (len(around[a]), a))
+            continue
+        done[a] = True
+        order.append(a)
+        rest = around[a]
+        later[a] = list(rest)
+        for b in rest:
+            around[b].discard(a)
+            around[b] |= rest
+            around[b].discard(b)
+            heapq.heappush(heap, (len(around[b]), b))
+    first = np.zeros(n, dtype=np.int64)
+    place: list[Ints] = [np.empty(0, dtype=np.int64)] * n
+    total = 0
+    rank = {a: k for k, a in enumerate(order)}
+    for a in order:
+        first[a] = total
+        place[a] = np.arange(total, total + sizes[a], dtype=np.int64)
+        total += sizes[a]
+    earlier: list[list[int]] = [[] for _ in range(n)]
+    for a in order:
+        for b in later[a]:
+            earlier[b].append(a)
+    start, column = [0], []
+    for a in order:
+        before = sorted(earlier[a], key=rank.__getitem__)
+        common = [int(i) for b in before for i in place[b]]
+        for k in range(sizes[a]):
+            column.extend(common)
+            column.extend(int(i) for i in place[a][: k + 1])
+            start.append(len(column))
+    return Elimination(np.array(start, dtype=np.int64), np.array(column, dtype=np.int64), place)

@@ -1,0 +1,248 @@
+"""The user's description of a mechanism: bodies, joints, forces, gravity."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, TypeVar, final
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae.body import Body as Body
+from rbdae.body import check_inertia, ground
+from rbdae.forces.base import AbstractForce
+from rbdae.joints.base import AbstractJoint
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+J = TypeVar("J", bound=AbstractJoint)
+F = TypeVar("F", bound=AbstractForce)
+
+
+@final
+class System:
+    """A mechanism.
+
+    Parameters
+    ----------
+    gravity : (3,) array_like
+        Gravitational acceleration in space, m/s^2.
+
+    Attributes
+    ----------
+    ground : Body
+        The body that does not move; joints and forces may use it.
+    bodies, joints, forces : tuples
+        In order of addition; `bodies` without the ground. Every joint and force in them has its name.
+
+    Examples
+    --------
+    >>> from rbdae.joints import Spherical
+    >>> system = System()
+    >>> bob = system.add_body("bob", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
+    >>> system.add_joint(Spherical(system.ground, bob, at_b=(-1, 0, 0))).name
+    'spherical-1'
+    """
+
+    __slots__ = ("_bodies", "_counts", "_forces", "_given", "_gravity", "_ground", "_joints")
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self._gravity = _check.vector("system", "gravity", gravity)
+        self._ground = ground()
+        self._bodies: dict[str, Body] = {self._ground.name: self._ground}
+        self._joints: dict[str, AbstractJoint] = {}
+        self._forces: dict[str, AbstractForce] = {}
+        # The objects that were passed in, as the named ones that are kept may be copies.
+        self._given: set[object] = set()
+        self._counts: dict[str, int] = {}
+
+    @property
+    def gravity(self) -> Vec:
+        """Gravitational acceleration in space, (3,)."""
+        return self._gravity
+
+    @property
+    def ground(self) -> Body:
+        """The body that does not move."""
+        return self._ground
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies in order of addition, without the ground."""
+        return tuple(self._bodies.values())[1:]
+
+    @property
+    def joints(self) -> tuple[AbstractJoint, ...]:
+        """The joints in order of addition, each with its name."""
+        return tuple(self._joints.values())
+
+    @property
+    def forces(self) -> tuple[AbstractForce, ...]:
+        """The forces in order of addition, each with its name and all its bodies."""
+        return tuple(self._forces.values())
+
+    def add_body(
+        self,
+        name: str,
+        *,
+        mass: float,
+        inertia: ArrayLike,
+        center_of_mass: ArrayLike = (0.0, 0.0, 0.0),
+        pivot: ArrayLike | None = None,
+        position: ArrayLike | None = None,
+        orientation: ArrayLike | Rotation = (1.0, 0.0, 0.0, 0.0),
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        allow_unphysical: bool = False,
+    ) -> Body:
+        """Add a rigid body.
+
+        Parameters
+        ----------
+        name : str
+            Unique among the bodies of the system; "ground" is taken.
+        mass : float
+            kg
+        inertia : (3,) or (3, 3) array_like
+            Principal moments along the axes of the body frame, or the whole tensor in it; kg m^2. About the
+            centre of mass, or about the pivot where there is one.
+        center_of_mass : (3,) array_like
+            In the body frame.
+        pivot : (3,) array_like, optional
+            A point fixed in space about which the body rotates. It carries the origin of the body frame.
+        position, velocity : (3,) array_like, optional
+            Of the origin of the body frame at the start, in space. With a pivot they follow from it.
+        orientation : Rotation, (4,) or (3, 3) array_like
+            At the start, from body to space: a `scipy.spatial.transform.Rotation`, a unit quaternion (scalar
+            first) or the matrix [d1 d2 d3].
+        angular_velocity : (3,) array_like
+            At the start, in the body frame, rad/s.
+        allow_unphysical : bool
+            Take an inertia that breaks the triangle inequality, as the top of the rotations paper
+            (section 11.6) has it.
+
+        Returns
+        -------
+        Body
+
+        Raises
+        ------
+        ValueError, TypeError
+            For data that describe no body, with object, value and remedy.
+
+        Notes
+        -----
+        Initial values need not satisfy the joints: `rbdae.formulate` sees to that.
+        """
+        if isinstance(name, Body):
+            raise TypeError(
+                f"body {name.name!r} exists already and belongs to the system that made it; "
+                "add_body takes a name and makes a new body"
+            )
+        _check.name("body", name, self._bodies)
+        owner = f"body {name!r}"
+        kilograms = _check.positive(owner, "mass", mass, "use system.ground for what does not move")
+        tensor = _check.symmetric(owner, "inertia", inertia, (3,), (3, 3))
+        center = _check.vector(owner, "center_of_mass", center_of_mass)
+        unphysical = _check.flag(owner, "allow_unphysical", allow_unphysical)
+        point = None if pivot is None else _check.vector(owner, "pivot", pivot)
+        origin = _check.vector(owner, "position", (0.0, 0.0, 0.0) if position is None else position)
+        rate = _check.vector(owner, "velocity", (0.0, 0.0, 0.0) if velocity is None else velocity)
+        spin = _check.vector(owner, "angular_velocity", angular_velocity)
+        attitude = _check.orientation(owner, orientation)
+        check_inertia(owner, tensor, kilograms, center, point is not None, unphysical)
+        if point is not None:
+            if position is not None and not all(map(_same, origin.tolist(), point.tolist())):
+                raise ValueError(
+                    f"{owner}: position must equal the pivot {_check.show(point)}, where the body frame's "
+                    f"origin sits, got {_check.show(position)}; leave it out"
+                )
+            if rate.any():
+                raise ValueError(
+                    f"{owner}: velocity must be zero, as the body frame's origin sits at the pivot, "
+                    f"got {_check.show(velocity)}; leave it out and give angular_velocity"
+                )
+            origin = point
+        body = Body(
+            name=name,
+            mass=kilograms,
+            inertia=tensor,
+            center_of_mass=center,
+            pivot=point,
+            position=origin,
+            orientation=attitude,
+            velocity=rate,
+            angular_velocity=spin,
+            allow_unphysical=unphysical,
+        )
+        self._bodies[name] = body
+        return body
+
+    def add_joint(self, joint: J) -> J:
+        """Add a joint between two bodies of this system.
+
+        Returns
+        -------
+        The joint as the system keeps it: with its name, "spherical-1" and so on where none was given.
+        """
+        if not isinstance(joint, AbstractJoint):
+            raise TypeError(
+                f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}"
+            )
+        name = self._admit("joint", joint, joint.name, joint.bodies, self._joints)
+        kept = joint if joint.name is not None else joint.named(name)
+        self._joints[name] = kept
+        return kept
+
+    def add_force(self, force: F) -> F:
+        """Add a force on bodies of this system.
+
+        Returns
+        -------
+        The force as the system keeps it: with its name, "bushing-1" and so on where none was given, and with
+        the ground where no other body was given.
+        """
+        if not isinstance(force, AbstractForce):
+            raise TypeError(
+                f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), "
+                f"got {_check.show(force)}"
+            )
+        name = self._admit("force", force, force.name, force.bodies, self._forces)
+        kept = force.kept(name, self._ground)
+        self._forces[name] = kept
+        return kept
+
+    def _admit(
+        self, what: str, value: object, name: str | None, bodies: tuple[Body, ...], taken: dict[str, Any]
+    ) -> str:
+        """The name of a joint or force that may come in."""
+        kind = type(value).__name__
+        title = f"{what} {kind}({', '.join(repr(body.name) for body in bodies)})"
+        if name is not None:
+            title = f"{what} {_check.name(what, name, taken)!r}"
+        for body in bodies:
+            if self._bodies.get(body.name) is not body:
+                raise ValueError(
+                    f"{title}: body {body.name!r} does not belong to this system; "
+                    "use the bodies that its own add_body returned, or its own ground"
+                )
+        if value in self._given:
+            raise ValueError(f"{title} has been added already; make a new one")
+        self._given.add(value)
+        if name is not None:
+            return name
+        while True:  # a user may have taken the next name
+            self._counts[kind] = count = self._counts.get(kind, 0) + 1
+            if (free := f"{kind.lower()}-{count}") not in taken:
+                return free
+
+    def __repr__(self) -> str:
+        parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}
+        return f"System({', '.join(f'{part}={names}' for part, names in parts.items())})"
+
+
+def _same(x: float, y: float) -> bool:
+    return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
+
+
+__all__ = ["Body", "System"]

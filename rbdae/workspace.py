@@ -1,0 +1,247 @@
+"""A model laid out in memory for one chart and one kind of velocity: the block that the kernels work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.kernels import block as kb
+from rbdae.kernels._jit import ENABLED, Entry
+from rbdae.kernels.charts import PARAMETERS
+from rbdae.model import Model
+from rbdae.spanning import eliminate
+
+_RATES = {kb.ANGULAR: 3, kb.QUATERNION_RATE: 4, kb.DIRECTOR_RATE: 9}
+_INTERNAL = {kb.ANGULAR: 0, kb.QUATERNION_RATE: 1, kb.DIRECTOR_RATE: 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What lays a model out: chart and velocity kind (kernel numbers), momenta, null-space form, level, radial inertia
+    as a fraction of tr(J)/2."""
+
+    chart: int
+    kind: int
+    momenta: bool = False
+    reduced: bool = False
+    level: int = 0
+    radial: float = 0.0
+
+
+def _viewed(array: Any) -> Any:
+    """Structured arrays with fields as attributes, as the kernels read them."""
+    return array.view(np.recarray) if array.dtype.names else array
+
+
+class Workspace:
+    """Owns the arrays behind a block's address; the address is good as long as the workspace lives.
+
+    `scalar` is complex only with the JIT off, for complex-step derivatives.
+    """
+
+    def __init__(self, model: Model, settings: Settings, scalar: Any = np.float64) -> None:
+        self.model = model
+        self.settings = settings
+        self._scalar = scalar
+        self._arrays: dict[str, Any] = {}
+        self._parts: kb.Parts | None = None
+        self._has_wide = False
+        n = model.n
+        self.order = list(model.tree.order) if settings.reduced else list(range(n))
+        rank = np.empty(n + 1, dtype=np.int64)
+        rank[self.order] = np.arange(n)
+        rank[n] = n
+        self.rank = rank
+        self.head = np.zeros(1, dtype=kb.HEAD)
+        head = self.head
+        head["n_bodies"] = n
+        head["n_primitives"] = len(model.primitives)
+        head["n_bushings"] = len(model.bushings)
+        head["n_rows"] = int(model.primitives["n"].sum()) if len(model.primitives) else 0
+        head["chart"] = settings.chart
+        head["kind"] = settings.kind
+        head["momenta"] = settings.momenta
+        head["reduced"] = settings.reduced
+        head["level"] = settings.level
+        self._lay_out_bodies(rank)
+        self._lay_out_joints(rank)
+        h = head[0]
+        longest = max(int(h["n_q"] + h["n_v"] + h["n_la"]), 2 * (6 * n + int(h["n_rows"]))) + 1
+        head["n_vector"] = longest
+        self._own("vectors", np.zeros((7, longest), dtype=scalar))
+        self._own("starts", np.zeros(1, dtype=np.int64))
+        self._own("blocks", np.zeros((1, 4), dtype=np.int64))
+        self._own("wide", np.zeros((1, 1), dtype=scalar))
+        self._own("tree", np.zeros((1, 1, 1), dtype=scalar))
+
+    # ------------------------------------------------------------ layout
+
+    def _own(self, name: str, array: Any) -> None:
+        self._arrays[name] = array
+        self.head[name] = array.ctypes.data
+        if self._parts is not None:
+            setattr(self._parts, name, _viewed(array))
+
+    def _lay_out_bodies(self, rank: Any) -> None:
+        model, settings, n = self.model, self.settings, self.model.n
+        source = [*self.order, n]
+        bodies = model.bodies[source].copy()
+        bodies["radial"] *= 1.0 if settings.momenta else settings.radial
+        bodies["na"] = PARAMETERS[settings.chart]
+        bodies["nr"] = _RATES[settings.kind]
+        bodies["ni"] = _INTERNAL[settings.kind]
+        for name in ("na", "nr", "ni", "nt"):
+            bodies[name][n] = 0
+        moving = bodies[:n]
+        moving["iq"] = np.cumsum(moving["nt"] + moving["na"]) - (moving["nt"] + moving["na"])
+        moving["iv"] = np.cumsum(moving["nt"] + moving["nr"]) - (moving["nt"] + moving["nr"])
+        moving["il"] = np.cumsum(moving["ni"]) - moving["ni"]
+        head = self.head
+        head["n_q"] = int((moving["nt"] + moving["na"]).sum())
+        head["n_v"] = int((moving["nt"] + moving["nr"]).sum())
+        head["n_internal"] = int(moving["ni"].sum())
+        head["n_la"] = head["n_internal"] + head["n_rows"]
+        if settings.reduced:
+            self._lay_out_tree(moving, rank)
+        states = np.zeros(n + 1, dtype=kb.state_dtype(self._scalar))
+        for k in range(n + 1):
+            states[k]["x"] = bodies[k]["origin"]
+            states[k]["d"] = np.eye(3).reshape(9)
+            if settings.kind == kb.DIRECTOR_RATE:
+                states[k]["D0"] = states[k]["B"] = np.eye(9)
+                states[k]["V"] = np.kron(bodies[k]["euler_inverse"], np.eye(3))
+        self._own("bodies", bodies)
+        self._own("states", states)
+
+    def _lay_out_tree(self, moving: Any, rank: Any) -> None:
+        model, n = self.model, self.model.n
+        offset = 0
+        for k, b in enumerate(self.order):
+            parent = model.tree.parent[b]
+            moving["inu"][k] = offset
+            offset += 3
+            if parent < 0:
+                offset += int(moving["nt"][k])
+                continue
+            moving["parent"][k] = rank[parent]
+            joint = model.joints[model.tree.joint[b]]
+            side = joint.bodies.index(b)
+            moving["arm"][k] = joint.points[side]
+            moving["parent_arm"][k] = joint.points[1 - side]
+        self.head["n_nu"] = offset
+
+    def _lay_out_joints(self, rank: Any) -> None:
+        model, n = self.model, self.model.n
+        primitives = model.primitives.copy()
+        primitives["body"] = rank[primitives["body"]]
+        sizes = primitives["n"]
+        internal = int(self.head["n_internal"][0])
+        primitives["row"] = internal + np.cumsum(sizes) - sizes
+        incident: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+        for k, (a, b) in enumerate(primitives["body"]):
+            for side, body in enumerate((a, b)):
+                if body < n:
+                    incident[body].append((k, side))
+        edges = {
+            (p, r) if p <= r else (r, p)
+            for at in incident
+            for i, (p, _) in enumerate(at)
+            for r, _ in at[i:]
+        }
+        elimination = eliminate([int(s) for s in sizes], sorted(edges))
+        start, column = elimination.start, elimination.column
+        slots = {}
+        for i in range(len(start) - 1):
+            for e in range(start[i], start[i + 1]):
+                slots[i, int(column[e])] = e
+        pairs = np.zeros(sum(len(at) * (len(at) + 1) // 2 for at in incident), dtype=kb.PAIR)
+        e = 0
+        for body, at in enumerate(incident):
+            for i, (p, first_side) in enumerate(at):
+                for r, second_side in at[i:]:
+                    pair = pairs[e]
+                    e += 1
+                    pair["body"], pair["first"], pair["second"] = body, p, r
+                    pair["first_side"], pair["second_side"] = first_side, second_side
+                    pair["slot"] = -1
+                    for u, row in enumerate(elimination.place[p]):
+                        for v, col in enumerate(elimination.place[r]):
+                            if p == r and v > u:
+                                continue
+                            pair["slot"][u, v] = slots[max(int(row), int(col)), min(int(row), int(col))]
+        total = int(sizes.sum()) if len(sizes) else 0
+        inverse = np.zeros(total, dtype=np.int64)
+        for k, place in enumerate(elimination.place):
+            primitives["slot"][k, : len(place)] = place
+            inverse[place] = primitives["row"][k] - internal + np.arange(len(place))
+        bushings = model.bushings.copy()
+        bushings["body"] = rank[bushings["body"]]
+        self.head["n_pairs"] = len(pairs)
+        self.head["n_factor"] = len(column)
+        self._own("primitives", primitives)
+        self._own("rows", np.zeros(len(primitives), dtype=kb.row_dtype(self._scalar)))
+        self._own("bushings", bushings)
+        self._own("pairs", pairs)
+        self._own("row_start", start)
+        self._own("column", np.concatenate([column, inverse]).astype(np.int64))
+        self._own("factor", np.zeros((2, max(len(column), total)), dtype=self._scalar))
+
+    # ------------------------------------------------------------ use
+
+    @property
+    def m(self) -> Any:
+        """What kernels take as `m`: the address, or with the JIT off the arrays themselves."""
+        if ENABLED:
+            return int(self.head.ctypes.data)
+        if self._parts is None:
+            arrays = {name: _viewed(array) for name, array in self._arrays.items()}
+            self._parts = kb.Parts(head=self.head.view(np.recarray)[0], **arrays)
+        return self._parts
+
+    def sizes(self) -> dict[str, int]:
+        """n_q, n_v, n_la, n_internal, n_rows, n_nu."""
+        return {name: int(self.head[name][0]) for name in ("n_q", "n_v", "n_la", "n_internal", "n_rows", "n_nu")}
+
+    def make_wide(self) -> None:
+        """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
+        if self._has_wide:
+            return
+        s = self.sizes()
+        self._own("wide", np.zeros((s["n_v"] + s["n_la"], s["n_q"] + s["n_v"]), dtype=self._scalar))
+        if self.settings.reduced:
+            self._own("tree", np.zeros((5, s["n_v"], s["n_q"] + s["n_v"]), dtype=self._scalar))
+        self._has_wide = True
+
+    def record(self, jacobian: Entry, y: Vec, yd: Vec) -> Any:
+        """The tangent blocks of a Jacobian kernel (row, column, rows, columns), by running it."""
+        kernel = jacobian.compiled()
+        dummy = np.zeros((1, 1), dtype=self._scalar)
+        self.head["mode"] = kb.RECORD
+        try:
+            self.head["n_blocks"] = 0
+            kernel(self.m, 0.0, y, yd, 1.0, dummy)
+            n = int(self.head["cursor"][0])
+            self.head["n_blocks"] = n
+            self._own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
+            kernel(self.m, 0.0, y, yd, 1.0, dummy)
+        finally:
+            self.head["mode"] = kb.STRIDED
+        return self._arrays["blocks"][:n]
+
+    def set_starts(self, starts: Any) -> None:
+        """Where each column of each block begins in the CSC data."""
+        self.head["n_starts"] = len(starts)
+        self._own("starts", np.ascontiguousarray(starts, dtype=np.int64))
+
+    def singular_row(self) -> int:
+        """0, or 1 + the joint row (in the order of the joints) at which the last factorisation broke down."""
+        place = int(self.head["singular"][0])
+        if place == 0:
+            return 0
+        n = int(self.head["n_factor"][0])
+        return 1 + int(self._arrays["column"][n + place - 1])
+
+

@@ -1,0 +1,407 @@
+"""Wrong data for a system are refused at once, and the message names object, value and remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from rbdae.forces import Bushing
+from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Spherical
+from rbdae.models import heavy_top, linked_bodies, tennis_racket
+from rbdae.system import System
+
+GOOD: dict[str, Any] = {"mass": 2.0, "inertia": (1.0, 1.0, 1.0)}
+NAN, INF = math.nan, math.inf
+with np.errstate(over="ignore"):
+    HUGE = np.ldexp(np.longdouble(1), 2000)  # finite where a long double is longer than a double
+
+
+def body(system: System | None = None, name: Any = "a", **changes: Any) -> Any:
+    return (system or System()).add_body(name, **(GOOD | changes))
+
+
+def pair() -> tuple[System, Any, Any]:
+    system = System()
+    return system, body(system, "a"), body(system, "b")
+
+
+# arguments of add_body; exception; what the message must hold: the value and the remedy
+BODIES = [
+    ({"mass": 0.0}, ValueError, ["mass", "positive", "0.0", "use system.ground"]),
+    ({"mass": -1.5}, ValueError, ["mass", "positive", "-1.5"]),
+    ({"mass": NAN}, ValueError, ["mass", "finite", "nan", "remove"]),
+    ({"mass": INF}, ValueError, ["mass", "finite", "inf"]),
+    ({"mass": "2"}, TypeError, ["mass", "a real number", "'2'", "str", "pass e.g. 1.0"]),
+    ({"mass": True}, TypeError, ["mass", "a real number", "True", "bool"]),
+    ({"mass": 1j}, TypeError, ["mass", "1j", "complex"]),
+    ({"mass": None}, TypeError, ["mass", "None"]),
+    ({"mass": (1.0, 2.0)}, ValueError, ["mass", "a real number", "(1.0, 2.0)", "shape (2,)"]),
+    ({"mass": 10**400}, TypeError, ["mass", "1000"]),
+    ({"inertia": (1.0, 1.0)}, ValueError, ["inertia", "three real numbers or a (3, 3)", "shape (2,)"]),
+    ({"inertia": 1.0}, ValueError, ["inertia", "1.0", "shape ()"]),
+    ({"inertia": [[1.0, 2.0], [1.0]]}, ValueError, ["inertia", "[[1.0, 2.0], [1.0]]"]),
+    ({"inertia": (1.0, NAN, 1.0)}, ValueError, ["inertia", "finite", "nan"]),
+    ({"inertia": (1.0, 0.0, 1.0)}, ValueError, ["inertia", "positive definite", "0.0", "positive value"]),
+    ({"inertia": (-1.0, 1.0, 1.0)}, ValueError, ["inertia", "positive definite", "-1.0"]),
+    ({"inertia": (0.0, 0.0, 0.0)}, ValueError, ["inertia", "positive definite"]),
+    (
+        {"inertia": [[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
+        ValueError,
+        ["inertia", "positive definite", "2.0"],
+    ),
+    (
+        {"inertia": [[1.0, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]},
+        ValueError,
+        ["inertia", "symmetric", "0.1", "(A + A.T) / 2"],
+    ),
+    (
+        {"inertia": (1.0, 1.0, 2.1)},
+        ValueError,
+        ["centre of mass", "triangle", "2.1", "allow_unphysical=True"],
+    ),
+    (
+        {"inertia": (1.0, 1.0, 2.1), "pivot": (0, 0, 0)},
+        ValueError,
+        ["about the pivot", "triangle", "2.1", "allow_unphysical=True"],
+    ),
+    (  # fine about the pivot; about the centre of mass the rotations paper's top is none
+        {"mass": 5.0, "inertia": (9.25, 9.25, 1.8), "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1.3)},
+        ValueError,
+        ["Steiner", "center_of_mass [0.0, 0.0, 1.3]", "triangle", "0.8", "1.8", "allow_unphysical=True"],
+    ),
+    (
+        {"mass": 1e200, "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1e200)},
+        ValueError,
+        ["mass 1e+200", "too large", "SI units"],
+    ),
+    ({"allow_unphysical": "no"}, TypeError, ["allow_unphysical", "True or False", "'no'"]),
+    ({"center_of_mass": (0.0, 0.0)}, ValueError, ["center_of_mass", "three real numbers", "shape (2,)"]),
+    ({"center_of_mass": None}, TypeError, ["center_of_mass", "None"]),
+    ({"center_of_mass": (0.0, INF, 0.0)}, ValueError, ["center_of_mass", "finite", "inf"]),
+    ({"pivot": (0.0, 0.0, NAN)}, ValueError, ["pivot", "finite", "nan"]),
+    ({"pivot": "here"}, TypeError, ["pivot", "'here'"]),
+    ({"position": ("0", "0", "0")}, TypeError, ["position", "('0', '0', '0')"]),
+    ({"position": np.zeros((3, 1))}, ValueError, ["position", "shape (3, 1)"]),
+    ({"position": np.zeros(100)}, ValueError, ["position", "an array of 100 entries", "(1.0, 2.0, 3.0)"]),
+    ({"position": (0, -INF, 0)}, ValueError, ["position", "finite"]),
+    (
+        {"pivot": (0, 0, 0), "position": (0, 0, 1)},
+        ValueError,
+        ["position", "pivot", "(0, 0, 1)", "leave it out"],
+    ),
+    ({"pivot": (0, 0, 0), "velocity": (0, 0, 1)}, ValueError, ["velocity", "(0, 0, 1)", "angular_velocity"]),
+    ({"velocity": (1.0, NAN, 0.0)}, ValueError, ["velocity", "finite"]),
+    ({"angular_velocity": 3.0}, ValueError, ["angular_velocity", "3.0", "shape ()"]),
+    ({"angular_velocity": (NAN, 0, 0)}, ValueError, ["angular_velocity", "finite", "nan"]),
+    ({"orientation": (0, 0, 0, 0)}, ValueError, ["orientation", "zero quaternion", "(1, 0, 0, 0)"]),
+    ({"orientation": (1.0, 0, 0, 0.01)}, ValueError, ["unit quaternion", "0.01", "norm", "divide"]),
+    ({"orientation": (1.0 + 2e-6, 0, 0, 0)}, ValueError, ["unit quaternion", "1.000002", "divide"]),
+    ({"orientation": (1e308, 1e308, 0, 0)}, ValueError, ["unit quaternion", "1e+308"]),
+    ({"orientation": (1.0, 0, NAN, 0)}, ValueError, ["orientation", "finite", "nan"]),
+    ({"orientation": (0.1, 0.2, 0.3)}, ValueError, ["orientation", "shape (3,)", "Rotation.from_euler"]),
+    ({"orientation": "xyz"}, TypeError, ["orientation", "'xyz'", "Rotation.from_euler"]),
+    ({"orientation": None}, TypeError, ["orientation", "None"]),
+    ({"orientation": np.diag((1.0, 1.0, -1.0))}, ValueError, ["improper", "-1.0", "flip one column"]),
+    ({"orientation": 1.1 * np.eye(3)}, ValueError, ["not orthonormal", "1.1", "unit columns"]),
+    ({"orientation": np.zeros((3, 3))}, ValueError, ["not orthonormal"]),
+    ({"orientation": np.full((3, 3), 1e300)}, ValueError, ["not orthonormal", "1e+300"]),
+    ({"orientation": Rotation.identity(2)}, ValueError, ["one rotation", "stack of 2", "rotation[0]"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "fragments"), BODIES, ids=[f"{i}-{'-'.join(row[0])}" for i, row in enumerate(BODIES)]
+)
+def test_body_is_refused(changes: dict[str, Any], kind: type[Exception], fragments: list[str]) -> None:
+    system = System()
+    with pytest.raises(kind) as caught:
+        body(system, **changes)
+    for fragment in ["body 'a'", *fragments]:
+        assert fragment in str(caught.value)
+    assert system.bodies == ()
+    body(system)  # the name is still free
+
+
+NAMES = [
+    ("ground", ValueError, ["body 'ground'", "taken", "another"]),
+    ("a", ValueError, ["body 'a'", "taken", "another"]),
+    ("", ValueError, ["name of a body", "empty", "'body-1'"]),
+    ("  ", ValueError, ["name of a body", "empty", "'  '"]),
+    (3, TypeError, ["name of a body", "string", "3", "int", "'body-1'"]),
+    (None, TypeError, ["name of a body", "None"]),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "fragments"), NAMES)
+def test_name_is_refused(name: Any, kind: type[Exception], fragments: list[str]) -> None:
+    system = System()
+    body(system, "a")
+    with pytest.raises(kind) as caught:
+        body(system, name)
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+    assert len(system.bodies) == 1
+
+
+def test_a_body_is_made_by_one_system_only() -> None:
+    a = body()
+    with pytest.raises(TypeError, match=r"body 'a' exists already.*add_body takes a name"):
+        body(System(), a)
+
+
+@pytest.mark.parametrize(
+    ("gravity", "kind", "fragment"),
+    [
+        (9.81, ValueError, "9.81 of shape ()"),
+        ((0, 0), ValueError, "shape (2,)"),
+        ((0, 0, NAN), ValueError, "finite"),
+        ("down", TypeError, "'down'"),
+    ],
+)
+def test_gravity_is_refused(gravity: Any, kind: type[Exception], fragment: str) -> None:
+    with pytest.raises(kind) as caught:
+        System(gravity=gravity)
+    assert "system: gravity" in str(caught.value)
+    assert fragment in str(caught.value)
+
+
+CONNECTIONS: list[tuple[Callable[[Any, Any], Any], type[Exception], list[str]]] = [
+    (lambda a, b: Spherical(a, a), ValueError, ["joint Spherical('a', 'a')", "itself", "two different"]),
+    (lambda a, b: Spherical(a, a, name="hip"), ValueError, ["joint 'hip'", "body 'a' with itself"]),
+    (lambda a, b: Spherical("a", b), TypeError, ["joint Spherical", "'a'", "str", "add_body returned"]),
+    (lambda a, b: Spherical(a, None), TypeError, ["joint Spherical", "None", "system.ground"]),
+    (lambda a, b: Spherical(a, b, at_a=(1, 2)), ValueError, ["joint Spherical('a', 'b')", "at_a", "(1, 2)"]),
+    (lambda a, b: Spherical(a, b, at_b=(1, NAN, 2)), ValueError, ["at_b", "finite", "nan"]),
+    (lambda a, b: Spherical(a, b, name=7), TypeError, ["name of a joint", "string", "7"]),
+    (lambda a, b: Spherical(a, b, name=" "), ValueError, ["name of a joint", "empty"]),
+    (lambda a, b: Bushing(a, a, stiffness=1.0), ValueError, ["force Bushing('a', 'a')", "itself"]),
+    (lambda a, b: Bushing(None, stiffness=1.0), TypeError, ["force Bushing", "None", "add_body returned"]),
+    (lambda a, b: Bushing(a, 3, stiffness=1.0), TypeError, ["force Bushing", "3", "int"]),
+    (
+        lambda a, b: Bushing(a, stiffness=-1.0),
+        ValueError,
+        ["force Bushing('a')", "stiffness", "-1.0", "sign"],
+    ),
+    (
+        lambda a, b: Bushing(a, stiffness=(1, 2)),
+        ValueError,
+        ["stiffness", "(1, 2)", "a real number, three real numbers or a (3, 3)"],
+    ),
+    (lambda a, b: Bushing(a, stiffness=NAN), ValueError, ["stiffness", "finite"]),
+    (lambda a, b: Bushing(a, stiffness="stiff"), TypeError, ["stiffness", "'stiff'"]),
+    (lambda a, b: Bushing(a, stiffness=np.eye(3)[[1, 0, 2]]), ValueError, ["stiffness", "negative"]),
+    (lambda a, b: Bushing(a, stiffness=np.tri(3)), ValueError, ["stiffness", "symmetric", "(A + A.T) / 2"]),
+    (lambda a, b: Bushing(a, stiffness=1.0, damping=-2.0), ValueError, ["damping", "-2.0", "sign"]),
+    (lambda a, b: Bushing(a, stiffness=1.0, at_a=[0]), ValueError, ["at_a", "[0]"]),
+    (lambda a, b: Bushing(a, stiffness=1.0, name=""), ValueError, ["name of a force", "empty"]),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "fragments"), CONNECTIONS)
+def test_joint_or_force_is_refused(
+    make: Callable[[Any, Any], Any], kind: type[Exception], fragments: list[str]
+) -> None:
+    _, a, b = pair()
+    with pytest.raises(kind) as caught:
+        make(a, b)
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+PRIMITIVES: list[tuple[Callable[[], Any], type[Exception], list[str]]] = [
+    (lambda: Dot1((0, 0, 0), (1, 0, 0)), ValueError, ["Dot1", "axis a", "zero", "(0, 0, 0)", "direction"]),
+    (lambda: Dot1((1, 0, 0), (0, 1e-20, 0)), ValueError, ["Dot1", "axis b", "zero", "1e-20"]),
+    (lambda: Dot1((1, 0, 0), (0, 1, 0), value=NAN), ValueError, ["Dot1", "value", "finite"]),
+    (lambda: Dot1((1, 0), (0, 1, 0)), ValueError, ["Dot1", "axis a", "shape (2,)"]),
+    (lambda: Dot2((0, 0, 0), (1, 0, 0), (1, 0, 0)), ValueError, ["Dot2", "axis a", "zero"]),
+    (lambda: Dot2((0, 0, 1), (1, 0), (1, 0, 0)), ValueError, ["Dot2", "r1", "shape (2,)"]),
+    (lambda: Dot2((0, 0, 1), (1, 0, 0), "x"), TypeError, ["Dot2", "r2", "'x'"]),
+    (lambda: Coincidence((1, 0), (0, 0, 0)), ValueError, ["Coincidence", "r1", "(1, 0)"]),
+    (lambda: Coincidence((0, 0, 0), (0, 0, INF)), ValueError, ["Coincidence", "r2", "finite"]),
+    (lambda: Coincidence((0, 0, 0), (0, 0, 0), 1.0), ValueError, ["Coincidence", "offset", "1.0"]),
+    (lambda: Distance((0, 0, 0), (0, 0, 0), 0.0), ValueError, ["Distance", "length", "0.0", "Coincidence"]),
+    (lambda: Distance((0, 0, 0), (0, 0, 0), -1.0), ValueError, ["Distance", "length", "-1.0"]),
+    (lambda: Distance((0, 0, 0), (0, 0, 0), 1e-200), ValueError, ["Distance", "1e-200", "SI units"]),
+    (lambda: Distance((0, 0, 0), (0, 0, 0), 1e200), ValueError, ["Distance", "1e+200", "SI units"]),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "fragments"), PRIMITIVES)
+def test_primitive_is_refused(make: Callable[[], Any], kind: type[Exception], fragments: list[str]) -> None:
+    with pytest.raises(kind) as caught:
+        make()
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+def test_bodies_of_another_system_are_refused() -> None:
+    system, a, b = pair()
+    other, _, c = pair()
+    message = "body 'b' does not belong to this system; use the bodies that its own add_body returned"
+    with pytest.raises(ValueError, match=r"joint Spherical\('a', 'b'\): " + message):
+        system.add_joint(Spherical(a, c))
+    with pytest.raises(ValueError, match="joint 'hip': body 'ground'"):
+        system.add_joint(Spherical(other.ground, b, name="hip"))
+    with pytest.raises(ValueError, match=r"force Bushing\('a', 'b'\): " + message):
+        system.add_force(Bushing(a, c, stiffness=1.0))
+    joint = other.add_joint(Spherical(other.ground, c))
+    with pytest.raises(ValueError, match="joint 'spherical-1': body 'ground'"):
+        system.add_joint(joint)
+    assert system.joints == system.forces == ()
+
+
+def test_ground_with_itself_is_refused() -> None:
+    system, _, _ = pair()
+    with pytest.raises(ValueError, match="body 'ground' with itself"):
+        Spherical(system.ground, system.ground)
+    with pytest.raises(ValueError, match="body 'ground' with itself"):
+        Bushing(system.ground, stiffness=1.0)
+
+
+def test_duplicate_names_and_objects_are_refused() -> None:
+    system, a, b = pair()
+    system.add_joint(Spherical(a, b, name="hip"))
+    with pytest.raises(ValueError, match="joint 'hip': the name is taken in this system; choose another"):
+        system.add_joint(Spherical(a, system.ground, name="hip"))
+    nameless = Spherical(b, system.ground)
+    system.add_joint(nameless)
+    with pytest.raises(ValueError, match=r"joint Spherical\('b', 'ground'\) has been added already"):
+        system.add_joint(nameless)
+    with pytest.raises(ValueError, match="joint 'spherical-1': the name is taken"):
+        system.add_joint(system.joints[1])
+    system.add_force(Bushing(a, stiffness=1.0, name="mount"))
+    with pytest.raises(ValueError, match="force 'mount': the name is taken"):
+        system.add_force(Bushing(b, stiffness=1.0, name="mount"))
+    assert [joint.name for joint in system.joints] == ["hip", "spherical-1"]
+    assert [force.name for force in system.forces] == ["mount"]
+
+
+@pytest.mark.parametrize("wrong", [None, "spherical", Spherical, 3])
+def test_what_is_no_joint_or_force_is_refused(wrong: Any) -> None:
+    system, a, b = pair()
+    with pytest.raises(TypeError, match=r"add_joint takes a joint such as rbdae\.joints\.Spherical"):
+        system.add_joint(wrong)
+    with pytest.raises(TypeError, match=r"add_force takes a force such as rbdae\.forces\.Bushing"):
+        system.add_force(wrong)
+    with pytest.raises(TypeError, match="add_joint takes a joint"):
+        system.add_joint(Bushing(a, stiffness=1.0))
+    with pytest.raises(TypeError, match="add_force takes a force"):
+        system.add_force(Spherical(a, b))
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "fragments"),
+    [
+        (lambda: heavy_top(gravity="g"), TypeError, ["heavy_top", "gravity", "'g'"]),
+        (lambda: heavy_top(tilt=NAN), ValueError, ["heavy_top", "tilt", "finite"]),
+        (lambda: heavy_top(length=(0, 0, 1)), ValueError, ["heavy_top", "length", "shape (3,)"]),
+        (lambda: heavy_top(mass=-1.0), ValueError, ["body 'top'", "mass", "-1.0"]),
+        (lambda: heavy_top(mass=2.8, length=3.96), ValueError, ["body 'top'", "Steiner", "allow_unphysical"]),
+        (lambda: tennis_racket(disturbance=None), TypeError, ["tennis_racket", "disturbance", "None"]),
+        (lambda: tennis_racket(spin=INF), ValueError, ["tennis_racket", "spin", "finite"]),
+        (lambda: linked_bodies(stiffness=-1e4), ValueError, ["Bushing('first')", "stiffness", "-10000.0"]),
+    ],
+)
+def test_models_refuse_wrong_arguments(
+    make: Callable[[], Any], kind: type[Exception], fragments: list[str]
+) -> None:
+    with pytest.raises(kind) as caught:
+        make()
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+# Values that break numerical code, alone and in arrays of nearly right shapes.
+floats = st.one_of(
+    st.floats(),
+    st.sampled_from(
+        (0.0, -0.0, 1.0, 5e-324, 1e-308, 1e-200, 1e-9, 1e9, 1e154, 1e200, 1.7e308, -1e308, NAN, INF)
+    ),
+)
+scalars = st.one_of(
+    floats,
+    st.integers(),
+    st.booleans(),
+    st.none(),
+    st.text(max_size=3),
+    st.binary(max_size=3),
+    st.complex_numbers(),
+    st.sampled_from(
+        (10**400, -(2**64), Decimal(1), object, {}, {1.0, 2.0, 3.0}, np.datetime64("2020-01-01"))
+    ),
+    st.sampled_from((np.float32(3e38), np.longdouble(2), HUGE, np.int8(-3), np.array(1.0))),
+    st.sampled_from((Rotation.identity(), Rotation.identity(1), Rotation.identity(3))),
+)
+arrays = st.one_of(
+    st.lists(floats, min_size=3, max_size=4),
+    st.lists(scalars, max_size=5),
+    st.lists(st.lists(floats, min_size=3, max_size=3), min_size=3, max_size=3),
+    st.lists(st.lists(scalars, max_size=3), max_size=3),
+    st.lists(floats, min_size=9, max_size=9).map(lambda entries: np.reshape(entries, (3, 3))),
+    st.lists(floats, min_size=9, max_size=9).map(lambda entries: np.reshape(entries, (3, 3)) + np.eye(3)),
+    st.lists(floats, min_size=3, max_size=3).map(lambda entries: np.array(entries, dtype=">f8")),
+    st.lists(floats, min_size=6, max_size=6).map(lambda entries: np.array(entries)[::2]),
+)
+nasty = st.one_of(scalars, arrays)
+SLOTS = (*GOOD, "center_of_mass", "pivot", "position", "orientation", "velocity", "angular_velocity")
+
+
+@given(st.dictionaries(st.sampled_from((*SLOTS, "allow_unphysical")), nasty, min_size=1, max_size=3))
+@settings(max_examples=400, deadline=None)
+def test_a_body_is_sound_or_refused_by_name(changes: dict[str, Any]) -> None:
+    system = System()
+    try:
+        made = system.add_body("a", **(GOOD | changes))
+    except (TypeError, ValueError) as error:
+        assert str(error).startswith("body 'a': ")
+        assert any(slot in str(error) for slot in changes)
+        assert system.bodies == ()
+        return
+    assert system.bodies == (made,)
+    assert isinstance(made.mass, float)
+    assert 0.0 < made.mass < INF
+    for slot in ("inertia", "center_of_mass", "position", "orientation", "velocity", "angular_velocity"):
+        value = getattr(made, slot)
+        assert value.dtype == np.float64
+        assert value.shape == {"inertia": (3, 3), "orientation": (4,)}.get(slot, (3,))
+        assert np.isfinite(value).all()
+        assert not value.flags.writeable
+    assert np.array_equal(made.inertia, made.inertia.T)
+    assert np.linalg.eigvalsh(made.inertia / np.abs(made.inertia).max())[0] > 0.0
+    assert abs(np.linalg.norm(made.orientation) - 1.0) < 4e-16
+    assert np.isfinite(made.central_inertia).all()
+
+
+@given(nasty, nasty, nasty)
+@settings(max_examples=200, deadline=None)
+def test_joints_and_forces_are_sound_or_refused_by_name(first: Any, second: Any, third: Any) -> None:
+    system, a, b = pair()
+    for make in (
+        lambda: Spherical(a, b, at_a=first, at_b=second),
+        lambda: Bushing(a, stiffness=first, damping=second, at_a=third),
+        lambda: Dot2(first, second, third),
+        lambda: Distance(second, third, first),
+    ):
+        try:
+            made: Any = make()
+        except (TypeError, ValueError) as error:
+            assert str(error).split(": ")[0] in {
+                "joint Spherical('a', 'b')",
+                "force Bushing('a')",
+                "Dot2",
+                "Distance",
+            }
+            continue
+        for array in (getattr(made, slot) for slot in made.__slots__):
+            if isinstance(array, np.ndarray):
+                assert np.isfinite(array).all()
+                assert not array.flags.writeable
+    assert system.joints == ()

@@ -1,0 +1,250 @@
+"""A point-mass pendulum in Cartesian coordinates: the smallest honest `rbdae.Problem`, written out by hand.
+
+Mass 1 on a massless rod of length 1, unknowns (x, v, la), with the swing in a vertical plane that is turned
+away from the axes. Its exact motion is known, so adapters are tested against a formula and not against
+another integrator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.spatial.transform import Rotation
+from scipy.special import ellipj, ellipk
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+ACROSS = np.array([np.cos(0.3), np.sin(0.3), 0.0])
+DOWN = np.array([0.0, 0.0, -1.0])
+
+
+def exact(t: Any, angle: float = 1.0) -> np.ndarray:
+    """(x, v, la) at the times `t`, released at rest: sin(theta/2) = k cd(w t, k), k = sin(angle/2)."""
+    t = np.asarray(t, dtype=float)
+    w, k = np.sqrt(9.81), np.sin(angle / 2)
+    sn, cn, _, _ = ellipj(ellipk(k * k) - w * t, k * k)  # sn(K - u) = cd(u)
+    theta = 2 * np.arcsin(k * sn)
+    rate = -2 * k * w * cn
+    radial = np.sin(theta)[..., None] * ACROSS + np.cos(theta)[..., None] * DOWN
+    tangent = np.cos(theta)[..., None] * ACROSS - np.sin(theta)[..., None] * DOWN
+    la = rate**2 + 9.81 * np.cos(theta)
+    return np.concatenate([radial, rate[..., None] * tangent, la[..., None]], axis=-1)
+
+
+@dataclass
+class Options:
+    """What `rbdae.Projection` promises the adapters."""
+
+    def bind(self, problem: Pendulum) -> Projector:
+        return Projector(problem)
+
+
+class Projector:
+    """Position, then velocity, back onto the sphere; skipped below round-off."""
+
+    def __init__(self, problem: Pendulum) -> None:
+        self.count = 0
+        self.largest = 0.0
+        self.total = 0.0
+
+    def drift(self, t: float, y: np.ndarray) -> float:
+        x, v = y[:3], y[3:6]
+        return float(max(abs(x @ x - 1) / 2, abs(x @ v)))
+
+    def __call__(self, t: float, y: np.ndarray) -> bool:
+        if self.drift(t, y) <= 1e-15:
+            return False
+        before = y.copy()
+        y[:3] /= np.sqrt(y[:3] @ y[:3])
+        y[3:6] -= y[:3] * (y[:3] @ y[3:6])
+        size = float(np.abs(y - before).max())
+        self.count += 1
+        self.largest = max(self.largest, size)
+        self.total += size
+        return True
+
+
+class Pendulum:
+    """`formulation` is index-3, index-2, index-1, index-0 or overdetermined.
+
+    `trouble(t, y)` runs in each residual and right-hand side: for exceptions, or to return a factor on gravity.
+    """
+
+    rotation = "none"
+    velocity = "coordinate"
+    labels = ("x", "y", "z", "vx", "vy", "vz", "la")
+
+    def __init__(
+        self,
+        formulation: str = "index-0",
+        *,
+        angle: float = 1.0,
+        trouble: Callable[[float, np.ndarray], float] | None = None,
+    ) -> None:
+        self.formulation = formulation
+        self.kind = {"index-0": "ode", "overdetermined": "overdetermined"}.get(formulation, "dae")
+        self.index = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermined": 1}[formulation]
+        self.n = 6 if self.kind == "ode" else 7
+        self.rows = 9 if self.kind == "overdetermined" else self.n
+        self.labels = list(type(self).labels[: self.n])
+        self.trouble = trouble
+        self.t0 = 0.0
+        self.y0 = exact(0.0, angle)[: self.n]
+        self.yd0 = np.concatenate([self.y0[3:6], np.zeros(3), [0.0]])[: self.n]
+        self.yd0[3:6] = self._acceleration(self.y0[:3], self.y0[3:6])
+        self.differential = np.array([True] * 6 + [False] * (self.n - 6))
+        self.variable_index = np.array(
+            {3: [1, 1, 1, 2, 2, 2, 3], 2: [1] * 6 + [2], 1: [1] * 7, 0: [0] * 6}[self.index], dtype=np.int64
+        )
+        self.layout = SimpleNamespace(q=slice(0, 3), v=slice(3, 6), la=slice(6, self.n))
+        self.calls = {"residual": 0, "jacobian": 0, "jacobian_data": 0, "rhs": 0, "rhs_jacobian": 0}
+        rng = np.random.default_rng(1)
+        seen = np.zeros((self.rows, self.n))
+        for _ in range(3):
+            seen += self._tangent(rng.standard_normal(self.n), rng.standard_normal(self.n), 0.7) != 0
+        self.sparsity = csc_matrix((seen != 0).astype(float))
+        self._where = (self.sparsity.indices, np.repeat(np.arange(self.n), np.diff(self.sparsity.indptr)))
+        self.callbacks = SimpleNamespace(
+            residual=self._residual,
+            jacobian=self._jacobian,
+            jacobian_data=self._jacobian_data,
+            rhs=self._rhs,
+            rhs_jacobian=self._rhs_jacobian,
+        )
+
+    # The equations
+
+    def _weight(self, t: float, y: np.ndarray) -> float:
+        return 1.0 if self.trouble is None else self.trouble(t, y)
+
+    def _acceleration(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return GRAVITY - x * (x @ GRAVITY + v @ v) / (x @ x)
+
+    def _residual(self, t: float, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> None:
+        self.calls["residual"] += 1
+        x, v = y[:3], y[3:6]
+        weight = self._weight(t, y)
+        out[:3] = yd[:3] - v
+        if self.kind == "ode":
+            out[3:6] = yd[3:6] - weight * self._acceleration(x, v)
+            return
+        out[3:6] = yd[3:6] - weight * GRAVITY + x * y[6]
+        position, velocity = (x @ x - 1) / 2, x @ v
+        acceleration = weight * (x @ GRAVITY) + v @ v - y[6] * (x @ x)
+        if self.formulation == "overdetermined":
+            out[6:] = acceleration, position, velocity
+        else:
+            out[6] = {3: position, 2: velocity, 1: acceleration}[self.index]
+
+    def _tangent(self, y: np.ndarray, yd: np.ndarray, c: float) -> np.ndarray:
+        x, v = y[:3], y[3:6]
+        out = np.zeros((self.rows, self.n))
+        out[:6, :6] = c * np.eye(6)
+        out[:3, 3:6] = -np.eye(3)
+        if self.kind == "ode":
+            xx, s = x @ x, x @ GRAVITY + v @ v
+            out[3:6, :3] = np.eye(3) * s / xx + np.outer(x, GRAVITY / xx - 2 * x * s / xx**2)
+            out[3:6, 3:6] += np.outer(x, 2 * v / xx)
+            return out
+        out[3:6, :3] = y[6] * np.eye(3)
+        out[3:6, 6] = x
+        rows = {
+            "position": np.concatenate([x, np.zeros(4)]),
+            "velocity": np.concatenate([v, x, [0.0]]),
+            "acceleration": np.concatenate([GRAVITY - 2 * y[6] * x, 2 * v, [-x @ x]]),
+        }
+        names = {
+            "overdetermined": ("acceleration", "position", "velocity"),
+            "index-3": ("position",),
+            "index-2": ("velocity",),
+            "index-1": ("acceleration",),
+        }[self.formulation]
+        out[6:] = [rows[name] for name in names]
+        return out
+
+    def _jacobian(self, t: float, y: np.ndarray, yd: np.ndarray, c: float, out: np.ndarray) -> None:
+        self.calls["jacobian"] += 1
+        out[:] = self._tangent(y, yd, c)
+
+    def _jacobian_data(self, t: float, y: np.ndarray, yd: np.ndarray, c: float, data: np.ndarray) -> None:
+        self.calls["jacobian_data"] += 1
+        data[:] = self._tangent(y, yd, c)[self._where]
+
+    def _rhs(self, t: float, y: np.ndarray, out: np.ndarray) -> None:
+        self.calls["rhs"] += 1
+        out[:3] = y[3:6]
+        out[3:6] = self._weight(t, y) * self._acceleration(y[:3], y[3:6])
+
+    def _rhs_jacobian(self, t: float, y: np.ndarray, out: np.ndarray) -> None:
+        self.calls["rhs_jacobian"] += 1
+        out[:] = -self._tangent(y, y, 0.0)
+
+    # The same, checked
+
+    def residual(self, t: float, y: Any, yd: Any, out: np.ndarray | None = None) -> np.ndarray:
+        out = np.empty(self.rows) if out is None else out
+        self._residual(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), out)
+        return out
+
+    def jacobian(self, t: float, y: Any, yd: Any, c: float, out: np.ndarray | None = None) -> np.ndarray:
+        out = np.empty((self.rows, self.n)) if out is None else out
+        self._jacobian(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out)
+        return out
+
+    def sparse_jacobian(self, t: float, y: Any, yd: Any, c: float) -> csc_matrix:
+        out = self.sparsity.copy()
+        self._jacobian_data(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out.data)
+        return out
+
+    def rhs(self, t: float, y: Any, out: np.ndarray | None = None) -> np.ndarray:
+        out = np.empty(self.n) if out is None else out
+        self._rhs(t, np.asarray(y, dtype=float), out)
+        return out
+
+    def rhs_jacobian(self, t: float, y: Any, out: np.ndarray | None = None) -> np.ndarray:
+        out = np.empty((self.n, self.n)) if out is None else out
+        self._rhs_jacobian(t, np.asarray(y, dtype=float), out)
+        return out
+
+    # What a solution is asked for
+
+    def states(self, t: Any, y: np.ndarray) -> dict[str, SimpleNamespace]:
+        still = np.zeros_like(y[..., :3])
+        return {
+            "bob": SimpleNamespace(
+                position=y[..., :3],
+                velocity=y[..., 3:6],
+                orientation=Rotation.from_rotvec(still),
+                angular_velocity=still,
+            )
+        }
+
+    def energy(self, t: Any, y: np.ndarray) -> SimpleNamespace:
+        kinetic = 0.5 * np.sum(y[..., 3:6] ** 2, axis=-1)
+        potential = -y[..., :3] @ GRAVITY
+        return SimpleNamespace(kinetic=kinetic, potential=potential, total=kinetic + potential)
+
+    def momentum(self, t: Any, y: np.ndarray) -> SimpleNamespace:
+        return SimpleNamespace(linear=y[..., 3:6], angular=np.cross(y[..., :3], y[..., 3:6]))
+
+    def constraints(self, t: Any, y: np.ndarray) -> SimpleNamespace:
+        x, v = y[..., :3], y[..., 3:6]
+        position = (np.sum(x * x, axis=-1, keepdims=True) - 1) / 2
+        return SimpleNamespace(position=position, velocity=np.sum(x * v, axis=-1, keepdims=True))
+
+    def multipliers(self, t: Any, y: np.ndarray) -> np.ndarray:
+        x, v = y[..., :3], y[..., 3:6]
+        return ((x @ GRAVITY + np.sum(v * v, axis=-1)) / np.sum(x * x, axis=-1))[..., None]
+
+    def reactions(self, t: Any, y: np.ndarray) -> dict[str, dict[str, SimpleNamespace]]:
+        force = -y[..., :3] * self.multipliers(t, y)
+        return {"rod": {"bob": SimpleNamespace(force=force, torque=np.zeros_like(force))}}
+
+    def project(self, t: Any, y: np.ndarray) -> np.ndarray:
+        out = np.array(y, dtype=float)
+        Projector(self)(t, out)
+        return out
