@@ -36,6 +36,7 @@ class Reason(Enum):
     ERROR_TEST = "the error test failed repeatedly; loosen the tolerances or choose a lower-index formulation"
     SINGULAR = "the iteration matrix became singular; check for redundant or singular constraints"
     TOO_MANY_STEPS = "the solver's limit on steps was reached; raise it or loosen the tolerances"
+    PROJECTION = "the projection onto the constraints failed; tighten the tolerances or check for singular constraints"
     NOT_FINITE = "the solution became infinite or not a number"
     SOLVER = "the solver gave up"
 

@@ -46,6 +46,8 @@ class Options:
 class Projector:
     """Position, then velocity, back onto the sphere; skipped below round-off."""
 
+    restart_tolerance = 0.0
+
     def __init__(self, problem: Pendulum) -> None:
         self.count = 0
         self.largest = 0.0

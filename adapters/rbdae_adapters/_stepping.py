@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.adapter import Outcome, Reason, Request, Stats, Unsupported
+from rbdae.projection import ProjectionError
 
 if TYPE_CHECKING:
     from rbdae.problem import Problem
@@ -89,6 +90,8 @@ class Recorder:
         self.detail = ""
         self.t = request.t0
         self.restart_drift = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
+        if request.projector is not None:
+            self.restart_drift = max(self.restart_drift, request.projector.restart_tolerance)
         self._began = time.perf_counter()
         self._one_step = one_step
         self._ts: list[float] = []
@@ -132,9 +135,16 @@ class Recorder:
             Whether the solver has to take `y` as its new state: directly in a one-step method, by a restart
             otherwise (counted here).
         """
-        request = self.request
         if t <= self.t:
             return False
+        try:
+            return self._accept(t, y, interpolant)
+        except ProjectionError as error:
+            self.fail(Reason.PROJECTION, str(error))
+            return False
+
+    def _accept(self, t: float, y: Vec, interpolant: Callable[[], Dense] | None) -> bool:
+        request = self.request
         self.stats.steps += 1
         if not np.isfinite(y).all():
             self.reason = Reason.NOT_FINITE

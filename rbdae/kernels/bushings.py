@@ -5,7 +5,8 @@ from __future__ import annotations
 from rbdae.kernels._jit import jit
 from rbdae.kernels.block import bodies, bushings, head, states
 from rbdae.kernels.bodies import put_velocity
-from rbdae.kernels.primitives import _combine, add_natural, columns_of, put_pulled_back
+from rbdae.kernels.primitives import _combine, add_natural, columns_of
+from rbdae.kernels.sink import put_block
 
 
 @jit
