@@ -79,7 +79,7 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(solver, form, t_eval):
     assert projected.stats.restarts < 0.05 * projected.stats.steps
     if form in ("index-0", "index-1"):  # the others hold a constraint, so that nothing drifts far
         assert projected.stats.restarts > 0
-        assert projected.stats.steps < 2 * plain.stats.steps
+        assert projected.stats.steps < 3 * plain.stats.steps
 
 
 def test_our_jacobian_is_the_one_that_is_used(solver, form):

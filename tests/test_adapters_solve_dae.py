@@ -111,7 +111,14 @@ def test_native_objects_go_straight_into_the_package():
     problem = toy.Pendulum("index-1")
     native = solving.adapter("solve_dae").native(problem, "BDF")
     found = solve_dae(
-        native.fun, (0.0, 1.0), native.y0, native.yp0, method=native.method, jac=native.jac, rtol=1e-8, atol=1e-8
+        native.fun,
+        (0.0, 1.0),
+        native.y0,
+        native.yp0,
+        method=native.method,
+        jac=native.jac,
+        rtol=1e-8,
+        atol=1e-8,
     )
     assert found.success
     assert np.abs(found.y[:6, -1] - toy.exact(1.0)[:6]).max() < 1e-5
@@ -119,7 +126,9 @@ def test_native_objects_go_straight_into_the_package():
     assert np.allclose(by_y + 3.0 * by_yp, problem.jacobian(0.0, native.y0, native.yp0, 3.0))
     sparse = solving.adapter("solve_dae").native(problem, "BDF", sparse=True).jac(0.0, native.y0, native.yp0)
     assert np.allclose(sparse[0].toarray(), by_y) and np.allclose(sparse[1].toarray(), by_yp)
-    assert list(solving.adapter("solve_dae").native(toy.Pendulum("index-3"), "Radau").var_index) == [1] * 3 + [2] * 3 + [3]
+    assert list(solving.adapter("solve_dae").native(toy.Pendulum("index-3"), "Radau").var_index) == [
+        1
+    ] * 3 + [2] * 3 + [3]
 
 
 def test_options_reach_the_package_and_unknown_ones_are_refused():

@@ -15,7 +15,7 @@ import io
 import math
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,14 +60,14 @@ def sksundae_ida() -> float:
     from sksundae.ida import IDA
 
     solver = IDA(dae_into, rtol=TOLERANCE, atol=TOLERANCE, algebraic_idx=[2])
-    return float(solver.solve([0.0, END], DAE_START, DAE_SLOPE).y[-1, 0])
+    return float(solver.solve(np.array([0.0, END]), DAE_START, DAE_SLOPE).y[-1, 0])
 
 
 def sksundae_cvode() -> float:
     from sksundae.cvode import CVODE
 
     solver = CVODE(ode_into, rtol=TOLERANCE, atol=TOLERANCE)
-    return float(solver.solve([0.0, END], ODE_START).y[-1, 0])
+    return float(solver.solve(np.array([0.0, END]), ODE_START).y[-1, 0])
 
 
 def solve_dae(method: str) -> float:
@@ -159,7 +159,7 @@ def check(package: str, method: str, solve: Callable[[], float]) -> bool:
     good = error < 100 * TOLERANCE
     try:
         number = version(package)
-    except importlib.metadata.PackageNotFoundError:
+    except PackageNotFoundError:
         number = "missing"
     print(f"{'ok    ' if good else 'FAILED'} {package + ' ' + number:22} {method:14} {verdict}", flush=True)
     return good

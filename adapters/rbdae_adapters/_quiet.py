@@ -8,6 +8,7 @@ opens it and the last to go closes it.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import os
 import sys
@@ -24,6 +25,16 @@ _users = 0
 _resources = contextlib.ExitStack()
 _text = io.StringIO()
 _warned: list[warnings.WarningMessage] = []
+
+
+def _flush_compiled() -> None:
+    """Empty the buffers of C and of gfortran's runtime, which would print at the end of the process."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).fflush(None)
+    for name in ("libgfortran.so.5", "libgfortran.5.dylib"):
+        # Fails where no package has loaded it, and then nothing is buffered.
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(name, mode=os.RTLD_NOLOAD)._gfortran_flush_i4(None)
 
 
 @contextlib.contextmanager
@@ -43,6 +54,7 @@ def _descriptors(into: io.StringIO) -> Iterator[None]:
                 os.dup2(sink.fileno(), fd)
             yield
         finally:
+            _flush_compiled()
             for fd, copy in saved:
                 os.dup2(copy, fd)
                 os.close(copy)

@@ -30,6 +30,9 @@ Dense = Callable[[float], Vec]
 RESTART_FACTOR = 10.0
 """A multistep code starts again where the constraints have drifted by more than this times its tolerance."""
 
+STALLED = 50
+"""So many steps in a row without progress end a run."""
+
 _EPS = float(np.finfo(float).eps)
 
 
@@ -80,11 +83,19 @@ class Recorder:
     ----------
     problem, request : as given to the adapter
     one_step : True where each projected state goes back into the solver. Otherwise it goes back, by a
-        restart, only where the drift exceeds `restart_drift`; recorded states are projected all the same.
+        restart, only where the drift exceeds `restart_drift`; recorded states are projected all the same
+    max_steps : the run ends with `Reason.TOO_MANY_STEPS` after so many; None for no limit
+
+    A run also ends where `STALLED` steps in a row do not move the time: some codes would go on for ever.
     """
 
-    def __init__(self, problem: Problem, request: Request, *, one_step: bool) -> None:
+    def __init__(
+        self, problem: Problem, request: Request, *, one_step: bool, max_steps: int | None = None
+    ) -> None:
         self.request = request
+        self.max_steps = max_steps
+        self._stalled = 0
+        self._smallest = 4 * _EPS * (request.t_end - request.t0)
         self.stats = Stats()
         self.reason: Reason | None = None
         self.detail = ""
@@ -135,6 +146,14 @@ class Recorder:
             Whether the solver has to take `y` as its new state: directly in a one-step method, by a restart
             otherwise (counted here).
         """
+        if self.done:
+            return False
+        if t - self.t <= self._smallest:
+            self._stalled += 1
+            if self._stalled >= STALLED:
+                self.fail(Reason.STEP_TOO_SMALL, f"{STALLED} steps in a row did not move the time")
+        else:
+            self._stalled = 0
         if t <= self.t:
             return False
         try:
@@ -180,6 +199,8 @@ class Recorder:
             self.reason = Reason.EVENT
         elif last >= request.t_end:
             self.reason = Reason.FINISHED
+        elif self.max_steps is not None and self.stats.steps >= self.max_steps:
+            self.fail(Reason.TOO_MANY_STEPS, f"the limit was {self.max_steps}")
         if back and not self._one_step and not self.done:
             self.stats.restarts += 1
         return back and not self.done
@@ -284,10 +305,10 @@ class AbstractStepper(ABC):
 
 def drive(stepper: AbstractStepper, recorder: Recorder, *, max_steps: int | None = None) -> Outcome:
     """Step until the end, a terminal event or the solver's surrender."""
+    if max_steps is not None:
+        recorder.max_steps = max_steps
     try:
         while not recorder.done:
-            if max_steps is not None and recorder.stats.steps >= max_steps:
-                raise GaveUp(Reason.TOO_MANY_STEPS, f"max_steps={max_steps}")
             t, state = stepper.step()
             y = np.array(state, dtype=float)
             if recorder.accept(float(t), y, stepper.interpolant):

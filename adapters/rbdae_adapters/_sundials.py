@@ -4,14 +4,14 @@ Tolerances. A BDF code differentiates what it integrates: with step h, the round
 unknowns are multiplied by 1/h and those of index-3 unknowns by 1/h^2, whatever the error test asks for.
 Therefore
 
-- multipliers of index 2, velocities and multipliers of index 3 (`leaves_error_test`) get the absolute
-  tolerance `LOOSE`, which takes them out of the error test and out of Newton's convergence test;
-- multipliers of index 1 get ``sqrt(atol)``: they do not feed back into the motion, and where the acceleration
-  constraint holds v' they carry the rounding of v, divided by h;
-- at index 3 the positions are integrated more accurately than asked for, by `INDEX_3_MARGIN`, because the
-  velocities are their derivatives (error in v = error in q / h) and nothing else controls them;
-- the first step of a DAE is `first_step`, because the package's own choice (a change of half a tolerance) is
-  so small that multipliers would start as noise.
+- multipliers, and at index 3 the velocities, get the absolute tolerance `LOOSE`, which takes them out of the
+  error test and out of Newton's convergence test. Multipliers of index 1 too: they do not feed back into the
+  motion, and where the acceleration constraint holds v' they carry the rounding of v, divided by h;
+- what remains is integrated more accurately than asked for, by `MARGIN`: at index 3 because the velocities
+  are differences of positions (error in v = error in q / h) and nothing else controls them, at index 1
+  because the constraints drift;
+- the first step is `first_step`: the packages' own choice (a change of half a tolerance) is so small that
+  multipliers would start as noise, and each restart would cost ten steps more.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason
-from rbdae_adapters._stepping import GaveUp, leaves_error_test
+from rbdae_adapters._stepping import GaveUp, Recorder, leaves_error_test
 
 if TYPE_CHECKING:
     from rbdae.problem import Problem
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
 
-INDEX_3_MARGIN = 1e-3
-"""Factor on both tolerances at index 3."""
+MARGIN = {1: 0.1, 2: 1.0, 3: 1e-3}
+"""Factor on both tolerances by index, so that rtol = atol = 1e-10 ends near 1e-6 or better at every index."""
 
-SMALLEST_TOLERANCE = 1e-14
-"""Where the margin ends: below it rounding fails the error test."""
+SMALLEST_TOLERANCE = 1e-13
+"""Where the margin ends: below it Newton's method ends in rounding, and DASPK refuses."""
 
 MAX_STEPS = 1_000_000
 """Steps of a run, unless the user gives a limit; the packages' 500 are meant for one output interval."""
@@ -125,30 +125,56 @@ def tolerances(problem: Problem, rtol: float, atol: float | Vec) -> tuple[float,
     if problem.kind == "ode":
         return rtol, atol
     vector = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
-    if problem.index == 3:
-        rtol = min(rtol, max(rtol * INDEX_3_MARGIN, SMALLEST_TOLERANCE))
-        vector = np.minimum(vector, np.maximum(vector * INDEX_3_MARGIN, SMALLEST_TOLERANCE))
-    algebraic = ~np.asarray(problem.differential)
-    vector[algebraic] = np.maximum(vector[algebraic], np.sqrt(vector[algebraic]))
-    vector[leaves_error_test(problem)] = LOOSE
+    margin = MARGIN[problem.index]
+    rtol = min(rtol, max(rtol * margin, SMALLEST_TOLERANCE))
+    vector = np.minimum(vector, np.maximum(vector * margin, SMALLEST_TOLERANCE))
+    vector[leaves_error_test(problem) | ~np.asarray(problem.differential)] = LOOSE
     return rtol, vector
 
 
 def first_step(problem: Problem, rtol: float) -> float:
-    """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1."""
+    """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
+
+    With constraints it does not become smaller below rtol = 1e-10, where their multipliers would be noise; the
+    error test shortens it where it must.
+    """
+    if problem.kind == "dae":
+        rtol = max(rtol, 1e-10)
     tested = ~leaves_error_test(problem) & np.asarray(problem.differential)
     y, yd = np.asarray(problem.y0)[tested], np.asarray(problem.yd0)[tested]
     rate = float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0))
     return float(0.1 * np.sqrt(rtol) / max(rate, 1.0))
 
 
-def restart_drift(problem: Problem, usual: float) -> float:
-    """Drift that is worth a restart: none at index 3.
+@final
+class Restarts:
+    """Decides how far the constraints may drift before a projected state is worth a restart.
 
-    There the equations hold the positions, and the velocities of a restart are the least accurate of all: at
-    order 1 they miss their constraint by O(h), which would ask for the next restart at once.
+    1. The threshold follows the size of the unknowns, as the codes' own error tests do.
+    2. A restart that comes within `APART` steps of the one before quadruples it: the first steps after a
+       restart are of order 1 and drift most, so that restarts would otherwise call for restarts.
+    3. At index 3 there are none. The equations hold the positions, and at order 1 the velocities miss their
+       constraint by O(h).
+
+    Recorded states are projected whatever this decides.
     """
-    return float("inf") if problem.index == 3 else usual
+
+    APART = 100
+
+    __slots__ = ("_last", "_recorder")
+
+    def __init__(self, problem: Problem, recorder: Recorder) -> None:
+        size = float(np.max(np.abs(recorder.y0[np.asarray(problem.differential)]), initial=1.0))
+        recorder.restart_drift *= float("inf") if problem.index == 3 else size
+        self._recorder = recorder
+        self._last = -self.APART
+
+    def note(self) -> None:
+        """A restart is being made."""
+        steps = self._recorder.stats.steps
+        if steps - self._last < self.APART:
+            self._recorder.restart_drift *= 4.0
+        self._last = steps
 
 
 def gave_up(
@@ -172,15 +198,15 @@ __all__ = [
     "CVODE_REASONS",
     "DASPK_REASONS",
     "IDA_REASONS",
-    "INDEX_3_MARGIN",
     "LOOSE",
+    "MARGIN",
     "MAX_STEPS",
     "STALLED",
     "STALLED_MESSAGE",
     "ResidualNative",
+    "Restarts",
     "RhsNative",
     "first_step",
     "gave_up",
-    "restart_drift",
     "tolerances",
 ]

@@ -70,6 +70,7 @@ _HAIRER = {
     -2: (Reason.TOO_MANY_STEPS, "larger nmax is needed"),
     -3: (Reason.STEP_TOO_SMALL, "step size becomes too small"),
     -4: (Reason.SINGULAR, "matrix is repeatedly singular"),
+    -5: (Reason.NOT_FINITE, "the equations are not finite beyond this time"),  # the only case that we report
 }
 _DOPRI = _HAIRER | {-4: (Reason.STEP_TOO_SMALL, "problem is probably stiff (interrupted)")}
 _LSODAR = {
@@ -128,6 +129,11 @@ def _rhs_jacobian(problem: Problem, counts: _Counts) -> Callable[[float, Vec], M
         return out
 
     return jac
+
+
+def _finite(values: Vec) -> bool:
+    """Whether all are finite. The Fortran codes do not ask: a NaN makes their step size a NaN."""
+    return bool(values.dot(values) < np.inf) or bool(np.isfinite(values).all())
 
 
 def _rows(problem: Problem) -> int:
@@ -238,11 +244,18 @@ def _run_class(problem: Problem, method: Method, request: Request, options: dict
     name = method.name
     counts, trap = _Counts(), Trap()
     recorder = Recorder(problem, request, one_step=name != "LSODAR")
+    if name == "LSODAR":  # which counts its own limit anew in each step
+        recorder.max_steps = int(options.get("maxsteps", 100_000))
     rhs, jacobian = trap(_rhs(problem, counts)), trap(_rhs_jacobian(problem, counts))
 
     # f2py passes as many arguments as the signature shows.
     def fun(t: float, y: Vec) -> Vec:
         out: Vec = rhs(t, y)
+        if not _finite(out):
+            if name == "Radau5ODE":
+                raise _part("exception").AssimuloRecoverableError  # tries a smaller step
+            recorder.fail(Reason.NOT_FINITE, f"the right-hand side is not finite at t = {t:.9g}")
+            raise FloatingPointError  # leaves the solver; the outcome is set
         return out
 
     def jac(t: float, y: Vec) -> Mat:
@@ -376,7 +389,10 @@ def _run_radau5(problem: Problem, method: Method, request: Request, options: dic
 
     # f2py passes as many arguments as the signature shows.
     def native_fun(t: float, state: Vec) -> Any:
-        return fun(t, state)
+        out, _ = fun(t, state)
+        if _finite(out):
+            return out, [0]
+        return np.zeros(size), [-1]  # tries a smaller step
 
     def native_jac(t: float, state: Vec) -> Any:
         return jac(t, state)
@@ -452,6 +468,8 @@ class _Odassl(AbstractStepper):
 
         def res(t: float, y: Vec, yd: Vec) -> Vec:  # f2py passes as many arguments as it sees
             out: Vec = residual(t, y, yd)
+            if not _finite(out):
+                raise GaveUp(Reason.NOT_FINITE, f"the residual is not finite at t = {t:.9g}")
             return out
 
         n, rows = problem.n, _rows(problem)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, take_options
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _SPARSE_FROM = 60
 """Unknowns from which SuperLU is faster than LAPACK here (measured on chains)."""
+
+_EPS = float(np.finfo(float).eps)
 
 _COMMON = frozenset({"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter",
                      "controller_deadband"})
@@ -65,20 +67,28 @@ class SolveDaeProblem:
 @final
 class _Stepper(AbstractStepper):
     def __init__(
-        self, native: SolveDaeProblem, request: Request, y0: Vec, atol: Vec, options: dict[str, Any]
+        self,
+        native: SolveDaeProblem,
+        request: Request,
+        y0: Vec,
+        atol: Vec,
+        algebraic: Bools,
+        options: dict[str, Any],
     ) -> None:
         from solve_dae.integrate._dae.bdf import BDFDAE
         from solve_dae.integrate._dae.radau import RadauDAE
 
         self._t = request.t0
         self._h = 0.0
-        self._power = 1.0 - native.var_index  # tolerances times h^(1 - index)
+        # Tolerances times h^(1 - index). Index-1 multipliers count as index 2: they are rates of the velocities.
+        self._power = 1.0 - np.maximum(native.var_index, np.where(algebraic, 2, 1))
         self._tolerances = np.full_like(atol, request.rtol), atol
         self._scaled = self._tolerances[0].copy(), atol.copy()
-        high = bool((native.var_index > 1).any())
+        self._algebraic = np.flatnonzero(algebraic)
+        self._given = atol.copy()
         made = {"Radau": RadauDAE, "BDF": BDFDAE}[native.method]
         self._solver = made(
-            self._watched(native.fun) if high else native.fun,
+            self._watched(native.fun),
             request.t0,
             y0.copy(),
             native.yp0.copy(),
@@ -89,8 +99,9 @@ class _Stepper(AbstractStepper):
             **options,
         )
         self._bdf = native.method == "BDF"
-        if high:
-            self._solver.rtol, self._solver.atol = self._scaled
+        self._solver.rtol, self._solver.atol = self._scaled
+        # Below some 500 roundings Newton's increments stagnate.
+        self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, 500 * _EPS / request.rtol))
 
     def _watched(self, fun: Callable[[float, Vec, Vec], Vec]) -> Callable[[float, Vec, Vec], Vec]:
         """`fun`, keeping the scaled tolerances at the step size being tried.
@@ -101,7 +112,7 @@ class _Stepper(AbstractStepper):
 
         def watched(t: float, y: Vec, yp: Vec) -> Vec:
             h = t - self._t
-            if h != self._h and h > 0.0:
+            if h != self._h and h > 0.0:  # also in each first evaluation of a step
                 self._h = h
                 factor = min(h, 1.0) ** self._power
                 for given, scaled in zip(self._tolerances, self._scaled, strict=True):
@@ -112,6 +123,12 @@ class _Stepper(AbstractStepper):
 
     def step(self) -> tuple[float, Vec]:
         solver = self._solver
+        if self._algebraic.size:
+            # Multipliers that are small beside the others cannot be had to their own relative accuracy.
+            largest = np.abs(solver.y[self._algebraic]).max()
+            self._tolerances[1][self._algebraic] = np.maximum(
+                self._given[self._algebraic], self._tolerances[0][0] * largest
+            )
         message = solver.step()
         if solver.status == "failed":
             with np.errstate(all="ignore"):
@@ -217,7 +234,8 @@ class SolveDaeAdapter(AbstractAdapter):
         native = self.native(problem, method.name, sparse=options.pop("sparse", None))
         recorder = Recorder(problem, request, one_step=True)
         with quiet() as chatter:
-            stepper = _Stepper(native, request, recorder.y0, atol_vector(problem, request), options)
+            atol = atol_vector(problem, request)
+            stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)
         return chatter.added_to(outcome)
 

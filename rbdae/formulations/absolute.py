@@ -15,7 +15,7 @@ With momenta (Hamiltonian paper (38), (39); quaternion or directors):
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import entry, jit
+from rbdae.kernels._jit import address, entry, jit
 from rbdae.kernels.block import head
 from rbdae.kernels.bodies import (
     accelerate,
@@ -53,11 +53,11 @@ from rbdae.kernels.sink import open_sink
 def _evaluate(m, y, yd, level):  # type: ignore[no-untyped-def]
     """Natural coordinates and forces at (y, yd)."""
     h = head(m)
-    gather_positions(m, y)
-    gather_velocities(m, y, h.n_q)
-    gather_multipliers(m, y, h.n_q + h.n_v)
+    gather_positions(m, address(y))
+    gather_velocities(m, address(y), h.n_q)
+    gather_multipliers(m, address(y), h.n_q + h.n_v)
     place(m)
-    gather_accelerations(m, yd, h.n_q)
+    gather_accelerations(m, address(yd), h.n_q)
     move(m)
     if level == 2:
         accelerate(m)
@@ -72,10 +72,10 @@ def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
     h = head(m)
     level = h.level
     _evaluate(m, y, yd, level)
-    kinematics_residual(m, yd, out)
-    dynamics_residual(m, out, h.n_q)
-    internal_residual(m, out, h.n_q + h.n_v, level)
-    primitive_residual(m, out, h.n_q + h.n_v, level)
+    kinematics_residual(m, address(yd), address(out))
+    dynamics_residual(m, address(out), h.n_q)
+    internal_residual(m, address(out), h.n_q + h.n_v, level)
+    primitive_residual(m, address(out), h.n_q + h.n_v, level)
 
 
 @entry("ityytM")
@@ -83,7 +83,7 @@ def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
     """dF/dy + c dF/dyd to the sink."""
     h = head(m)
     level = h.level
-    values = open_sink(out, m)
+    open_sink(m, out)
     _evaluate(m, y, yd, level)
     place_tangent(m)
     move_tangent(m)
@@ -92,11 +92,11 @@ def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
     primitive_tangents(m, level)
     dynamics = h.n_q
     constraints = h.n_q + h.n_v
-    kinematics_tangent(m, values, c, -1.0)
-    dynamics_tangent(m, values, dynamics, c)
-    put_primitive_stiffness(m, values, dynamics)
-    put_bushing_tangents(m, values, dynamics)
-    internal_columns(m, values, dynamics, constraints)
-    put_primitive_columns(m, values, dynamics, constraints)
-    internal_tangent(m, values, constraints, level, c)
-    put_primitive_rows(m, values, constraints, level, c)
+    kinematics_tangent(m, c, -1.0)
+    dynamics_tangent(m, dynamics, c)
+    put_primitive_stiffness(m, dynamics)
+    put_bushing_tangents(m, dynamics)
+    internal_columns(m, dynamics, constraints)
+    put_primitive_columns(m, dynamics, constraints)
+    internal_tangent(m, constraints, level, c)
+    put_primitive_rows(m, constraints, level, c)

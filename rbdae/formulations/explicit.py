@@ -10,8 +10,8 @@ With momenta (lambda eliminated, Hamiltonian paper, Remark 4.2) the unknown of t
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import entry, jit
-from rbdae.kernels.block import STRIDED, bodies, head, states, vectors, wide, wide_flat
+from rbdae.kernels._jit import address, entry, jit, stage
+from rbdae.kernels.block import STRIDED, bodies, head, states, vectors, wide
 from rbdae.kernels.bodies import (
     accelerate,
     accelerate_tangent,
@@ -42,10 +42,10 @@ from rbdae.kernels.primitives import (
     put_primitive_stiffness,
 )
 from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
-from rbdae.kernels.sink import open_sink, put_block, put_identity
+from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 
 
-@jit
+@stage("i")
 def accelerations(m):  # type: ignore[no-untyped-def]
     """vdot (or M^-1 pdot) to the scratch vector 3 and la to 0, from gathered and placed positions and velocities."""
     h = head(m)
@@ -70,14 +70,14 @@ def accelerations(m):  # type: ignore[no-untyped-def]
         for k in range(B[b].nr):
             f[i + k] = s.t[k]
     s2 = vectors(m)[2]
-    internal_residual(m, s2, 0, 2)
-    primitive_residual(m, s2, 0, 2)
+    internal_residual(m, address(s2), 0, 2)
+    primitive_residual(m, address(s2), 0, 2)
     for i in range(h.n_la):
         s2[i] = -s2[i]
     solve_saddle(m)
 
 
-@jit
+@stage("i")
 def to_momentum_rates(m):  # type: ignore[no-untyped-def]
     """Scratch vector 3: pdot = M (M^-1 pdot)."""
     B = bodies(m)
@@ -102,14 +102,14 @@ def to_momentum_rates(m):  # type: ignore[no-untyped-def]
 def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
     """(qdot, vdot) to out; the multipliers too where out has room for them."""
     h = head(m)
-    gather_positions(m, y)
-    gather_velocities(m, y, h.n_q)
+    gather_positions(m, address(y))
+    gather_velocities(m, address(y), h.n_q)
     place(m)
     move(m)
     accelerations(m)
     if h.momenta == 1:
         to_momentum_rates(m)
-    kinematics_rate(m, out)
+    kinematics_rate(m, address(out))
     vd = vectors(m)[3]
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
@@ -120,13 +120,13 @@ def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
             out[n + i] = la[i]
 
 
-@jit
+@stage("i")
 def acceleration_tangents(m):  # type: ignore[no-untyped-def]
     """The first nv rows of the scratch matrix: minus d vdot/d(q, v) (of M^-1 pdot with momenta). Follows
     `accelerations`."""
     h = head(m)
     place(m)  # the natural forces start anew, now with those of the joints
-    gather_accelerations(m, vectors(m)[3], 0)
+    gather_accelerations(m, address(vectors(m)[3]), 0)
     accelerate(m)
     primitive_vectors(m, 2)
     bushing_forces(m)
@@ -136,22 +136,17 @@ def acceleration_tangents(m):  # type: ignore[no-untyped-def]
     accelerate_tangent(m)
     primitive_tangents(m, 2)
     mode = h.mode
-    h.mode = STRIDED
-    h.row_stride = h.n_q + h.n_v
-    h.column_stride = 1
-    W = wide_flat(m)
-    for i in range(W.shape[0]):
-        W[i] = 0.0
-    dynamics_tangent(m, W, 0, 0.0)
-    put_primitive_stiffness(m, W, 0)
-    put_bushing_tangents(m, W, 0)
-    internal_tangent(m, W, h.n_v, 2, 0.0)
-    put_primitive_rows(m, W, h.n_v, 2, 0.0)
+    sink_to_wide(m)
+    dynamics_tangent(m, 0, 0.0)
+    put_primitive_stiffness(m, 0)
+    put_bushing_tangents(m, 0)
+    internal_tangent(m, h.n_v, 2, 0.0)
+    put_primitive_rows(m, h.n_v, 2, 0.0)
     h.mode = mode
     solve_saddle_wide(m)
 
 
-@jit
+@stage("i")
 def _momentum_rows(m):  # type: ignore[no-untyped-def]
     """Rows of the scratch matrix from M^-1 pdot to pdot."""
     h = head(m)
@@ -177,8 +172,8 @@ def _momentum_rows(m):  # type: ignore[no-untyped-def]
 def _tangent(y, c, sign, out, m):  # type: ignore[no-untyped-def]
     """c I + sign d(rhs)/dy to the sink."""
     h = head(m)
-    gather_positions(m, y)
-    gather_velocities(m, y, h.n_q)
+    gather_positions(m, address(y))
+    gather_velocities(m, address(y), h.n_q)
     place(m)
     move(m)
     accelerations(m)
@@ -187,11 +182,11 @@ def _tangent(y, c, sign, out, m):  # type: ignore[no-untyped-def]
     acceleration_tangents(m)
     if h.momenta == 1:
         _momentum_rows(m)
-    values = open_sink(out, m)
-    kinematics_tangent(m, values, c, sign)
-    put_block(m, values, h.n_q, 0, wide(m), h.n_v, h.n_q + h.n_v, -sign)
+    open_sink(m, out)
+    kinematics_tangent(m, c, sign)
+    put_block(m, h.n_q, 0, wide(m), h.n_v, h.n_q + h.n_v, -sign)
     if c != 0.0 or h.mode != STRIDED:
-        put_identity(m, values, h.n_q, h.n_q, h.n_v, c)
+        put_identity(m, h.n_q, h.n_q, h.n_v, c)
 
 
 @entry("ityM")
@@ -204,14 +199,14 @@ def rhs_jacobian(m, t, y, out):  # type: ignore[no-untyped-def]
 def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
     """yd - rhs(t, y) to out."""
     h = head(m)
-    gather_positions(m, y)
-    gather_velocities(m, y, h.n_q)
+    gather_positions(m, address(y))
+    gather_velocities(m, address(y), h.n_q)
     place(m)
     move(m)
     accelerations(m)
     if h.momenta == 1:
         to_momentum_rates(m)
-    kinematics_rate(m, out)
+    kinematics_rate(m, address(out))
     for i in range(h.n_q):
         out[i] = yd[i] - out[i]
     vd = vectors(m)[3]

@@ -11,8 +11,8 @@ O(N) work.
 from __future__ import annotations
 
 from rbdae.formulations.explicit import acceleration_tangents, accelerations
-from rbdae.kernels._jit import entry, jit
-from rbdae.kernels.block import STRIDED, bodies, head, states, tree, vectors, wide, wide_flat
+from rbdae.kernels._jit import address, entry, jit
+from rbdae.kernels.block import bodies, head, states, tree, vectors, wide
 from rbdae.kernels.bodies import (
     accelerate,
     accelerate_tangent,
@@ -29,7 +29,7 @@ from rbdae.kernels.bodies import (
 from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
 from rbdae.kernels.charts import rate_tangents
 from rbdae.kernels.primitives import primitive_vectors
-from rbdae.kernels.sink import open_sink, put_block, put_identity
+from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 from rbdae.kernels.tree import (
     ROOT,
     add_reduced_stiffness,
@@ -45,8 +45,8 @@ from rbdae.kernels.tree import (
 @jit
 def evaluate(m, y):  # type: ignore[no-untyped-def]
     """Natural positions and velocities at (q, nu)."""
-    gather_positions(m, y)
-    from_nu(m, y, head(m).n_q, 0)
+    gather_positions(m, address(y))
+    from_nu(m, address(y), head(m).n_q, 0)
     place(m)
     move(m)
     chain_velocities(m)
@@ -58,8 +58,8 @@ def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
     h = head(m)
     evaluate(m, y)
     accelerations(m)
-    kinematics_rate(m, out)
-    select_nu(m, vectors(m)[3], out, h.n_q)
+    kinematics_rate(m, address(out))
+    select_nu(m, address(vectors(m)[3]), address(out), h.n_q)
     n = h.n_q + h.n_nu
     if out.shape[0] > n:
         la = vectors(m)[0]
@@ -72,18 +72,18 @@ def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
     """The implicit form with the reduced mass matrix to out."""
     h = head(m)
     evaluate(m, y)
-    from_nu(m, yd, h.n_q, 1)
+    from_nu(m, address(yd), h.n_q, 1)
     accelerate(m)
     chain_accelerations(m)
     primitive_vectors(m, 1)
     bushing_forces(m)
-    kinematics_residual(m, yd, out)
-    dynamics_residual(m, vectors(m)[1], 0)
-    reduce_residual(m, out, h.n_q)
+    kinematics_residual(m, address(yd), address(out))
+    dynamics_residual(m, address(vectors(m)[1]), 0)
+    reduce_residual(m, address(out), h.n_q)
 
 
 @jit
-def _put_kinematics(m, values, c, sign):  # type: ignore[no-untyped-def]
+def _put_kinematics(m, c, sign):  # type: ignore[no-untyped-def]
     """Tangent of c qdot + sign K T nu."""
     h = head(m)
     B = bodies(m)
@@ -96,21 +96,21 @@ def _put_kinematics(m, values, c, sign):  # type: ignore[no-untyped-def]
         i = o.iq
         v = h.n_q + o.inu
         if o.nt == 3:
-            put_identity(m, values, i, i, 3, c)
+            put_identity(m, i, i, 3, c)
             if o.parent == ROOT:
-                put_identity(m, values, i, v, 3, sign)
+                put_identity(m, i, v, 3, sign)
                 v += 3
             else:
-                put_block(m, values, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
-                put_block(m, values, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
+                put_block(m, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
+                put_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
             i += 3
         rate_tangents(h.chart, s.a, s.om, s.T1, s.T2)
         for j in range(o.na):
             for k in range(o.na):
                 s.T2[j, k] *= sign
             s.T2[j, j] += c
-        put_block(m, values, i, i, s.T2, o.na, o.na, 1.0)
-        put_block(m, values, i, v, s.T1, o.na, 3, sign)
+        put_block(m, i, i, s.T2, o.na, o.na, 1.0)
+        put_block(m, i, v, s.T1, o.na, 3, sign)
 
 
 @jit
@@ -144,10 +144,10 @@ def _tangent(y, sign, c, out, m):  # type: ignore[no-untyped-def]
                         F[row, j] += w * Q[l, j]
                     for j in range(h.n_nu):
                         F[row, h.n_q + j] += w * T[l, j]
-    values = open_sink(out, m)
-    _put_kinematics(m, values, c, sign)
-    put_block(m, values, h.n_q, 0, F, h.n_nu, h.n_q + h.n_nu, -sign)
-    put_identity(m, values, h.n_q, h.n_q, h.n_nu, c)
+    open_sink(m, out)
+    _put_kinematics(m, c, sign)
+    put_block(m, h.n_q, 0, F, h.n_nu, h.n_q + h.n_nu, -sign)
+    put_identity(m, h.n_q, h.n_q, h.n_nu, c)
 
 
 @entry("ityM")
@@ -164,7 +164,7 @@ def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
     """
     h = head(m)
     evaluate(m, y)
-    from_nu(m, yd, h.n_q, 1)
+    from_nu(m, address(yd), h.n_q, 1)
     accelerate(m)
     chain_accelerations(m)
     primitive_vectors(m, 1)
@@ -174,17 +174,12 @@ def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
     accelerate_tangent(m)
     tree_tangents(m, 2)
     mode = h.mode
-    h.mode = STRIDED
-    h.row_stride = h.n_q + h.n_v
-    h.column_stride = 1
-    flat = wide_flat(m)
-    for i in range(flat.shape[0]):
-        flat[i] = 0.0
-    dynamics_tangent(m, flat, 0, 0.0)
-    put_bushing_tangents(m, flat, 0)
+    sink_to_wide(m)
+    dynamics_tangent(m, 0, 0.0)
+    put_bushing_tangents(m, 0)
     h.mode = mode
-    dynamics_residual(m, vectors(m)[1], 0)
-    reduce_residual(m, vectors(m)[5], 0)
+    dynamics_residual(m, address(vectors(m)[1]), 0)
+    reduce_residual(m, address(vectors(m)[5]), 0)
     W = wide(m)
     M = tree(m)
     T = M[0]
@@ -234,7 +229,7 @@ def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
                 if w != 0.0:
                     for j in range(nq + nnu):
                         F[l, j] += w * x[j]
-    add_reduced_stiffness(m, F, 0)
-    values = open_sink(out, m)
-    _put_kinematics(m, values, c, -1.0)
-    put_block(m, values, nq, 0, F, nnu, nq + nnu, 1.0)
+    add_reduced_stiffness(m)
+    open_sink(m, out)
+    _put_kinematics(m, c, -1.0)
+    put_block(m, nq, 0, F, nnu, nq + nnu, 1.0)

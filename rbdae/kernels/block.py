@@ -67,7 +67,7 @@ HEAD = np.dtype(
         (name, "i8")
         for name in (
             "n_bodies n_primitives n_bushings n_rows n_pairs n_q n_v n_la n_internal n_nu n_tree n_wide n_starts n_blocks "
-            "n_factor n_vector kind chart momenta reduced level singular mode row_stride column_stride cursor"
+            "n_factor n_vector kind chart momenta reduced level singular mode row_stride column_stride cursor sink n_sink"
         ).split()
     ]
     + [(name, "i8") for name in _ARRAYS],
@@ -177,6 +177,7 @@ class Parts:
     starts: Any
     blocks: Any
     tree: Any
+    sink: Any = None
 
 
 if _jit.ENABLED:
@@ -256,19 +257,27 @@ if _jit.ENABLED:
         return carray(as_pointer(h.tree), (5, h.n_v, h.n_q + h.n_v), np.float64)
 
     @jit
-    def flat(out, m):  # type: ignore[no-untyped-def]
-        """All memory that the strided matrix `out` spans, as a vector; sets the sink's strides."""
+    def sink(m):  # type: ignore[no-untyped-def]
+        h = head(m)
+        return carray(as_pointer(h.sink), h.n_sink, np.float64)
+
+    @jit
+    def aim_sink(m, out):  # type: ignore[no-untyped-def]
+        """The memory that the strided matrix `out` spans becomes the sink."""
         h = head(m)
         h.row_stride = out.strides[0] // 8
         h.column_stride = out.strides[1] // 8
-        span = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
-        return carray(as_pointer(out.ctypes.data), span, np.float64)
+        h.sink = out.ctypes.data
+        h.n_sink = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
 
     @jit
-    def wide_flat(m):  # type: ignore[no-untyped-def]
-        """The scratch matrix as a vector."""
+    def aim_sink_at_wide(m):  # type: ignore[no-untyped-def]
+        """The scratch matrix becomes the sink."""
         h = head(m)
-        return carray(as_pointer(h.wide), (h.n_v + h.n_la) * (h.n_q + h.n_v), np.float64)
+        h.row_stride = h.n_q + h.n_v
+        h.column_stride = 1
+        h.sink = h.wide
+        h.n_sink = (h.n_v + h.n_la) * (h.n_q + h.n_v)
 
 else:
 
@@ -317,11 +326,16 @@ else:
     def tree(m: Any) -> Any:
         return m.tree
 
-    def flat(out: Any, m: Any) -> Any:
+    def sink(m: Any) -> Any:
+        return m.sink
+
+    def aim_sink(m: Any, out: Any) -> None:
         m.head.row_stride = out.strides[0] // out.itemsize
         m.head.column_stride = out.strides[1] // out.itemsize
         span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
-        return np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
+        m.sink = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
 
-    def wide_flat(m: Any) -> Any:
-        return m.wide.reshape(-1)
+    def aim_sink_at_wide(m: Any) -> None:
+        m.head.row_stride = m.wide.shape[1]
+        m.head.column_stride = 1
+        m.sink = m.wide.reshape(-1)

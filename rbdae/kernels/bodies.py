@@ -11,7 +11,7 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit
+from rbdae.kernels._jit import address, jit, matrix_at, stage, vector_at
 from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, vectors
 from rbdae.kernels.charts import (
     QUATERNION,
@@ -42,9 +42,10 @@ from rbdae.kernels.sink import put, put_block, put_identity, put_transposed
 # ---------------------------------------------------------------- gather
 
 
-@jit
-def gather_positions(m, y):  # type: ignore[no-untyped-def]
+@stage("ii")
+def gather_positions(m, y_at):  # type: ignore[no-untyped-def]
     """Positions of all bodies from y[:nq]."""
+    y = vector_at(y_at)
     B = bodies(m)
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -58,9 +59,10 @@ def gather_positions(m, y):  # type: ignore[no-untyped-def]
             s.a[k] = y[i + k]
 
 
-@jit
-def gather_velocities(m, y, offset):  # type: ignore[no-untyped-def]
+@stage("iii")
+def gather_velocities(m, y_at, offset):  # type: ignore[no-untyped-def]
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
+    y = vector_at(y_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -83,9 +85,10 @@ def gather_velocities(m, y, offset):  # type: ignore[no-untyped-def]
                 s.w[k] = y[i + k]
 
 
-@jit
-def gather_accelerations(m, yd, offset):  # type: ignore[no-untyped-def]
+@stage("iii")
+def gather_accelerations(m, yd_at, offset):  # type: ignore[no-untyped-def]
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
+    yd = vector_at(yd_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -108,7 +111,7 @@ def gather_accelerations(m, yd, offset):  # type: ignore[no-untyped-def]
                 s.wd[k] = yd[i + k]
 
 
-@jit
+@stage("i")
 def clear_accelerations(m):  # type: ignore[no-untyped-def]
     """Zero accelerations (or rates of the momenta): what remains of gddot is g_II."""
     S = states(m)
@@ -122,9 +125,10 @@ def clear_accelerations(m):  # type: ignore[no-untyped-def]
             s.pd[k] = 0.0
 
 
-@jit
-def gather_multipliers(m, y, offset):  # type: ignore[no-untyped-def]
+@stage("iii")
+def gather_multipliers(m, y_at, offset):  # type: ignore[no-untyped-def]
     """Multipliers from y[offset:offset + nla] to the first scratch vector."""
+    y = vector_at(y_at)
     la = vectors(m)[0]
     for i in range(head(m).n_la):
         la[i] = y[offset + i]
@@ -133,7 +137,7 @@ def gather_multipliers(m, y, offset):  # type: ignore[no-untyped-def]
 # ---------------------------------------------------------------- natural coordinates
 
 
-@jit
+@stage("i")
 def place(m):  # type: ignore[no-untyped-def]
     """Natural positions; the natural forces start with the weight."""
     h = head(m)
@@ -148,7 +152,7 @@ def place(m):  # type: ignore[no-untyped-def]
             s.fd[k] = B[b].weight_d[k]
 
 
-@jit
+@stage("i")
 def move(m):  # type: ignore[no-untyped-def]
     """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, Hamiltonian paper (39)."""
     h = head(m)
@@ -179,7 +183,7 @@ def move(m):  # type: ignore[no-untyped-def]
                 s.dd[k] = s.w[k]
 
 
-@jit
+@stage("i")
 def accelerate(m):  # type: ignore[no-untyped-def]
     """Natural accelerations from the rates of the velocities (or of the momenta)."""
     h = head(m)
@@ -252,9 +256,11 @@ def _director_mass(E, v, out):  # type: ignore[no-untyped-def]
 # ---------------------------------------------------------------- kinematics rows
 
 
-@jit
-def kinematics_residual(m, yd, out):  # type: ignore[no-untyped-def]
+@stage("iii")
+def kinematics_residual(m, yd_at, out_at):  # type: ignore[no-untyped-def]
     """out[:nq] = qdot - v, or adot - K(a) Omega in the rotations of the angular kind."""
+    yd = vector_at(yd_at)
+    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -274,9 +280,10 @@ def kinematics_residual(m, yd, out):  # type: ignore[no-untyped-def]
                 out[i + k] = yd[i + k] - s.w[k]
 
 
-@jit
-def kinematics_rate(m, out):  # type: ignore[no-untyped-def]
+@stage("ii")
+def kinematics_rate(m, out_at):  # type: ignore[no-untyped-def]
     """out[:nq] = qdot as a function of (q, v)."""
+    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -296,8 +303,8 @@ def kinematics_rate(m, out):  # type: ignore[no-untyped-def]
                 out[i + k] = s.w[k]
 
 
-@jit
-def kinematics_tangent(m, out, c, sign):  # type: ignore[no-untyped-def]
+@stage("iff")
+def kinematics_tangent(m, c, sign):  # type: ignore[no-untyped-def]
     """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
     h = head(m)
     B = bodies(m)
@@ -308,11 +315,11 @@ def kinematics_tangent(m, out, c, sign):  # type: ignore[no-untyped-def]
         v = h.n_q + B[b].iv
         if B[b].nt == 3:
             if c != 0.0 or h.mode != 0:
-                put_identity(m, out, i, i, 3, c)
+                put_identity(m, i, i, 3, c)
             if h.momenta == 1:
-                put_identity(m, out, i, v, 3, sign / B[b].mass)
+                put_identity(m, i, v, 3, sign / B[b].mass)
             else:
-                put_identity(m, out, i, v, 3, sign)
+                put_identity(m, i, v, 3, sign)
             i += 3
             v += 3
         na = B[b].na
@@ -322,29 +329,29 @@ def kinematics_tangent(m, out, c, sign):  # type: ignore[no-untyped-def]
                 for k in range(na):
                     s.T2[j, k] *= sign
                 s.T2[j, j] += c
-            put_block(m, out, i, i, s.T2, na, na, 1.0)
-            put_block(m, out, i, v, s.T1, na, 3, sign)
+            put_block(m, i, i, s.T2, na, na, 1.0)
+            put_block(m, i, v, s.T1, na, 3, sign)
         elif h.momenta == 1:
             if h.kind == QUATERNION_RATE:
                 for j in range(na):
                     for k in range(na):
                         s.T2[j, k] = sign * s.U[j, k]
                     s.T2[j, j] += c
-                put_block(m, out, i, i, s.T2, na, na, 1.0)
-                put_block(m, out, i, v, s.V, na, na, sign)
+                put_block(m, i, i, s.T2, na, na, 1.0)
+                put_block(m, i, v, s.V, na, na, sign)
             else:
-                put_identity(m, out, i, i, 9, c)
-                _put_director_mass(m, out, i, v, B[b].euler_inverse, sign)
+                put_identity(m, i, i, 9, c)
+                _put_director_mass(m, i, v, B[b].euler_inverse, sign)
         else:
-            put_identity(m, out, i, i, na, c)
-            put_identity(m, out, i, v, na, sign)
+            put_identity(m, i, i, na, c)
+            put_identity(m, i, v, na, sign)
 
 
 @jit
-def _put_director_mass(m, out, row, column, E, scale):  # type: ignore[no-untyped-def]
+def _put_director_mass(m, row, column, E, scale):  # type: ignore[no-untyped-def]
     for i in range(3):
         for j in range(3):
-            put_identity(m, out, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
+            put_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
 
 
 # ---------------------------------------------------------------- dynamics
@@ -368,7 +375,7 @@ def pull_back(m, b, out):  # type: ignore[no-untyped-def]
             out[k] = f[k]
 
 
-@jit
+@stage("ii")
 def forces(m, b):  # type: ignore[no-untyped-def]
     """psi of one body without constraint forces of joints, to tx (3) and t (nr): null-space paper (2), (25), (33);
     with momenta -dH/dq, Hamiltonian paper (39)."""
@@ -438,9 +445,10 @@ def inertia(m, b, out, row):  # type: ignore[no-untyped-def]
                 out[i + 3 * j + k] = E[j, 0] * s.wd[k] + E[j, 1] * s.wd[3 + k] + E[j, 2] * s.wd[6 + k]
 
 
-@jit
-def dynamics_residual(m, out, row):  # type: ignore[no-untyped-def]
+@stage("iii")
+def dynamics_residual(m, out_at, row):  # type: ignore[no-untyped-def]
     """out[row:row + nv] = M vdot - psi + G^T la; the joints' G^T la is already among the natural forces."""
+    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -477,7 +485,7 @@ def dynamics_residual(m, out, row):  # type: ignore[no-untyped-def]
 # ---------------------------------------------------------------- tangents of the natural coordinates
 
 
-@jit
+@stage("i")
 def velocity_basis(m):  # type: ignore[no-untyped-def]
     """B = d(ddot)/dw alone, for the gradients of the joints."""
     h = head(m)
@@ -492,7 +500,7 @@ def velocity_basis(m):  # type: ignore[no-untyped-def]
             euler_differential(s.a, s.B)
 
 
-@jit
+@stage("i")
 def place_tangent(m):  # type: ignore[no-untyped-def]
     """D0 = dd/da and B = d(ddot)/dw; with momenta also U = dw/dq and V = dw/dp."""
     h = head(m)
@@ -529,7 +537,7 @@ def _clear4(A):  # type: ignore[no-untyped-def]
             A[i, j] = 0.0
 
 
-@jit
+@stage("i")
 def move_tangent(m):  # type: ignore[no-untyped-def]
     """D1 = d(ddot)/da at fixed w."""
     h = head(m)
@@ -548,7 +556,7 @@ def move_tangent(m):  # type: ignore[no-untyped-def]
             euler_differential(s.w, s.D1)
 
 
-@jit
+@stage("i")
 def accelerate_tangent(m):  # type: ignore[no-untyped-def]
     """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta also Ud = dwdot/dq, Vd = dwdot/dp."""
     h = head(m)
@@ -608,53 +616,69 @@ def accelerate_tangent(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def put_velocity(m, out, b, row, Kx, K, n, scale):  # type: ignore[no-untyped-def]
+def put_velocity(m, b, row, Kx, K, n, scale):  # type: ignore[no-untyped-def]
+    """See `_put_velocity`."""
+    _put_velocity(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, scale)
+
+
+@stage("iiiiiiiif")
+def _put_velocity(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):  # type: ignore[no-untyped-def]
     """Tangent blocks scale (Kx, K), n rows, with respect to (xdot, w) of body b; with momenta by the chain rule to
     the columns of q and p."""
+    Kx = matrix_at(Kx_at, Kx_step)
+    K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
     v = h.n_q + o.iv
     if h.momenta == 0:
         if o.nt == 3:
-            put_block(m, out, row, v, Kx, n, 3, scale)
+            put_block(m, row, v, Kx, n, 3, scale)
             v += 3
-        put_block(m, out, row, v, K, n, o.nr, scale)
+        put_block(m, row, v, K, n, o.nr, scale)
         return
     s = states(m)[b]
     if o.nt == 3:
-        put_block(m, out, row, v, Kx, n, 3, scale / o.mass)
+        put_block(m, row, v, Kx, n, 3, scale / o.mass)
         v += 3
     if h.kind == QUATERNION_RATE:
         _chain(K, s.U, n, 4, s.T4)
-        put_block(m, out, row, o.iq + o.nt, s.T4, n, 4, scale)
+        put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
     _chain(K, s.V, n, o.nr, s.T4)
-    put_block(m, out, row, v, s.T4, n, o.nr, scale)
+    put_block(m, row, v, s.T4, n, o.nr, scale)
 
 
 @jit
-def put_acceleration(m, out, b, row, Kx, K, n, c):  # type: ignore[no-untyped-def]
+def put_acceleration(m, b, row, Kx, K, n, c):  # type: ignore[no-untyped-def]
+    """See `_put_acceleration`."""
+    _put_acceleration(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, c)
+
+
+@stage("iiiiiiiif")
+def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):  # type: ignore[no-untyped-def]
     """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v; with
     momenta wdot also depends on q and p."""
+    Kx = matrix_at(Kx_at, Kx_step)
+    K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
     v = h.n_q + o.iv
     if h.momenta == 0:
         if o.nt == 3:
-            put_block(m, out, row, v, Kx, n, 3, c)
+            put_block(m, row, v, Kx, n, 3, c)
             v += 3
-        put_block(m, out, row, v, K, n, o.nr, c)
+        put_block(m, row, v, K, n, o.nr, c)
         return
     s = states(m)[b]
     if o.nt == 3:
-        put_block(m, out, row, v, Kx, n, 3, c / o.mass)
+        put_block(m, row, v, Kx, n, 3, c / o.mass)
         v += 3
     if h.kind == QUATERNION_RATE:
         _chain(K, s.Ud, n, 4, s.T4)
-        put_block(m, out, row, o.iq + o.nt, s.T4, n, 4, 1.0)
+        put_block(m, row, o.iq + o.nt, s.T4, n, 4, 1.0)
         _chain(K, s.Vd, n, 4, s.T4)
-        put_block(m, out, row, v, s.T4, n, 4, 1.0)
+        put_block(m, row, v, s.T4, n, 4, 1.0)
     _chain(K, s.V, n, o.nr, s.T4)
-    put_block(m, out, row, v, s.T4, n, o.nr, c)
+    put_block(m, row, v, s.T4, n, o.nr, c)
 
 
 @jit
@@ -667,8 +691,8 @@ def _chain(K, U, n, nr, out):  # type: ignore[no-untyped-def]
             out[i, j] = t
 
 
-@jit
-def dynamics_tangent(m, out, row, c):  # type: ignore[no-untyped-def]
+@stage("iif")
+def dynamics_tangent(m, row, c):  # type: ignore[no-untyped-def]
     """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
     h = head(m)
     B = bodies(m)
@@ -682,22 +706,22 @@ def dynamics_tangent(m, out, row, c):  # type: ignore[no-untyped-def]
         v = h.n_q + o.iv
         if o.nt == 3:
             if h.momenta == 1:
-                put_identity(m, out, r, v, 3, c)
+                put_identity(m, r, v, 3, c)
             else:
-                put_identity(m, out, r, v, 3, c * o.mass)
+                put_identity(m, r, v, 3, c * o.mass)
             r += 3
             v += 3
         if h.kind == ANGULAR:
             _angular_tangent(m, b, c)
-            put_block(m, out, r, q, s.T1, 3, o.na, 1.0)
-            put_block(m, out, r, v, s.T2, 3, 3, 1.0)
+            put_block(m, r, q, s.T1, 3, o.na, 1.0)
+            put_block(m, r, v, s.T2, 3, 3, 1.0)
         elif h.kind == QUATERNION_RATE:
             if h.momenta == 1:
                 _quaternion_momentum_tangent(m, b, c, la[o.il])
             else:
                 _quaternion_tangent(m, b, c, la[o.il])
-            put_block(m, out, r, q, s.T1, 4, 4, 1.0)
-            put_block(m, out, r, v, s.T2, 4, 4, 1.0)
+            put_block(m, r, q, s.T1, 4, 4, 1.0)
+            put_block(m, r, v, s.T2, 4, 4, 1.0)
         else:
             l0 = la[o.il]
             l1 = la[o.il + 1]
@@ -716,11 +740,11 @@ def dynamics_tangent(m, out, row, c):  # type: ignore[no-untyped-def]
             T[1, 2] = l5
             T[2, 1] = l5
             for j in range(0, 9, 3):
-                put_block(m, out, r + j, q + j, T, 3, 3, 1.0)
+                put_block(m, r + j, q + j, T, 3, 3, 1.0)
             if h.momenta == 1:
-                put_identity(m, out, r, v, 9, c)
+                put_identity(m, r, v, 9, c)
             elif c != 0.0 or h.mode != 0:
-                _put_director_mass(m, out, r, v, o.euler, c)
+                _put_director_mass(m, r, v, o.euler, c)
 
 
 @jit
@@ -861,9 +885,10 @@ def _dot(x, y, n):  # type: ignore[no-untyped-def]
     return t
 
 
-@jit
-def internal_residual(m, out, row, level):  # type: ignore[no-untyped-def]
+@stage("iiii")
+def internal_residual(m, out_at, row, level):  # type: ignore[no-untyped-def]
     """Internal constraints at position (0), velocity or momentum (1), acceleration (2) level."""
+    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -896,8 +921,8 @@ def internal_residual(m, out, row, level):  # type: ignore[no-untyped-def]
                 _bilinear(s.w, s.w, out, r, 1.0)
 
 
-@jit
-def internal_tangent(m, out, row, level, c):  # type: ignore[no-untyped-def]
+@stage("iiif")
+def internal_tangent(m, row, level, c):  # type: ignore[no-untyped-def]
     """Tangents of the internal constraints, c being the factor of the rates at level 2."""
     h = head(m)
     B = bodies(m)
@@ -931,26 +956,26 @@ def internal_tangent(m, out, row, level, c):  # type: ignore[no-untyped-def]
                 else:
                     T[0, k] = s.wd[k]
                     T[1, k] = 2.0 * s.w[k] + c * s.a[k]
-            put_block(m, out, r, q, T, 1, 4, 1.0)
+            put_block(m, r, q, T, 1, 4, 1.0)
             if level > 0:
                 for k in range(4):
                     T[0, k] = T[1, k]
-                put_block(m, out, r, v, T, 1, 4, 1.0)
+                put_block(m, r, v, T, 1, 4, 1.0)
         elif level == 0:
             _bilinear_matrix(s.a, 1.0, T)
-            _put_six(m, out, r, q, T)
+            _put_six(m, r, q, T)
         elif level == 1:
             _bilinear_matrix(s.w, 1.0, T)
-            _put_six(m, out, r, q, T)
+            _put_six(m, r, q, T)
             _bilinear_matrix(s.a, 1.0, T)
             if h.momenta == 1:
                 _chain(T, s.V, 6, 9, s.T2)
-                put_block(m, out, r, v, s.T2, 6, 9, 1.0)
+                put_block(m, r, v, s.T2, 6, 9, 1.0)
             else:
-                _put_six(m, out, r, v, T)
+                _put_six(m, r, v, T)
         else:
             _bilinear_matrix(s.wd, 1.0, T)
-            _put_six(m, out, r, q, T)
+            _put_six(m, r, q, T)
             _bilinear_matrix(s.w, 2.0, T)
             _bilinear_matrix(s.a, c, s.T2)
             for i in range(6):
@@ -958,19 +983,19 @@ def internal_tangent(m, out, row, level, c):  # type: ignore[no-untyped-def]
                     T[i, j] += s.T2[i, j]
             if h.momenta == 1:
                 _chain(T, s.V, 6, 9, s.T2)
-                put_block(m, out, r, v, s.T2, 6, 9, 1.0)
+                put_block(m, r, v, s.T2, 6, 9, 1.0)
             else:
-                _put_six(m, out, r, v, T)
+                _put_six(m, r, v, T)
 
 
 @jit
-def _put_six(m, out, row, column, T):  # type: ignore[no-untyped-def]
+def _put_six(m, row, column, T):  # type: ignore[no-untyped-def]
     """The 18 + 18 entries of a 6 x 9 matrix of the pattern of `_bilinear_matrix`... as dense blocks."""
-    put_block(m, out, row, column, T, 6, 9, 1.0)
+    put_block(m, row, column, T, 6, 9, 1.0)
 
 
-@jit
-def internal_columns(m, out, row, column):  # type: ignore[no-untyped-def]
+@stage("iii")
+def internal_columns(m, row, column):  # type: ignore[no-untyped-def]
     """G_int^T in the rows of the dynamics and the columns of the multipliers."""
     h = head(m)
     B = bodies(m)
@@ -983,10 +1008,10 @@ def internal_columns(m, out, row, column):  # type: ignore[no-untyped-def]
         r = row + o.iv + o.nt
         if h.kind == QUATERNION_RATE:
             for k in range(4):
-                put(m, out, r + k, column + o.il, s.a[k])
+                put(m, r + k, column + o.il, s.a[k])
         else:
             _bilinear_matrix(s.a, 1.0, s.T1)
-            put_transposed(m, out, r, column + o.il, s.T1, 9, 6, 1.0)
+            put_transposed(m, r, column + o.il, s.T1, 9, 6, 1.0)
 
 
 __all__ = ["QUATERNION"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit
+from rbdae.kernels._jit import jit, stage
 from rbdae.kernels.block import bodies, bushings, head, states
 from rbdae.kernels.bodies import put_velocity
 from rbdae.kernels.primitives import _combine, add_natural, columns_of
 from rbdae.kernels.sink import put_block
 
 
-@jit
+@stage("i")
 def bushing_forces(m):  # type: ignore[no-untyped-def]
     """Add the forces of all bushings to the natural forces."""
     C = bushings(m)
@@ -41,8 +41,8 @@ def _matrix_times(K, T, n, out):  # type: ignore[no-untyped-def]
             out[k, j] = K[k, 0] * t0 + K[k, 1] * t1 + K[k, 2] * t2
 
 
-@jit
-def put_bushing_tangents(m, out, row):  # type: ignore[no-untyped-def]
+@stage("ii")
+def put_bushing_tangents(m, row):  # type: ignore[no-untyped-def]
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
     h = head(m)
     C = bushings(m)
@@ -62,13 +62,13 @@ def put_bushing_tangents(m, out, row):  # type: ignore[no-untyped-def]
                 o2 = B[b2]
                 if o2.fixed == 1:
                     continue
-                _put_spring(m, out, row, b1, b2, e.A[4 * s1], e.A[4 * s2], L, e.A, s2, e.stiffness, S[b2].D0)
+                _put_spring(m, row, b1, b2, e.A[4 * s1], e.A[4 * s2], L, e.A, s2, e.stiffness, S[b2].D0)
                 if e.damped == 1:
-                    _put_spring_rate(m, out, row, b1, b2, e.A[4 * s1], e.A[4 * s2], L, e.A, s2, e.damping)
+                    _put_spring_rate(m, row, b1, b2, e.A[4 * s1], e.A[4 * s2], L, e.A, s2, e.damping)
 
 
 @jit
-def _put_spring(m, out, row, b1, b2, x1, x2, L, A, s2, K, D):  # type: ignore[no-untyped-def]
+def _put_spring(m, row, b1, b2, x1, x2, L, A, s2, K, D):  # type: ignore[no-untyped-def]
     """Blocks (x1 I, L)^T K (x2 I, T) in the columns of q of body b2, T = tangent of the point of b2."""
     h = head(m)
     o1 = bodies(m)[b1]
@@ -81,16 +81,16 @@ def _put_spring(m, out, row, b1, b2, x1, x2, L, A, s2, K, D):  # type: ignore[no
     q = o2.iq
     if o1.nt == 3:
         if o2.nt == 3:
-            put_block(m, out, r, q, K, 3, 3, x1 * x2)
-        put_block(m, out, r, q + o2.nt, KT, 3, o2.na, x1)
+            put_block(m, r, q, K, 3, 3, x1 * x2)
+        put_block(m, r, q + o2.nt, KT, 3, o2.na, x1)
         r += 3
     W = states(m)[b1].T1
     if o2.nt == 3:
         _transposed_times(L, K, o1.nr, 3, W)
-        put_block(m, out, r, q, W, o1.nr, 3, x2)
+        put_block(m, r, q, W, o1.nr, 3, x2)
         q += 3
     _transposed_times(L, KT, o1.nr, o2.na, W)
-    put_block(m, out, r, q, W, o1.nr, o2.na, 1.0)
+    put_block(m, r, q, W, o1.nr, o2.na, 1.0)
 
 
 @jit
@@ -102,7 +102,7 @@ def _transposed_times(L, K, n1, n2, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _put_spring_rate(m, out, row, b1, b2, x1, x2, L, A, s2, K):  # type: ignore[no-untyped-def]
+def _put_spring_rate(m, row, b1, b2, x1, x2, L, A, s2, K):  # type: ignore[no-untyped-def]
     """The same for the damping: tangents of Pdot with respect to q (through D1) and to the velocities."""
     h = head(m)
     o1 = bodies(m)[b1]
@@ -116,9 +116,9 @@ def _put_spring_rate(m, out, row, b1, b2, x1, x2, L, A, s2, K):  # type: ignore[
         columns_of(h.kind, A, s2, s.D1, o2.na, T)
         _matrix_times(K, T, o2.na, KT)
         if o1.nt == 3:
-            put_block(m, out, r, o2.iq + o2.nt, KT, 3, o2.na, x1)
+            put_block(m, r, o2.iq + o2.nt, KT, 3, o2.na, x1)
         _transposed_times(L, KT, o1.nr, o2.na, W)
-        put_block(m, out, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
+        put_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
     # columns of the velocities, Kx and Kw in T and KT
     columns_of(h.kind, A, s2, s.B, o2.nr, T)
     R = s.D2  # free here: the second-order tangents are made after the forces
@@ -130,7 +130,7 @@ def _put_spring_rate(m, out, row, b1, b2, x1, x2, L, A, s2, K):  # type: ignore[
         for k in range(3):
             for j in range(o2.nr):
                 R[k, j] *= x1
-        put_velocity(m, out, b2, r, W, R, 3, 1.0)
+        put_velocity(m, b2, r, W, R, 3, 1.0)
         r += 3
     _matrix_times(K, T, o2.nr, R)
     _transposed_times(L, K, o1.nr, 3, W)
@@ -139,4 +139,4 @@ def _put_spring_rate(m, out, row, b1, b2, x1, x2, L, A, s2, K):  # type: ignore[
             W[k, j] *= x2
     V = s.W
     _transposed_times(L, R, o1.nr, o2.nr, V)
-    put_velocity(m, out, b2, r, W, V, o1.nr, 1.0)
+    put_velocity(m, b2, r, W, V, o1.nr, 1.0)

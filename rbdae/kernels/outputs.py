@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import entry, jit
+from rbdae.kernels._jit import address, entry, jit, stage, vector_at
 from rbdae.kernels.block import ANGULAR, head, states
 from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
@@ -10,15 +10,15 @@ from rbdae.kernels.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.tree import chain_velocities, from_nu
 
 
-@jit
-def locate(m, y):  # type: ignore[no-untyped-def]
+@stage("ii")
+def locate(m, y_at):  # type: ignore[no-untyped-def]
     """Natural positions and velocities at y, whatever its velocities are."""
     h = head(m)
-    gather_positions(m, y)
+    gather_positions(m, y_at)
     if h.reduced == 1:
-        from_nu(m, y, h.n_q, 0)
+        from_nu(m, y_at, h.n_q, 0)
     else:
-        gather_velocities(m, y, h.n_q)
+        gather_velocities(m, y_at, h.n_q)
     place(m)
     move(m)
     if h.reduced == 1:
@@ -28,7 +28,7 @@ def locate(m, y):  # type: ignore[no-untyped-def]
 @entry("ityo")
 def natural(m, t, y, out):  # type: ignore[no-untyped-def]
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
-    locate(m, y)
+    locate(m, address(y))
     S = states(m)
     for b in range(head(m).n_bodies):
         s = S[b]
@@ -52,10 +52,11 @@ def n_chart(m):  # type: ignore[no-untyped-def]
     return 0
 
 
-@jit
-def violations(m, out):  # type: ignore[no-untyped-def]
+@stage("ii")
+def violations(m, out_at):  # type: ignore[no-untyped-def]
     """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
     level. From placed and moved states."""
+    out = vector_at(out_at)
     h = head(m)
     S = states(m)
     n = n_chart(m)
@@ -82,8 +83,8 @@ def violations(m, out):  # type: ignore[no-untyped-def]
                 _bilinear(s.a, v, out, j, 1.0)
     primitive_vectors(m, 1)
     # the joints' rows are numbered after the internal ones of the formulation
-    primitive_residual(m, out, n * h.n_bodies - h.n_internal, 0)
-    primitive_residual(m, out, half + n * h.n_bodies - h.n_internal, 1)
+    primitive_residual(m, out_at, n * h.n_bodies - h.n_internal, 0)
+    primitive_residual(m, out_at, half + n * h.n_bodies - h.n_internal, 1)
 
 
 
@@ -91,5 +92,5 @@ def violations(m, out):  # type: ignore[no-untyped-def]
 @entry("ityo")
 def constraints(m, t, y, out):  # type: ignore[no-untyped-def]
     """(g, gdot) at y."""
-    locate(m, y)
-    violations(m, out)
+    locate(m, address(y))
+    violations(m, address(out))

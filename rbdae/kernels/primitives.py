@@ -12,7 +12,7 @@ those of P and Q, which are 3 x n matrices per body (null-space paper, sections 
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit
+from rbdae.kernels._jit import jit, stage, vector_at
 from rbdae.kernels.block import DIRECTOR_RATE, bodies, head, primitives, rows, states, vectors
 from rbdae.kernels.bodies import put_acceleration, put_velocity
 from rbdae.kernels.sink import put_block, put_transposed
@@ -34,7 +34,7 @@ def _combine(c, x1, d1, x2, d2, out):  # type: ignore[no-untyped-def]
         )
 
 
-@jit
+@stage("ii")
 def primitive_vectors(m, order):  # type: ignore[no-untyped-def]
     """P and Q of all primitives, with their rates up to the given order (0, 1, 2)."""
     C = primitives(m)
@@ -58,9 +58,10 @@ def primitive_vectors(m, order):  # type: ignore[no-untyped-def]
                 _combine(p.B, s1.xdd, s1.ddd, s2.xdd, s2.ddd, r.Qdd)
 
 
-@jit
-def primitive_residual(m, out, row, level):  # type: ignore[no-untyped-def]
+@stage("iiii")
+def primitive_residual(m, out_at, row, level):  # type: ignore[no-untyped-def]
     """Joint constraints at position (0), velocity (1) or acceleration (2) level."""
+    out = vector_at(out_at)
     C = primitives(m)
     R = rows(m)
     for i in range(head(m).n_primitives):
@@ -108,7 +109,7 @@ def add_natural(c, f, scale, fx1, fd1, fx2, fd2):  # type: ignore[no-untyped-def
         fd2[6 + k] += c[7] * g
 
 
-@jit
+@stage("i")
 def primitive_forces(m):  # type: ignore[no-untyped-def]
     """Add the constraint forces -G^T la of the joints to the natural forces."""
     C = primitives(m)
@@ -168,7 +169,7 @@ def _times(f, T, n, scale, out):  # type: ignore[no-untyped-def]
         out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
 
 
-@jit
+@stage("i")
 def gradients(m):  # type: ignore[no-untyped-def]
     """G with respect to (xdot, w): Gx, Gw of both sides; needs B (or K) of the bodies and P, Q."""
     h = head(m)
@@ -203,7 +204,7 @@ def gradients(m):  # type: ignore[no-untyped-def]
                 _times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
 
 
-@jit
+@stage("ii")
 def primitive_tangents(m, level):  # type: ignore[no-untyped-def]
     """Tangents of the constraint rows of all primitives at one level: Cx, Ca, Cu, Cw, and Gx, Gw."""
     gradients(m)
@@ -291,8 +292,8 @@ def primitive_tangents(m, level):  # type: ignore[no-untyped-def]
                     _times(r.P, r.T[side], o.nr, f, r.Cw[side])
 
 
-@jit
-def put_primitive_rows(m, out, row, level, c):  # type: ignore[no-untyped-def]
+@stage("iiif")
+def put_primitive_rows(m, row, level, c):  # type: ignore[no-untyped-def]
     """The rows of the joint constraints at one level, c being the factor of the rates at level 2."""
     h = head(m)
     C = primitives(m)
@@ -309,19 +310,19 @@ def put_primitive_rows(m, out, row, level, c):  # type: ignore[no-untyped-def]
                 continue
             linear = p.linear == 1
             if o.nt == 3 and (level == 0 or not linear):
-                put_block(m, out, n, o.iq, r.Cx[side], p.n, 3, 1.0)
+                put_block(m, n, o.iq, r.Cx[side], p.n, 3, 1.0)
             if level == 0 or not linear or h.kind != DIRECTOR_RATE:
-                put_block(m, out, n, o.iq + o.nt, r.Ca[side], p.n, o.na, 1.0)
+                put_block(m, n, o.iq + o.nt, r.Ca[side], p.n, o.na, 1.0)
             if level == 1:
-                put_velocity(m, out, b, n, r.Gx[side], r.Gw[side], p.n, 1.0)
+                put_velocity(m, b, n, r.Gx[side], r.Gw[side], p.n, 1.0)
             elif level == 2:
                 if not linear or h.kind != DIRECTOR_RATE:
-                    put_velocity(m, out, b, n, r.Cu[side], r.Cw[side], p.n, 1.0)
-                put_acceleration(m, out, b, n, r.Gx[side], r.Gw[side], p.n, c)
+                    put_velocity(m, b, n, r.Cu[side], r.Cw[side], p.n, 1.0)
+                put_acceleration(m, b, n, r.Gx[side], r.Gw[side], p.n, c)
 
 
-@jit
-def put_primitive_columns(m, out, row, column):  # type: ignore[no-untyped-def]
+@stage("iii")
+def put_primitive_columns(m, row, column):  # type: ignore[no-untyped-def]
     """G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
     C = primitives(m)
     R = rows(m)
@@ -335,13 +336,13 @@ def put_primitive_columns(m, out, row, column):  # type: ignore[no-untyped-def]
                 continue
             n = row + o.iv
             if o.nt == 3:
-                put_transposed(m, out, n, column + p.row, r.Gx[side], 3, p.n, 1.0)
+                put_transposed(m, n, column + p.row, r.Gx[side], 3, p.n, 1.0)
                 n += 3
-            put_transposed(m, out, n, column + p.row, r.Gw[side], o.nr, p.n, 1.0)
+            put_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, 1.0)
 
 
 @jit
-def put_pulled_back(m, out, row, column, L, Lx, K, Kx, b1, b2, scale):  # type: ignore[no-untyped-def]
+def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):  # type: ignore[no-untyped-def]
     """Tangent scale L_1^T K_2 in the rows of the dynamics of body b1 and the columns of q of body b2, where L = (Lx I,
     L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors."""
     B = bodies(m)
@@ -355,21 +356,21 @@ def put_pulled_back(m, out, row, column, L, Lx, K, Kx, b1, b2, scale):  # type: 
             for j in range(3):
                 T[k, j] = 0.0
             T[k, k] = Lx * Kx
-        put_block(m, out, r, q, T, 3, 3, scale)
+        put_block(m, r, q, T, 3, 3, scale)
     if o1.nt == 3:
-        put_block(m, out, r, q + o2.nt, K, 3, o2.na, scale * Lx)
+        put_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
         r += 3
     if o2.nt == 3:
-        put_transposed(m, out, r, q, L, o1.nr, 3, scale * Kx)
+        put_transposed(m, r, q, L, o1.nr, 3, scale * Kx)
         q += 3
     for i in range(o1.nr):
         for j in range(o2.na):
             T[i, j] = L[0, i] * K[0, j] + L[1, i] * K[1, j] + L[2, i] * K[2, j]
-    put_block(m, out, r, q, T, o1.nr, o2.na, scale)
+    put_block(m, r, q, T, o1.nr, o2.na, scale)
 
 
-@jit
-def put_primitive_stiffness(m, out, row):  # type: ignore[no-untyped-def]
+@stage("ii")
+def put_primitive_stiffness(m, row):  # type: ignore[no-untyped-def]
     """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
     h = head(m)
     C = primitives(m)
@@ -397,8 +398,8 @@ def put_primitive_stiffness(m, out, row):  # type: ignore[no-untyped-def]
                 if B[b2].fixed == 1:
                     continue
                 put_pulled_back(
-                    m, out, row, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f
+                    m, row, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f
                 )
                 put_pulled_back(
-                    m, out, row, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f
+                    m, row, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f
                 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from rbdae.kernels._jit import ENABLED, entry, jit
+from rbdae.kernels._jit import ENABLED, address, entry, jit, stage, vector_at
 from rbdae.kernels.block import ANGULAR, bodies, head, primitives, states, vectors
 from rbdae.kernels.bodies import move, place, velocity_basis
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, euler_map, rate
@@ -57,7 +57,7 @@ def spurrier_klumpp(d, p):  # type: ignore[no-untyped-def]
         p[2] = f * (d[7] + d[5])
 
 
-@jit
+@stage("i")
 def _normalise(m):  # type: ignore[no-untyped-def]
     """The rotation parameters of all bodies onto the chart's internal constraint."""
     h = head(m)
@@ -87,7 +87,7 @@ def _largest(x, first, n):  # type: ignore[no-untyped-def]
     return t
 
 
-@jit
+@stage("i")
 def _displace(m):  # type: ignore[no-untyped-def]
     """q += the displacement in the scratch vector 3."""
     h = head(m)
@@ -113,9 +113,11 @@ def _displace(m):  # type: ignore[no-untyped-def]
                 s.a[k] += d[i + k]
 
 
-@jit
-def _mass_times(m, v, out, scale):  # type: ignore[no-untyped-def]
+@stage("iiif")
+def _mass_times(m, v_at, out_at, scale):  # type: ignore[no-untyped-def]
     """out = scale M v for the velocities of all bodies."""
+    v = vector_at(v_at)
+    out = vector_at(out_at)
     B = bodies(m)
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -150,7 +152,7 @@ def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
     for iteration in range(limit + 1):
         place(m)
         primitive_vectors(m, 0)
-        primitive_residual(m, rhs, 0, 0)
+        primitive_residual(m, address(rhs), 0, 0)
         error = _largest(rhs, h.n_internal, h.n_rows)
         if error <= tolerance:
             return iteration
@@ -165,7 +167,7 @@ def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
         factorise(m)
         if h.singular != 0:
             break
-        _mass_times(m, total, f, -1.0)
+        _mass_times(m, address(total), address(f), -1.0)
         for i in range(h.n_la):
             rhs[i] = 0.0 if i < h.n_internal else -rhs[i]
         solve_saddle(m)
@@ -176,7 +178,7 @@ def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
     return -1
 
 
-@jit
+@stage("i")
 def _velocities(m):  # type: ignore[no-untyped-def]
     """Velocity projection of the placed and moved states, to xd, w (and p, px)."""
     h = head(m)
@@ -198,7 +200,7 @@ def _velocities(m):  # type: ignore[no-untyped-def]
             i += 3
         for k in range(o.nr):
             v[i + k] = S[b].w[k]
-    _mass_times(m, v, vectors(m)[1], 1.0)
+    _mass_times(m, address(v), address(vectors(m)[1]), 1.0)
     rhs = vectors(m)[2]
     for i in range(h.n_internal):
         rhs[i] = 0.0
@@ -223,9 +225,10 @@ def _velocities(m):  # type: ignore[no-untyped-def]
             apply_mass(m, b, s.w, s.p)
 
 
-@jit
-def _scatter(m, y):  # type: ignore[no-untyped-def]
+@stage("ii")
+def _scatter(m, y_at):  # type: ignore[no-untyped-def]
     """Positions and velocities of the states to y."""
+    y = vector_at(y_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -259,10 +262,10 @@ def project(m, t, y, info):  # type: ignore[no-untyped-def]
     [8] whether y changed.
     """
     h = head(m)
-    locate(m, y)
+    locate(m, address(y))
     half = n_chart(m) * h.n_bodies + h.n_rows
     g = vectors(m)[5]
-    violations(m, g)
+    violations(m, address(g))
     info[5] = _largest(g, 0, half)
     info[6] = _largest(g, half, half)
     info[7] = 0.0
@@ -286,6 +289,6 @@ def project(m, t, y, info):  # type: ignore[no-untyped-def]
             return
         info[8] = 1.0
     if info[8] != 0.0:
-        _scatter(m, y)
+        _scatter(m, address(y))
 
 

@@ -15,7 +15,7 @@ factorisation runs over a static pattern, made once per system; chains and trees
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit
+from rbdae.kernels._jit import jit, stage
 from rbdae.kernels.block import (
     ANGULAR,
     QUATERNION_RATE,
@@ -116,7 +116,7 @@ def reduce_bodies(m):  # type: ignore[no-untyped-def]
             _inverse3(s.T1, s.Ji)
 
 
-@jit
+@stage("i")
 def factorise(m):  # type: ignore[no-untyped-def]
     """Reduce the bodies and factorise the joint Schur complement; needs `gradients`. Leaves head.singular = 0, or
     1 + the row at which a pivot vanished (redundant or singular constraints)."""
@@ -280,7 +280,7 @@ def _particular(m, b, s_int, il, out):  # type: ignore[no-untyped-def]
             out[3 * i + 2] = h4 * x + h5 * y + h2 * z
 
 
-@jit
+@stage("i")
 def solve_saddle(m):  # type: ignore[no-untyped-def]
     """Scratch vectors: f in 1, s in 2 -> vdot in 3, la in 0. The factorisation must be there."""
     h = head(m)
@@ -430,7 +430,7 @@ def _axpy(W, i, k, t, n):  # type: ignore[no-untyped-def]
             W[i, c] += t * W[k, c]
 
 
-@jit
+@stage("i")
 def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
     """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns; the rows hold
     f (nv) and s (nla) before. Row operations over contiguous columns."""

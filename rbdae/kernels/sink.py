@@ -8,33 +8,44 @@ there.
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit
-from rbdae.kernels.block import COLUMNS, RECORD, STRIDED, blocks, flat, head, starts
+from rbdae.kernels._jit import address, jit, matrix_at, stage
+from rbdae.kernels.block import COLUMNS, RECORD, STRIDED, aim_sink, aim_sink_at_wide, blocks, head, sink, starts
 
 
 @jit
-def open_sink(out, m):  # type: ignore[no-untyped-def]
-    """Zero `out` and return its memory. A matrix of one row is CSC data (no system has one unknown)."""
+def open_sink(m, out):  # type: ignore[no-untyped-def]
+    """Zero `out` and make it the sink. A matrix of one row is CSC data (no system has one unknown)."""
     h = head(m)
-    values = flat(out, m)
+    aim_sink(m, out)
     if h.mode != RECORD:
         h.mode = COLUMNS if out.shape[0] == 1 else STRIDED
-    if h.mode == STRIDED:
-        if values.shape[0] == out.shape[0] * out.shape[1]:
-            for i in range(values.shape[0]):
-                values[i] = 0.0
-        else:
-            for i in range(out.shape[0]):
-                for j in range(out.shape[1]):
-                    values[i * h.row_stride + j * h.column_stride] = 0.0
-    elif h.mode == COLUMNS:
-        for i in range(values.shape[0]):
-            values[i] = 0.0
+        _clear_sink(m, out.shape[0], out.shape[1])
     h.cursor = 0
-    return values
 
 
 @jit
+def sink_to_wide(m):  # type: ignore[no-untyped-def]
+    """Zero the scratch matrix and make it the sink (mode STRIDED)."""
+    h = head(m)
+    aim_sink_at_wide(m)
+    h.mode = STRIDED
+    _clear_sink(m, h.n_v + h.n_la, h.n_q + h.n_v)
+
+
+@stage("iii")
+def _clear_sink(m, n_rows, n_columns):  # type: ignore[no-untyped-def]
+    h = head(m)
+    values = sink(m)
+    if values.shape[0] == n_rows * n_columns:
+        for i in range(values.shape[0]):
+            values[i] = 0.0
+    else:
+        for i in range(n_rows):
+            for j in range(n_columns):
+                values[i * h.row_stride + j * h.column_stride] = 0.0
+
+
+@stage("iiiii")
 def _record(m, row, column, n_rows, n_columns):  # type: ignore[no-untyped-def]
     h = head(m)
     if h.cursor < h.n_blocks:
@@ -46,30 +57,45 @@ def _record(m, row, column, n_rows, n_columns):  # type: ignore[no-untyped-def]
     h.cursor += 1
 
 
-@jit
-def put(m, out, row, column, value):  # type: ignore[no-untyped-def]
-    """out[row, column] += value."""
+@stage("iiif")
+def put(m, row, column, value):  # type: ignore[no-untyped-def]
+    """sink[row, column] += value."""
     h = head(m)
     if h.mode == STRIDED:
-        out[row * h.row_stride + column * h.column_stride] += value
+        sink(m)[row * h.row_stride + column * h.column_stride] += value
     elif h.mode == COLUMNS:
-        out[starts(m)[h.cursor]] += value
+        sink(m)[starts(m)[h.cursor]] += value
         h.cursor += 1
     else:
         _record(m, row, column, 1, 1)
 
 
-@jit
-def put_identity(m, out, row, column, n, value):  # type: ignore[no-untyped-def]
-    """out[row + i, column + i] += value, i < n."""
-    for i in range(n):
-        put(m, out, row + i, column + i, value)
-
-
-@jit
-def put_block(m, out, row, column, A, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
-    """out[row + i, column + j] += scale A[i, j]."""
+@stage("iiiif")
+def put_identity(m, row, column, n, value):  # type: ignore[no-untyped-def]
+    """sink[row + i, column + i] += value, i < n."""
     h = head(m)
+    if h.mode == STRIDED:
+        out = sink(m)
+        step = h.row_stride + h.column_stride
+        first = row * h.row_stride + column * h.column_stride
+        for i in range(n):
+            out[first + i * step] += value
+    else:
+        for i in range(n):
+            put(m, row + i, column + i, value)
+
+
+@jit
+def put_block(m, row, column, A, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+    """sink[row + i, column + j] += scale A[i, j]."""
+    _put_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+
+
+@stage("iiiiiiif")
+def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+    A = matrix_at(A_at, step)
+    h = head(m)
+    out = sink(m)
     if h.mode == STRIDED:
         rs = h.row_stride
         cs = h.column_stride
@@ -90,9 +116,16 @@ def put_block(m, out, row, column, A, n_rows, n_columns, scale):  # type: ignore
 
 
 @jit
-def put_transposed(m, out, row, column, A, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
-    """out[row + i, column + j] += scale A[j, i]."""
+def put_transposed(m, row, column, A, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+    """sink[row + i, column + j] += scale A[j, i]."""
+    _put_transposed(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+
+
+@stage("iiiiiiif")
+def _put_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+    A = matrix_at(A_at, step)
     h = head(m)
+    out = sink(m)
     if h.mode == STRIDED:
         rs = h.row_stride
         cs = h.column_stride
@@ -110,6 +143,3 @@ def put_transposed(m, out, row, column, A, n_rows, n_columns, scale):  # type: i
         h.cursor = start + n_columns
     else:
         _record(m, row, column, n_rows, n_columns)
-
-
-__all__ = ["COLUMNS", "RECORD", "STRIDED", "open_sink", "put", "put_block", "put_identity", "put_transposed"]

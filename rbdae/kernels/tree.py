@@ -11,7 +11,7 @@ The bodies are stored so that parents come before children; -1 marks a root, the
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit
+from rbdae.kernels._jit import jit, stage, vector_at
 from rbdae.kernels.block import bodies, head, states, tree, vectors
 
 ROOT = -1
@@ -24,9 +24,10 @@ def _add_arm(dd, r, scale, out):  # type: ignore[no-untyped-def]
         out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
 
 
-@jit
-def from_nu(m, y, offset, order):  # type: ignore[no-untyped-def]
+@stage("iiii")
+def from_nu(m, y_at, offset, order):  # type: ignore[no-untyped-def]
     """(xdot, Omega) (order 0) or (xddot, Omegadot) (order 1) of all bodies from nu or nudot, parents first."""
+    y = vector_at(y_at)
     B = bodies(m)
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -48,7 +49,7 @@ def from_nu(m, y, offset, order):  # type: ignore[no-untyped-def]
                 s.wd[k] = y[i + k]
 
 
-@jit
+@stage("i")
 def chain_velocities(m):  # type: ignore[no-untyped-def]
     """xdot of the children, from the natural velocities of the rotations (which `move` has made)."""
     B = bodies(m)
@@ -65,7 +66,7 @@ def chain_velocities(m):  # type: ignore[no-untyped-def]
         _add_arm(s.dd, o.arm, -1.0, s.xd)
 
 
-@jit
+@stage("i")
 def chain_accelerations(m):  # type: ignore[no-untyped-def]
     """xddot of the children likewise: T nudot + Tdot nu."""
     B = bodies(m)
@@ -93,10 +94,11 @@ def _cross_back(d, r, f, scale, out):  # type: ignore[no-untyped-def]
     out[2] += scale * (r[0] * g1 - r[1] * g0)
 
 
-@jit
-def reduce_residual(m, out, row):  # type: ignore[no-untyped-def]
+@stage("iii")
+def reduce_residual(m, out_at, row):  # type: ignore[no-untyped-def]
     """out[row:row + nnu] = T^T h, h in the scratch vector 1; children first. Leaves the sum of the forces of each
     subtree in state.tx."""
+    out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -136,9 +138,11 @@ def reduce_residual(m, out, row):  # type: ignore[no-untyped-def]
             out[i + k] = s.t[k]
 
 
-@jit
-def select_nu(m, vd, out, row):  # type: ignore[no-untyped-def]
+@stage("iiii")
+def select_nu(m, vd_at, out_at, row):  # type: ignore[no-untyped-def]
     """nudot from (xddot, Omegadot): the independent quasi-velocities are entries of w."""
+    vd = vector_at(vd_at)
+    out = vector_at(out_at)
     B = bodies(m)
     for b in range(head(m).n_bodies):
         o = B[b]
@@ -153,13 +157,13 @@ def select_nu(m, vd, out, row):  # type: ignore[no-untyped-def]
             out[i + k] = vd[j + k]
 
 
-@jit
+@stage("ii")
 def tree_tangents(m, order):  # type: ignore[no-untyped-def]
     """tree(m)[0] = T (nv x nnu), [1] = d(T nu)/dq (nv x nq); for order 2 also [2] = dwdot/dq, [3] = dwdot/dnu with
     wdot = T nudot + Tdot nu."""
     h = head(m)
     B = bodies(m)
-    S = states(m)
+    states(m)
     M = tree(m)
     T = M[0]
     Q = M[1]
@@ -219,9 +223,11 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):  # type: ignore[no-untyped
                 M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
 
 
-@jit
-def add_reduced_stiffness(m, F, row):  # type: ignore[no-untyped-def]
-    """F[row + nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of `reduce_residual`."""
+@stage("i")
+def add_reduced_stiffness(m):  # type: ignore[no-untyped-def]
+    """tree(m)[4][nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
+    `reduce_residual`."""
+    F = tree(m)[4]
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -230,16 +236,16 @@ def add_reduced_stiffness(m, F, row):  # type: ignore[no-untyped-def]
         if o.parent == ROOT:
             continue
         f = S[b].tx
-        _add_cross_back(m, b, o.arm, f, -1.0, F, row)
+        _add_cross_back(m, b, o.arm, f, -1.0, F)
         if B[o.parent].fixed == 0:
-            _add_cross_back(m, o.parent, o.parent_arm, f, 1.0, F, row)
+            _add_cross_back(m, o.parent, o.parent_arm, f, 1.0, F)
 
 
 @jit
-def _add_cross_back(m, b, r, f, scale, F, row):  # type: ignore[no-untyped-def]
+def _add_cross_back(m, b, r, f, scale, F):  # type: ignore[no-untyped-def]
     o = bodies(m)[b]
     D = states(m)[b].D0
-    i = row + o.inu + (3 if (o.parent == ROOT and o.nt == 3) else 0)
+    i = o.inu + (3 if (o.parent == ROOT and o.nt == 3) else 0)
     q = o.iq + o.nt
     for c in range(o.na):
         g0 = D[0, c] * f[0] + D[1, c] * f[1] + D[2, c] * f[2]
