@@ -10,7 +10,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry
-from rbdae.kernels.charts import PARAMETERS
+from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.model import Model
 from rbdae.spanning import eliminate
 
@@ -110,14 +110,16 @@ class Workspace:
         for k in range(n + 1):
             states[k]["x"] = bodies[k]["origin"]
             states[k]["d"] = np.eye(3).reshape(9)
+            if settings.chart == DIRECTORS:
+                states[k]["D0"] = np.eye(9)
             if settings.kind == kb.DIRECTOR_RATE:
-                states[k]["D0"] = states[k]["B"] = np.eye(9)
+                states[k]["B"] = np.eye(9)
                 states[k]["V"] = np.kron(bodies[k]["euler_inverse"], np.eye(3))
         self._own("bodies", bodies)
         self._own("states", states)
 
     def _lay_out_tree(self, moving: Any, rank: Any) -> None:
-        model, n = self.model, self.model.n
+        model = self.model
         offset = 0
         for k, b in enumerate(self.order):
             parent = model.tree.parent[b]

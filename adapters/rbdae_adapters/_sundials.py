@@ -135,7 +135,7 @@ def tolerances(problem: Problem, rtol: float, atol: float | Vec) -> tuple[float,
 def first_step(problem: Problem, rtol: float) -> float:
     """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
 
-    With constraints it does not become smaller below rtol = 1e-10, where their multipliers would be noise; the
+    With constraints it does not become smaller below rtol = 1e-10, where the multipliers would be noise; the
     error test shortens it where it must.
     """
     if problem.kind == "dae":

@@ -89,14 +89,13 @@ class _Stepper(AbstractStepper):
 
     def replace(self, t: float, y: Vec) -> None:
         solver = self._solver
-        if isinstance(solver, LSODA):
-            self._count(self._past)
-            self._options.pop("first_step", None)  # was meant for the beginning
-            self._solver = self._new(t, y)
-            return
         solver.y = y
         if isinstance(solver, BDF):
             solver.D[0] = y
+        elif isinstance(solver, LSODA):
+            inner = solver._lsoda_solver
+            inner._y = y.copy()
+            inner._integrator.rwork[20 : 20 + len(y)] = y
         else:
             solver.f = solver.fun(t, y)
 
@@ -171,7 +170,7 @@ class ScipyAdapter(AbstractAdapter):
     def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
         options = take_options(request.options, _OPTIONS, f"scipy:{method.name}")
         max_steps = options.pop("max_steps", None)
-        recorder = Recorder(problem, request, one_step=method.name != "LSODA")
+        recorder = Recorder(problem, request, one_step=True)
         with quiet() as chatter:
             stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)

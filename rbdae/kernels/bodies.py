@@ -14,7 +14,7 @@ from __future__ import annotations
 from rbdae.kernels._jit import address, jit, matrix_at, stage, vector_at
 from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, vectors
 from rbdae.kernels.charts import (
-    QUATERNION,
+    DIRECTORS,
     add_spin,
     add_spin_columns,
     director_tangents,
@@ -508,14 +508,18 @@ def place_tangent(m):  # type: ignore[no-untyped-def]
     S = states(m)
     if h.kind == DIRECTOR_RATE:
         return  # D0 = B = I and, with momenta, V = E^-1: constant, set when the block was made
+    joined = h.n_primitives + h.n_bushings > 0
     for b in range(h.n_bodies):
         s = S[b]
         if h.kind == ANGULAR:
-            rotation_tangent(h.chart, s.a, s.D0)
-            director_tangents(s.d, s.B)
+            if h.chart != DIRECTORS:  # there D0 = I, set when the block was made
+                rotation_tangent(h.chart, s.a, s.D0)
+            if joined:
+                director_tangents(s.d, s.B)
         else:
-            euler_differential(s.a, s.D0)
-            euler_differential(s.a, s.B)
+            if joined:
+                euler_differential(s.a, s.D0)
+                euler_differential(s.a, s.B)
             if h.momenta == 1:
                 r = 1.0 / C[b].radial
                 Ji = C[b].inertia_inverse
@@ -543,7 +547,7 @@ def move_tangent(m):  # type: ignore[no-untyped-def]
     h = head(m)
     B = bodies(m)
     S = states(m)
-    if h.kind == DIRECTOR_RATE:
+    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings == 0:
         return
     for b in range(h.n_bodies):
         s = S[b]
@@ -562,7 +566,7 @@ def accelerate_tangent(m):  # type: ignore[no-untyped-def]
     h = head(m)
     B = bodies(m)
     S = states(m)
-    if h.kind == DIRECTOR_RATE:
+    if h.kind == DIRECTOR_RATE or (h.momenta == 0 and h.n_primitives + h.n_bushings == 0):
         return
     for b in range(h.n_bodies):
         s = S[b]
@@ -1013,5 +1017,3 @@ def internal_columns(m, row, column):  # type: ignore[no-untyped-def]
             _bilinear_matrix(s.a, 1.0, s.T1)
             put_transposed(m, r, column + o.il, s.T1, 9, 6, 1.0)
 
-
-__all__ = ["QUATERNION"]

@@ -430,6 +430,14 @@ def _axpy(W, i, k, t, n):  # type: ignore[no-untyped-def]
             W[i, c] += t * W[k, c]
 
 
+@jit
+def _add_row(W, k, t, n, x):  # type: ignore[no-untyped-def]
+    """x += t row k."""
+    if t != 0.0:
+        for c in range(n):
+            x[c] += t * W[k, c]
+
+
 @stage("i")
 def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
     """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns; the rows hold
@@ -440,6 +448,10 @@ def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
     C = primitives(m)
     R = rows(m)
     W = wide(m)
+    X = vectors(m)[1:4]
+    x0 = X[0]
+    x1 = X[1]
+    x2 = X[2]
     nc = h.n_q + h.n_v
     nv = h.n_v
     for b in range(h.n_bodies):
@@ -487,23 +499,18 @@ def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
                 s.Zi[l, k] = t
         # beta overwrites the first three rows of f; the others are free afterwards
         j = nv + o.il
-        for c in range(nc):
-            b0 = s.Ri[0, 0] * W[i, c]
-            b1 = s.Ri[1, 0] * W[i, c]
-            b2 = s.Ri[2, 0] * W[i, c]
-            for k in range(1, nr):
-                t = W[i + k, c]
-                b0 += s.Ri[0, k] * t
-                b1 += s.Ri[1, k] * t
-                b2 += s.Ri[2, k] * t
+        for l in range(3):
+            x = X[l]
+            for c in range(nc):
+                x[c] = 0.0
+            for k in range(nr):
+                _add_row(W, i + k, s.Ri[l, k], nc, x)
             for k in range(ni):
-                t = W[j + k, c]
-                b0 -= s.Zi[0, k] * t
-                b1 -= s.Zi[1, k] * t
-                b2 -= s.Zi[2, k] * t
-            W[i, c] = b0
-            W[i + 1, c] = b1
-            W[i + 2, c] = b2
+                _add_row(W, j + k, -s.Zi[l, k], nc, x)
+        for l in range(3):
+            x = X[l]
+            for c in range(nc):
+                W[i + l, c] = x[c]
     if h.n_rows > 0:
         for n in range(h.n_primitives):
             p = C[n]
@@ -553,15 +560,18 @@ def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
         s = S[b]
         i = o.iv + o.nt
         j = nv + o.il
-        for c in range(nc):
-            b0 = W[i, c]
-            b1 = W[i + 1, c]
-            b2 = W[i + 2, c]
-            for k in range(o.nr):
-                t = s.N[k, 0] * b0 + s.N[k, 1] * b1 + s.N[k, 2] * b2
-                for l in range(o.ni):
-                    t += s.Pi[k, l] * W[j + l, c]
-                W[i + k, c] = t
+        for l in range(3):
+            x = X[l]
+            for c in range(nc):
+                x[c] = W[i + l, c]
+        for k in range(o.nr):
+            a0 = s.N[k, 0]
+            a1 = s.N[k, 1]
+            a2 = s.N[k, 2]
+            for c in range(nc):
+                W[i + k, c] = a0 * x0[c] + a1 * x1[c] + a2 * x2[c]
+            for l in range(o.ni):
+                _axpy(W, i + k, j + l, s.Pi[k, l], nc)
 
 
 @jit

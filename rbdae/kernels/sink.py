@@ -100,9 +100,16 @@ def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):  # type: i
         rs = h.row_stride
         cs = h.column_stride
         start = row * rs + column * cs
-        for i in range(n_rows):
+        if cs == 1:
+            for i in range(n_rows):
+                first = start + i * rs
+                for j in range(n_columns):
+                    out[first + j] += scale * A[i, j]
+        else:
             for j in range(n_columns):
-                out[start + i * rs + j * cs] += scale * A[i, j]
+                first = start + j * cs
+                for i in range(n_rows):
+                    out[first + i * rs] += scale * A[i, j]
     elif h.mode == COLUMNS:
         start = h.cursor
         where = starts(m)
@@ -130,9 +137,10 @@ def _put_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):  # ty
         rs = h.row_stride
         cs = h.column_stride
         start = row * rs + column * cs
-        for i in range(n_rows):
-            for j in range(n_columns):
-                out[start + i * rs + j * cs] += scale * A[j, i]
+        for j in range(n_columns):
+            first = start + j * cs
+            for i in range(n_rows):
+                out[first + i * rs] += scale * A[j, i]
     elif h.mode == COLUMNS:
         start = h.cursor
         where = starts(m)

@@ -1,0 +1,118 @@
+"""How long does one residual, right-hand side and Jacobian call take, from Python and in compiled code alone?
+
+Medians over repetitions, in microseconds, for Examples A (heavy top) and C (linked bodies) in every formulation, next
+to an empty compiled call of the same signature and to plain Python. "alone" is the kernel in a compiled loop; "call"
+is `problem.callbacks`; the budgets of the design are on the call: residual and right-hand side 1 (A), 2.5 (C);
+Jacobian 1.5 (A), 6 (C).
+
+    python benchmarks/callbacks.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+
+_IN = types.Array(types.float64, 1, "C", readonly=True)
+_OUT = types.Array(types.float64, 1, "C")
+_MATRIX = types.Array(types.float64, 2, "A")
+
+
+def median(run: Callable[[], float], repetitions: int) -> float:
+    """Median of `run()` (seconds for one call), in microseconds."""
+    return float(np.median([run() for _ in range(repetitions)])) * 1e6
+
+
+def from_python(call: Callable[..., Any], args: tuple[Any, ...], n: int) -> float:
+    """Seconds of one call from a Python loop."""
+    start = time.perf_counter()
+    for _ in range(n):
+        call(*args)
+    return (time.perf_counter() - start) / n
+
+
+def alone(kernel: Any, kinds: str, args: tuple[Any, ...]) -> Callable[[int], float]:
+    """A function that gives the seconds of one call in a compiled loop of n calls."""
+    known = {"i": types.intp, "t": types.float64, "y": _IN, "o": _OUT, "M": _MATRIX}
+    signature = types.void(types.intp, *(known[k] for k in kinds))
+    if kinds == "ityyo":
+
+        def loop(n, m, t, y, yd, out):  # type: ignore[no-untyped-def]
+            for _ in range(n):
+                kernel(m, t, y, yd, out)
+
+    elif kinds == "ityytM":
+
+        def loop(n, m, t, y, yd, c, out):  # type: ignore[no-untyped-def, misc]
+            for _ in range(n):
+                kernel(m, t, y, yd, c, out)
+
+    else:
+
+        def loop(n, m, t, y, out):  # type: ignore[no-untyped-def, misc]
+            for _ in range(n):
+                kernel(m, t, y, out)
+
+    compiled = numba.njit(signature)(loop)
+
+    def run(n: int) -> float:
+        start = time.perf_counter()
+        compiled(n, *args)
+        return (time.perf_counter() - start) / n
+
+    return run
+
+
+@numba.njit
+def empty(t, y, yd, out):  # type: ignore[no-untyped-def]
+    """Nothing: what a call costs."""
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--only", default="", help="only formulations whose name contains this")
+    options = parser.parse_args()
+    repetitions, n = (5, 2000) if options.quick else (15, 10000)
+    y = np.zeros(8)
+    empty(0.0, y, y, y)
+    print(f"empty compiled call {median(lambda: from_python(empty, (0.0, y, y, y), n), repetitions):.2f} us")
+    print(f"{'':50s}{'residual':>15s}{'jacobian':>15s}{'rhs':>15s}{'rhs jacobian':>15s}")
+    print(f"{'':50s}" + f"{'call':>8s}{'alone':>7s}" * 4)
+    for name, build in (("A", rbdae.models.heavy_top), ("C", rbdae.models.linked_bodies)):
+        for formulation, rotation, velocity in rbdae.pairings():
+            if options.only not in formulation:
+                continue
+            problem = rbdae.formulate(build(), formulation, rotation=rotation, velocity=velocity)
+            form = FORMULATIONS[formulation]
+            m = problem._workspace.m
+            out, J = np.empty(problem.n), np.empty((problem.n, problem.n))
+            y0, yd0 = problem.y0, problem.yd0
+            cells = []
+            kernels: list[tuple[Any, str, tuple[Any, ...]]] = [
+                (form.residual, "residual", (0.0, y0, yd0, out)),
+                (form.jacobian, "jacobian", (0.0, y0, yd0, 1.0, J)),
+            ]
+            if problem.kind == "ode":
+                kernels += [(form.rhs, "rhs", (0.0, y0, out)), (form.rhs_jacobian, "rhs_jacobian", (0.0, y0, J))]
+            for entry, callback, args in kernels:
+                call = getattr(problem.callbacks, callback)
+                outer = median(lambda: from_python(call, args, n), repetitions)
+                run = alone(entry.kernel, entry.signs, (m, *args))
+                inner = median(lambda: run(n), repetitions)
+                cells.append(f"{outer:8.2f}{inner:7.2f}")
+            print(f"{name}  {formulation:26s} {rotation:11s} {velocity:10s}" + "".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()
