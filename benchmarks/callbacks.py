@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numba
@@ -52,13 +53,13 @@ def alone(kernel: Any, kinds: str, args: tuple[Any, ...]) -> Callable[[int], flo
 
     elif kinds == "ityytM":
 
-        def loop(n, m, t, y, yd, c, out):  # type: ignore[no-untyped-def, misc]
+        def loop(n, m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
             for _ in range(n):
                 kernel(m, t, y, yd, c, out)
 
     else:
 
-        def loop(n, m, t, y, out):  # type: ignore[no-untyped-def, misc]
+        def loop(n, m, t, y, out):  # type: ignore[no-untyped-def]
             for _ in range(n):
                 kernel(m, t, y, out)
 
@@ -104,12 +105,14 @@ def main() -> None:
                 (form.jacobian, "jacobian", (0.0, y0, yd0, 1.0, J)),
             ]
             if problem.kind == "ode":
-                kernels += [(form.rhs, "rhs", (0.0, y0, out)), (form.rhs_jacobian, "rhs_jacobian", (0.0, y0, J))]
+                kernels += [
+                    (form.rhs, "rhs", (0.0, y0, out)),
+                    (form.rhs_jacobian, "rhs_jacobian", (0.0, y0, J)),
+                ]
             for entry, callback, args in kernels:
                 call = getattr(problem.callbacks, callback)
-                outer = median(lambda: from_python(call, args, n), repetitions)
-                run = alone(entry.kernel, entry.signs, (m, *args))
-                inner = median(lambda: run(n), repetitions)
+                outer = median(partial(from_python, call, args, n), repetitions)
+                inner = median(partial(alone(entry.kernel, entry.signs, (m, *args)), n), repetitions)
                 cells.append(f"{outer:8.2f}{inner:7.2f}")
             print(f"{name}  {formulation:26s} {rotation:11s} {velocity:10s}" + "".join(cells), flush=True)
 

@@ -205,7 +205,7 @@ def _consistent_start(model: Model, check: bool, t0: float) -> tuple[Mat, Mat, M
         sizes = [float(np.max(np.abs(g), initial=0.0)) for g in (violation.position, violation.velocity)]
         if max(sizes) > _CHECK:
             raise ValueError(
-                f"the initial values are inconsistent: constraint violation {sizes[0]:.3g} in positions, {sizes[1]:.3g} "
+                f"inconsistent initial values: constraint violation {sizes[0]:.3g} in positions, {sizes[1]:.3g} "
                 "in velocities (SI units); correct them, or let formulate project them with consistent='project'"
             )
     y = problem.project(t0, y, Projection(max_iterations=50))

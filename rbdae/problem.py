@@ -97,6 +97,7 @@ def _no_rhs(name: str) -> str:
     return f"{name} is a DAE and has no right-hand side; choose index-0, null-space or hamiltonian-eliminated for one"
 
 
+@final
 class Problem:
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
 
@@ -213,18 +214,14 @@ class Problem:
         block_of = np.repeat(np.arange(len(blocks)), n_columns)
         columns = column[block_of] + np.arange(len(block_of)) - np.repeat(np.cumsum(n_columns) - n_columns, n_columns)
         entry_of = np.repeat(np.arange(len(block_of)), n_rows[block_of])
-        inside = np.arange(len(entry_of)) - np.repeat(
-            np.cumsum(n_rows[block_of]) - n_rows[block_of], n_rows[block_of]
-        )
+        inside = np.arange(len(entry_of)) - np.repeat(np.cumsum(n_rows[block_of]) - n_rows[block_of], n_rows[block_of])
         keys = columns[entry_of] * self.n + row[block_of][entry_of] + inside
         unique = np.unique(keys)
         indptr = np.searchsorted(unique, np.arange(self.n + 1) * self.n)
         self._workspace.set_starts(np.searchsorted(unique, columns * self.n + row[block_of]))
         return csc_matrix((np.ones(len(unique)), unique % self.n, indptr), shape=(self.n, self.n))
 
-    def sparse_jacobian(
-        self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None
-    ) -> csc_matrix:
+    def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
         """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
         from scipy.sparse import csc_matrix
 
@@ -252,7 +249,8 @@ class Problem:
         values = np.asarray(y, dtype=float)
         if times.ndim > 1 or values.shape != (*times.shape, self.n):
             raise ValueError(
-                f"t has shape {times.shape} and y {values.shape}; give a time and ({self.n},), or (m,) and (m, {self.n})"
+                f"t has shape {times.shape} and y {values.shape}; "
+                f"give a time and ({self.n},), or (m,) and (m, {self.n})"
             )
         return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
 

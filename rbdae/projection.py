@@ -58,6 +58,7 @@ class Projection:
         return Projector(self, problem)
 
 
+@final
 class Projector:
     """A `Projection` at work on one problem; counts and sizes of its corrections are kept.
 
@@ -82,7 +83,8 @@ class Projector:
         p = projection
         # the violation cannot fall below the rounding of its terms: points at some metres, speeds of some m/s
         self._info = np.array(
-            [p.tolerance, p.tolerance, p.max_iterations, p.position, p.velocity, 0.0, 0.0, 0.0, 0.0], dtype=float
+            [p.tolerance, p.tolerance, p.max_iterations, p.position, p.velocity, 0.0, 0.0, 0.0, 0.0],
+            dtype=float,
         )
 
     @property

@@ -145,7 +145,9 @@ def momentum(model: Model, Z: Mat) -> Momentum:
             v = np.einsum("...ik,i->...k", Dd[..., k, :, :], body["center"])
         p = body["mass"] * v
         linear = linear + p
-        spin = np.einsum("...i,...ik->...k", np.einsum("ij,...j->...i", body["inertia"], Om[..., k, :]), D[..., k, :, :])
+        spin = np.einsum(
+            "...i,...ik->...k", np.einsum("ij,...j->...i", body["inertia"], Om[..., k, :]), D[..., k, :, :]
+        )
         angular = angular + np.cross(x[..., k, :], p) + spin
     return Momentum(linear, angular)
 
@@ -181,7 +183,10 @@ def reactions(model: Model, Z: Mat, la: Mat) -> dict[str, dict[str, Reaction]]:
             else:
                 P = _combine(model, primitive["A"], primitive["body"], Z, 0)
                 Q = _combine(model, primitive["B"], primitive["body"], Z, 0)
-                parts = [(primitive["A"], primitive["scale"] * l * Q), (primitive["B"], primitive["scale"] * l * P)]
+                parts = [
+                    (primitive["A"], primitive["scale"] * l * Q),
+                    (primitive["B"], primitive["scale"] * l * P),
+                ]
             for coefficients, f in parts:
                 for side in range(2):
                     c = coefficients[4 * side : 4 * side + 4]

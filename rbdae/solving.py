@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TextIO, final
 
@@ -116,7 +116,7 @@ def _sources() -> dict[str, Callable[[], AbstractAdapter]]:
     return sources
 
 
-@lru_cache(maxsize=None)
+@cache
 def _load(package: str) -> AbstractAdapter:
     """One adapter; this does not import its package, and no other adapter."""
     return _sources()[package]()

@@ -147,12 +147,7 @@ class Workspace:
             for side, body in enumerate((a, b)):
                 if body < n:
                     incident[body].append((k, side))
-        edges = {
-            (p, r) if p <= r else (r, p)
-            for at in incident
-            for i, (p, _) in enumerate(at)
-            for r, _ in at[i:]
-        }
+        edges = {(p, r) if p <= r else (r, p) for at in incident for i, (p, _) in enumerate(at) for r, _ in at[i:]}
         elimination = eliminate([int(s) for s in sizes], sorted(edges))
         start, column = elimination.start, elimination.column
         slots = {}
@@ -245,5 +240,3 @@ class Workspace:
             return 0
         n = int(self.head["n_factor"][0])
         return 1 + int(self._arrays["column"][n + place - 1])
-
-

@@ -79,9 +79,7 @@ _TABLE = (
     ),
     _hamiltonian("hamiltonian", 3, "momenta; constraint on positions", "Hamiltonian paper (38), (39)"),
     _hamiltonian("hamiltonian-momentum", 2, "momenta; constraint on momenta", "Hamiltonian paper (39), (40)"),
-    _hamiltonian(
-        "hamiltonian-differentiated", 1, "momenta; (40) differentiated", "Hamiltonian paper, Remark 4.2"
-    ),
+    _hamiltonian("hamiltonian-differentiated", 1, "momenta; (40) differentiated", "Hamiltonian paper, Remark 4.2"),
     _hamiltonian("hamiltonian-eliminated", 0, "momenta; multiplier eliminated", "Hamiltonian paper, Remark 4.2"),
 )
 

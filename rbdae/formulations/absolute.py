@@ -50,7 +50,7 @@ from rbdae.kernels.sink import open_sink
 
 
 @jit
-def _evaluate(m, y, yd, level):  # type: ignore[no-untyped-def]
+def _evaluate(m, y, yd, level):
     """Natural coordinates and forces at (y, yd)."""
     h = head(m)
     gather_positions(m, address(y))
@@ -67,7 +67,7 @@ def _evaluate(m, y, yd, level):  # type: ignore[no-untyped-def]
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
+def residual(m, t, y, yd, out):
     """F(t, y, yd) to out."""
     h = head(m)
     level = h.level
@@ -79,7 +79,7 @@ def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
+def jacobian(m, t, y, yd, c, out):
     """dF/dy + c dF/dyd to the sink."""
     h = head(m)
     level = h.level

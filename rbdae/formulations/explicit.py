@@ -46,7 +46,7 @@ from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 
 
 @stage("i")
-def accelerations(m):  # type: ignore[no-untyped-def]
+def accelerations(m):
     """vdot (or M^-1 pdot) to the scratch vector 3 and la to 0, from gathered and placed positions and velocities."""
     h = head(m)
     clear_accelerations(m)
@@ -78,7 +78,7 @@ def accelerations(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def to_momentum_rates(m):  # type: ignore[no-untyped-def]
+def to_momentum_rates(m):
     """Scratch vector 3: pdot = M (M^-1 pdot)."""
     B = bodies(m)
     S = states(m)
@@ -99,7 +99,7 @@ def to_momentum_rates(m):  # type: ignore[no-untyped-def]
 
 
 @entry("ityo")
-def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
+def rhs(m, t, y, out):
     """(qdot, vdot) to out; the multipliers too where out has room for them."""
     h = head(m)
     gather_positions(m, address(y))
@@ -121,7 +121,7 @@ def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def acceleration_tangents(m):  # type: ignore[no-untyped-def]
+def acceleration_tangents(m):
     """The first nv rows of the scratch matrix: minus d vdot/d(q, v) (of M^-1 pdot with momenta). Follows
     `accelerations`."""
     h = head(m)
@@ -147,7 +147,7 @@ def acceleration_tangents(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def _momentum_rows(m):  # type: ignore[no-untyped-def]
+def _momentum_rows(m):
     """Rows of the scratch matrix from M^-1 pdot to pdot."""
     h = head(m)
     B = bodies(m)
@@ -169,7 +169,7 @@ def _momentum_rows(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _tangent(y, c, sign, out, m):  # type: ignore[no-untyped-def]
+def _tangent(y, c, sign, out, m):
     """c I + sign d(rhs)/dy to the sink."""
     h = head(m)
     gather_positions(m, address(y))
@@ -190,13 +190,13 @@ def _tangent(y, c, sign, out, m):  # type: ignore[no-untyped-def]
 
 
 @entry("ityM")
-def rhs_jacobian(m, t, y, out):  # type: ignore[no-untyped-def]
+def rhs_jacobian(m, t, y, out):
     """d(rhs)/dy to the sink."""
     _tangent(y, 0.0, 1.0, out, m)
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
+def residual(m, t, y, yd, out):
     """yd - rhs(t, y) to out."""
     h = head(m)
     gather_positions(m, address(y))
@@ -215,6 +215,6 @@ def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
+def jacobian(m, t, y, yd, c, out):
     """c I - d(rhs)/dy to the sink."""
     _tangent(y, c, -1.0, out, m)

@@ -43,7 +43,7 @@ from rbdae.kernels.tree import (
 
 
 @jit
-def evaluate(m, y):  # type: ignore[no-untyped-def]
+def evaluate(m, y):
     """Natural positions and velocities at (q, nu)."""
     gather_positions(m, address(y))
     from_nu(m, address(y), head(m).n_q, 0)
@@ -53,7 +53,7 @@ def evaluate(m, y):  # type: ignore[no-untyped-def]
 
 
 @entry("ityo")
-def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
+def rhs(m, t, y, out):
     """(qdot, nudot) to out; the joints' multipliers too where out has room for them."""
     h = head(m)
     evaluate(m, y)
@@ -68,7 +68,7 @@ def rhs(m, t, y, out):  # type: ignore[no-untyped-def]
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
+def residual(m, t, y, yd, out):
     """The implicit form with the reduced mass matrix to out."""
     h = head(m)
     evaluate(m, y)
@@ -83,7 +83,7 @@ def residual(m, t, y, yd, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _put_kinematics(m, c, sign):  # type: ignore[no-untyped-def]
+def _put_kinematics(m, c, sign):
     """Tangent of c qdot + sign K T nu."""
     h = head(m)
     B = bodies(m)
@@ -114,7 +114,7 @@ def _put_kinematics(m, c, sign):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _tangent(y, sign, c, out, m):  # type: ignore[no-untyped-def]
+def _tangent(y, sign, c, out, m):
     """c I + sign d(rhs)/dy to the sink."""
     h = head(m)
     evaluate(m, y)
@@ -151,13 +151,13 @@ def _tangent(y, sign, c, out, m):  # type: ignore[no-untyped-def]
 
 
 @entry("ityM")
-def rhs_jacobian(m, t, y, out):  # type: ignore[no-untyped-def]
+def rhs_jacobian(m, t, y, out):
     """d(rhs)/dy to the sink."""
     _tangent(y, 1.0, 0.0, out, m)
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
+def jacobian(m, t, y, yd, c, out):
     """dF/dy + c dF/dyd of the implicit form to the sink.
 
     With h(q, w, wdot) = M wdot - psi: d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).

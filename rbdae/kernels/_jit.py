@@ -29,12 +29,14 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import llvmlite.binding as llvm
-import numba
+import numba as _numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.core.dispatcher import Dispatcher
 from numba.extending import intrinsic
+
+numba: Any = _numba  # its stubs know neither the wrapper options nor the run-time configuration
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -179,7 +181,7 @@ def entry(signs: str) -> Callable[[Callable[..., Any]], Entry]:
     return decorate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def as_pointer(typingctx: Any, address: Any) -> Any:
     """An integer address as a void pointer (numba's `carray` takes it)."""
 
@@ -197,17 +199,17 @@ _LONG = 1 << 40
 if ENABLED:
 
     @jit
-    def address(array):  # type: ignore[no-untyped-def]
+    def address(array):
         """Where an array begins, for a stage."""
         return array.ctypes.data
 
     @jit
-    def vector_at(where):  # type: ignore[no-untyped-def]
+    def vector_at(where):
         """The vector at an address."""
         return carray(as_pointer(where), _LONG, np.float64)
 
     @jit
-    def matrix_at(where, step):  # type: ignore[no-untyped-def]
+    def matrix_at(where, step):
         """The matrix at an address whose rows are `step` numbers apart."""
         return carray(as_pointer(where), (_LONG, step), np.float64)
 

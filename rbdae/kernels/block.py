@@ -65,10 +65,36 @@ _ARRAYS = (
 HEAD = np.dtype(
     [
         (name, "i8")
-        for name in (
-            "n_bodies n_primitives n_bushings n_rows n_pairs n_q n_v n_la n_internal n_nu n_tree n_wide n_starts n_blocks "
-            "n_factor n_vector kind chart momenta reduced level singular mode row_stride column_stride cursor sink n_sink"
-        ).split()
+        for name in [
+            "n_bodies",
+            "n_primitives",
+            "n_bushings",
+            "n_rows",
+            "n_pairs",
+            "n_q",
+            "n_v",
+            "n_la",
+            "n_internal",
+            "n_nu",
+            "n_tree",
+            "n_wide",
+            "n_starts",
+            "n_blocks",
+            "n_factor",
+            "n_vector",
+            "kind",
+            "chart",
+            "momenta",
+            "reduced",
+            "level",
+            "singular",
+            "mode",
+            "row_stride",
+            "column_stride",
+            "cursor",
+            "sink",
+            "n_sink",
+        ]
     ]
     + [(name, "i8") for name in _ARRAYS],
     align=True,
@@ -120,12 +146,25 @@ PRIMITIVE = np.dtype(
 )
 
 BUSHING = np.dtype(
-    [("body", "i8", (2,)), ("A", "f8", (8,)), ("stiffness", "f8", (3, 3)), ("damping", "f8", (3, 3)), ("damped", "i8")],
+    [
+        ("body", "i8", (2,)),
+        ("A", "f8", (8,)),
+        ("stiffness", "f8", (3, 3)),
+        ("damping", "f8", (3, 3)),
+        ("damped", "i8"),
+    ],
     align=True,
 )
 
 PAIR = np.dtype(
-    [("body", "i8"), ("first", "i8"), ("second", "i8"), ("first_side", "i8"), ("second_side", "i8"), ("slot", "i8", (3, 3))],
+    [
+        ("body", "i8"),
+        ("first", "i8"),
+        ("second", "i8"),
+        ("first_side", "i8"),
+        ("second_side", "i8"),
+        ("slot", "i8", (3, 3)),
+    ],
     align=True,
 )
 
@@ -137,7 +176,13 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
         [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx")]
         + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t")]
         + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd", "T1", "T2", "T3", "T4")]
-        + [("N", scalar, (9, 3)), ("C", scalar, (3, 3)), ("Ji", scalar, (3, 3)), ("Ri", scalar, (3, 9)), ("Zi", scalar, (3, 6))]
+        + [
+            ("N", scalar, (9, 3)),
+            ("C", scalar, (3, 3)),
+            ("Ji", scalar, (3, 3)),
+            ("Ri", scalar, (3, 9)),
+            ("Zi", scalar, (3, 6)),
+        ]
         + [("Pi", scalar, (9, 6))],
         align=True,
     )
@@ -148,7 +193,10 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "value")]
         + [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu", "Gx", "H", "HJ")]
-        + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "T")]
+        + [
+            (n, scalar, (2, 3, 9))
+            for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "T")
+        ]
         + [("GP", scalar, (2, 3, 6))],
         align=True,
     )
@@ -183,86 +231,86 @@ class Parts:
 if _jit.ENABLED:
 
     @jit
-    def head(m):  # type: ignore[no-untyped-def]
+    def head(m):
         return carray(as_pointer(m), 1, HEAD)[0]
 
     @jit
-    def bodies(m):  # type: ignore[no-untyped-def]
+    def bodies(m):
         h = head(m)
         return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
 
     @jit
-    def states(m):  # type: ignore[no-untyped-def]
+    def states(m):
         h = head(m)
         return carray(as_pointer(h.states), h.n_bodies + 1, STATE)
 
     @jit
-    def primitives(m):  # type: ignore[no-untyped-def]
+    def primitives(m):
         h = head(m)
         return carray(as_pointer(h.primitives), h.n_primitives, PRIMITIVE)
 
     @jit
-    def rows(m):  # type: ignore[no-untyped-def]
+    def rows(m):
         h = head(m)
         return carray(as_pointer(h.rows), h.n_primitives, ROW)
 
     @jit
-    def bushings(m):  # type: ignore[no-untyped-def]
+    def bushings(m):
         h = head(m)
         return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
 
     @jit
-    def factor(m):  # type: ignore[no-untyped-def]
+    def factor(m):
         h = head(m)
         return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
 
     @jit
-    def row_start(m):  # type: ignore[no-untyped-def]
+    def row_start(m):
         h = head(m)
         return carray(as_pointer(h.row_start), h.n_rows + 1, np.int64)
 
     @jit
-    def column(m):  # type: ignore[no-untyped-def]
+    def column(m):
         h = head(m)
         return carray(as_pointer(h.column), h.n_factor + h.n_rows, np.int64)
 
     @jit
-    def pairs(m):  # type: ignore[no-untyped-def]
+    def pairs(m):
         h = head(m)
         return carray(as_pointer(h.pairs), h.n_pairs, PAIR)
 
     @jit
-    def vectors(m):  # type: ignore[no-untyped-def]
+    def vectors(m):
         h = head(m)
         return carray(as_pointer(h.vectors), (7, h.n_vector), np.float64)
 
     @jit
-    def wide(m):  # type: ignore[no-untyped-def]
+    def wide(m):
         h = head(m)
         return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_q + h.n_v), np.float64)
 
     @jit
-    def starts(m):  # type: ignore[no-untyped-def]
+    def starts(m):
         h = head(m)
         return carray(as_pointer(h.starts), h.n_starts, np.int64)
 
     @jit
-    def blocks(m):  # type: ignore[no-untyped-def]
+    def blocks(m):
         h = head(m)
         return carray(as_pointer(h.blocks), (h.n_blocks, 4), np.int64)
 
     @jit
-    def tree(m):  # type: ignore[no-untyped-def]
+    def tree(m):
         h = head(m)
         return carray(as_pointer(h.tree), (5, h.n_v, h.n_q + h.n_v), np.float64)
 
     @jit
-    def sink(m):  # type: ignore[no-untyped-def]
+    def sink(m):
         h = head(m)
         return carray(as_pointer(h.sink), h.n_sink, np.float64)
 
     @jit
-    def aim_sink(m, out):  # type: ignore[no-untyped-def]
+    def aim_sink(m, out):
         """The memory that the strided matrix `out` spans becomes the sink."""
         h = head(m)
         h.row_stride = out.strides[0] // 8
@@ -271,7 +319,7 @@ if _jit.ENABLED:
         h.n_sink = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
 
     @jit
-    def aim_sink_at_wide(m):  # type: ignore[no-untyped-def]
+    def aim_sink_at_wide(m):
         """The scratch matrix becomes the sink."""
         h = head(m)
         h.row_stride = h.n_q + h.n_v

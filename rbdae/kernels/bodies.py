@@ -43,7 +43,7 @@ from rbdae.kernels.sink import put, put_block, put_identity, put_transposed
 
 
 @stage("ii")
-def gather_positions(m, y_at):  # type: ignore[no-untyped-def]
+def gather_positions(m, y_at):
     """Positions of all bodies from y[:nq]."""
     y = vector_at(y_at)
     B = bodies(m)
@@ -60,7 +60,7 @@ def gather_positions(m, y_at):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def gather_velocities(m, y_at, offset):  # type: ignore[no-untyped-def]
+def gather_velocities(m, y_at, offset):
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
     y = vector_at(y_at)
     h = head(m)
@@ -86,7 +86,7 @@ def gather_velocities(m, y_at, offset):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def gather_accelerations(m, yd_at, offset):  # type: ignore[no-untyped-def]
+def gather_accelerations(m, yd_at, offset):
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
     yd = vector_at(yd_at)
     h = head(m)
@@ -112,7 +112,7 @@ def gather_accelerations(m, yd_at, offset):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def clear_accelerations(m):  # type: ignore[no-untyped-def]
+def clear_accelerations(m):
     """Zero accelerations (or rates of the momenta): what remains of gddot is g_II."""
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -126,7 +126,7 @@ def clear_accelerations(m):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def gather_multipliers(m, y_at, offset):  # type: ignore[no-untyped-def]
+def gather_multipliers(m, y_at, offset):
     """Multipliers from y[offset:offset + nla] to the first scratch vector."""
     y = vector_at(y_at)
     la = vectors(m)[0]
@@ -138,7 +138,7 @@ def gather_multipliers(m, y_at, offset):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def place(m):  # type: ignore[no-untyped-def]
+def place(m):
     """Natural positions; the natural forces start with the weight."""
     h = head(m)
     B = bodies(m)
@@ -153,7 +153,7 @@ def place(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def move(m):  # type: ignore[no-untyped-def]
+def move(m):
     """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, Hamiltonian paper (39)."""
     h = head(m)
     B = bodies(m)
@@ -184,7 +184,7 @@ def move(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def accelerate(m):  # type: ignore[no-untyped-def]
+def accelerate(m):
     """Natural accelerations from the rates of the velocities (or of the momenta)."""
     h = head(m)
     B = bodies(m)
@@ -224,7 +224,7 @@ def accelerate(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _polar(p, r, out):  # type: ignore[no-untyped-def]
+def _polar(p, r, out):
     """out = Dphi(p) r."""
     a = 2.0 * p[0]
     b = 2.0 * p[1]
@@ -246,7 +246,7 @@ def _polar(p, r, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _director_mass(E, v, out):  # type: ignore[no-untyped-def]
+def _director_mass(E, v, out):
     """out_i = sum_j E_ij v_j over the directors."""
     for i in range(3):
         for k in range(3):
@@ -257,7 +257,7 @@ def _director_mass(E, v, out):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def kinematics_residual(m, yd_at, out_at):  # type: ignore[no-untyped-def]
+def kinematics_residual(m, yd_at, out_at):
     """out[:nq] = qdot - v, or adot - K(a) Omega in the rotations of the angular kind."""
     yd = vector_at(yd_at)
     out = vector_at(out_at)
@@ -281,7 +281,7 @@ def kinematics_residual(m, yd_at, out_at):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def kinematics_rate(m, out_at):  # type: ignore[no-untyped-def]
+def kinematics_rate(m, out_at):
     """out[:nq] = qdot as a function of (q, v)."""
     out = vector_at(out_at)
     h = head(m)
@@ -304,7 +304,7 @@ def kinematics_rate(m, out_at):  # type: ignore[no-untyped-def]
 
 
 @stage("iff")
-def kinematics_tangent(m, c, sign):  # type: ignore[no-untyped-def]
+def kinematics_tangent(m, c, sign):
     """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
     h = head(m)
     B = bodies(m)
@@ -348,7 +348,7 @@ def kinematics_tangent(m, c, sign):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _put_director_mass(m, row, column, E, scale):  # type: ignore[no-untyped-def]
+def _put_director_mass(m, row, column, E, scale):
     for i in range(3):
         for j in range(3):
             put_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
@@ -358,7 +358,7 @@ def _put_director_mass(m, row, column, E, scale):  # type: ignore[no-untyped-def
 
 
 @jit
-def pull_back(m, b, out):  # type: ignore[no-untyped-def]
+def pull_back(m, b, out):
     """out[:nr] = B^T fd."""
     h = head(m)
     s = states(m)[b]
@@ -376,7 +376,7 @@ def pull_back(m, b, out):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def forces(m, b):  # type: ignore[no-untyped-def]
+def forces(m, b):
     """psi of one body without constraint forces of joints, to tx (3) and t (nr): null-space paper (2), (25), (33);
     with momenta -dH/dq, Hamiltonian paper (39)."""
     h = head(m)
@@ -407,7 +407,7 @@ def forces(m, b):  # type: ignore[no-untyped-def]
 
 
 @jit
-def inertia(m, b, out, row):  # type: ignore[no-untyped-def]
+def inertia(m, b, out, row):
     """out[row:row + nt + nr] = M vdot (or pdot)."""
     h = head(m)
     o = bodies(m)[b]
@@ -446,7 +446,7 @@ def inertia(m, b, out, row):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def dynamics_residual(m, out_at, row):  # type: ignore[no-untyped-def]
+def dynamics_residual(m, out_at, row):
     """out[row:row + nv] = M vdot - psi + G^T la; the joints' G^T la is already among the natural forces."""
     out = vector_at(out_at)
     h = head(m)
@@ -486,7 +486,7 @@ def dynamics_residual(m, out_at, row):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def velocity_basis(m):  # type: ignore[no-untyped-def]
+def velocity_basis(m):
     """B = d(ddot)/dw alone, for the gradients of the joints."""
     h = head(m)
     S = states(m)
@@ -501,7 +501,7 @@ def velocity_basis(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def place_tangent(m):  # type: ignore[no-untyped-def]
+def place_tangent(m):
     """D0 = dd/da and B = d(ddot)/dw; with momenta also U = dw/dq and V = dw/dp."""
     h = head(m)
     C = bodies(m)
@@ -535,14 +535,14 @@ def place_tangent(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _clear4(A):  # type: ignore[no-untyped-def]
+def _clear4(A):
     for i in range(4):
         for j in range(4):
             A[i, j] = 0.0
 
 
 @stage("i")
-def move_tangent(m):  # type: ignore[no-untyped-def]
+def move_tangent(m):
     """D1 = d(ddot)/da at fixed w."""
     h = head(m)
     B = bodies(m)
@@ -561,7 +561,7 @@ def move_tangent(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def accelerate_tangent(m):  # type: ignore[no-untyped-def]
+def accelerate_tangent(m):
     """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta also Ud = dwdot/dq, Vd = dwdot/dp."""
     h = head(m)
     B = bodies(m)
@@ -620,13 +620,13 @@ def accelerate_tangent(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def put_velocity(m, b, row, Kx, K, n, scale):  # type: ignore[no-untyped-def]
+def put_velocity(m, b, row, Kx, K, n, scale):
     """See `_put_velocity`."""
     _put_velocity(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, scale)
 
 
 @stage("iiiiiiiif")
-def _put_velocity(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):  # type: ignore[no-untyped-def]
+def _put_velocity(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):
     """Tangent blocks scale (Kx, K), n rows, with respect to (xdot, w) of body b; with momenta by the chain rule to
     the columns of q and p."""
     Kx = matrix_at(Kx_at, Kx_step)
@@ -652,13 +652,13 @@ def _put_velocity(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):  # type: i
 
 
 @jit
-def put_acceleration(m, b, row, Kx, K, n, c):  # type: ignore[no-untyped-def]
+def put_acceleration(m, b, row, Kx, K, n, c):
     """See `_put_acceleration`."""
     _put_acceleration(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, c)
 
 
 @stage("iiiiiiiif")
-def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):  # type: ignore[no-untyped-def]
+def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
     """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v; with
     momenta wdot also depends on q and p."""
     Kx = matrix_at(Kx_at, Kx_step)
@@ -686,7 +686,7 @@ def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):  # type: i
 
 
 @jit
-def _chain(K, U, n, nr, out):  # type: ignore[no-untyped-def]
+def _chain(K, U, n, nr, out):
     for i in range(n):
         for j in range(nr):
             t = K[i, 0] * U[0, j]
@@ -696,7 +696,7 @@ def _chain(K, U, n, nr, out):  # type: ignore[no-untyped-def]
 
 
 @stage("iif")
-def dynamics_tangent(m, row, c):  # type: ignore[no-untyped-def]
+def dynamics_tangent(m, row, c):
     """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
     h = head(m)
     B = bodies(m)
@@ -752,7 +752,7 @@ def dynamics_tangent(m, row, c):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _angular_tangent(m, b, c):  # type: ignore[no-untyped-def]
+def _angular_tangent(m, b, c):
     """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -787,7 +787,7 @@ def _angular_tangent(m, b, c):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _quaternion_tangent(m, b, c, l):  # type: ignore[no-untyped-def]
+def _quaternion_tangent(m, b, c, l):
     """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
     to p and to pdot, the latter plus c M."""
     o = bodies(m)[b]
@@ -817,7 +817,7 @@ def _quaternion_tangent(m, b, c, l):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _quaternion_momentum_tangent(m, b, c, l):  # type: ignore[no-untyped-def]
+def _quaternion_momentum_tangent(m, b, c, l):
     """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -844,7 +844,7 @@ def _quaternion_momentum_tangent(m, b, c, l):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _bilinear(X, Y, out, row, scale):  # type: ignore[no-untyped-def]
+def _bilinear(X, Y, out, row, scale):
     """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; null-space paper (19)."""
     for k in range(3):
         i = 0 if k == 0 else (2 if k == 1 else 1)
@@ -855,7 +855,7 @@ def _bilinear(X, Y, out, row, scale):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _bilinear_matrix(X, scale, T):  # type: ignore[no-untyped-def]
+def _bilinear_matrix(X, scale, T):
     """T[:6, :9] = scale times the tangent of the above with respect to Y."""
     for n in range(0, 9, 3):
         a = scale * X[n]
@@ -882,7 +882,7 @@ def _bilinear_matrix(X, scale, T):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _dot(x, y, n):  # type: ignore[no-untyped-def]
+def _dot(x, y, n):
     t = x[0] * y[0]
     for k in range(1, n):
         t += x[k] * y[k]
@@ -890,7 +890,7 @@ def _dot(x, y, n):  # type: ignore[no-untyped-def]
 
 
 @stage("iiii")
-def internal_residual(m, out_at, row, level):  # type: ignore[no-untyped-def]
+def internal_residual(m, out_at, row, level):
     """Internal constraints at position (0), velocity or momentum (1), acceleration (2) level."""
     out = vector_at(out_at)
     h = head(m)
@@ -926,7 +926,7 @@ def internal_residual(m, out_at, row, level):  # type: ignore[no-untyped-def]
 
 
 @stage("iiif")
-def internal_tangent(m, row, level, c):  # type: ignore[no-untyped-def]
+def internal_tangent(m, row, level, c):
     """Tangents of the internal constraints, c being the factor of the rates at level 2."""
     h = head(m)
     B = bodies(m)
@@ -993,13 +993,13 @@ def internal_tangent(m, row, level, c):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _put_six(m, row, column, T):  # type: ignore[no-untyped-def]
+def _put_six(m, row, column, T):
     """The 18 + 18 entries of a 6 x 9 matrix of the pattern of `_bilinear_matrix`... as dense blocks."""
     put_block(m, row, column, T, 6, 9, 1.0)
 
 
 @stage("iii")
-def internal_columns(m, row, column):  # type: ignore[no-untyped-def]
+def internal_columns(m, row, column):
     """G_int^T in the rows of the dynamics and the columns of the multipliers."""
     h = head(m)
     B = bodies(m)
@@ -1016,4 +1016,3 @@ def internal_columns(m, row, column):  # type: ignore[no-untyped-def]
         else:
             _bilinear_matrix(s.a, 1.0, s.T1)
             put_transposed(m, r, column + o.il, s.T1, 9, 6, 1.0)
-

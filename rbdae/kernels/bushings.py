@@ -10,7 +10,7 @@ from rbdae.kernels.sink import put_block
 
 
 @stage("i")
-def bushing_forces(m):  # type: ignore[no-untyped-def]
+def bushing_forces(m):
     """Add the forces of all bushings to the natural forces."""
     C = bushings(m)
     S = states(m)
@@ -31,7 +31,7 @@ def bushing_forces(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _matrix_times(K, T, n, out):  # type: ignore[no-untyped-def]
+def _matrix_times(K, T, n, out):
     """out[:3, :n] = K T."""
     for j in range(n):
         t0 = T[0, j]
@@ -42,7 +42,7 @@ def _matrix_times(K, T, n, out):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def put_bushing_tangents(m, row):  # type: ignore[no-untyped-def]
+def put_bushing_tangents(m, row):
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
     h = head(m)
     C = bushings(m)
@@ -68,7 +68,7 @@ def put_bushing_tangents(m, row):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _put_spring(m, row, b1, b2, x1, x2, L, A, s2, K, D):  # type: ignore[no-untyped-def]
+def _put_spring(m, row, b1, b2, x1, x2, L, A, s2, K, D):
     """Blocks (x1 I, L)^T K (x2 I, T) in the columns of q of body b2, T = tangent of the point of b2."""
     h = head(m)
     o1 = bodies(m)[b1]
@@ -94,7 +94,7 @@ def _put_spring(m, row, b1, b2, x1, x2, L, A, s2, K, D):  # type: ignore[no-unty
 
 
 @jit
-def _transposed_times(L, K, n1, n2, out):  # type: ignore[no-untyped-def]
+def _transposed_times(L, K, n1, n2, out):
     """out[:n1, :n2] = L[:3, :n1]^T K[:3, :n2]."""
     for i in range(n1):
         for j in range(n2):
@@ -102,7 +102,7 @@ def _transposed_times(L, K, n1, n2, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _put_spring_rate(m, row, b1, b2, x1, x2, L, A, s2, K):  # type: ignore[no-untyped-def]
+def _put_spring_rate(m, row, b1, b2, x1, x2, L, A, s2, K):
     """The same for the damping: tangents of Pdot with respect to q (through D1) and to the velocities."""
     h = head(m)
     o1 = bodies(m)[b1]

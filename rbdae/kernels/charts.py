@@ -17,11 +17,11 @@ DIRECTORS = 1
 EULER_313 = 2
 
 if not ENABLED:  # complex-step derivatives go through these
-    from numpy import cos, sin  # type: ignore[assignment]  # noqa: F811
+    from numpy import cos, sin  # type: ignore[assignment]
 
 
 @jit
-def euler_map(p, d):  # type: ignore[no-untyped-def]
+def euler_map(p, d):
     """d = phi(p), null-space paper (47); homogeneous of degree two, so also right off the unit sphere."""
     p0 = p[0]
     p1 = p[1]
@@ -39,7 +39,7 @@ def euler_map(p, d):  # type: ignore[no-untyped-def]
 
 
 @jit
-def euler_differential(p, D):  # type: ignore[no-untyped-def]
+def euler_differential(p, D):
     """D[:, :4] = Dphi(p), null-space paper (48); linear in p."""
     a = 2.0 * p[0]
     b = 2.0 * p[1]
@@ -84,7 +84,7 @@ def euler_differential(p, D):  # type: ignore[no-untyped-def]
 
 
 @jit
-def euler_differential_transposed(p, f, out):  # type: ignore[no-untyped-def]
+def euler_differential_transposed(p, f, out):
     """out[:4] = Dphi(p)^T f, through the symmetric Hessian S(f) (see `euler_hessian`)."""
     s0 = f[0] + f[4] + f[8]
     s1 = f[0] - f[4] - f[8]
@@ -103,7 +103,7 @@ def euler_differential_transposed(p, f, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def euler_hessian(f, S):  # type: ignore[no-untyped-def]
+def euler_hessian(f, S):
     """S[:4, :4] with S p = Dphi(p)^T f: the Hessian of f . phi(p), constant because phi is quadratic."""
     S[0, 0] = 2.0 * (f[0] + f[4] + f[8])
     S[1, 1] = 2.0 * (f[0] - f[4] - f[8])
@@ -124,7 +124,7 @@ def euler_hessian(f, S):  # type: ignore[no-untyped-def]
 
 
 @jit
-def rotation(chart, a, d):  # type: ignore[no-untyped-def]
+def rotation(chart, a, d):
     """d = R(a), stacked by columns."""
     if chart == QUATERNION:
         euler_map(a, d)
@@ -150,7 +150,7 @@ def rotation(chart, a, d):  # type: ignore[no-untyped-def]
 
 
 @jit
-def rotation_tangent(chart, a, D):  # type: ignore[no-untyped-def]
+def rotation_tangent(chart, a, D):
     """D[:, :na] = dR/da."""
     if chart == QUATERNION:
         euler_differential(a, D)
@@ -196,7 +196,7 @@ def rotation_tangent(chart, a, D):  # type: ignore[no-untyped-def]
 
 
 @jit
-def rate(chart, a, om, ad):  # type: ignore[no-untyped-def]
+def rate(chart, a, om, ad):
     """ad[:na] = K(a) om, with the material angular velocity om."""
     o1 = om[0]
     o2 = om[1]
@@ -220,7 +220,7 @@ def rate(chart, a, om, ad):  # type: ignore[no-untyped-def]
 
 
 @jit
-def rate_tangents(chart, a, om, K, A):  # type: ignore[no-untyped-def]
+def rate_tangents(chart, a, om, K, A):
     """K[:na, :3] = K(a), A[:na, :na] = d(K(a) om)/da."""
     o1 = om[0]
     o2 = om[1]
@@ -281,7 +281,7 @@ def rate_tangents(chart, a, om, K, A):  # type: ignore[no-untyped-def]
 
 
 @jit
-def quaternion_tangents(p, K):  # type: ignore[no-untyped-def]
+def quaternion_tangents(p, K):
     """K[:4, :3] = T_p(p), null-space paper (41)."""
     K[0, 0] = -0.5 * p[1]
     K[0, 1] = -0.5 * p[2]
@@ -298,7 +298,7 @@ def quaternion_tangents(p, K):  # type: ignore[no-untyped-def]
 
 
 @jit
-def director_tangents(d, K):  # type: ignore[no-untyped-def]
+def director_tangents(d, K):
     """K[:9, :3] = T_d(d), null-space paper (24): spin(d, om) = K om."""
     for k in range(3):
         K[k, 0] = 0.0
@@ -313,7 +313,7 @@ def director_tangents(d, K):  # type: ignore[no-untyped-def]
 
 
 @jit
-def spin(d, om, out):  # type: ignore[no-untyped-def]
+def spin(d, om, out):
     """out = R om^, stacked by columns: out1 = om3 d2 - om2 d3 and so on."""
     o1 = om[0]
     o2 = om[1]
@@ -325,7 +325,7 @@ def spin(d, om, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_spin(d, om, out):  # type: ignore[no-untyped-def]
+def add_spin(d, om, out):
     """out += R om^."""
     o1 = om[0]
     o2 = om[1]
@@ -337,7 +337,7 @@ def add_spin(d, om, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_spin_columns(D, om, n, out):  # type: ignore[no-untyped-def]
+def add_spin_columns(D, om, n, out):
     """out[:, :n] += spin applied to the columns of D[:, :n]."""
     o1 = om[0]
     o2 = om[1]

@@ -11,7 +11,7 @@ from rbdae.kernels.tree import chain_velocities, from_nu
 
 
 @stage("ii")
-def locate(m, y_at):  # type: ignore[no-untyped-def]
+def locate(m, y_at):
     """Natural positions and velocities at y, whatever its velocities are."""
     h = head(m)
     gather_positions(m, y_at)
@@ -26,7 +26,7 @@ def locate(m, y_at):  # type: ignore[no-untyped-def]
 
 
 @entry("ityo")
-def natural(m, t, y, out):  # type: ignore[no-untyped-def]
+def natural(m, t, y, out):
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     locate(m, address(y))
     S = states(m)
@@ -42,7 +42,7 @@ def natural(m, t, y, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def n_chart(m):  # type: ignore[no-untyped-def]
+def n_chart(m):
     """Internal constraints of one body's chart, whatever the velocities."""
     chart = head(m).chart
     if chart == QUATERNION:
@@ -53,7 +53,7 @@ def n_chart(m):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def violations(m, out_at):  # type: ignore[no-untyped-def]
+def violations(m, out_at):
     """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
     level. From placed and moved states."""
     out = vector_at(out_at)
@@ -87,10 +87,8 @@ def violations(m, out_at):  # type: ignore[no-untyped-def]
     primitive_residual(m, out_at, half + n * h.n_bodies - h.n_internal, 1)
 
 
-
-
 @entry("ityo")
-def constraints(m, t, y, out):  # type: ignore[no-untyped-def]
+def constraints(m, t, y, out):
     """(g, gdot) at y."""
     locate(m, address(y))
     violations(m, address(out))

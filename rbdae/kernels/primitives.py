@@ -19,7 +19,7 @@ from rbdae.kernels.sink import put_block, put_transposed
 
 
 @jit
-def _combine(c, x1, d1, x2, d2, out):  # type: ignore[no-untyped-def]
+def _combine(c, x1, d1, x2, d2, out):
     """out = sum c_k Z_k."""
     for k in range(3):
         out[k] = (
@@ -35,7 +35,7 @@ def _combine(c, x1, d1, x2, d2, out):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def primitive_vectors(m, order):  # type: ignore[no-untyped-def]
+def primitive_vectors(m, order):
     """P and Q of all primitives, with their rates up to the given order (0, 1, 2)."""
     C = primitives(m)
     R = rows(m)
@@ -59,7 +59,7 @@ def primitive_vectors(m, order):  # type: ignore[no-untyped-def]
 
 
 @stage("iiii")
-def primitive_residual(m, out_at, row, level):  # type: ignore[no-untyped-def]
+def primitive_residual(m, out_at, row, level):
     """Joint constraints at position (0), velocity (1) or acceleration (2) level."""
     out = vector_at(out_at)
     C = primitives(m)
@@ -95,7 +95,7 @@ def primitive_residual(m, out_at, row, level):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_natural(c, f, scale, fx1, fd1, fx2, fd2):  # type: ignore[no-untyped-def]
+def add_natural(c, f, scale, fx1, fd1, fx2, fd2):
     """Natural forces of both bodies += scale c_k f."""
     for k in range(3):
         g = scale * f[k]
@@ -110,7 +110,7 @@ def add_natural(c, f, scale, fx1, fd1, fx2, fd2):  # type: ignore[no-untyped-def
 
 
 @stage("i")
-def primitive_forces(m):  # type: ignore[no-untyped-def]
+def primitive_forces(m):
     """Add the constraint forces -G^T la of the joints to the natural forces."""
     C = primitives(m)
     R = rows(m)
@@ -136,7 +136,7 @@ def primitive_forces(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def columns_of(kind, c, side, D, n, out):  # type: ignore[no-untyped-def]
+def columns_of(kind, c, side, D, n, out):
     """out[:, :n] = sum_i c_i D[3 i:3 i + 3, :n] over the directors of one side."""
     j = 4 * side
     if kind == DIRECTOR_RATE:
@@ -156,21 +156,21 @@ def columns_of(kind, c, side, D, n, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _zero(T, n, rows_):  # type: ignore[no-untyped-def]
+def _zero(T, n, rows_):
     for k in range(rows_):
         for i in range(n):
             T[k, i] = 0.0
 
 
 @jit
-def _times(f, T, n, scale, out):  # type: ignore[no-untyped-def]
+def _times(f, T, n, scale, out):
     """out[0, :n] += scale f^T T."""
     for i in range(n):
         out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
 
 
 @stage("i")
-def gradients(m):  # type: ignore[no-untyped-def]
+def gradients(m):
     """G with respect to (xdot, w): Gx, Gw of both sides; needs B (or K) of the bodies and P, Q."""
     h = head(m)
     C = primitives(m)
@@ -205,7 +205,7 @@ def gradients(m):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def primitive_tangents(m, level):  # type: ignore[no-untyped-def]
+def primitive_tangents(m, level):
     """Tangents of the constraint rows of all primitives at one level: Cx, Ca, Cu, Cw, and Gx, Gw."""
     gradients(m)
     h = head(m)
@@ -293,7 +293,7 @@ def primitive_tangents(m, level):  # type: ignore[no-untyped-def]
 
 
 @stage("iiif")
-def put_primitive_rows(m, row, level, c):  # type: ignore[no-untyped-def]
+def put_primitive_rows(m, row, level, c):
     """The rows of the joint constraints at one level, c being the factor of the rates at level 2."""
     h = head(m)
     C = primitives(m)
@@ -322,7 +322,7 @@ def put_primitive_rows(m, row, level, c):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def put_primitive_columns(m, row, column):  # type: ignore[no-untyped-def]
+def put_primitive_columns(m, row, column):
     """G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
     C = primitives(m)
     R = rows(m)
@@ -342,7 +342,7 @@ def put_primitive_columns(m, row, column):  # type: ignore[no-untyped-def]
 
 
 @jit
-def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):  # type: ignore[no-untyped-def]
+def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):
     """Tangent scale L_1^T K_2 in the rows of the dynamics of body b1 and the columns of q of body b2, where L = (Lx I,
     L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors."""
     B = bodies(m)
@@ -370,7 +370,7 @@ def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):  # type: ignor
 
 
 @stage("ii")
-def put_primitive_stiffness(m, row):  # type: ignore[no-untyped-def]
+def put_primitive_stiffness(m, row):
     """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
     h = head(m)
     C = primitives(m)
@@ -397,9 +397,5 @@ def put_primitive_stiffness(m, row):  # type: ignore[no-untyped-def]
                 b2 = p.body[s2]
                 if B[b2].fixed == 1:
                     continue
-                put_pulled_back(
-                    m, row, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f
-                )
-                put_pulled_back(
-                    m, row, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f
-                )
+                put_pulled_back(m, row, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f)
+                put_pulled_back(m, row, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f)

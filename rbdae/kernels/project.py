@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from rbdae.kernels._jit import ENABLED, address, entry, jit, stage, vector_at
 from rbdae.kernels.block import ANGULAR, bodies, head, primitives, states, vectors
 from rbdae.kernels.bodies import move, place, velocity_basis
@@ -23,11 +25,11 @@ from rbdae.kernels.primitives import gradients, primitive_residual, primitive_ve
 from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle
 
 if not ENABLED:
-    from numpy import sqrt  # type: ignore[assignment]  # noqa: F811
+    from numpy import sqrt  # type: ignore[assignment]
 
 
 @jit
-def spurrier_klumpp(d, p):  # type: ignore[no-untyped-def]
+def spurrier_klumpp(d, p):
     """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
     (null-space paper, section 6, after Spurrier and Klumpp)."""
     trace = d[0] + d[4] + d[8]
@@ -58,7 +60,7 @@ def spurrier_klumpp(d, p):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def _normalise(m):  # type: ignore[no-untyped-def]
+def _normalise(m):
     """The rotation parameters of all bodies onto the chart's internal constraint."""
     h = head(m)
     S = states(m)
@@ -77,18 +79,18 @@ def _normalise(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _largest(x, first, n):  # type: ignore[no-untyped-def]
+def _largest(x, first, n):
     t = 0.0
     for i in range(first, first + n):
         t = max(t, abs(x[i]))
-        if not x[i] == x[i]:
+        if np.isnan(x[i]):
             t = x[i]
             break
     return t
 
 
 @stage("i")
-def _displace(m):  # type: ignore[no-untyped-def]
+def _displace(m):
     """q += the displacement in the scratch vector 3."""
     h = head(m)
     B = bodies(m)
@@ -114,7 +116,7 @@ def _displace(m):  # type: ignore[no-untyped-def]
 
 
 @stage("iiif")
-def _mass_times(m, v_at, out_at, scale):  # type: ignore[no-untyped-def]
+def _mass_times(m, v_at, out_at, scale):
     """out = scale M v for the velocities of all bodies."""
     v = vector_at(v_at)
     out = vector_at(out_at)
@@ -136,8 +138,8 @@ def _mass_times(m, v_at, out_at, scale):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
-    """Position projection of the gathered states; the number of Newton iterations, or -1 where they did not converge."""
+def _positions(m, tolerance, limit):
+    """Position projection of the gathered states; the number of Newton iterations, or -1: not converged."""
     h = head(m)
     _normalise(m)
     if h.n_rows == 0:
@@ -159,7 +161,7 @@ def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
         # at the rounding level the violation stops falling: that is convergence too
         if best >= 0.0 and error >= 0.5 * best and error <= 1e3 * tolerance:
             return iteration
-        if iteration == limit or not error == error:
+        if iteration == limit or np.isnan(error):
             break
         best = error
         velocity_basis(m)
@@ -179,7 +181,7 @@ def _positions(m, tolerance, limit):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def _velocities(m):  # type: ignore[no-untyped-def]
+def _velocities(m):
     """Velocity projection of the placed and moved states, to xd, w (and p, px)."""
     h = head(m)
     B = bodies(m)
@@ -226,7 +228,7 @@ def _velocities(m):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def _scatter(m, y_at):  # type: ignore[no-untyped-def]
+def _scatter(m, y_at):
     """Positions and velocities of the states to y."""
     y = vector_at(y_at)
     h = head(m)
@@ -254,7 +256,7 @@ def _scatter(m, y_at):  # type: ignore[no-untyped-def]
 
 
 @entry("itoo")
-def project(m, t, y, info):  # type: ignore[no-untyped-def]
+def project(m, t, y, info):
     """Project y in place.
 
     info: [0] position tolerance, [1] velocity tolerance, [2] iteration limit, [3] project positions, [4] project
@@ -290,5 +292,3 @@ def project(m, t, y, info):  # type: ignore[no-untyped-def]
         info[8] = 1.0
     if info[8] != 0.0:
         _scatter(m, address(y))
-
-

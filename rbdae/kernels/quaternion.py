@@ -9,7 +9,7 @@ from rbdae.kernels._jit import jit
 
 
 @jit
-def left(p, L):  # type: ignore[no-untyped-def]
+def left(p, L):
     """L[:4, :4] with L x = p o x."""
     L[0, 0] = p[0]
     L[0, 1] = -p[1]
@@ -30,7 +30,7 @@ def left(p, L):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_right(p, scale, A):  # type: ignore[no-untyped-def]
+def add_right(p, scale, A):
     """A[:4, :4] += scale R(p)."""
     a = scale * p[0]
     b = scale * p[1]
@@ -55,7 +55,7 @@ def add_right(p, scale, A):  # type: ignore[no-untyped-def]
 
 
 @jit
-def right_conjugate(p, A):  # type: ignore[no-untyped-def]
+def right_conjugate(p, A):
     """A[:4, :4] = R(p) C: A x = conj(x) o p."""
     A[0, 0] = p[0]
     A[0, 1] = p[1]
@@ -76,7 +76,7 @@ def right_conjugate(p, A):  # type: ignore[no-untyped-def]
 
 
 @jit
-def conjugate_product(p, x, out):  # type: ignore[no-untyped-def]
+def conjugate_product(p, x, out):
     """out[:4] = conj(p) o x = L(p)^T x."""
     out[0] = p[0] * x[0] + p[1] * x[1] + p[2] * x[2] + p[3] * x[3]
     out[1] = p[0] * x[1] - p[1] * x[0] - p[2] * x[3] + p[3] * x[2]
@@ -85,7 +85,7 @@ def conjugate_product(p, x, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_product(p, x, scale, out):  # type: ignore[no-untyped-def]
+def add_product(p, x, scale, out):
     """out[:4] += scale p o x."""
     out[0] += scale * (p[0] * x[0] - p[1] * x[1] - p[2] * x[2] - p[3] * x[3])
     out[1] += scale * (p[0] * x[1] + p[1] * x[0] + p[2] * x[3] - p[3] * x[2])
@@ -94,7 +94,7 @@ def add_product(p, x, scale, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def extended(radial, J, x, out):  # type: ignore[no-untyped-def]
+def extended(radial, J, x, out):
     """out[:4] = diag(radial, J) x, the extended inertia."""
     x0 = x[0]
     x1 = x[1]
@@ -107,7 +107,7 @@ def extended(radial, J, x, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def add_triple(X, radial, J, Y, scale, transposed, out):  # type: ignore[no-untyped-def]
+def add_triple(X, radial, J, Y, scale, transposed, out):
     """out[:4, :4] += scale X diag(radial, J) Y, with Y^T in place of Y where `transposed`."""
     for j in range(4):
         if transposed:

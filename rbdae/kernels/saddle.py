@@ -36,7 +36,7 @@ from rbdae.kernels.quaternion import add_product, conjugate_product, extended
 
 
 @jit
-def _inverse3(A, out):  # type: ignore[no-untyped-def]
+def _inverse3(A, out):
     """out = A^-1, 3 x 3."""
     c00 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
     c01 = A[1, 2] * A[2, 0] - A[1, 0] * A[2, 2]
@@ -62,7 +62,7 @@ def _inverse3(A, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def reduce_bodies(m):  # type: ignore[no-untyped-def]
+def reduce_bodies(m):
     """N (or the identity) and the inverse of the reduced rotational mass, Ji, of all bodies."""
     h = head(m)
     B = bodies(m)
@@ -117,7 +117,7 @@ def reduce_bodies(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def factorise(m):  # type: ignore[no-untyped-def]
+def factorise(m):
     """Reduce the bodies and factorise the joint Schur complement; needs `gradients`. Leaves head.singular = 0, or
     1 + the row at which a pivot vanished (redundant or singular constraints)."""
     reduce_bodies(m)
@@ -203,7 +203,7 @@ def factorise(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _solve_schur(m, x):  # type: ignore[no-untyped-def]
+def _solve_schur(m, x):
     """x = S^-1 x, in the permuted order of the rows."""
     h = head(m)
     L = factor(m)[0]
@@ -224,7 +224,7 @@ def _solve_schur(m, x):  # type: ignore[no-untyped-def]
 
 
 @jit
-def apply_mass(m, b, v, out):  # type: ignore[no-untyped-def]
+def apply_mass(m, b, v, out):
     """out = M v for the rotational velocities of one body, the mass on its tangent space included (momenta: its
     closed inverse inverted, 4 Q J4 Q^T / |q|^4)."""
     h = head(m)
@@ -252,7 +252,7 @@ def apply_mass(m, b, v, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _particular(m, b, s_int, il, out):  # type: ignore[no-untyped-def]
+def _particular(m, b, s_int, il, out):
     """out = velocities of one body with G_int out = s_int[il:]."""
     h = head(m)
     s = states(m)[b]
@@ -281,7 +281,7 @@ def _particular(m, b, s_int, il, out):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def solve_saddle(m):  # type: ignore[no-untyped-def]
+def solve_saddle(m):
     """Scratch vectors: f in 1, s in 2 -> vdot in 3, la in 0. The factorisation must be there."""
     h = head(m)
     B = bodies(m)
@@ -372,7 +372,7 @@ def solve_saddle(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _internal_multipliers(m):  # type: ignore[no-untyped-def]
+def _internal_multipliers(m):
     """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1."""
     h = head(m)
     B = bodies(m)
@@ -423,7 +423,7 @@ def _internal_multipliers(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _axpy(W, i, k, t, n):  # type: ignore[no-untyped-def]
+def _axpy(W, i, k, t, n):
     """Row i += t row k."""
     if t != 0.0:
         for c in range(n):
@@ -431,7 +431,7 @@ def _axpy(W, i, k, t, n):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _add_row(W, k, t, n, x):  # type: ignore[no-untyped-def]
+def _add_row(W, k, t, n, x):
     """x += t row k."""
     if t != 0.0:
         for c in range(n):
@@ -439,7 +439,7 @@ def _add_row(W, k, t, n, x):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
+def solve_saddle_wide(m):
     """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns; the rows hold
     f (nv) and s (nla) before. Row operations over contiguous columns."""
     h = head(m)
@@ -575,7 +575,7 @@ def solve_saddle_wide(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _solve_schur_wide(m):  # type: ignore[no-untyped-def]
+def _solve_schur_wide(m):
     """The rows of the joint constraints of the scratch matrix become S^-1 times them."""
     h = head(m)
     L = factor(m)[0]
@@ -599,6 +599,6 @@ def _solve_schur_wide(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _row_of(m):  # type: ignore[no-untyped-def]
+def _row_of(m):
     """Constraint row (counted from the first joint row) of each place in the factor."""
     return column(m)[head(m).n_factor :]

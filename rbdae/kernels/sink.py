@@ -9,11 +9,21 @@ there.
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, jit, matrix_at, stage
-from rbdae.kernels.block import COLUMNS, RECORD, STRIDED, aim_sink, aim_sink_at_wide, blocks, head, sink, starts
+from rbdae.kernels.block import (
+    COLUMNS,
+    RECORD,
+    STRIDED,
+    aim_sink,
+    aim_sink_at_wide,
+    blocks,
+    head,
+    sink,
+    starts,
+)
 
 
 @jit
-def open_sink(m, out):  # type: ignore[no-untyped-def]
+def open_sink(m, out):
     """Zero `out` and make it the sink. A matrix of one row is CSC data (no system has one unknown)."""
     h = head(m)
     aim_sink(m, out)
@@ -24,7 +34,7 @@ def open_sink(m, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def sink_to_wide(m):  # type: ignore[no-untyped-def]
+def sink_to_wide(m):
     """Zero the scratch matrix and make it the sink (mode STRIDED)."""
     h = head(m)
     aim_sink_at_wide(m)
@@ -33,7 +43,7 @@ def sink_to_wide(m):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def _clear_sink(m, n_rows, n_columns):  # type: ignore[no-untyped-def]
+def _clear_sink(m, n_rows, n_columns):
     h = head(m)
     values = sink(m)
     if values.shape[0] == n_rows * n_columns:
@@ -46,7 +56,7 @@ def _clear_sink(m, n_rows, n_columns):  # type: ignore[no-untyped-def]
 
 
 @stage("iiiii")
-def _record(m, row, column, n_rows, n_columns):  # type: ignore[no-untyped-def]
+def _record(m, row, column, n_rows, n_columns):
     h = head(m)
     if h.cursor < h.n_blocks:
         log = blocks(m)
@@ -58,7 +68,7 @@ def _record(m, row, column, n_rows, n_columns):  # type: ignore[no-untyped-def]
 
 
 @stage("iiif")
-def put(m, row, column, value):  # type: ignore[no-untyped-def]
+def put(m, row, column, value):
     """sink[row, column] += value."""
     h = head(m)
     if h.mode == STRIDED:
@@ -71,7 +81,7 @@ def put(m, row, column, value):  # type: ignore[no-untyped-def]
 
 
 @stage("iiiif")
-def put_identity(m, row, column, n, value):  # type: ignore[no-untyped-def]
+def put_identity(m, row, column, n, value):
     """sink[row + i, column + i] += value, i < n."""
     h = head(m)
     if h.mode == STRIDED:
@@ -86,13 +96,13 @@ def put_identity(m, row, column, n, value):  # type: ignore[no-untyped-def]
 
 
 @jit
-def put_block(m, row, column, A, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+def put_block(m, row, column, A, n_rows, n_columns, scale):
     """sink[row + i, column + j] += scale A[i, j]."""
     _put_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):
     A = matrix_at(A_at, step)
     h = head(m)
     out = sink(m)
@@ -123,13 +133,13 @@ def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):  # type: i
 
 
 @jit
-def put_transposed(m, row, column, A, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+def put_transposed(m, row, column, A, n_rows, n_columns, scale):
     """sink[row + i, column + j] += scale A[j, i]."""
     _put_transposed(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _put_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):  # type: ignore[no-untyped-def]
+def _put_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):
     A = matrix_at(A_at, step)
     h = head(m)
     out = sink(m)

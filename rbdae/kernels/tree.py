@@ -18,14 +18,14 @@ ROOT = -1
 
 
 @jit
-def _add_arm(dd, r, scale, out):  # type: ignore[no-untyped-def]
+def _add_arm(dd, r, scale, out):
     """out += scale R' r for a rate R' of the directors."""
     for k in range(3):
         out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
 
 
 @stage("iiii")
-def from_nu(m, y_at, offset, order):  # type: ignore[no-untyped-def]
+def from_nu(m, y_at, offset, order):
     """(xdot, Omega) (order 0) or (xddot, Omegadot) (order 1) of all bodies from nu or nudot, parents first."""
     y = vector_at(y_at)
     B = bodies(m)
@@ -50,7 +50,7 @@ def from_nu(m, y_at, offset, order):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def chain_velocities(m):  # type: ignore[no-untyped-def]
+def chain_velocities(m):
     """xdot of the children, from the natural velocities of the rotations (which `move` has made)."""
     B = bodies(m)
     S = states(m)
@@ -67,7 +67,7 @@ def chain_velocities(m):  # type: ignore[no-untyped-def]
 
 
 @stage("i")
-def chain_accelerations(m):  # type: ignore[no-untyped-def]
+def chain_accelerations(m):
     """xddot of the children likewise: T nudot + Tdot nu."""
     B = bodies(m)
     S = states(m)
@@ -84,7 +84,7 @@ def chain_accelerations(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _cross_back(d, r, f, scale, out):  # type: ignore[no-untyped-def]
+def _cross_back(d, r, f, scale, out):
     """out += scale r x (R^T f)."""
     g0 = d[0] * f[0] + d[1] * f[1] + d[2] * f[2]
     g1 = d[3] * f[0] + d[4] * f[1] + d[5] * f[2]
@@ -95,7 +95,7 @@ def _cross_back(d, r, f, scale, out):  # type: ignore[no-untyped-def]
 
 
 @stage("iii")
-def reduce_residual(m, out_at, row):  # type: ignore[no-untyped-def]
+def reduce_residual(m, out_at, row):
     """out[row:row + nnu] = T^T h, h in the scratch vector 1; children first. Leaves the sum of the forces of each
     subtree in state.tx."""
     out = vector_at(out_at)
@@ -139,7 +139,7 @@ def reduce_residual(m, out_at, row):  # type: ignore[no-untyped-def]
 
 
 @stage("iiii")
-def select_nu(m, vd_at, out_at, row):  # type: ignore[no-untyped-def]
+def select_nu(m, vd_at, out_at, row):
     """nudot from (xddot, Omegadot): the independent quasi-velocities are entries of w."""
     vd = vector_at(vd_at)
     out = vector_at(out_at)
@@ -158,7 +158,7 @@ def select_nu(m, vd_at, out_at, row):  # type: ignore[no-untyped-def]
 
 
 @stage("ii")
-def tree_tangents(m, order):  # type: ignore[no-untyped-def]
+def tree_tangents(m, order):
     """tree(m)[0] = T (nv x nnu), [1] = d(T nu)/dq (nv x nq); for order 2 also [2] = dwdot/dq, [3] = dwdot/dnu with
     wdot = T nudot + Tdot nu."""
     h = head(m)
@@ -205,7 +205,7 @@ def tree_tangents(m, order):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _add_arm_tangents(m, b, row, j, r, scale, order):  # type: ignore[no-untyped-def]
+def _add_arm_tangents(m, b, row, j, r, scale, order):
     """Tangents of scale R'_b r (and of its rate) in three rows."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -224,7 +224,7 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):  # type: ignore[no-untyped
 
 
 @stage("i")
-def add_reduced_stiffness(m):  # type: ignore[no-untyped-def]
+def add_reduced_stiffness(m):
     """tree(m)[4][nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
     `reduce_residual`."""
     F = tree(m)[4]
@@ -242,7 +242,7 @@ def add_reduced_stiffness(m):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _add_cross_back(m, b, r, f, scale, F):  # type: ignore[no-untyped-def]
+def _add_cross_back(m, b, r, f, scale, F):
     o = bodies(m)[b]
     D = states(m)[b].D0
     i = o.inu + (3 if (o.parent == ROOT and o.nt == 3) else 0)

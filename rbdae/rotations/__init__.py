@@ -44,7 +44,13 @@ def _never(a: Vec) -> str:
 
 
 def _euler_angles(p: Vec, R: Mat) -> Vec:
-    return np.array([np.arctan2(R[0, 2], -R[1, 2]), np.arctan2(np.hypot(R[0, 2], R[1, 2]), R[2, 2]), np.arctan2(R[2, 0], R[2, 1])])
+    return np.array(
+        [
+            np.arctan2(R[0, 2], -R[1, 2]),
+            np.arctan2(np.hypot(R[0, 2], R[1, 2]), R[2, 2]),
+            np.arctan2(R[2, 0], R[2, 1]),
+        ]
+    )
 
 
 def _euler_singular(a: Vec) -> str:

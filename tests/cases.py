@@ -1,0 +1,508 @@
+"""Registries that the law tests go through: pairings, mechanisms, examples of every public value.
+
+A new formulation, chart or joint comes in by itself through `rbdae.pairings`, or makes `test_registries.py` fail until
+it is entered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae._arrays import Vec
+from rbdae._frozen import fill, twin
+from rbdae.body import Body
+from rbdae.formulations import FORMULATIONS
+from rbdae.joints import AbstractJoint, Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
+from rbdae.rotations import CHARTS
+
+
+class Pairing(NamedTuple):
+    formulation: str
+    rotation: str
+    velocity: str
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+PAIRINGS = [Pairing(*p) for p in rbdae.pairings()]
+REFERENCE = Pairing("index-0", "quaternion", "angular")
+
+# ---------------------------------------------------------------- a joint for tests
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Tie(AbstractJoint):
+    """Any list of primitive constraints between two bodies, which no joint of the library has."""
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    parts: tuple[Primitive, ...]
+    name: str | None
+
+    def __init__(self, a: Body, b: Body, parts: Sequence[Primitive], at_a: Any, at_b: Any, name: str) -> None:
+        fill(self, a=a, b=b, at_a=np.array(at_a, float), at_b=np.array(at_b, float), parts=tuple(parts), name=name)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        return self.parts
+
+
+# ---------------------------------------------------------------- mechanisms
+
+# neither diagonal nor flat, principal moments far apart
+INERTIA = Rotation.from_rotvec((0.4, -0.7, 0.3)).as_matrix()
+INERTIA = INERTIA @ np.diag((2.0, 3.1, 4.3)) @ INERTIA.T
+
+
+def _turn(*rotvec: float) -> Rotation:
+    return Rotation.from_rotvec(rotvec)
+
+
+def heavy_top() -> rbdae.System:
+    return rbdae.models.heavy_top()
+
+
+def tennis_racket() -> rbdae.System:
+    return rbdae.models.tennis_racket(disturbance=1.0)
+
+
+def linked_bodies() -> rbdae.System:
+    return rbdae.models.linked_bodies()
+
+
+def skew_top() -> rbdae.System:
+    """A pivot away from the origin, a tensor off its axes and an offset centre of mass."""
+    system = rbdae.System(gravity=(0.5, -1.0, -9.0))
+    system.add_body(
+        "top",
+        mass=1.3,
+        inertia=INERTIA,
+        center_of_mass=(0.2, -0.1, 0.4),
+        pivot=(1.0, 2.0, -0.5),
+        orientation=_turn(0.7, -0.4, 1.1),
+        angular_velocity=(1.5, -0.8, 2.5),
+    )
+    return system
+
+
+def branched() -> rbdae.System:
+    """A chain of three that hangs from the ground, with a branch; offset centres of mass, one bushing with damping."""
+    system = rbdae.System()
+    near = ((1.0, -0.5, 0.4), (2.1, -0.8, 0.5), (3.2, -0.5, 0.2), (2.0, -2.4, 1.0))  # of where the joints want them
+    bodies = [
+        system.add_body(
+            f"link{i}",
+            mass=1.0 + 0.5 * i,
+            inertia=(1.0 + 0.2 * i) * INERTIA,
+            center_of_mass=(0.1 * i, -0.2, 0.3),
+            position=near[i],
+            orientation=_turn(0.5 + 0.3 * i, -0.6, 0.8 - 0.5 * i),
+            velocity=(0.3, -0.1 * i, 0.2),
+            angular_velocity=(1.0 - i, 0.7 * i, 0.4),
+        )
+        for i in range(4)
+    ]
+    # the third and fourth both hang from the second; one joint counts the child as its first body
+    system.add_joint(Spherical(system.ground, bodies[0], at_a=(0.2, -0.3, 1.0), at_b=(-0.6, 0.3, 0.4), name="hook"))
+    system.add_joint(Spherical(bodies[0], bodies[1], at_a=(0.7, -0.2, 0.5), at_b=(-0.5, 0.4, 0.1)))
+    system.add_joint(Spherical(bodies[2], bodies[1], at_a=(-0.8, 0.1, 0.3), at_b=(0.6, 0.6, -0.2)))
+    system.add_joint(Spherical(bodies[1], bodies[3], at_a=(0.3, -0.7, 0.5), at_b=(0.1, 0.9, -0.4)))
+    system.add_force(
+        rbdae.forces.Bushing(bodies[2], bodies[3], stiffness=30.0, damping=2.0, at_a=(0.2, 0.1, 0), at_b=(0, 0.3, 0.1))
+    )
+    return system
+
+
+def bushed() -> rbdae.System:
+    """A free body and a body with a pivot, held by anisotropic damped bushings at offset points, no joint."""
+    system = rbdae.System(gravity=(0.0, 0.3, -9.81))
+    free = system.add_body(
+        "free",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.3, 0.1, -0.2),
+        position=(0.5, -0.4, 0.3),
+        orientation=_turn(-0.3, 0.9, 0.5),
+        velocity=(0.5, 1.0, -0.7),
+        angular_velocity=(0.8, -1.1, 0.6),
+    )
+    hinged = system.add_body(
+        "hinged",
+        mass=1.5,
+        inertia=1.4 * INERTIA,
+        center_of_mass=(-0.1, 0.3, 0.2),
+        pivot=(1.0, 0.5, 0.0),
+        orientation=_turn(1.0, 0.2, -0.4),
+        angular_velocity=(-0.5, 0.9, 1.3),
+    )
+    turned = _turn(0.3, 0.5, -0.2).as_matrix()
+    stiffness = turned @ np.diag((40.0, 90.0, 10.0)) @ turned.T
+    damping = turned.T @ np.diag((1.0, 0.3, 2.0)) @ turned
+    bushing = rbdae.forces.Bushing
+    system.add_force(
+        bushing(free, hinged, stiffness=stiffness, damping=damping, at_a=(0.4, -0.2, 0.1), at_b=(0.3, 0.3, -0.5))
+    )
+    system.add_force(bushing(free, stiffness=(20.0, 0.0, 35.0), damping=damping, at_a=(-0.3, 0.5, 0.2), at_b=(0.1, 0, 1)))
+    system.add_force(bushing(hinged, free, stiffness=0.0, damping=(0.0, 0.7, 0.2), at_a=(0, 0.2, 0), at_b=(0.6, 0, 0)))
+    return system
+
+
+def mixed() -> rbdae.System:
+    """A chain that begins at a pivot, and a free pair beside it: two trees, a root of each sort."""
+    system = rbdae.System()
+    hinged = system.add_body(
+        "hinged",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.1, -0.2, 0.3),
+        pivot=(0.3, 0.1, 0.2),
+        orientation=_turn(0.4, 0.8, -0.3),
+        angular_velocity=(1.2, -0.4, 0.9),
+    )
+    child = system.add_body(
+        "child",
+        mass=1.2,
+        inertia=0.8 * INERTIA,
+        center_of_mass=(-0.2, 0.1, 0.1),
+        position=(1.0, 0.2, 0.4),
+        orientation=_turn(-0.6, 0.3, 0.7),
+        velocity=(0.3, 0.2, -0.1),
+        angular_velocity=(0.5, 1.4, -0.8),
+    )
+    kite = system.add_body(
+        "kite",
+        mass=0.7,
+        inertia=0.5 * INERTIA,
+        position=(2.0, -1.0, 1.5),
+        orientation=_turn(0.9, -0.5, 0.2),
+        velocity=(-0.4, 0.6, 0.2),
+        angular_velocity=(-1.0, 0.3, 1.1),
+    )
+    tail = system.add_body(
+        "tail",
+        mass=0.4,
+        inertia=0.3 * INERTIA,
+        center_of_mass=(0.1, 0.1, 0.0),
+        position=(2.5, -1.5, 1.5),
+        orientation=_turn(0.2, 0.7, -0.9),
+        angular_velocity=(0.6, -1.2, 0.4),
+    )
+    # the child comes first in one joint, so trees must not lean on the order of the bodies
+    system.add_joint(Spherical(child, hinged, at_a=(-0.5, 0.3, 0.2), at_b=(0.6, 0.2, -0.1)))
+    system.add_joint(Spherical(kite, tail, at_a=(0.4, -0.3, 0.2), at_b=(-0.2, 0.3, 0.3)))
+    system.add_force(
+        rbdae.forces.Bushing(child, kite, stiffness=(15, 25, 5), damping=0.4, at_a=(0.5, 0, 0.2), at_b=(0, 0.3, -0.1))
+    )
+    return system
+
+
+def loop() -> rbdae.System:
+    """Three bodies in a closed loop over the ground."""
+    system = rbdae.System()
+    at = np.array(((0.0, 0, 0), (1.0, 0.3, -0.4), (2.1, -0.2, -0.9), (3.0, 0.1, 0.2)))
+    bodies = []
+    for i in range(3):
+        turn = _turn(0.3 * i, 0.5 - 0.4 * i, 0.6)
+        bodies.append(
+            system.add_body(
+                f"bar{i}",
+                mass=1.0 + 0.3 * i,
+                inertia=INERTIA / (1 + i),
+                center_of_mass=(0.1, 0.2 * i, -0.1),
+                position=at[i],
+                orientation=turn,
+                velocity=(0.1, -0.3, 0.2 * i),
+                angular_velocity=(0.7, 0.4 * i, -0.9),
+            )
+        )
+    ends = [bodies[i].orientation for i in range(3)]
+    reach = [Rotation.from_quat(ends[i][[1, 2, 3, 0]]).inv().apply(at[i + 1] - at[i]) for i in range(3)]
+    system.add_joint(Spherical(system.ground, bodies[0], at_a=at[0]))
+    system.add_joint(Spherical(bodies[0], bodies[1], at_a=reach[0]))
+    system.add_joint(Spherical(bodies[1], bodies[2], at_a=reach[1]))
+    system.add_joint(Spherical(bodies[2], system.ground, at_a=reach[2], at_b=at[3]))
+    return system
+
+
+def tied() -> rbdae.System:
+    """All four primitives, between bodies and with the ground on either side."""
+    system = rbdae.System(gravity=(0.4, 0.0, -9.81))
+    first = system.add_body(
+        "first",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.2, -0.1, 0.3),
+        position=(0.1, 0.2, -0.3),
+        orientation=_turn(0.5, -0.3, 0.2),
+        velocity=(0.4, -0.2, 0.3),
+        angular_velocity=(0.8, 0.5, -1.0),
+    )
+    second = system.add_body(
+        "second",
+        mass=1.4,
+        inertia=0.7 * INERTIA,
+        center_of_mass=(-0.1, 0.2, 0.1),
+        position=(1.2, 0.5, -0.2),
+        orientation=_turn(-0.4, 0.6, 0.3),
+        velocity=(-0.3, 0.5, 0.1),
+        angular_velocity=(-0.6, 0.9, 0.7),
+    )
+    third = system.add_body(
+        "third",
+        mass=0.9,
+        inertia=0.5 * INERTIA,
+        center_of_mass=(0.1, 0.1, 0.2),
+        pivot=(2.0, 1.0, 0.5),
+        orientation=_turn(0.2, 0.1, 0.8),
+        angular_velocity=(0.3, -0.7, 1.1),
+    )
+    ground = system.ground
+    r, u, w = (0.3, -0.2, 0.4), (1.0, 0.3, -0.5), (0.2, 1.0, 0.4)
+    ties = [
+        (first, second, [Dot1(u, w), Dot2(w, r, u), Distance(r, w, 1.0)]),
+        (ground, first, [Dot2(u, r, w)]),
+        (second, ground, [Distance(w, r, 1.0), Dot1(w, u)]),
+        (first, ground, [Coincidence(u, r)]),
+        (second, third, [Dot2(u, w, r), Distance(u, u, 1.0)]),
+        (ground, third, [Dot1(u, u)]),
+    ]
+    for k, (a, b, parts) in enumerate(ties):
+        fitted = [_fitted(part, a, b) for part in parts]
+        system.add_joint(Tie(a, b, fitted, r, u, f"tie-{k + 1}"))
+    return system
+
+
+def _fitted(primitive: Primitive, a: Body, b: Body) -> Primitive:
+    """The primitive with a right-hand side that the initial positions satisfy to a digit."""
+    Z = []
+    for body in (a, b):
+        Z += [body.position, *Rotation.from_quat(body.orientation[[1, 2, 3, 0]]).as_matrix().T]
+    P, Q = primitive.A @ Z, primitive.B @ Z
+    value = P if primitive.kind == "linear" else np.array((primitive.scale * P @ Q, 0.0, 0.0))
+    return twin(primitive, offset=np.round(value, 1))
+
+
+def floating() -> rbdae.System:
+    """Two bodies in space with a joint and an undamped bushing between them: nothing touches the ground."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    a = system.add_body(
+        "a",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.2, 0.3, -0.1),
+        position=(1.0, 0.5, -0.7),
+        orientation=_turn(0.3, 0.6, -0.8),
+        velocity=(0.7, -0.3, 0.5),
+        angular_velocity=(1.1, -0.6, 0.9),
+    )
+    b = system.add_body(
+        "b",
+        mass=1.1,
+        inertia=0.6 * INERTIA,
+        center_of_mass=(-0.3, 0.1, 0.2),
+        position=(1.8, 0.9, -0.3),
+        orientation=_turn(-0.5, 0.4, 1.0),
+        angular_velocity=(-0.9, 1.3, 0.2),
+    )
+    system.add_joint(Spherical(a, b, at_a=(0.5, 0.2, 0.4), at_b=(-0.3, 0.4, -0.2)))
+    system.add_force(rbdae.forces.Bushing(a, b, stiffness=50.0, at_a=(-0.4, 0.3, 0.1), at_b=(0.2, -0.5, 0.3)))
+    return system
+
+
+SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
+    "A": heavy_top,
+    "B": tennis_racket,
+    "C": linked_bodies,
+    "skew-top": skew_top,
+    "bushed": bushed,
+    "branched": branched,
+    "mixed": mixed,
+    "loop": loop,
+    "tied": tied,
+    "floating": floating,
+}
+# the analytic null-space matrix is for trees of spherical joints
+NO_TREE = {"loop", "tied"}
+
+
+def fits(system: str, pairing: Pairing) -> bool:
+    return not (FORMULATIONS[pairing.formulation].reduced and system in NO_TREE)
+
+
+PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS if fits(s, p)]
+PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
+
+
+def pairings_for(system: str) -> list[Pairing]:
+    return [p for p in PAIRINGS if fits(system, p)]
+
+
+def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> rbdae.Problem:
+    formulation, rotation, velocity = pairing
+    return rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity, **options)
+
+
+@cache
+def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
+    """A problem at the mechanism's own start; shared, so tests must not write into it."""
+    return formulate(SYSTEMS[system](), pairing, **options)
+
+
+# ---------------------------------------------------------------- the same mechanism elsewhere
+
+
+def rebuild(
+    system: rbdae.System,
+    *,
+    initial: Callable[[Body], dict[str, Any]] | None = None,
+    turn: Rotation | None = None,
+    shift: Any = (0.0, 0.0, 0.0),
+    order: Sequence[int] | None = None,
+) -> rbdae.System:
+    """The system with other initial values, as a whole turned and shifted in space, or with its bodies, joints and
+    forces added in another order."""
+    turn = turn or Rotation.identity()
+    shift = np.asarray(shift, float)
+    out = rbdae.System(gravity=turn.apply(system.gravity))
+    made: dict[str, Body] = {"ground": out.ground}
+    bodies = system.bodies
+    for k in order if order is not None else range(len(bodies)):
+        body = bodies[k]
+        values: dict[str, Any] = {
+            "position": body.position,
+            "orientation": Rotation.from_quat(body.orientation[[1, 2, 3, 0]]),
+            "velocity": body.velocity,
+            "angular_velocity": body.angular_velocity,
+        } | (initial(body) if initial else {})
+        place = {"position": turn.apply(values["position"]) + shift, "velocity": turn.apply(values["velocity"])}
+        if body.pivot is not None:
+            place = {"pivot": turn.apply(body.pivot) + shift}
+        made[body.name] = out.add_body(
+            body.name,
+            mass=body.mass,
+            inertia=body.inertia,
+            center_of_mass=body.center_of_mass,
+            orientation=turn * values["orientation"],
+            angular_velocity=values["angular_velocity"],
+            **place,
+        )
+
+    def at(body: Body, point: Vec) -> Vec:
+        return turn.apply(point) + shift if body.fixed else point
+
+    joints, forces = system.joints, system.forces
+    if order is not None:
+        joints, forces = joints[::-1], forces[::-1]
+    for joint in joints:
+        a, b = joint.bodies
+        points = {"at_a": at(a, joint.at_a), "at_b": at(b, joint.at_b)}
+        parts = {"parts": tuple(_moved(p, a.fixed, b.fixed, turn, shift) for p in joint.primitives())}
+        more = parts if isinstance(joint, Tie) else {}
+        out.add_joint(twin(joint, a=made[a.name], b=made[b.name], **points, **more))
+    matrix = turn.as_matrix()
+    for force in forces:
+        a, b = force.bodies
+        out.add_force(
+            rbdae.forces.Bushing(
+                made[a.name],
+                made[b.name],
+                stiffness=_symmetric(matrix @ force.stiffness @ matrix.T),
+                damping=_symmetric(matrix @ force.damping @ matrix.T),
+                at_a=at(a, force.at_a),
+                at_b=at(b, force.at_b),
+                name=force.name,
+            )
+        )
+    return out
+
+
+def _symmetric(K: Any) -> Any:
+    return 0.5 * (K + K.T)
+
+
+def _moved(primitive: Primitive, first: bool, second: bool, turn: Rotation, shift: Vec) -> Primitive:
+    """A primitive whose ground side has moved with the rest: c0 x + sum c_i d_i stays what it was, turned."""
+    changes = {}
+    for name in ("A", "B"):
+        c = getattr(primitive, name).copy()
+        for start, fixed in ((0, first), (4, second)):
+            if fixed:
+                c[start + 1 : start + 4] = turn.apply(c[start + 1 : start + 4]) + c[start] * shift
+        changes[name] = c
+    if primitive.kind == "linear":
+        changes["offset"] = turn.apply(primitive.offset)
+    return twin(primitive, **changes)
+
+
+def stirred(system: rbdae.System, rng: np.random.Generator) -> rbdae.System:
+    """The system with other, inconsistent initial values nearby."""
+
+    def initial(body: Body) -> dict[str, Any]:
+        here = Rotation.from_quat(body.orientation[[1, 2, 3, 0]])
+        return {
+            "orientation": here * Rotation.from_rotvec(0.2 * rng.standard_normal(3)),
+            "position": body.position + 0.1 * rng.standard_normal(3),
+            "velocity": body.velocity + 0.5 * rng.standard_normal(3),
+            "angular_velocity": body.angular_velocity + 0.5 * rng.standard_normal(3),
+        }
+
+    return rebuild(system, initial=initial)
+
+
+# ---------------------------------------------------------------- derivatives
+
+
+def along(f: Callable[[Vec], Any], y: Vec, direction: Vec, h: float = 1e-3) -> Any:
+    """Derivative of f at y along a direction: central differences of order four."""
+    size = float(np.max(np.abs(direction), initial=0.0))
+    if size == 0.0:
+        return 0.0 * np.asarray(f(y))
+    e = h * direction / size
+    slope = 8.0 * (np.asarray(f(y + e)) - f(y - e)) - (np.asarray(f(y + 2 * e)) - f(y - 2 * e))
+    return slope * size / (12.0 * h)
+
+
+def differences(f: Callable[[Vec], Vec], y: Vec) -> Any:
+    """df/dy, column by column."""
+    return np.stack([along(f, y, e, 1e-3 * max(1.0, abs(x))) for x, e in zip(y, np.eye(len(y)), strict=True)], axis=1)
+
+
+def worst(found: Any, wanted: Any, floor: float = 0.0) -> tuple[float, tuple[int, ...]]:
+    """Largest difference relative to the largest entry of its row (or of the vector), and where."""
+    found, wanted = np.asarray(found, float), np.asarray(wanted, float)
+    assert found.shape == wanted.shape, (found.shape, wanted.shape)
+    if not found.size:
+        return 0.0, ()
+    scale = np.maximum(np.max(np.abs(wanted), axis=-1, keepdims=True), floor)
+    error = np.abs(found - wanted) / np.where(scale > 0.0, scale, 1.0)
+    error = np.where(np.isfinite(error), error, np.inf)
+    where = np.unravel_index(int(np.argmax(error)), error.shape)
+    return float(error[where]), tuple(int(i) for i in where)
+
+
+def close(found: Any, wanted: Any, tolerance: float, floor: float = 1.0) -> bool:
+    return worst(found, wanted, floor)[0] <= tolerance
+
+
+# ---------------------------------------------------------------- states
+
+
+def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[str, Vec]]:
+    """The start, a random state on the manifold of positions and velocities, and one off it."""
+    yield "at the start", problem.y0.copy()
+    near = problem.y0 + 0.1 * rng.standard_normal(problem.n)
+    yield "on the manifold", problem.project(problem.t0, near, rbdae.Projection(max_iterations=50))
+    yield "off the manifold", near + 0.1 * rng.standard_normal(problem.n)
+
+
+ROTATIONS = list(CHARTS)
