@@ -39,7 +39,8 @@ class Layout:
 class Callbacks:
     """The bare kernels: in place, nothing checked, nothing returned; compiled, or loaded, when first asked for.
 
-    Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any strides and content.
+    Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any content and any
+    positive strides (kernels trust them: with negative ones they write beyond the array).
     `rhs(t, y, out)` and `rhs_jacobian(t, y, out)` are for ODE kinds only. `jacobian_data(t, y, yd, c, data)` fills CSC
     data in the order of `Problem.sparsity`.
     """
@@ -193,7 +194,10 @@ class Problem:
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
         """dF/dy + c dF/dyd, shape (n, n); `out` may have any strides."""
         result: Mat = self._out(out, (self.n, self.n))
-        self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, result)
+        target = _addressable(result)
+        self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, target)
+        if target is not result:
+            result[:] = target
         return result
 
     @property
@@ -239,7 +243,10 @@ class Problem:
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
         result: Mat = self._out(out, (self.n, self.n))
-        self.callbacks.rhs_jacobian(t, self._vector("y", y), result)
+        target = _addressable(result)
+        self.callbacks.rhs_jacobian(t, self._vector("y", y), target)
+        if target is not result:
+            result[:] = target
         return result
 
     # ------------------------------------------------------------ what a state means
@@ -351,6 +358,12 @@ class Problem:
                 return f"joint {joint.name!r}, equation {row + 1} of {n}"
             row -= n
         raise IndexError(f"no joint row {row}")
+
+
+def _addressable(matrix: Mat) -> Mat:
+    """The matrix, or a fresh one where its strides are not those of whole numbers forwards: kernels would write
+    elsewhere."""
+    return matrix if all(s > 0 and s % 8 == 0 for s in matrix.strides) else np.empty(matrix.shape)
 
 
 def _describe(value: object) -> str:

@@ -198,9 +198,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         if metadata["format"] != _FORMAT:
             raise ValueError(f"{path} has format {metadata['format']}, this version reads format {_FORMAT}")
         t, y = stored["t"], stored["y"]
-        events = tuple(
-            EventLog(stored[f"event_{k}_t"], stored[f"event_{k}_y"]) for k in range(metadata["events"])
-        )
+        events = tuple(EventLog(stored[f"event_{k}_t"], stored[f"event_{k}_y"]) for k in range(metadata["events"]))
     if problem is not None and metadata["problem"] is not None:
         mine = _signature(problem)
         for key, value in metadata["problem"].items():

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TextIO, final
 
@@ -101,13 +101,18 @@ class SolverTable(list[SolverInfo]):
     __repr__ = __str__
 
 
+def _in_house(module: str) -> AbstractAdapter:
+    found: AbstractAdapter = importlib.import_module(module).ADAPTER
+    return found
+
+
 @lru_cache(maxsize=1)
 def _sources() -> dict[str, Callable[[], AbstractAdapter]]:
     """How to load each adapter, by its name."""
     sources: dict[str, Callable[[], AbstractAdapter]] = {p.name: p.load for p in entry_points(group=_GROUP)}
     if importlib.util.find_spec("rbdae_adapters") is not None:
         for name, module in _IN_HOUSE.items():
-            sources.setdefault(name, lambda module=module: importlib.import_module(module).ADAPTER)
+            sources.setdefault(name, partial(_in_house, module))
     if not sources:
         raise MissingSolver(
             "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "
@@ -386,8 +391,9 @@ def solve(
     rtol, atol : relative and absolute tolerance; `atol` a number or shape (n,)
     t_eval : output times, from the solver's dense output; None for the solver's own steps
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
-        constraints. One-step methods and the BDF codes of scipy and solve_dae go on from the projected state;
-        other multistep codes do so, by a restart, only where the drift exceeds ten times the tolerance
+        constraints. The solvers of scipy, solve_dae and Assimulo go on from the projected state; other multistep
+        codes do so, by a restart that is counted, only where the drift exceeds
+        `rbdae.Projection.restart_tolerance` and ten times the tolerance
     events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step
     step : step size of fixed-step methods, and only of those

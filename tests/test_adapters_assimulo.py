@@ -18,13 +18,14 @@ EXPLICIT = ["Radau5ODE", "RodasODE", "Dopri5", "LSODAR"]
 FORMS = ["index-3", "index-2", "index-1", "index-0"]
 PAIRS = [
     *((m, "index-0") for m in EXPLICIT),
-    *((m, f) for m in ("Radau5DAE", "ODASSL") for f in FORMS),
+    *(("Radau5DAE", f) for f in FORMS),
+    *(("ODASSL", f) for f in FORMS if f != "index-3"),
     ("ODASSL", "overdetermined"),
 ]
 # Errors of the whole trajectory at rtol = atol = 1e-10, between steps included. At index 3 the velocities of the first
 # steps have order 1 (Hairer & Wanner II, section VII.4); the end of the interval is better, see END.
-LEVEL = {("Radau5DAE", "index-3"): 1e-5, ("ODASSL", "index-3"): 1e-6}
-END = {("ODASSL", "index-3"): 5e-7, ("Radau5DAE", "index-3"): 1e-7}
+LEVEL = {("Radau5DAE", "index-3"): 1e-6}
+END = {("Radau5DAE", "index-3"): 1e-7}
 
 
 def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
@@ -44,7 +45,7 @@ def test_follows_the_exact_motion(method, form, t_eval, capfd):
     if t_eval is not None:
         assert np.array_equal(solution.t, t_eval)
     assert errors(solution).max() < LEVEL.get((method, form), 5e-8)
-    assert errors(solution)[-1] < END.get((method, form), 1e-8)
+    assert errors(solution)[-1] < END.get((method, form), 2e-8)
     assert capfd.readouterr() == ("", "")
 
 
@@ -56,7 +57,7 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(method, form, t_eval):
     assert solution.drift.position.max() < 1e-14
     assert solution.drift.velocity.max() < 1e-14
     assert errors(solution).max() < (1e-6 if form == "index-3" else 5e-8)
-    assert (solution.stats.restarts > 0) == (method == "LSODAR")
+    assert solution.stats.restarts == 0
 
 
 def test_dopri5_evaluates_its_first_stage_anew_after_a_projection():
@@ -95,7 +96,7 @@ def test_an_exception_in_a_callback_comes_out_as_itself(method, form):
             raise ZeroDivisionError("mine")  # which Assimulo takes for a recoverable error
         return 1.0
 
-    with pytest.raises(ZeroDivisionError, match="mine"):
+    with pytest.raises(ZeroDivisionError, match=r"mine"):
         solve(toy.Pendulum(form, trouble=trouble), method)
 
 
@@ -106,7 +107,7 @@ def test_an_exception_in_an_event_comes_out_as_itself(method, form):
             raise LookupError("mine too")
         return 1.0
 
-    with pytest.raises(LookupError, match="mine too"):
+    with pytest.raises(LookupError, match=r"mine too"):
         solve(toy.Pendulum(form), method, events=event)
 
 
@@ -163,7 +164,7 @@ def test_the_euler_methods_have_order_one(method):
     assert np.diff(fine.t).max() == pytest.approx(1e-3)
     held = solve(toy.Pendulum(), method, t_end=1.0, step=1e-3, projection=toy.Options())
     assert held.drift.position.max() < 1e-14
-    with pytest.raises(ValueError, match="step="):
+    with pytest.raises(ValueError, match=r"step="):
         solve(toy.Pendulum(), method)
 
 
@@ -205,7 +206,7 @@ def test_options_reach_the_package_and_unknown_ones_are_refused():
     assert np.diff(small.t).max() <= 0.005 + 1e-12
     first = solve(toy.Pendulum(), "Radau5ODE", inith=1e-5)
     assert first.t[1] == pytest.approx(1e-5)
-    with pytest.raises(Unsupported, match="no option 'max_h'.*did you mean 'maxh'"):
+    with pytest.raises(Unsupported, match=r"no option 'max_h'.*did you mean 'maxh'"):
         solve(toy.Pendulum(), "Dopri5", max_h=0.1)
-    with pytest.raises(ValueError, match="assimulo:Dopri5 refuses maxsteps='many'"):
+    with pytest.raises(ValueError, match=r"assimulo:Dopri5 refuses maxsteps='many'"):
         solve(toy.Pendulum(), "Dopri5", maxsteps="many")

@@ -13,7 +13,6 @@ import rbdae.solving as solving
 from rbdae.adapter import Reason, Unsupported
 
 METHODS = ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
-IN_PLACE = [m for m in METHODS if m != "LSODA"]
 
 
 def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
@@ -43,9 +42,8 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(method, t_eval):
     error = np.abs(solution.y - toy.exact(solution.t)[:, :6]).max()
     assert error < max(5e-9, 3 * np.abs(plain.y - toy.exact(plain.t)[:, :6]).max())
     assert solution.stats.projections > 10
-    if method in IN_PLACE:
-        assert solution.stats.restarts == 0
-        assert solution.stats.steps < 1.1 * plain.stats.steps  # the step control did not suffer
+    assert solution.stats.restarts == 0
+    assert solution.stats.steps < 1.1 * plain.stats.steps  # the step control did not suffer
 
 
 def test_projected_explicit_methods_evaluate_their_first_stage_anew():
@@ -53,12 +51,6 @@ def test_projected_explicit_methods_evaluate_their_first_stage_anew():
     extra = projected.stats.evaluations - 6 * projected.stats.steps
     assert extra >= projected.stats.projections - 1
     assert plain.stats.evaluations - 6 * plain.stats.steps < 5
-
-
-def test_lsoda_restarts_only_where_the_drift_exceeds_the_tolerance():
-    tight = solve(toy.Pendulum(), "LSODA", t_end=5.0, projection=toy.Options())
-    assert 1 <= tight.stats.restarts < 20
-    assert tight.stats.restarts < tight.stats.projections
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -83,7 +75,7 @@ def test_an_exception_in_a_callback_comes_out_as_itself(method):
             raise Mine("at half a second")
         return 1.0
 
-    with pytest.raises(Mine, match="half a second"):
+    with pytest.raises(Mine, match=r"half a second"):
         solve(toy.Pendulum(trouble=trouble), method)
 
 
@@ -104,9 +96,7 @@ def test_a_solver_that_fails_midway_gives_what_it_has(method):
 
 
 def test_the_time_of_failure_is_told_when_output_times_end_before_it():
-    solution = solve(
-        toy.Pendulum(trouble=lambda t, y: np.nan if t > 0.5 else 1.0), "RK45", t_eval=[0.0, 0.1, 2.0]
-    )
+    solution = solve(toy.Pendulum(trouble=lambda t, y: np.nan if t > 0.5 else 1.0), "RK45", t_eval=[0.0, 0.1, 2.0])
     assert list(solution.t) == [0.0, 0.1]
     assert "stopped at t = 0." in solution.message and "t = 0.1 " not in solution.message
 
@@ -144,9 +134,7 @@ def test_events(method, projection):
 def test_native_objects_go_straight_into_solve_ivp():
     problem = toy.Pendulum()
     native = solving.adapter("scipy").native(problem, "Radau")
-    found = solve_ivp(
-        native.fun, (native.t0, 1.0), native.y0, native.method, jac=native.jac, rtol=1e-8, atol=1e-8
-    )
+    found = solve_ivp(native.fun, (native.t0, 1.0), native.y0, native.method, jac=native.jac, rtol=1e-8, atol=1e-8)
     assert problem.calls["rhs_jacobian"] > 0
     assert np.abs(found.y[:, -1] - toy.exact(1.0)[:6]).max() < 1e-7
     assert np.array_equal(native.jac(0.0, native.y0), problem.rhs_jacobian(0.0, native.y0))
@@ -157,5 +145,5 @@ def test_options_reach_the_package_and_unknown_ones_are_refused():
     assert np.diff(solution.t).max() <= 0.01 + 1e-12
     limited = solve(toy.Pendulum(), "RK45", max_steps=7)
     assert limited.reason is Reason.TOO_MANY_STEPS and limited.stats.steps == 7
-    with pytest.raises(Unsupported, match="max_stepp.*did you mean 'max_step'"):
+    with pytest.raises(Unsupported, match=r"max_stepp.*did you mean 'max_step'"):
         solve(toy.Pendulum(), "RK45", max_stepp=0.01)

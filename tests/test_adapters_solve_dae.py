@@ -74,7 +74,7 @@ def test_an_exception_in_a_callback_comes_out_as_itself(method):
             raise KeyError("mine")
         return 1.0
 
-    with pytest.raises(KeyError, match="mine"):
+    with pytest.raises(KeyError, match=r"mine"):
         solve(toy.Pendulum("index-1", trouble=trouble), method)
 
 
@@ -126,13 +126,13 @@ def test_native_objects_go_straight_into_the_package():
     assert np.allclose(by_y + 3.0 * by_yp, problem.jacobian(0.0, native.y0, native.yp0, 3.0))
     sparse = solving.adapter("solve_dae").native(problem, "BDF", sparse=True).jac(0.0, native.y0, native.yp0)
     assert np.allclose(sparse[0].toarray(), by_y) and np.allclose(sparse[1].toarray(), by_yp)
-    assert list(solving.adapter("solve_dae").native(toy.Pendulum("index-3"), "Radau").var_index) == [
-        1
-    ] * 3 + [2] * 3 + [3]
+    assert list(solving.adapter("solve_dae").native(toy.Pendulum("index-3"), "Radau").var_index) == [1] * 3 + [
+        2
+    ] * 3 + [3]
 
 
 def test_options_reach_the_package_and_unknown_ones_are_refused():
     higher = solve(toy.Pendulum("index-2"), "Radau", stages=5)
     assert higher.stats.steps < 0.6 * solve(toy.Pendulum("index-2"), "Radau").stats.steps
-    with pytest.raises(Unsupported, match="no option 'stages'.*max_order"):
+    with pytest.raises(Unsupported, match=r"no option 'stages'.*max_order"):
         solve(toy.Pendulum("index-2"), "BDF", stages=5)

@@ -50,7 +50,7 @@ def test_a_stored_trajectory_can_be_projected(solution):
     assert projected.drift.velocity.max() < 1e-15
     assert np.abs(projected.y - solution.y).max() < 1e-5
     assert projected.stats.projections > 0 == solution.stats.projections
-    with pytest.raises(ValueError, match="needs a rbdae.Projection"):
+    with pytest.raises(ValueError, match=r"needs a rbdae.Projection"):
         solution.projected(False)
 
 
@@ -84,10 +84,10 @@ def test_a_file_without_its_problem_keeps_the_arrays(solution, tmp_path):
 
 def test_a_file_of_another_problem_is_refused(solution, tmp_path):
     path = solution.save(tmp_path / "run")
-    with pytest.raises(ValueError, match="formulation 'index-0', but the problem has 'index-2'"):
+    with pytest.raises(ValueError, match=r"formulation 'index-0', but the problem has 'index-2'"):
         load(path, toy.Pendulum("index-2"))
     np.savez(tmp_path / "foreign.npz", t=solution.t)
-    with pytest.raises(ValueError, match="not written by Solution.save"):
+    with pytest.raises(ValueError, match=r"not written by Solution.save"):
         load(tmp_path / "foreign.npz")
 
 

@@ -37,9 +37,9 @@ def test_an_unknown_solver_gets_the_nearest_names(name, nearest):
 def test_a_name_like_none_gets_them_all():
     with pytest.raises(ValueError, match=r"there are .*scipy:RK45.*solve_dae:Radau"):
         solve(solver="qqq")
-    with pytest.raises(TypeError, match="string"):
+    with pytest.raises(TypeError, match=r"string"):
         solve(solver=45)
-    with pytest.raises(ValueError, match="no adapter 'scipi'; did you mean 'scipy'"):
+    with pytest.raises(ValueError, match=r"no adapter 'scipi'; did you mean 'scipy'"):
         solving.adapter("scipi")
 
 
@@ -82,7 +82,7 @@ def test_wrong_input_raises_at_once(arguments, error, message):
 
 
 def test_something_that_is_no_problem_is_refused():
-    with pytest.raises(TypeError, match="rbdae.formulate"):
+    with pytest.raises(TypeError, match=r"rbdae.formulate"):
         solving.solve(object(), (0.0, 1.0), solver="scipy:RK45")
 
 

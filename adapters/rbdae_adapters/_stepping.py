@@ -89,9 +89,7 @@ class Recorder:
     A run also ends where `STALLED` steps in a row do not move the time: some codes would go on for ever.
     """
 
-    def __init__(
-        self, problem: Problem, request: Request, *, one_step: bool, max_steps: int | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, request: Request, *, one_step: bool, max_steps: int | None = None) -> None:
         self.request = request
         self.max_steps = max_steps
         self._stalled = 0

@@ -7,15 +7,15 @@ How each of them takes part:
 - Radau5DAE: Assimulo's class drops the user's Jacobian and doubles all unknowns, (y, y'), with index classes 1 and 2;
   so it gives up at index 3, and at index 2 with tight tolerances. Here the same compiled RADAU5 gets the
   equations F(t, y, y') = 0 with the derivatives of the differential unknowns only, every unknown in its index
-  class (Hairer & Wanner II, section VII.3), and analytic Jacobians. Options keep Assimulo's names.
+  class (Hairer & Wanner II, section VII.3), and analytic Jacobians. Options keep Assimulo's names; index-3 forms run at
+  tolerances tighter by `INDEX_3_MARGIN`.
 - ODASSL is called step by step without Assimulo's loop, which has no dense output. It never calls a user's
   Jacobian: it takes finite differences of the residual. It tests no errors of multipliers (`algvar` 0 in the native
   object). Index 3 is not offered: it works on the heavy top, but its corrector fails at the start of stiffer models.
 
-A projected state goes back without a restart into the one-step methods (through the Fortran code's own array,
-with Dopri5's first stage evaluated anew) and into ODASSL (its zeroth divided difference, which moves the recent
-history along). LSODAR starts again, at order 1, where the drift exceeds ten times the tolerance; a restart
-costs some 20 to 40 evaluations.
+A projected state goes back into all of them without a restart: into the one-step methods through the Fortran
+code's own array, with Dopri5's first stage evaluated anew; into ODASSL and LSODAR as the zeroth difference of their
+history, which moves the recent history along, as CVODE's own projection does.
 
 Left out: RungeKutta34, which rejects no steps, GLIMDA, and Assimulo's SUNDIALS solvers (see scikits.odes).
 """
@@ -27,7 +27,7 @@ import importlib.metadata
 import importlib.util
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, final
 
@@ -92,7 +92,7 @@ _ODASSL = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _part(name: str) -> ModuleType:
     """A module of Assimulo, without what it prints and warns when it is imported."""
     with quiet():
@@ -155,9 +155,7 @@ def _res(problem: Problem, counts: _Counts) -> Callable[[float, Vec, Vec], Vec]:
     return res
 
 
-def _explicit(
-    problem: Problem, rhs: Callable[[float, Vec], Vec], jacobian: Callable[[float, Vec], Mat]
-) -> Any:
+def _explicit(problem: Problem, rhs: Callable[[float, Vec], Vec], jacobian: Callable[[float, Vec], Mat]) -> Any:
     native = _part("problem").Explicit_Problem(rhs, problem.y0.copy(), problem.t0)
     native.jac = jacobian
     native.name = problem.formulation
@@ -201,7 +199,7 @@ def _surrender(error: Exception, table: dict[int, tuple[Reason, str]]) -> GaveUp
 # Solvers that run through Assimulo's classes
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reporting(name: str) -> type:
     """Assimulo's class `name` whose accepted steps go to a `Recorder` and nowhere else."""
     base: Any = getattr(_part("solvers"), name)
@@ -371,7 +369,7 @@ def _run_radau5(problem: Problem, method: Method, request: Request, options: dic
     counts, trap = _Counts(), Trap()
     recorder = Recorder(problem, request, one_step=True)
     stacked = _Stacked(problem, counts)
-    size, n = stacked.size, problem.n
+    size = stacked.size
     rtol, atol = request.rtol, atol_vector(problem, request)
     if problem.index == 3:
         rtol, atol = max(INDEX_3_MARGIN * rtol, 1e-13), np.maximum(INDEX_3_MARGIN * atol, 1e-13)
@@ -582,7 +580,7 @@ class AssimuloAdapter(AbstractAdapter):
             frozenset({"dae", "ode"}),
             _INDICES,
             one_step=True,
-            summary="RADAU5 (Radau IIA, order 5) with index classes; analytic Jacobian, which Assimulo's own class drops",
+            summary="RADAU5 (Radau IIA, order 5); analytic Jacobian, which Assimulo's own class drops",
         ),
         Method(
             "ODASSL",
@@ -593,7 +591,7 @@ class AssimuloAdapter(AbstractAdapter):
         Method("Radau5ODE", _ODE, one_step=True, summary="RADAU5 (Radau IIA, order 5), analytic Jacobian"),
         Method("RodasODE", _ODE, one_step=True, summary="RODAS (Rosenbrock, order 4), analytic Jacobian"),
         Method("Dopri5", _ODE, one_step=True, summary="DOPRI5 (Dormand-Prince 5(4)), explicit"),
-        Method("LSODAR", _ODE, summary="Adams or BDF by itself, analytic Jacobian; projects by restarts"),
+        Method("LSODAR", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian"),
         Method(
             "ExplicitEuler", _ODE, one_step=True, fixed_step=True, summary="explicit Euler, fixed step, for comparison"
         ),

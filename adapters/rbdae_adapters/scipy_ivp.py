@@ -1,13 +1,12 @@
 """scipy's `solve_ivp` solvers, driven step by step through their `OdeSolver` classes.
 
-A projected state goes back into every solver but LSODA without a restart:
+A projected state goes back into every one of them without a restart:
 
 - RK23, RK45, DOP853: into `y`, with `f` evaluated anew, for the last stage of a step is the first of the next.
 - Radau: the same; its starting values come from the collocation polynomial of the unprojected step, which
   differs by the correction only.
-- BDF: into the zeroth backward difference, which moves the recent history along, as CVODE's projection does.
-- LSODA keeps its history in compiled memory: it starts again, at order 1 and with a step of its choice (some
-  20 to 40 evaluations), where the drift exceeds ten times the tolerance.
+- BDF, LSODA: into the zeroth backward difference, or the zeroth column of the Nordsieck array, which moves the
+  recent history along, as CVODE's own projection does.
 """
 
 from __future__ import annotations
@@ -65,16 +64,11 @@ class ScipyProblem:
 @final
 class _Stepper(AbstractStepper):
     def __init__(self, native: ScipyProblem, request: Request, y0: Vec, options: dict[str, Any]) -> None:
-        self._options = dict(options, rtol=request.rtol, atol=request.atol)
+        arguments = dict(options, rtol=request.rtol, atol=request.atol)
         if native.method in _IMPLICIT:
-            self._options["jac"] = native.jac
-        self._native = native
-        self._t_end = request.t_end
-        self._past = Stats()  # of solvers that a restart has replaced
-        self._solver = self._new(request.t0, y0)
-
-    def _new(self, t: float, y: Vec) -> OdeSolver:
-        return _CLASSES[self._native.method](self._native.fun, t, y.copy(), self._t_end, **self._options)
+            arguments["jac"] = native.jac
+        made = _CLASSES[native.method]
+        self._solver = made(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
 
     def step(self) -> tuple[float, Vec]:
         solver = self._solver
@@ -99,16 +93,10 @@ class _Stepper(AbstractStepper):
         else:
             solver.f = solver.fun(t, y)
 
-    def _count(self, stats: Stats) -> None:
-        stats.evaluations += self._solver.nfev
-        stats.jacobians += self._solver.njev
-        stats.factorisations = max(stats.factorisations, 0) + self._solver.nlu
-
     def finish(self, stats: Stats) -> None:
-        self._count(self._past)
-        stats.evaluations = self._past.evaluations
-        stats.jacobians = self._past.jacobians
-        stats.factorisations = self._past.factorisations
+        stats.evaluations = self._solver.nfev
+        stats.jacobians = self._solver.njev
+        stats.factorisations = self._solver.nlu
         stats.rejected = -1  # scipy does not count them
 
 
@@ -143,8 +131,8 @@ class ScipyAdapter(AbstractAdapter):
         Method("RK45", _ODE, one_step=True, summary="Dormand-Prince 5(4), explicit"),
         Method("DOP853", _ODE, one_step=True, summary="Dormand-Prince 8(5,3), explicit"),
         Method("Radau", _ODE, one_step=True, summary="Radau IIA of order 5, implicit, analytic Jacobian"),
-        Method("BDF", _ODE, summary="BDF of order 1 to 5, analytic Jacobian; projects without a restart"),
-        Method("LSODA", _ODE, summary="Adams or BDF by itself, analytic Jacobian; projects by restarts"),
+        Method("BDF", _ODE, summary="BDF of order 1 to 5, implicit, analytic Jacobian"),
+        Method("LSODA", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian"),
     )
 
     def version(self) -> str | None:

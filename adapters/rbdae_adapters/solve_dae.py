@@ -2,7 +2,12 @@
 
 solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Its effect is had
 here from outside: the tolerances of index-2 and index-3 unknowns are divided by h and h^2, which scales their error
-and Newton norms as Radau5 does (Hairer & Wanner II, sections IV.8 and VII.3).
+and Newton norms as Radau5 does (Hairer & Wanner II, sections IV.8 and VII.3). Three more settings are ours:
+
+- multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
+  the largest of them;
+- Newton's iteration is not asked for less than some 500 roundings;
+- index-3 forms run at tolerances tighter by `INDEX_3_MARGIN`, with a first step that is not lost in rounding.
 
 A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
 BDF as its zeroth backward difference, which moves the recent history along.
@@ -13,7 +18,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -30,14 +35,25 @@ if TYPE_CHECKING:
 _SPARSE_FROM = 60
 """Unknowns from which SuperLU is faster than LAPACK here (measured on chains)."""
 
+INDEX_3_MARGIN = 1e-2
+"""Index-3 forms run at tolerances tighter by this: the scaling loosens those of velocities by 1/h."""
+
 _EPS = float(np.finfo(float).eps)
 
-_COMMON = frozenset({"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter",
-                     "controller_deadband"})
+_COMMON = frozenset(
+    {"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband"}
+)
 _OPTIONS = {
     "Radau": _COMMON | {"stages", "continuous_error_weight", "newton_max_iter", "newton_iter_embedded"},
     "BDF": _COMMON | {"max_order", "NDF_strategy"},
 }
+
+
+def _first_step(problem: Problem, request: Request) -> float:
+    """For index 3, where steps that are too small are lost in rounding: errors of velocities grow like 1/h."""
+    tested = problem.variable_index == 1
+    rate = np.max(np.abs(problem.yd0[tested]) / (1.0 + np.abs(problem.y0[tested])), initial=1.0)
+    return min(0.1 * float(request.rtol**0.25 / rate), request.t_end - request.t0)
 
 
 @final
@@ -177,7 +193,7 @@ class SolveDaeAdapter(AbstractAdapter):
             "BDF",
             frozenset({"dae", "ode"}),
             frozenset({1, 2, 3}),
-            summary="BDF of order 1 to 5, analytic Jacobians, dense or sparse; projects without a restart",
+            summary="BDF of order 1 to 5, analytic Jacobians, dense or sparse",
         ),
     )
 
@@ -235,6 +251,10 @@ class SolveDaeAdapter(AbstractAdapter):
         recorder = Recorder(problem, request, one_step=True)
         with quiet() as chatter:
             atol = atol_vector(problem, request)
+            if problem.index == 3:
+                request = replace(request, rtol=max(INDEX_3_MARGIN * request.rtol, 1e-13))
+                atol = np.maximum(INDEX_3_MARGIN * atol, 1e-13)
+                options.setdefault("first_step", _first_step(problem, request))
             stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)
         return chatter.added_to(outcome)

@@ -1,0 +1,492 @@
+"""All formulations are one mechanics: the same accelerations, multipliers and reactions at the same consistent state,
+and they satisfy the laws of Newton and Euler, written out here body by body."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from cases import PAIR_IDS, PAIRS, REFERENCE, SYSTEMS, Pairing, along, close
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+
+SEEDS = (0, 1)
+
+
+@cache
+def _system(name: str, seed: int) -> rbdae.System:
+    """The mechanism at its own start (seed 0) or at a random state that `formulate` makes consistent."""
+    system = SYSTEMS[name]()
+    return cases.stirred(system, np.random.default_rng(seed)) if seed else system
+
+
+@cache
+def _problem(name: str, pairing: Pairing, seed: int = 0, radial: str = "zero") -> rbdae.Problem:
+    return cases.formulate(_system(name, seed), pairing, radial_inertia=radial)
+
+
+def _n_joints(problem: rbdae.Problem) -> int:
+    return int(problem.model.primitives["n"].sum())
+
+
+def _motion(problem: rbdae.Problem) -> dict[str, Any]:
+    """Everything physical at the start: natural coordinates and their rates, multipliers, reactions."""
+    t, y, n = problem.t0, problem.y0, problem.layout.v.stop
+    rates = np.append(problem.yd0[:n], np.zeros(problem.n - n))
+    joints = problem.multipliers(t, y)
+    forces = [[r.force, r.torque] for joint in problem.reactions(t, y).values() for r in joint.values()]
+    return {
+        "natural coordinates": problem.natural(t, y),
+        "natural rates": along(lambda z: problem.natural(t, z), y, rates),
+        "joint multipliers": joints[len(joints) - _n_joints(problem) :],
+        "reactions": np.array(forces).reshape(-1, 6),
+        "energy": np.array([problem.energy(t, y).kinetic, problem.energy(t, y).potential, problem.energy(t, y).total]),
+        "momentum": np.concatenate([problem.momentum(t, y).linear, problem.momentum(t, y).angular]),
+    }
+
+
+@cache
+def _reference(name: str, seed: int) -> dict[str, Any]:
+    return _motion(_problem(name, REFERENCE, seed))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_all_pairings_are_one_motion(system, pairing, seed):
+    problem = _problem(system, pairing, seed)
+    found, wanted = _motion(problem), _reference(system, seed)
+    for what, value in wanted.items():
+        if not value.size:
+            continue
+        error = np.abs(found[what] - value).max() / max(1.0, np.abs(value).max())
+        assert error < (1e-7 if what == "natural rates" else 1e-9), f"{problem!r}: {what} differ by {error:.2g}"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_the_start_solves_the_equations(system, pairing, seed):
+    problem = _problem(system, pairing, seed)
+    scale = max(1.0, np.abs(problem.yd0).max(), np.abs(problem.y0).max())
+    masses = max(1.0, float(problem.model.bodies["mass"].max()), np.abs(problem.model.bodies["inertia"]).max())
+    assert np.abs(problem.residual(problem.t0, problem.y0, problem.yd0)).max() < 1e-12 * scale * masses
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng):
+    """Elimination and residual are two codes: explicit rates and multipliers make the residual of the dynamics vanish,
+    and that of the acceleration constraint, wherever positions and velocities are."""
+    problem = cases.problem(system, pairing)
+    for _, y in cases.manifold_states(problem, rng):
+        rates, la = problem.rates(0.0, y)
+        yd = np.append(rates, np.zeros(problem.n - len(rates)))
+        state = y.copy()
+        state[problem.layout.la] = la[: problem.n - len(rates)]
+        residual = problem.residual(0.0, state, yd)
+        if problem.kind == "dae" and problem.index > 1:  # its constraint is of a lower order, and violated here
+            residual = residual[: problem.layout.v.stop]
+        scale = max(1.0, np.abs(rates).max(), np.abs(la).max(initial=0.0))
+        masses = max(1.0, np.abs(problem.model.bodies["inertia"]).max(), float(problem.model.bodies["mass"].max()))
+        assert np.abs(residual).max() < 1e-11 * scale * masses
+
+
+# ---------------------------------------------------------------- Newton and Euler
+
+
+def _bushing_wrenches(system: rbdae.System, states: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """(body, force, point) of every bushing end, and its dissipated power last."""
+    out = []
+    power = 0.0
+    for force in system.forces:
+        a, b = force.bodies
+        ends = []
+        for body, r in ((a, force.at_a), (b, force.at_b)):
+            if body.fixed:
+                ends.append((r, np.zeros(3)))
+            else:
+                s = states[body.name]
+                arm = s.orientation.apply(np.array(r))
+                spin = s.orientation.apply(s.angular_velocity)
+                ends.append((s.position + arm, s.velocity + np.cross(spin, arm)))
+        (xa, va), (xb, vb) = ends
+        f = -force.stiffness @ (xa - xb) - force.damping @ (va - vb)
+        power += (va - vb) @ force.damping @ (va - vb)
+        out += [(a.name, f, xa), (b.name, -f, xb)]
+    return [*out, ("power", np.array(power), None)]
+
+
+def _joint_wrenches(problem: rbdae.Problem, states: dict[str, Any]) -> list[tuple[str, Any, Any, Any]]:
+    """(body, force, torque, point) of every joint on each of its bodies, the ground included."""
+    out = []
+    reactions = problem.reactions(problem.t0, problem.y0)
+    for joint in problem.system.joints:
+        for body, r in zip(joint.bodies, (joint.at_a, joint.at_b), strict=True):
+            point = r
+            if not body.fixed:
+                s = states[body.name]
+                point = s.position + s.orientation.apply(np.array(r))
+            reaction = reactions[joint.name][body.name]
+            out.append((body.name, reaction.force, reaction.torque, point))
+    return out
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_newton_and_euler(system, seed):
+    """m a = F and J Omegadot + Omega x J Omega = M for each body, with the reactions as they are reported."""
+    problem = _problem(system, Pairing("index-1", "quaternion", "coordinate"), seed)
+    t, y, yd = problem.t0, problem.y0, problem.yd0
+    rates = yd.copy()
+    rates[problem.layout.la] = 0.0
+    states = problem.states(t, y)
+    wrenches = [(b, f, np.zeros(3), x) for b, f, x in _bushing_wrenches(problem.system, states)[:-1]]
+    wrenches += _joint_wrenches(problem, states)
+    for body in problem.system.bodies:
+        s = states[body.name]
+        com = s.center_of_mass
+        force = body.mass * problem.system.gravity
+        about = com if body.pivot is None else s.position
+        torque = np.cross(com - about, force)
+        for name, f, m, x in wrenches:
+            if name == body.name:
+                force = force + f
+                torque = torque + m + np.cross(x - about, f)
+        J, om = body.inertia, s.angular_velocity
+        turn = along(lambda z, n=body.name: problem.states(t, z)[n].angular_velocity, y, rates)
+        spatial = s.orientation.apply(J @ turn + np.cross(om, J @ om))
+        size = max(1.0, np.abs(torque).max(), np.abs(spatial).max(), np.abs(om).max() ** 2 * J.max())
+        assert np.abs(spatial - torque).max() < 1e-8 * size, f"{system}: angular balance of {body.name}"
+        if body.pivot is None:
+            v = lambda z, n=body.name: (  # noqa: E731
+                problem.natural(t, z)[problem.model.names.index(n), 12:15]
+            )
+            acceleration = along(v, y, rates)
+            assert np.abs(body.mass * acceleration - force).max() < 1e-8 * max(1.0, np.abs(force).max())
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_action_is_reaction(system, pairing):
+    problem = _problem(system, pairing)
+    states = problem.states(problem.t0, problem.y0)
+    reactions = problem.reactions(problem.t0, problem.y0)
+    assert list(reactions) == [j.name for j in problem.system.joints]
+    wrenches = iter(_joint_wrenches(problem, states))
+    for joint in problem.system.joints:
+        assert set(reactions[joint.name]) == {b.name for b in joint.bodies}
+        (_, f, m, x), (_, g, n, z) = next(wrenches), next(wrenches)
+        size = max(1.0, np.abs(f).max(), np.abs(m).max())
+        np.testing.assert_allclose(f, -g, rtol=0, atol=1e-12 * size)
+        np.testing.assert_allclose(m + np.cross(x, f), -(n + np.cross(z, g)), rtol=0, atol=1e-11 * size)
+        if isinstance(joint, rbdae.joints.Spherical):
+            np.testing.assert_allclose(m, 0.0, atol=1e-11 * size)  # a ball joint takes no torque about its centre
+            assert np.abs(f).max() > 1e-3
+
+
+# ---------------------------------------------------------------- statics by hand
+
+
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+def test_a_body_hangs_at_rest(pairing):
+    system = rbdae.System(gravity=(0.0, 0.0, -10.0))
+    turn = Rotation.from_rotvec((0.4, -0.7, 0.3))
+    at = np.array((0.3, -0.2, 0.4))
+    # the centre of mass 0.5 m below the joint
+    center = at + turn.inv().apply((0.0, 0.0, -0.5))
+    bob = system.add_body(
+        "bob",
+        mass=2.0,
+        inertia=cases.INERTIA,
+        center_of_mass=center,
+        position=np.array((1.0, 2.0, 3.0)) - turn.apply(at),
+        orientation=turn,
+    )
+    system.add_joint(rbdae.joints.Spherical(system.ground, bob, at_a=(1.0, 2.0, 3.0), at_b=at, name="hook"))
+    problem = cases.formulate(system, pairing, consistent="check")
+    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-14 * 20
+    reaction = problem.reactions(problem.t0, problem.y0)["hook"]
+    np.testing.assert_allclose(reaction["bob"].force, (0.0, 0.0, 20.0), atol=1e-13)
+    np.testing.assert_allclose(reaction["ground"].force, (0.0, 0.0, -20.0), atol=1e-13)
+    np.testing.assert_allclose(reaction["bob"].torque, 0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+def test_a_chain_with_two_arms_hangs_at_rest(pairing):
+    """Each joint carries what hangs below it; two equal arms keep the lower link upright."""
+    system = rbdae.System(gravity=(0.0, 0.0, -10.0))
+    turn = Rotation.from_euler("ZXZ", (0.3, 1.1, -0.4))  # of the body axes, away from gimbal lock
+
+    def add(name, mass, *position):
+        return system.add_body(name, mass=mass, inertia=(0.2, 0.25, 0.3), position=position, orientation=turn)
+
+    def join(a, b, at_a, at_b, name):
+        points = [r if body.fixed else turn.inv().apply(r) for body, r in ((a, at_a), (b, at_b))]
+        system.add_joint(rbdae.joints.Spherical(a, b, *points, name=name))
+
+    upper, lower = add("upper", 1.0, 0, 0, -0.5), add("lower", 3.0, 0, 0, -1.5)
+    left, right = add("left", 0.5, -0.4, 0, -2.3), add("right", 0.5, 0.4, 0, -2.3)
+    join(system.ground, upper, (0, 0, 0), (0, 0, 0.5), "top")
+    join(upper, lower, (0, 0, -0.5), (0, 0, 0.5), "middle")
+    join(left, lower, (0, 0, 0.3), (-0.4, 0, -0.5), "to left")
+    join(lower, right, (0.4, 0, -0.5), (0, 0, 0.3), "to right")
+    problem = cases.formulate(system, pairing, consistent="check")
+    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-12
+    reactions = problem.reactions(problem.t0, problem.y0)
+    for joint, above, below, load in (
+        ("top", "ground", "upper", 50.0),
+        ("middle", "upper", "lower", 40.0),
+        ("to left", "lower", "left", 5.0),
+        ("to right", "lower", "right", 5.0),
+    ):
+        np.testing.assert_allclose(reactions[joint][below].force, (0, 0, load), atol=1e-12)
+        np.testing.assert_allclose(reactions[joint][above].force, (0, 0, -load), atol=1e-12)
+
+
+# ---------------------------------------------------------------- multipliers in closed form
+
+
+def _wrench_on_directors(problem: rbdae.Problem, name: str) -> float:
+    """Sum of F . R r over all forces on a body, r from its reference point: half of q . (generalised force)."""
+    states = problem.states(problem.t0, problem.y0)
+    body = next(b for b in problem.system.bodies if b.name == name)
+    s = states[name]
+    origin = s.center_of_mass if body.pivot is None else s.position
+    out = body.mass * problem.system.gravity @ (s.center_of_mass - origin)
+    for b, f, x in _bushing_wrenches(problem.system, states)[:-1]:
+        if b == name:
+            out += f @ (x - origin)
+    for b, f, _, x in _joint_wrenches(problem, states):
+        if b == name:
+            out += f @ (x - origin)
+    return float(out)
+
+
+# joints of which the natural force is the force at a point, as a spherical one's
+POINT_JOINTS = [s for s in SYSTEMS if s != "tied"]
+HAMILTONIAN = [p for p in cases.PAIRINGS if FORMULATIONS[p.formulation].momenta and p.rotation == "quaternion"]
+
+
+@pytest.mark.parametrize("system", POINT_JOINTS)
+@pytest.mark.parametrize("pairing", HAMILTONIAN, ids=str)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_hamiltonian_multiplier(system, pairing, seed):
+    """Hamiltonian paper, Remark 4.2: lambda = -q . grad V; joints and dampers count like the potential."""
+    problem = _problem(system, pairing, seed)
+    la = problem.multipliers(problem.t0, problem.y0)
+    for k, name in enumerate(problem.model.names):
+        wanted = 2.0 * _wrench_on_directors(problem, name)
+        assert abs(la[k] - wanted) < 1e-9 * max(1.0, abs(wanted), np.abs(la).max())
+
+
+@pytest.mark.parametrize("pairing", HAMILTONIAN, ids=str)
+def test_hamiltonian_multiplier_is_zero_without_a_potential_torque(pairing):
+    """Remark 4.2: B turns freely; A has V = m g L e3 . d3, so lambda = -q . grad V = -2 V."""
+    free = _problem("B", pairing)
+    assert abs(free.multipliers(0.0, free.y0)[0]) < 1e-10  # of kinetic energies of 5e4 J
+    top = _problem("A", pairing)
+    V = top.energy(0.0, top.y0).potential
+    assert abs(V - 11.09 * 9.81 * 0.5) < 1e-12 * V
+    gradient = along_all(lambda p: 11.09 * 9.81 * (p[0] ** 2 - p[1] ** 2 - p[2] ** 2 + p[3] ** 2), top.y0[:4])
+    assert abs(top.multipliers(0.0, top.y0)[0] + top.y0[:4] @ gradient) < 1e-9 * V
+
+
+def along_all(f: Any, q: Any) -> Any:
+    return np.array([along(f, q, e) for e in np.eye(len(q))])
+
+
+@pytest.mark.parametrize("system", POINT_JOINTS)
+@pytest.mark.parametrize("formulation", ["index-3", "index-2", "index-1", "index-0"])
+@pytest.mark.parametrize("radial", ["zero", "half-trace"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_quaternion_multiplier(system, formulation, radial, seed):
+    """p times the equation of motion: lambda = 4 T + J0 |Omega|^2 + p . f, T the kinetic energy of rotation.
+
+    Forms paper (30) with its factor corrected, and the radial inertia J0; f the generalised forces.
+    """
+    problem = _problem(system, Pairing(formulation, "quaternion", "coordinate"), seed, radial)
+    la = problem.multipliers(problem.t0, problem.y0)
+    states = problem.states(problem.t0, problem.y0)
+    for k, body in enumerate(problem.system.bodies):
+        om = states[body.name].angular_velocity
+        J0 = 0.5 * np.trace(body.inertia) if radial == "half-trace" else 0.0
+        wanted = 2.0 * om @ body.inertia @ om + J0 * om @ om + 2.0 * _wrench_on_directors(problem, body.name)
+        assert abs(la[k] - wanted) < 1e-9 * max(1.0, abs(wanted), np.abs(la).max())
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("formulation", ["index-1", "index-0"])
+def test_radial_inertia_leaves_the_motion_alone(system, formulation):
+    pairing = Pairing(formulation, "quaternion", "coordinate")
+    zero, half = (_motion(_problem(system, pairing, 1, radial)) for radial in ("zero", "half-trace"))
+    for what in zero:
+        assert close(half[what], zero[what], 1e-8), what
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_director_multipliers_do_not_know_momenta(system):
+    """The director mass is constant, so -dT/dq vanishes and both forms have the same multipliers."""
+    momenta = _problem(system, Pairing("hamiltonian", "directors", "momentum"), 1)
+    lagrangian = _problem(system, Pairing("index-1", "directors", "coordinate"), 1)
+    assert close(momenta.y0[momenta.layout.la], lagrangian.y0[lagrangian.layout.la], 1e-9)
+
+
+# ---------------------------------------------------------------- rates of what is conserved
+
+
+def _rate_of(problem: rbdae.Problem, quantity: Any) -> Any:
+    rates = problem.yd0.copy()
+    rates[problem.layout.la] = 0.0
+    return along(lambda z: quantity(problem.t0, z), problem.y0, rates)
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_energy_falls_by_the_dissipated_power(system, pairing):
+    problem = _problem(system, pairing)
+    states = problem.states(problem.t0, problem.y0)
+    power = float(_bushing_wrenches(problem.system, states)[-1][1])
+    assert (power > 0.1) == (system in ("bushed", "branched", "mixed"))
+    found = _rate_of(problem, lambda t, z: problem.energy(t, z).total)
+    total = problem.energy(problem.t0, problem.y0)
+    speed = max(1.0, np.abs(problem.yd0).max())
+    assert abs(found + power) < 1e-9 * speed * max(1.0, abs(total.kinetic), abs(total.potential))
+
+
+@pytest.mark.parametrize("system, pairing", [(s, p) for s, p in PAIRS if s in ("B", "floating")])
+def test_momentum_is_conserved_without_outer_forces(system, pairing):
+    problem = _problem(system, pairing)
+    both = _rate_of(problem, lambda t, z: np.concatenate(list(_parts(problem.momentum(t, z)))))
+    size = max(np.abs(part).max() for part in _parts(problem.momentum(problem.t0, problem.y0)))
+    speed = max(1.0, np.abs(problem.yd0).max())
+    assert np.abs(both).max() < 1e-9 * size * speed
+
+
+def _parts(momentum: Any) -> tuple[Any, Any]:
+    return momentum.linear, momentum.angular
+
+
+def test_momentum_changes_by_the_weight():
+    system = cases.floating()
+    falling = rbdae.System(gravity=(1.0, 2.0, -9.0))
+    for body in system.bodies:
+        falling.add_body(
+            body.name, mass=body.mass, inertia=body.inertia, position=body.position, velocity=body.velocity,
+            angular_velocity=body.angular_velocity, center_of_mass=body.center_of_mass,
+        )  # fmt: skip
+    problem = rbdae.formulate(falling, "null-space")
+    weight = sum(b.mass for b in falling.bodies) * falling.gravity
+    coms = problem.states(0.0, problem.y0)
+    torque = sum(np.cross(coms[b.name].center_of_mass, b.mass * falling.gravity) for b in falling.bodies)
+    np.testing.assert_allclose(_rate_of(problem, lambda t, z: problem.momentum(t, z).linear), weight, rtol=1e-9)
+    np.testing.assert_allclose(_rate_of(problem, lambda t, z: problem.momentum(t, z).angular), torque, rtol=1e-9)
+
+
+def test_energy_and_momentum_by_definition():
+    """Sums over point masses that make up the body, against the formulas."""
+    body = cases.skew_top().bodies[0]
+    problem = _problem("skew-top", REFERENCE)
+    s = problem.states(0.0, problem.y0)["top"]
+    w = s.orientation.apply(s.angular_velocity)
+    J = s.orientation.as_matrix() @ body.inertia @ s.orientation.as_matrix().T
+    energy, momentum = problem.energy(0.0, problem.y0), problem.momentum(0.0, problem.y0)
+    assert abs(energy.kinetic - 0.5 * w @ J @ w) < 1e-13
+    assert abs(energy.potential + body.mass * problem.system.gravity @ s.center_of_mass) < 1e-13
+    p = body.mass * np.cross(w, s.center_of_mass - s.position)
+    np.testing.assert_allclose(momentum.linear, p, atol=1e-14)
+    np.testing.assert_allclose(momentum.angular, np.cross(s.position, p) + J @ w, atol=1e-13)
+
+
+# ---------------------------------------------------------------- structure of the equations
+
+
+@pytest.mark.parametrize("system", [s for s in SYSTEMS if s not in cases.NO_TREE])
+@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+def test_implicit_null_space_form_is_the_explicit_one(system, rotation, rng):
+    """The residual has its own code with the reduced mass matrix, the right-hand side goes through the multipliers."""
+    problem = cases.problem(system, Pairing("null-space", rotation, "angular"))
+    for where, y in cases.manifold_states(problem, rng):
+        rates = problem.rhs(0.0, y)
+        residual = problem.residual(0.0, y, rates)
+        scale = max(1.0, np.abs(rates).max()) * max(1.0, np.abs(problem.model.bodies["inertia"]).max())
+        assert np.abs(residual).max() < 1e-11 * scale, where
+        assert np.abs(problem.residual(0.0, y, rates + 1.0)).min() > 1e-3
+
+
+@pytest.mark.parametrize("system, pairing", [(s, p) for s, p in PAIRS if p.formulation == "index-0"], ids=str)
+def test_index_0_satisfies_the_acceleration_constraint(system, pairing, rng):
+    """G vdot + g_II = d(gdot)/dt = 0, wherever positions and velocities are."""
+    problem = cases.problem(system, pairing)
+    internal = problem.model.n * len(problem._chart.internal)
+    for where, y in cases.manifold_states(problem, rng):
+        rates = problem.rhs(0.0, y)
+        found = along(lambda z, p=problem: p.constraints(0.0, z).velocity, y, rates, 1e-4)
+        if pairing.velocity == "angular" and where == "off the manifold":
+            found = found[internal:]  # adot = K(a) Omega keeps what the chart has of drift, not its rate
+        assert np.abs(found).max(initial=0.0) < 1e-7 * max(1.0, np.abs(rates).max()), where
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_rigid_motion_of_everything_turns_the_motion(system, rng):
+    turn, shift = Rotation.random(random_state=rng), rng.standard_normal(3)
+    here = _system(system, 0)
+    there = cases.rebuild(here, turn=turn, shift=shift)
+    for pairing in cases.pairings_for(system):
+        if pairing.formulation not in ("index-1", "null-space", "hamiltonian-eliminated"):
+            continue
+        old, new = _problem(system, pairing), cases.formulate(there, pairing)
+        a, b = _motion(old), _motion(new)
+        for what in ("natural coordinates", "natural rates"):
+            shape = (*a[what].shape[:-1], 8, 3)
+            x, z = turn.apply(a[what].reshape(-1, 3)).reshape(shape), b[what].reshape(shape).copy()
+            if what == "natural coordinates":
+                z[..., 0, :] -= shift
+            assert close(z, x, 1e-7, max(1.0, np.abs(x).max())), (what, pairing)
+        forces = turn.apply(a["reactions"].reshape(-1, 3)).reshape(-1, 6)
+        assert close(b["reactions"], forces, 1e-8, max(1.0, np.abs(forces).max(initial=0.0)))
+        assert abs(a["energy"][0] - b["energy"][0]) < 1e-9 * max(1.0, a["energy"][0])
+
+
+@pytest.mark.parametrize("system", [s for s in SYSTEMS if len(SYSTEMS[s]().bodies) > 1])
+def test_the_order_of_bodies_joints_and_forces_does_not_matter(system):
+    here = _system(system, 1)
+    there = cases.rebuild(here, order=range(len(here.bodies))[::-1])
+    for pairing in cases.pairings_for(system):
+        old, new = _problem(system, pairing, 1), cases.formulate(there, pairing)
+        a, b = _motion(old), _motion(new)
+        for i, name in enumerate(old.model.names):
+            k = new.model.names.index(name)
+            for what in ("natural coordinates", "natural rates"):
+                x, z = a[what][i], b[what][k]
+                assert close(z, x, 1e-7, max(1.0, np.abs(x).max())), (what, pairing, name)
+        x, z = old.reactions(0.0, old.y0), new.reactions(0.0, new.y0)
+        for joint in x:
+            for body, reaction in x[joint].items():
+                for what in ("force", "torque"):
+                    one, other = getattr(reaction, what), getattr(z[joint][body], what)
+                    assert close(other, one, 1e-8, np.abs(a["reactions"]).max()), (joint, body, what, pairing)
+
+
+def test_vectorised_over_rows(rng):
+    """states, energy, ... of a trajectory are those of its rows."""
+    problem = cases.problem("branched", Pairing("index-2", "quaternion", "angular"))
+    t = np.linspace(0.0, 1.0, 5)
+    y = problem.y0 + 0.1 * rng.standard_normal((5, problem.n))
+    states, energy, momentum = problem.states(t, y), problem.energy(t, y), problem.momentum(t, y)
+    constraints, multipliers, reactions = problem.constraints(t, y), problem.multipliers(t, y), problem.reactions(t, y)
+    for k in range(5):
+        one = problem.states(t[k], y[k])
+        for name, s in one.items():
+            for field in ("position", "velocity", "angular_velocity", "center_of_mass"):
+                np.testing.assert_array_equal(getattr(states[name], field)[k], getattr(s, field))
+            np.testing.assert_array_equal(states[name].orientation[k].as_quat(), s.orientation.as_quat())
+        np.testing.assert_allclose(energy.total[k], problem.energy(t[k], y[k]).total, rtol=1e-14)
+        np.testing.assert_allclose(momentum.angular[k], problem.momentum(t[k], y[k]).angular, rtol=1e-13)
+        np.testing.assert_array_equal(constraints.position[k], problem.constraints(t[k], y[k]).position)
+        np.testing.assert_array_equal(constraints.velocity[k], problem.constraints(t[k], y[k]).velocity)
+        np.testing.assert_array_equal(multipliers[k], problem.multipliers(t[k], y[k]))
+        for joint, sides in problem.reactions(t[k], y[k]).items():
+            for body, reaction in sides.items():
+                np.testing.assert_allclose(reactions[joint][body].force[k], reaction.force, rtol=1e-13)
+                np.testing.assert_allclose(reactions[joint][body].torque[k], reaction.torque, rtol=0, atol=1e-12)

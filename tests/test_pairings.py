@@ -1,0 +1,300 @@
+"""Every formulation, chart, velocity and solver that go together end at the same motion on Examples A, B, C.
+
+The cases come from `rbdae.pairings` and `rbdae.solvers`: a new formulation, chart or solver is run without a new line
+here. What needs tighter tolerances than asked for, or falls short of the goal, stands in `RULES` with the reason.
+Whatever does not go together must be refused, with a list of what does.
+
+Without the marker ``slow``, a sample has each pairing and each solver at least once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple, final
+
+import pytest
+from references import EXAMPLES, FORMS, Motion, compute, reference
+
+import rbdae
+from rbdae.adapter import Method, Unsupported
+from rbdae.formulations import FORMULATIONS
+from rbdae.rotations import CHARTS
+from rbdae.solving import adapter
+
+GOAL: Final = 1e-6
+TOLERANCE: Final = 1e-10
+SLACK: Final = 100.0
+
+INFOS = {info.name: info for info in rbdae.solvers()}
+PAIRINGS = rbdae.pairings()
+
+
+@cache
+def method(solver: str) -> Method:
+    package, _, name = solver.partition(":")
+    return next(m for m in adapter(package).methods if m.name == name)
+
+
+@cache
+def joints(example: str) -> int:
+    return len(EXAMPLES[example].build().joints)
+
+
+class Case(NamedTuple):
+    example: str
+    formulation: str
+    rotation: str
+    velocity: str
+    solver: str
+
+    def __str__(self) -> str:
+        return "-".join(self)
+
+    @property
+    def kind(self) -> str:
+        return FORMULATIONS[self.formulation].kind
+
+    @property
+    def index(self) -> int:
+        """0 for ODE forms, and 1 for DAE forms that are left without constraints."""
+        form = FORMULATIONS[self.formulation]
+        unconstrained = self.velocity == "angular" and not joints(self.example)
+        return 1 if form.kind == "dae" and unconstrained else form.index
+
+    @property
+    def makes_sense(self) -> bool:
+        return method(self.solver).accepts(self.kind, self.index)
+
+    def problem(self) -> rbdae.Problem:
+        return rbdae.formulate(
+            EXAMPLES[self.example].build(), self.formulation, rotation=self.rotation, velocity=self.velocity
+        )
+
+
+ALL = [Case(example, *pairing, solver) for example in EXAMPLES for pairing in PAIRINGS for solver in INFOS]
+CASES = [case for case in ALL if case.makes_sense and not method(case.solver).fixed_step]
+FIXED_STEP = [case for case in ALL if case.makes_sense and method(case.solver).fixed_step]
+
+
+def sample(cases: list[Case]) -> set[Case]:
+    """Each pairing and each solver at least once, on the examples in turn."""
+    chosen: set[Case] = set()
+    used = dict.fromkeys((c.solver for c in cases), 0)
+    examples = list(EXAMPLES)
+
+    def choose(fits: list[Case]) -> None:
+        example = examples[len(chosen) % len(examples)]
+        case = min((c for c in fits if c.example == example), key=lambda c: used[c.solver])
+        used[case.solver] += 1
+        chosen.add(case)
+
+    for pairing in dict.fromkeys(c[1:4] for c in cases):
+        choose([c for c in cases if c[1:4] == pairing])
+    for solver in used:
+        if not used[solver]:
+            choose([c for c in cases if c.solver == solver])
+    return chosen
+
+
+def params(cases: list[Case]) -> list[object]:
+    """For `pytest.mark.parametrize`: what is not in the sample is slow."""
+    fast = sample(cases)
+    return [pytest.param(c, id=str(c), marks=() if c in fast else pytest.mark.slow) for c in cases]
+
+
+def need(solver: str) -> None:
+    if not INFOS[solver].available:
+        pytest.skip(f"{INFOS[solver].package} is not installed: {INFOS[solver].install}")
+
+
+# ---------------------------------------------------------------- what is known to be weaker
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Tolerance and level of some cases; the first rule that fits a case counts.
+
+    Parameters
+    ----------
+    examples : letters
+    indices : of the problem, 0 for ODE forms
+    velocities, solvers : regular expressions that have to match in full
+    tolerance : rtol and atol
+    level : relative error at the end that is not exceeded
+    why : the reason
+    worst : where `level` is above the goal, a case that comes within `SLACK` of it, so that it stays honest
+    """
+
+    examples: str
+    indices: str
+    velocities: str
+    solvers: str
+    tolerance: float
+    level: float
+    why: str
+    worst: str = ""
+
+    def fits(self, case: Case) -> bool:
+        return (
+            case.example in self.examples
+            and str(case.index) in self.indices
+            and re.fullmatch(self.velocities, case.velocity) is not None
+            and re.fullmatch(self.solvers, case.solver) is not None
+        )
+
+
+AS_ASKED = Rule("ABC", "0123", ".*", ".*", TOLERANCE, GOAL, "as asked")
+_SUNDIALS = r".*:(ida|ddaspk)"
+_RATES = "coordinate|momentum"
+
+RULES: tuple[Rule, ...] = (
+    Rule("C", "3", ".*", _SUNDIALS, 1e-10, 5e-4, "PLACEHOLDER one two three four", "C-index-3-quaternion-angular-scikits.odes:ddaspk"),
+    Rule("B", "3", _RATES, _SUNDIALS, 1e-10, 2e-4, "PLACEHOLDER one two three four", "B-hamiltonian-quaternion-momentum-scikits.odes:ddaspk"),
+    Rule("A", "3", _RATES, _SUNDIALS, 1e-10, 3e-6, "PLACEHOLDER one two three four", "A-index-3-directors-coordinate-sksundae:ida"),
+    Rule("C", "3", ".*", "assimulo:Radau5DAE", 1e-11, 2e-5, "PLACEHOLDER one two three four", "C-index-3-directors-angular-assimulo:Radau5DAE"),
+    Rule("C", "3", ".*", "solve_dae:Radau", 1e-10, 1e-5, "PLACEHOLDER one two three four", "C-index-3-quaternion-angular-solve_dae:Radau"),
+    Rule("C", "3", ".*", "solve_dae:BDF", 1e-11, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("B", "3", _RATES, "solve_dae:Radau", 1e-11, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("AB", "3", _RATES, "solve_dae:BDF", 1e-11, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("AB", "0123", _RATES, "assimulo:Radau5DAE", 1e-12, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("A", "12", _RATES, "assimulo:ODASSL", 1e-11, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("B", "012", _RATES, r".*:(BDF|LSODAR?|cvode)", 1e-11, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("B", "012", _RATES, r".*:(ida|ddaspk|ODASSL)", 1e-12, 1e-6, "PLACEHOLDER one two three four"),
+    Rule("C", "012", ".*", r".*:(BDF|LSODAR?|cvode|ida|ddaspk|ODASSL|RK45|Dopri5)", 1e-12, 1e-6, "PLACEHOLDER one two three four"),
+)
+
+
+def rule_of(case: Case) -> Rule:
+    return next((rule for rule in RULES if rule.fits(case)), AS_ASKED)
+
+
+# ---------------------------------------------------------------- the laws
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_two_formulations_make_the_same_reference(example):
+    first, second = (compute(example, form, EXAMPLES[example].t_end) for form in FORMS)
+    assert max(second.errors(first).values()) < 1e-9
+
+
+@pytest.mark.parametrize("case", params(CASES))
+def test_every_pairing_ends_at_the_reference(case):
+    need(case.solver)
+    rule = rule_of(case)
+    problem = case.problem()
+    assert (problem.kind, problem.index) == (case.kind, case.index)
+    solution = rbdae.solve(
+        problem,
+        (0.0, EXAMPLES[case.example].t_end),
+        solver=case.solver,
+        rtol=rule.tolerance,
+        atol=rule.tolerance,
+    )
+    assert solution.success, solution.message
+    assert solution.t[-1] == EXAMPLES[case.example].t_end
+    errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(case.example))
+    assert max(errors.values()) < rule.level, rule.why
+    if rule.worst == str(case):
+        assert max(errors.values()) > rule.level / SLACK, f"state a better level than {rule.level:g}: {rule.why}"
+
+
+# Far shorter than the examples: at order 1, a step that a test can afford leaves no digit at their ends.
+SHORT = {"A": 0.05, "B": 0.02, "C": 0.02}
+
+
+@pytest.mark.parametrize("case", params(FIXED_STEP))
+def test_methods_of_fixed_step_converge_with_order_one(case):
+    """The Euler methods: 1e-6 would take them 1e8 steps. Their errors halve with the step."""
+    need(case.solver)
+    t_end = SHORT[case.example]
+    problem = case.problem()
+    found = []
+    for n in (400, 800):
+        solution = rbdae.solve(problem, (0.0, t_end), solver=case.solver, step=t_end / n)
+        assert solution.success, solution.message
+        found.append(Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(case.example, t_end)))
+    coarse, fine = found
+    assert max(fine.values()) < 2e-3
+    for name, error in fine.items():
+        if error:  # pivots rest
+            assert 1.8 < coarse[name] / error < 2.2, name
+
+
+@pytest.mark.parametrize("rotation, velocity", [("quaternion", "coordinate")])
+@pytest.mark.parametrize("formulation", [f for f, r, v in PAIRINGS if (r, v) == ("quaternion", "coordinate")])
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rotation, velocity):
+    solver = "scipy:DOP853" if FORMULATIONS[formulation].kind == "ode" else "sksundae:ida"
+    need(solver)
+    case = Case(example, formulation, rotation, velocity, solver)
+    rule = rule_of(case)
+    problem = rbdae.formulate(
+        EXAMPLES[example].build(), formulation, rotation=rotation, velocity=velocity, radial_inertia="half-trace"
+    )
+    solution = rbdae.solve(
+        problem, (0.0, EXAMPLES[example].t_end), solver=solver, rtol=rule.tolerance, atol=rule.tolerance
+    )
+    assert solution.success, solution.message
+    errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(example))
+    assert max(errors.values()) < rule.level, rule.why
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids="-".join)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_solver_that_does_not_fit_is_refused_with_those_that_do(example, pairing):
+    cases = [c for c in ALL if (c.example, c[1:4]) == (example, pairing)]
+    able = {c.solver for c in cases if c.makes_sense}
+    refused = [c.solver for c in cases if not c.makes_sense and INFOS[c.solver].available]
+    problem = cases[0].problem()
+    assert (problem.kind, problem.index) == (cases[0].kind, cases[0].index)
+    for solver in refused:
+        with pytest.raises(Unsupported, match=f"'{pairing[0]}' is .*{re.escape(solver)} takes") as caught:
+            rbdae.solve(problem, (0.0, 1.0), solver=solver)
+        listed = str(caught.value).partition("Solvers for it: ")[2]
+        assert set(listed.split(", ")) == able
+
+
+@pytest.mark.parametrize("velocity", ["angular", "coordinate", "momentum"])
+@pytest.mark.parametrize("rotation", CHARTS)
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_what_has_no_form_is_refused_with_what_has(formulation, rotation, velocity):
+    system = EXAMPLES["C"].build()
+    forms = {(r, v) for f, r, v in PAIRINGS if f == formulation}
+    # momenta are the velocities of a Hamiltonian form in either spelling
+    asked = "momentum" if FORMULATIONS[formulation].momenta and velocity == "coordinate" else velocity
+    if (rotation, asked) in forms:
+        problem = rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity)
+        assert (problem.rotation, problem.velocity) == (rotation, asked)
+        return
+    with pytest.raises(ValueError) as caught:
+        rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity)
+    message = str(caught.value)
+    velocities = {v for r, v in forms if r == rotation}
+    rotations = {r for r, v in forms if v == velocity} or {r for r, _ in forms}
+    assert any(listed and all(name in message for name in listed) for listed in (velocities, rotations))
+
+
+# ---------------------------------------------------------------- the rules are held to their word
+
+
+def test_the_tolerances_are_those_asked_for_unless_a_rule_says_why():
+    assert (AS_ASKED.tolerance, AS_ASKED.level) == (1e-10, 1e-6)
+    for rule in RULES:
+        assert len(rule.why.split()) >= 5, rule
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: f"{r.examples}-{r.indices}-{r.velocities}-{r.solvers}")
+def test_every_rule_is_needed_by_some_case(rule):
+    its = [case for case in CASES if rule_of(case) is rule]
+    assert its
+    assert (rule.worst != "") == (rule.level > GOAL)
+    assert not rule.worst or rule.worst in map(str, its)
+
+
+def test_nothing_is_left_out():
+    assert {tuple(c[1:4]) for c in CASES} == set(PAIRINGS)
+    assert {c.solver for c in CASES} | {c.solver for c in FIXED_STEP} == set(INFOS)
+    assert all(sum(c.example == e for c in CASES) > 300 for e in EXAMPLES)
