@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.formulations import FORMULATIONS, SPELLINGS, Formulation
 from rbdae.kernels import block as kb
@@ -40,13 +41,13 @@ def _nearest(what: str, name: object, known: Iterable[str]) -> ValueError:
 
 
 def _formulation(name: str, constraint: str | None) -> Formulation:
-    name = SPELLINGS.get(name, name)
-    if name not in FORMULATIONS:
+    name = SPELLINGS.get(name, name) if isinstance(name, str) else name
+    if not isinstance(name, str) or name not in FORMULATIONS:
         raise _nearest("formulation", name, FORMULATIONS)
     if constraint is not None:
         if name != "hamiltonian":
             raise ValueError(f"constraint={constraint!r} belongs to the formulation 'hamiltonian', not to {name!r}")
-        if constraint not in _CONSTRAINTS:
+        if not isinstance(constraint, str) or constraint not in _CONSTRAINTS:
             raise _nearest("constraint of 'hamiltonian'", constraint, _CONSTRAINTS)
         name = _CONSTRAINTS[constraint]
     return FORMULATIONS[name]
@@ -131,7 +132,7 @@ def formulate(
     if not isinstance(system, System):
         raise TypeError(f"formulate needs a System, got {type(system).__name__}")
     form = _formulation(formulation, constraint)
-    if rotation not in CHARTS:
+    if not isinstance(rotation, str) or rotation not in CHARTS:
         raise _nearest("rotation", rotation, CHARTS)
     chart = CHARTS[rotation]
     speed = _velocity(form, chart, velocity)
@@ -139,15 +140,14 @@ def formulate(
         raise _nearest("value of consistent", consistent, ("project", "check"))
     if radial_inertia not in ("zero", "half-trace"):
         raise _nearest("radial_inertia", radial_inertia, ("zero", "half-trace"))
-    if not np.isfinite(t0):
-        raise ValueError(f"t0 = {t0!r} must be a finite time")
+    t0 = _check.number("formulate", "t0", t0)
 
     model = compile_system(system)
     if form.reduced:
         _refuse_what_has_no_tree(model)
     if form.momenta and chart.kind == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
-    x, p, xd, om = _consistent_start(model, consistent == "check", float(t0))
+    x, p, xd, om = _consistent_start(model, consistent == "check", t0)
     kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
     settings = Settings(
         chart=chart.number,
@@ -158,7 +158,7 @@ def formulate(
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
     )
     workspace = Workspace(model, settings)
-    problem = Problem(model, form, chart, speed, workspace, float(t0))
+    problem = Problem(model, form, chart, speed, workspace, t0)
     _fill_start(problem, model, form, chart, kind, workspace, x, p, xd, om)
     return problem
 

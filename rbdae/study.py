@@ -43,7 +43,7 @@ REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaterni
 _REFERENCE_SOLVER = "scipy:DOP853"
 _REFERENCE_TOLERANCE = 1e-13
 
-_SHORT = 0.2
+_SHORT = 0.03
 """Runs shorter than this are timed three times, s."""
 
 

@@ -386,7 +386,10 @@ def rebuild(
             "velocity": body.velocity,
             "angular_velocity": body.angular_velocity,
         } | (initial(body) if initial else {})
-        place = {"position": turn.apply(np.array(values["position"])) + shift, "velocity": turn.apply(np.array(values["velocity"]))}
+        place = {
+            "position": turn.apply(np.array(values["position"])) + shift,
+            "velocity": turn.apply(np.array(values["velocity"])),
+        }
         if body.pivot is not None:
             place = {"pivot": turn.apply(np.array(body.pivot)) + shift}
         made[body.name] = out.add_body(

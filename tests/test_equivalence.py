@@ -180,7 +180,10 @@ def test_action_is_reaction(system, pairing):
         (_, f, m, x), (_, g, n, z) = next(wrenches), next(wrenches)
         size = max(1.0, np.abs(f).max(), np.abs(m).max())
         np.testing.assert_allclose(f, -g, rtol=0, atol=1e-12 * size)
-        np.testing.assert_allclose(m + np.cross(x, f), -(n + np.cross(z, g)), rtol=0, atol=1e-11 * size)
+        # points that are kept a vector of space apart are not one point: that much torque is left over
+        lever = sum(p.offset for p in joint.primitives() if p.kind == "linear")
+        left = np.cross(lever, f) if np.any(lever) else 0.0
+        np.testing.assert_allclose(m + np.cross(x, f) + n + np.cross(z, g), left, rtol=0, atol=1e-11 * size)
         if isinstance(joint, rbdae.joints.Spherical):
             np.testing.assert_allclose(m, 0.0, atol=1e-11 * size)  # a ball joint takes no torque about its centre
             assert np.abs(f).max() > 1e-3

@@ -50,7 +50,7 @@ from rbdae_adapters._stepping import (
 if TYPE_CHECKING:
     from rbdae.problem import Problem
 
-INDEX_3_MARGIN = 1e-2
+INDEX_3_MARGIN = 1e-3
 """Radau5DAE runs index-3 forms at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
 
 _RADAU = frozenset(
@@ -372,7 +372,8 @@ def _run_radau5(problem: Problem, method: Method, request: Request, options: dic
     size = stacked.size
     rtol, atol = request.rtol, atol_vector(problem, request)
     if problem.index == 3:
-        rtol, atol = max(INDEX_3_MARGIN * rtol, 1e-13), np.maximum(INDEX_3_MARGIN * atol, 1e-13)
+        rtol = min(rtol, max(INDEX_3_MARGIN * rtol, 1e-13))
+        atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, 1e-13))
     settings = _part("solvers").Radau5DAE(_implicit(problem, "Implicit_Problem", counts))
     _configure(settings, method.name, options)
     lib = _part("lib.radau5")

@@ -252,8 +252,8 @@ class SolveDaeAdapter(AbstractAdapter):
         with quiet() as chatter:
             atol = atol_vector(problem, request)
             if problem.index == 3:
-                request = replace(request, rtol=max(INDEX_3_MARGIN * request.rtol, 1e-13))
-                atol = np.maximum(INDEX_3_MARGIN * atol, 1e-13)
+                request = replace(request, rtol=min(request.rtol, max(INDEX_3_MARGIN * request.rtol, 1e-13)))
+                atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, 1e-13))
                 options.setdefault("first_step", _first_step(problem, request))
             stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)

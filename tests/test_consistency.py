@@ -1,0 +1,463 @@
+"""From inconsistent input to consistent problems; what problems say of themselves; what they refuse."""
+
+from __future__ import annotations
+
+import cases
+import numpy as np
+import pytest
+from cases import PAIR_IDS, PAIRS, SYSTEMS, Pairing
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+from rbdae.joints import Spherical
+
+
+def _inconsistent(name: str, seed: int = 3) -> rbdae.System:
+    return cases.stirred(SYSTEMS[name](), np.random.default_rng(seed))
+
+
+def _terms(problem: rbdae.Problem) -> float:
+    """Size of the terms of the velocity constraints: lengths times speeds, of which rounding is a part."""
+    Z = np.abs(problem.natural(problem.t0, problem.y0))
+    r = max(1.0, np.abs(problem.model.primitives["A"]).max(initial=0.0))
+    return float(r * max(1.0, Z.max()))
+
+
+# ---------------------------------------------------------------- projection of the input
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_inconsistent_input_becomes_consistent(system, pairing):
+    problem = cases.formulate(_inconsistent(system), pairing)
+    g = problem.constraints(problem.t0, problem.y0)
+    assert np.abs(g.position).max(initial=0.0) < 1e-12
+    assert np.abs(g.velocity).max(initial=0.0) < 1e-12 * max(1.0, 0.01 * _terms(problem))
+    assert problem.y0.shape == problem.yd0.shape == (problem.n,)
+    assert np.isfinite(problem.y0).all() and np.isfinite(problem.yd0).all()
+    assert not problem.yd0[problem.layout.la].any()
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_consistent_input_is_left_alone(system):
+    once = cases.problem(system, cases.REFERENCE)
+    states = once.states(0.0, once.y0)
+
+    def initial(body):
+        s = states[body.name]
+        out = {"orientation": s.orientation, "angular_velocity": s.angular_velocity}
+        return out if body.pivot is not None else out | {"position": s.position, "velocity": s.velocity}
+
+    again = cases.formulate(
+        cases.rebuild(SYSTEMS[system](), initial=initial), cases.REFERENCE, consistent="check"
+    )
+    found, wanted = again.natural(0.0, again.y0), once.natural(0.0, once.y0)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * _terms(once))
+
+
+def _spherical_gradient(problem: rbdae.Problem) -> np.ndarray:
+    """G of spherical joints in (xdot of the centre of mass, Omega) of each body, from geometry."""
+    states = problem.states(0.0, problem.y0)
+    bodies = problem.system.bodies
+    rows = []
+    for joint in problem.system.joints:
+        G = np.zeros((3, 6 * len(bodies)))
+        for sign, body, r in ((1, joint.a, joint.at_a), (-1, joint.b, joint.at_b)):
+            if body.fixed:
+                continue
+            k = 6 * bodies.index(body)
+            arm = r - (0.0 if body.pivot is not None else body.center_of_mass)
+            cross = np.cross(np.eye(3), arm).T  # cross @ Omega = Omega x arm
+            G[:, k + 3 : k + 6] = sign * states[body.name].orientation.as_matrix() @ cross
+            if body.pivot is None:
+                G[:, k : k + 3] = sign * np.eye(3)
+        rows.append(G)
+    return np.concatenate(rows)
+
+
+@pytest.mark.parametrize("system", ["C", "branched", "mixed", "loop", "floating"])
+def test_projected_velocities_are_the_nearest_in_the_mass_metric(system):
+    """(62, V): M (v - v*) + G^T eta = 0, with G from geometry and eta by least squares."""
+    start = cases.problem(system, cases.REFERENCE)
+    states = start.states(0.0, start.y0)
+    rng = np.random.default_rng(11)
+    stars = {}
+
+    def initial(body):
+        s = states[body.name]
+        spin = s.angular_velocity + rng.standard_normal(3)
+        out = {"orientation": s.orientation, "angular_velocity": spin}
+        velocity = np.zeros(3)
+        if body.pivot is None:
+            velocity = s.velocity + rng.standard_normal(3)
+            out |= {"position": s.position, "velocity": velocity}
+            velocity = velocity + s.orientation.apply(np.cross(spin, body.center_of_mass))
+        stars[body.name] = np.concatenate([velocity, spin])
+        return out
+
+    problem = cases.formulate(cases.rebuild(SYSTEMS[system](), initial=initial), cases.REFERENCE)
+    G = _spherical_gradient(problem)
+    after = problem.states(0.0, problem.y0)
+    v, pushed = [], []
+    for body in problem.system.bodies:
+        s = after[body.name]
+        com = np.zeros(3)
+        if body.pivot is None:
+            com = s.velocity + s.orientation.apply(np.cross(s.angular_velocity, body.center_of_mass))
+        new = np.concatenate([com, s.angular_velocity])
+        dv = new - stars[body.name]
+        v.append(new)
+        pushed.append(np.concatenate([body.mass * dv[:3], body.inertia @ dv[3:]]))
+    v, pushed = np.concatenate(v), np.concatenate(pushed)
+    size = np.abs(pushed).max()
+    assert size > 0.1
+    assert np.abs(G @ v).max() < 1e-12 * max(1.0, np.abs(v).max() * np.abs(G).max())
+    eta = np.linalg.lstsq(G.T, -pushed, rcond=None)[0]
+    assert np.abs(pushed + G.T @ eta).max() < 1e-11 * size
+
+
+# only where velocities obey constraints of the chart or of joints
+PROJECTED = [
+    (s, p)
+    for s, p in PAIRS
+    if FORMULATIONS[p.formulation].kind == "dae" and s in ("skew-top", "branched", "tied")
+]
+
+
+@pytest.mark.parametrize("system, pairing", PROJECTED, ids=[f"{s}-{p}" for s, p in PROJECTED])
+def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, rng):
+    """The same of `Problem.project` in the velocities (or momenta) of each pairing, internal constraints included; M
+    and G^T are read from the problem's Jacobian."""
+    problem = cases.problem(system, pairing)
+    y = problem.y0.copy()
+    n_v = problem.layout.v
+    y[n_v] += 0.5 * rng.standard_normal(n_v.stop - n_v.start)
+    out = problem.project(0.0, y)
+    g = problem.constraints(0.0, out)
+    assert np.abs(g.velocity).max(initial=0.0) < 1e-12
+    np.testing.assert_allclose(out[problem.layout.q], y[problem.layout.q], rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(out[problem.layout.la], y[problem.layout.la])
+    J = problem.jacobian(0.0, out, problem.yd0, 0.0)
+    M = problem.jacobian(0.0, out, problem.yd0, 1.0)[n_v, n_v] - J[n_v, n_v]  # with momenta the identity
+    pushed = M @ (out - y)[n_v]
+    Gt = J[n_v, problem.layout.la]
+    if not Gt.shape[1]:
+        np.testing.assert_allclose(pushed, 0.0, atol=1e-13)
+        return
+    eta = np.linalg.lstsq(Gt, -pushed, rcond=None)[0]
+    assert np.abs(pushed + Gt @ eta).max() < 1e-10 * max(1.0, np.abs(M).max())
+    if problem.velocity == "momentum":
+        return
+    assert np.abs(Gt.T @ out[n_v]).max() < 1e-11 * max(1.0, np.abs(out[n_v]).max())
+
+
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+def test_all_pairings_start_from_the_same_state(pairing):
+    system = _inconsistent("branched")
+    first, other = cases.formulate(system, cases.REFERENCE), cases.formulate(system, pairing)
+    np.testing.assert_allclose(other.natural(0.0, other.y0), first.natural(0.0, first.y0), rtol=0, atol=1e-13)
+
+
+# ---------------------------------------------------------------- check
+
+
+def test_check_refuses_with_the_size_of_the_violation():
+    system = rbdae.System()
+    bob = system.add_body("bob", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -1.25), velocity=(0.0, 0.5, 2.0))
+    system.add_joint(Spherical(system.ground, bob, at_b=(0, 0, 1)))
+    with pytest.raises(ValueError, match=r"0\.25 in positions, 2 in velocities.*consistent='project'"):
+        rbdae.formulate(system, consistent="check")
+    problem = rbdae.formulate(system)
+    s = problem.states(0.0, problem.y0)["bob"]
+    np.testing.assert_allclose(s.position + s.orientation.apply((0, 0, 1)), 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("system", ["A", "B", "C"])
+def test_check_accepts_the_papers_examples(system):
+    for pairing in cases.PAIRINGS:
+        problem = cases.formulate(SYSTEMS[system](), pairing, consistent="check")
+        np.testing.assert_allclose(problem.y0, cases.problem(system, pairing).y0, rtol=0, atol=1e-9)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize("tilt", [0.0, np.pi])
+@pytest.mark.parametrize("formulation", ["index-2", "index-0", "null-space"])
+def test_euler_angles_refuse_a_singular_start(tilt, formulation):
+    system = rbdae.System()
+    turn = Rotation.from_euler("ZXZ", (0.3, tilt, 0.4))
+    system.add_body("disc", mass=1.0, inertia=(1, 1, 1.5), orientation=turn)
+    with pytest.raises(ValueError, match=r"body 'disc': theta2 = .*gimbal lock.*rotation='quaternion'"):
+        rbdae.formulate(system, formulation, rotation="euler-313")
+    rbdae.formulate(system, formulation)
+
+
+@pytest.mark.parametrize(
+    "arguments, match",
+    [
+        ({"formulation": "index-4"}, r"unknown formulation 'index-4'; did you mean .*'index-3'"),
+        ({"formulation": "nullspace"}, r"did you mean 'null-space'"),
+        ({"formulation": "hamilton"}, r"did you mean 'hamiltonian'"),
+        ({"formulation": "xyz"}, r"unknown formulation 'xyz' Known: index-3, index-2"),
+        ({"rotation": "quaternions"}, r"unknown rotation 'quaternions'; did you mean 'quaternion'"),
+        ({"rotation": "euler"}, r"did you mean 'euler-313'"),
+        ({"velocity": "angle"}, r"no form with velocity 'angle'; it has angular, coordinate"),
+        ({"formulation": "null-space", "velocity": "coordinate"}, r"null-space has no form with velocity 'coordinate'"),
+        ({"rotation": "euler-313", "velocity": "coordinate"}, r"quaternion, directors; .*velocity='angular'"),
+        ({"formulation": "hamiltonian", "rotation": "euler-313"}, r"hamiltonian has no form in rotation 'euler-313'"),
+        ({"formulation": "hamiltonian", "constraint": "positions"}, r"did you mean 'position'"),
+        ({"formulation": "index-2", "constraint": "position"}, r"belongs to the formulation 'hamiltonian'"),
+        ({"consistent": "chekc"}, r"unknown value of consistent 'chekc'; did you mean 'check'"),
+        ({"radial_inertia": "half"}, r"did you mean 'half-trace'"),
+        ({"t0": np.nan}, r"formulate: t0 must be .*finite|formulate: t0"),
+    ],
+)
+def test_choices_that_make_no_sense(arguments, match):
+    arguments = {"formulation": "index-2"} | arguments
+    with pytest.raises(ValueError, match=match):
+        rbdae.formulate(cases.linked_bodies(), arguments.pop("formulation"), **arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"formulation": None},
+        {"formulation": 3},
+        {"formulation": ["index-2"]},
+        {"rotation": None},
+        {"rotation": 4},
+        {"rotation": ["quaternion"]},
+        {"velocity": 1},
+        {"consistent": True},
+        {"consistent": ["project"]},
+        {"radial_inertia": 0.5},
+        {"t0": "now"},
+        {"t0": None},
+        {"t0": np.zeros(2)},
+    ],
+    ids=str,
+)
+def test_choices_of_wrong_types(arguments):
+    arguments = {"formulation": "index-2"} | arguments
+    with pytest.raises((TypeError, ValueError), match=r"unknown|must be|no form"):
+        rbdae.formulate(cases.linked_bodies(), arguments.pop("formulation"), **arguments)
+
+
+def test_formulate_needs_a_system_with_bodies():
+    with pytest.raises(TypeError, match="needs a System, got str"):
+        rbdae.formulate("heavy_top")
+    with pytest.raises(ValueError, match="no body"):
+        rbdae.formulate(rbdae.System())
+
+
+@pytest.mark.parametrize("formulation", ["index-3", "index-1", "index-0", "hamiltonian"])
+def test_redundant_joints_are_refused_by_name(formulation):
+    system = cases.linked_bodies()
+    first, second = system.bodies
+    twin = system.joints[0]
+    system.add_joint(Spherical(first, second, at_a=twin.at_a, at_b=twin.at_b, name="the same again"))
+    match = r"redundant.*joint '(the same again|spherical-1)', equation \d of 3"
+    with pytest.raises(rbdae.ProjectionError, match=match):
+        rbdae.formulate(system, formulation)
+
+
+def test_null_space_refuses_loops_by_the_joints_name():
+    system = cases.loop()
+    with pytest.raises(ValueError, match=r"null-space: joint 'spherical-\d' closes a loop.*index-0"):
+        rbdae.formulate(system, "null-space")
+    with pytest.raises(ValueError, match=r"null-space: joint 'tie-\d'"):
+        rbdae.formulate(cases.tied(), "null-space")
+
+
+def test_null_space_refuses_a_body_on_two_fixed_points():
+    system = cases.skew_top()
+    top = system.bodies[0]
+    at = Rotation.from_quat(top.orientation[[1, 2, 3, 0]]).apply((0.5, 0.0, 0.0)) + top.pivot
+    system.add_joint(Spherical(system.ground, top, at_a=at, at_b=(0.5, 0, 0), name="second point"))
+    with pytest.raises(ValueError, match="second point"):
+        rbdae.formulate(system, "null-space")
+
+
+def test_flat_bodies_have_no_director_momenta():
+    system = rbdae.System()
+    system.add_body("disc", mass=1.0, inertia=(1.0, 1.0, 2.0), angular_velocity=(1, 2, 3))
+    with pytest.raises(ValueError, match=r"body 'disc'.*Euler tensor.*rotation='quaternion'"):
+        rbdae.formulate(system, "hamiltonian", rotation="directors")
+    for pairing in cases.PAIRINGS:
+        if not (FORMULATIONS[pairing.formulation].momenta and pairing.rotation == "directors"):
+            try:
+                problem = cases.formulate(system, pairing)
+            except ValueError as error:
+                assert "gimbal lock" in str(error) and pairing.rotation == "euler-313"
+                continue
+            assert np.isfinite(problem.yd0).all(), pairing
+
+
+# ---------------------------------------------------------------- what a problem says of itself
+
+INDEX = {
+    "index-3": 3,
+    "index-2": 2,
+    "index-1": 1,
+    "index-0": 0,
+    "null-space": 0,
+    "hamiltonian": 3,
+    "hamiltonian-momentum": 2,
+    "hamiltonian-differentiated": 1,
+    "hamiltonian-eliminated": 0,
+}
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_description(system, pairing):
+    problem = cases.problem(system, pairing)
+    q, v, la = problem.layout.q, problem.layout.v, problem.layout.la
+    assert (problem.formulation, problem.rotation, problem.velocity) == tuple(pairing)
+    assert (q.start, q.stop, v.stop, la.stop) == (0, v.start, la.start, problem.n)
+    assert len(problem.labels) == len(set(problem.labels)) == problem.n
+    assert problem.y0.shape == problem.differential.shape == problem.variable_index.shape == (problem.n,)
+
+    bodies = problem.system.bodies
+    na = {"quaternion": 4, "directors": 9, "euler-313": 3}[pairing.rotation]
+    free = sum(b.pivot is None for b in bodies)
+    joints = sum(p.rows for j in problem.system.joints for p in j.primitives())
+    internal = {"quaternion": 1, "directors": 6}.get(pairing.rotation, 0) if pairing.velocity != "angular" else 0
+    assert q.stop == 3 * free + na * len(bodies)
+    if pairing.formulation == "null-space":
+        assert v.stop - v.start == 3 * free + 3 * len(bodies) - joints
+    else:
+        assert v.stop - v.start == 3 * free + (3 if pairing.velocity == "angular" else na) * len(bodies)
+    index = INDEX[pairing.formulation]
+    multipliers = internal * len(bodies) + joints
+    assert problem.kind == ("ode" if index == 0 else "dae")
+    assert la.stop - la.start == (0 if index == 0 else multipliers)
+    if index and not multipliers:
+        index = 1  # nothing is left to differentiate
+    assert problem.index == index
+    assert repr(problem) == (
+        f"Problem({pairing.formulation}, rotation={pairing.rotation!r}, velocity={pairing.velocity!r}, n={problem.n}, "
+        f"kind={problem.kind!r}, index={index})"
+    )
+
+    assert problem.differential.dtype == bool
+    assert problem.differential[: la.start].all() and not problem.differential[la].any()
+    wanted = {0: (0, 0, 0), 1: (1, 1, 1), 2: (1, 1, 2), 3: (1, 2, 3)}[index]
+    for part, number in zip((q, v, la), wanted, strict=True):
+        assert (problem.variable_index[part] == number).all()
+    # what is called differential has its derivative in the residual, and nothing else
+    slope = problem.jacobian(0.0, problem.y0, problem.yd0, 1.0) - problem.jacobian(0.0, problem.y0, problem.yd0, 0.0)
+    assert not slope[:, ~problem.differential].any()
+    assert slope[:, problem.differential].any(axis=0).all()
+
+
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+def test_labels_name_bodies_and_joints(pairing):
+    problem = cases.problem("mixed", pairing)
+    names = {"hinged", "child", "kite", "tail", *(j.name for j in problem.system.joints)}
+    owners = [label.split(".")[0] for label in problem.labels]
+    assert set(owners[: problem.layout.la.start]) == names - {"spherical-1", "spherical-2"}
+    assert set(owners) <= names
+    assert not any(label.startswith("hinged.x") for label in problem.labels)
+    # a label says where a quantity is: give every body its own numbers and find them again
+    states = problem.states(0.0, problem.y0)
+    y = dict(zip(problem.labels, problem.y0, strict=True))
+    for name in ("child", "kite", "tail"):
+        np.testing.assert_allclose([y[f"{name}.{s}"] for s in "xyz"], states[name].center_of_mass, atol=1e-14)
+    if pairing.velocity == "angular":
+        for name in ("hinged", "child", "kite", "tail"):
+            found = [y[f"{name}.Omega{i}"] for i in "123"]
+            np.testing.assert_allclose(found, states[name].angular_velocity, atol=1e-14)
+    if problem.kind == "dae":
+        forces = problem.reactions(0.0, problem.y0)["spherical-1"]["child"].force
+        np.testing.assert_allclose([y[f"spherical-1.{i}"] for i in "123"], -forces, atol=1e-12)
+
+
+def test_constraint_is_another_name_of_a_formulation():
+    names = {
+        "position": "hamiltonian",
+        "momentum": "hamiltonian-momentum",
+        "differentiated": "hamiltonian-differentiated",
+        "eliminated": "hamiltonian-eliminated",
+    }
+    for constraint, name in names.items():
+        problem = rbdae.formulate(cases.heavy_top(), "hamiltonian", constraint=constraint)
+        assert problem.formulation == name
+        assert problem.velocity == "momentum"
+    assert rbdae.formulate(cases.heavy_top(), "hamiltonian", velocity="coordinate").velocity == "momentum"
+
+
+def test_start_time_is_kept():
+    for formulation in FORMULATIONS:
+        problem = rbdae.formulate(cases.linked_bodies(), formulation, t0=2.5)
+        assert problem.t0 == 2.5
+        np.testing.assert_array_equal(problem.y0, rbdae.formulate(cases.linked_bodies(), formulation).y0)
+
+
+# ---------------------------------------------------------------- out=
+
+
+@pytest.mark.parametrize("pairing", [Pairing("index-2", "quaternion", "angular"), cases.REFERENCE], ids=str)
+def test_out_is_filled_and_returned(pairing):
+    problem = cases.problem("C", pairing)
+    t, y, yd, n = problem.t0, problem.y0, problem.yd0 + 1.0, problem.n
+    vector = np.full(n, np.nan)
+    assert problem.residual(t, y, yd, out=vector) is vector
+    np.testing.assert_array_equal(vector, problem.residual(t, y, yd))
+    data = np.full(problem.sparsity.nnz, np.nan)
+    matrix = problem.sparse_jacobian(t, y, yd, 2.0, out=data)
+    np.testing.assert_array_equal(matrix.toarray(), problem.jacobian(t, y, yd, 2.0))
+    assert np.shares_memory(matrix.data, data)
+    if problem.kind == "ode":
+        assert problem.rhs(t, y, out=vector) is vector
+        np.testing.assert_array_equal(vector, problem.rhs(t, y))
+    # lists, other types and strided input are welcome
+    np.testing.assert_array_equal(problem.residual(t, list(y), np.repeat(yd, 2)[::2]), problem.residual(t, y, yd))
+    y.flags.writeable = False
+    try:
+        problem.residual(t, y, yd)
+    finally:
+        y.flags.writeable = True
+
+
+def test_bad_shapes_and_arrays_are_refused():
+    problem = cases.problem("C", Pairing("index-2", "quaternion", "angular"))
+    ode = cases.problem("C", cases.REFERENCE)
+    t, y, yd, n = problem.t0, problem.y0, problem.yd0, problem.n
+    with pytest.raises(ValueError, match=rf"y has shape \({n - 1},\); this problem has {n} unknowns"):
+        problem.residual(t, y[:-1], yd)
+    with pytest.raises(ValueError, match=r"yd has shape"):
+        problem.residual(t, y, yd[None])
+    with pytest.raises(ValueError, match=r"y has shape"):
+        ode.rhs(t, 1.0)
+    read_only = np.empty(n)
+    read_only.flags.writeable = False
+    for bad in (np.empty(n + 1), np.empty(n, dtype=np.float32), np.empty((n, 1)), list(y), read_only):
+        with pytest.raises(ValueError, match="out must be a writable float64 array"):
+            problem.residual(t, y, yd, out=bad)
+    with pytest.raises(ValueError, match="contiguous"):
+        problem.residual(t, y, yd, out=np.empty(2 * n)[::2])
+    for bad in (np.empty(n * n), np.empty((n, n + 1)), np.empty((n, n), dtype=int)):
+        with pytest.raises(ValueError, match="out must be a writable float64 array"):
+            problem.jacobian(t, y, yd, 1.0, out=bad)
+    with pytest.raises(ValueError, match="out must be"):
+        problem.sparse_jacobian(t, y, yd, 1.0, out=np.empty((n, n)))
+    for call in (lambda: problem.rhs(t, y), lambda: problem.rhs_jacobian(t, y), lambda: problem.callbacks.rhs):
+        with pytest.raises(AttributeError, match="is a DAE and has no right-hand side; choose index-0"):
+            call()
+    for rows in (np.zeros((2, n)), np.zeros((3, n + 1))):
+        with pytest.raises(ValueError, match="t has shape"):
+            problem.states(np.zeros(3), rows)
+
+
+def test_a_short_step_through_a_view_leaves_its_surroundings():
+    """Rows of a larger array, forwards and backwards: nothing beyond them is touched."""
+    problem = cases.problem("skew-top", Pairing("index-1", "quaternion", "coordinate"))
+    n = problem.n
+    exact = problem.jacobian(0.0, problem.y0, problem.yd0, 1.5)
+    frame = np.full((3 * n, 3 * n), 7.0)
+    for inside in (frame[n : 2 * n, n : 2 * n], frame[2 * n - 1 : n - 1 : -1, 2 * n - 1 : n - 1 : -1]):
+        problem.jacobian(0.0, problem.y0, problem.yd0, 1.5, inside)
+        np.testing.assert_array_equal(inside, exact)
+        inside[:] = 7.0
+        assert (frame == 7.0).all()

@@ -1,0 +1,328 @@
+"""Projection onto the constraint manifold against the explicit forms of the null-space paper (section 6), and what a
+projector reports."""
+
+from __future__ import annotations
+
+import cases
+import numpy as np
+import pytest
+from cases import PAIR_IDS, PAIRS, Pairing
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+
+PATIENT = rbdae.Projection(max_iterations=50)
+
+
+def _scale(problem: rbdae.Problem, y: np.ndarray) -> float:
+    """What rounding is relative to: squares of lengths, and lengths times speeds, of the terms of the constraints."""
+    A = max(1.0, float(np.abs(problem.model.primitives["A"]).max(initial=0.0)))
+    return A**2 * max(1.0, float(np.abs(problem.natural(0.0, y)).max()))
+
+
+def _drift(problem: rbdae.Problem, y: np.ndarray) -> tuple[float, float]:
+    g = problem.constraints(0.0, y)
+    return float(np.abs(g.position).max(initial=0.0)), float(np.abs(g.velocity).max(initial=0.0))
+
+
+def _drifted(problem: rbdae.Problem, rng: np.random.Generator, size: float) -> np.ndarray:
+    y = problem.y0.copy()
+    n = problem.layout.v.stop
+    y[:n] += size * rng.standard_normal(n)
+    return y
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_projection_reaches_the_manifold_and_stays(system, pairing, rng):
+    problem = cases.problem(system, pairing)
+    for size in (1e-9, 1e-5, 1e-2):
+        y = _drifted(problem, rng, size)
+        before = y.copy()
+        out = problem.project(0.0, y, PATIENT)
+        np.testing.assert_array_equal(y, before)  # a copy is corrected
+        rounding = 1e-14 * _scale(problem, out)
+        assert max(_drift(problem, out)) < rounding
+        again = problem.project(0.0, out, PATIENT)
+        assert np.abs(again - out).max() < 100 * rounding  # momenta carry masses
+        # no larger than what was put in
+        assert np.abs(out - y)[problem.layout.q].max() < 20 * size
+        np.testing.assert_array_equal(out[problem.layout.la], y[problem.layout.la])
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_what_has_not_drifted_is_skipped(system, pairing):
+    problem = cases.problem(system, pairing)
+    projector = rbdae.Projection(tolerance=1e-11).bind(problem)
+    y = problem.y0.copy()
+    assert projector(0.0, y) is False
+    np.testing.assert_array_equal(y, problem.y0)
+    assert (projector.count, projector.skipped, projector.largest, projector.total) == (0, 1, 0.0, 0.0)
+
+
+# ---------------------------------------------------------------- explicit forms
+
+
+def _free_body(pairing: Pairing) -> rbdae.Problem:
+    system = rbdae.System()
+    system.add_body(
+        "body", mass=2.0, inertia=cases.INERTIA, position=(1, 2, 3), velocity=(0.3, -0.2, 0.1),
+        orientation=Rotation.from_rotvec((0.5, -0.8, 0.3)), angular_velocity=(1.0, -2.0, 0.5),
+    )  # fmt: skip
+    return cases.formulate(system, pairing)
+
+
+QUATERNIONS = [p for p in cases.PAIRINGS if p.rotation == "quaternion"]
+DIRECTORS = [p for p in cases.PAIRINGS if p.rotation == "directors"]
+
+
+@pytest.mark.parametrize("pairing", QUATERNIONS, ids=str)
+def test_quaternions_are_normalised(pairing, rng):
+    """(63): p = p*/|p*|, and pdot = pdot* - <p, pdot*> p where pdot is an unknown."""
+    problem = _free_body(pairing)
+    y = _drifted(problem, rng, 0.1)
+    out = problem.project(0.0, y)
+    p = y[3:7] / np.linalg.norm(y[3:7])
+    wanted = y.copy()
+    wanted[3:7] = p
+    if pairing.velocity != "angular":  # of the momenta the same part is radial, M4 = 4 Q diag(J0, J) Q^T
+        v = slice(problem.layout.v.start + 3, problem.layout.v.start + 7)
+        wanted[v] = y[v] - (p @ y[v]) * p
+    np.testing.assert_allclose(out, wanted, rtol=0, atol=2e-15 * 5)
+
+
+def _spurrier_klumpp(R: np.ndarray) -> np.ndarray:
+    """As the paper has it (section 6), component by component."""
+    d = {(n, m): R[m - 1, n - 1] for n in (1, 2, 3) for m in (1, 2, 3)}  # d_n^m
+    trace = d[1, 1] + d[2, 2] + d[3, 3]
+    n = int(np.argmax([trace, d[1, 1], d[2, 2], d[3, 3]]))
+    p = np.empty(4)
+    if n == 0:
+        p[0] = np.sqrt(1 + trace) / 2
+        p[1:] = np.array([d[2, 3] - d[3, 2], d[3, 1] - d[1, 3], d[1, 2] - d[2, 1]]) / (4 * p[0])
+        return p
+    p[n] = np.sqrt(d[n, n] / 2 + (1 - trace) / 4)
+    i, j = {1: (2, 3), 2: (3, 1), 3: (1, 2)}[n]
+    p[0] = (d[i, j] - d[j, i]) / (4 * p[n])
+    for m in (i, j):
+        p[m] = (d[n, m] + d[m, n]) / (4 * p[n])
+    return p
+
+
+@pytest.mark.parametrize("pairing", DIRECTORS, ids=str)
+def test_directors_go_through_a_quaternion(pairing, rng):
+    """(64, P): d = phi(p/|p|) with p from Spurrier and Klumpp's algorithm."""
+    problem = _free_body(pairing)
+    for _ in range(5):
+        y = _drifted(problem, rng, 0.05)
+        y[3:12] = Rotation.random(random_state=rng).as_matrix().T.reshape(9) + 0.02 * rng.standard_normal(9)
+        out = problem.project(0.0, y)
+        p = _spurrier_klumpp(y[3:12].reshape(3, 3).T)
+        R = Rotation.from_quat(p[[1, 2, 3, 0]]).as_matrix()
+        np.testing.assert_allclose(out[3:12].reshape(3, 3).T, R, rtol=0, atol=1e-14)
+        np.testing.assert_array_equal(out[:3], y[:3])
+
+
+@pytest.mark.parametrize("pairing", [p for p in DIRECTORS if p.velocity == "coordinate"], ids=str)
+def test_director_velocities_lose_what_is_not_a_rotation(pairing, rng):
+    """(62, V) with the director mass: the rest is R times a symmetric matrix, weighted by the Euler tensor."""
+    problem = _free_body(pairing)
+    v = slice(problem.layout.v.start + 3, problem.layout.v.start + 12)
+    y = problem.y0.copy()
+    y[v] += 0.3 * rng.standard_normal(9)
+    out = problem.project(0.0, y)
+    R = out[3:12].reshape(3, 3).T
+    W = R.T @ out[v].reshape(3, 3).T
+    np.testing.assert_allclose(W + W.T, 0.0, atol=2e-14)
+    E = 0.5 * np.trace(cases.INERTIA) * np.eye(3) - cases.INERTIA
+    S = R.T @ (out - y)[v].reshape(3, 3).T @ E
+    np.testing.assert_allclose(S, S.T, atol=1e-13)  # M (v - v*) = -G^T eta: symmetric in the body frame
+
+
+# ---------------------------------------------------------------- size of corrections
+
+
+@pytest.mark.parametrize("pairing", [p for p in cases.PAIRINGS if p.formulation == "index-1"], ids=str)
+def test_tangential_displacements_need_corrections_of_second_order(pairing):
+    """A step along the velocities leaves the manifold only by its curvature."""
+    problem = cases.problem("branched", pairing)
+    sizes = []
+    for h in (1e-2, 1e-3):
+        y = problem.y0 + h * problem.yd0
+        y[problem.layout.la] = problem.y0[problem.layout.la]
+        sizes.append(np.abs(problem.project(0.0, y) - y)[problem.layout.q].max())
+    assert 50 < sizes[0] / sizes[1] < 200
+
+
+def test_positions_move_the_least_in_the_mass_metric(rng):
+    """(62, P): M (q - q*) + G^T chi = 0, up to second order for steps that are turns."""
+    problem = cases.problem("branched", cases.REFERENCE)
+    masses = np.concatenate([np.concatenate([np.full(3, b.mass), np.zeros(3)]) for b in problem.system.bodies])
+    M = np.diag(masses)
+    for k, b in enumerate(problem.system.bodies):
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = b.inertia
+    start = problem.natural(0.0, problem.y0)
+    push = rng.standard_normal((len(problem.system.bodies), 6))
+    left = []
+    for size in (1e-2, 1e-3):
+        y = problem.y0.copy()
+        for k in range(len(push)):
+            y[7 * k : 7 * k + 3] += size * push[k, :3]
+            p = Rotation.from_quat(y[7 * k + 3 : 7 * k + 7][[1, 2, 3, 0]]) * Rotation.from_rotvec(size * push[k, 3:])
+            y[7 * k + 3 : 7 * k + 7] = p.as_quat()[[3, 0, 1, 2]]
+        out = problem.project(0.0, y)
+        before, after = problem.natural(0.0, y), problem.natural(0.0, out)
+        step = []
+        for k in range(len(push)):
+            R, S = (Z[k, 3:12].reshape(3, 3).T for Z in (before, after))
+            step.append(np.concatenate([after[k, :3] - before[k, :3], Rotation.from_matrix(R.T @ S).as_rotvec()]))
+        pushed = M @ np.concatenate(step)
+        G = _gradient(problem, out)
+        eta = np.linalg.lstsq(G.T, -pushed, rcond=None)[0]
+        left.append(np.abs(pushed + G.T @ eta).max() / np.abs(pushed).max())
+    assert left[0] < 0.05
+    assert 3 < left[0] / left[1] < 40  # falls with the step
+    assert np.isfinite(start).all()
+
+
+def _gradient(problem: rbdae.Problem, y: np.ndarray) -> np.ndarray:
+    """G in (xdot, Omega): gdot is linear in them."""
+    v, n = problem.layout.v, len(problem.model.names)
+    columns = []
+    for i in range(v.start, v.stop):
+        z = y.copy()
+        z[v] = 0.0
+        z[i] = 1.0
+        columns.append(problem.constraints(0.0, z).velocity[n:])
+    return np.array(columns).T
+
+
+# ---------------------------------------------------------------- what is projected, and what is said of it
+
+
+def test_count_and_sizes_are_reported(rng):
+    problem = cases.problem("C", cases.REFERENCE)
+    projector = rbdae.Projection().bind(problem)
+    total, largest = 0.0, 0.0
+    for size in (1e-3, 1e-6, 1e-4):
+        y = _drifted(problem, rng, size)
+        before = y.copy()
+        assert projector(0.0, y) is True
+        correction = np.abs(y - before).max()
+        total, largest = total + correction, max(largest, correction)
+    assert projector.count == 3 and projector.skipped == 0
+    assert projector.iterations >= 3
+    assert projector.largest == largest > 1e-4
+    assert projector.total == pytest.approx(total, rel=1e-15)
+
+
+@pytest.mark.parametrize("pairing", [p for p in cases.PAIRINGS if not FORMULATIONS[p.formulation].reduced], ids=str)
+def test_position_and_velocity_can_be_left_out(pairing, rng):
+    problem = cases.problem("branched", pairing)
+    q, v = problem.layout.q, problem.layout.v
+    y = _drifted(problem, rng, 1e-3)
+    positions = problem.project(0.0, y, rbdae.Projection(velocity=False))
+    assert _drift(problem, positions)[0] < 1e-13 < 1e-5 < _drift(problem, positions)[1]
+    np.testing.assert_array_equal(positions[v], y[v])
+    velocities = problem.project(0.0, y, rbdae.Projection(position=False))
+    np.testing.assert_array_equal(velocities[q], y[q])
+    if not (pairing.velocity == "angular" and pairing.rotation == "directors"):
+        # velocities are made tangential where the positions are
+        internal = problem.model.n * len(problem._chart.internal)
+        g = problem.constraints(0.0, velocities).velocity
+        assert np.abs(g[internal if pairing.velocity == "angular" else 0 :]).max() < 1e-13
+    neither = rbdae.Projection(position=False, velocity=False).bind(problem)
+    untouched = y.copy()
+    assert neither(0.0, untouched) is False
+    np.testing.assert_array_equal(untouched, y)
+    assert neither.drift(0.0, y) == 0.0
+
+
+@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+def test_null_space_velocities_are_left_alone(rotation, rng):
+    """They satisfy their constraints by construction."""
+    problem = cases.problem("branched", Pairing("null-space", rotation, "angular"))
+    y = _drifted(problem, rng, 1e-3)
+    out = problem.project(0.0, y)
+    np.testing.assert_array_equal(out[problem.layout.v], y[problem.layout.v])
+    assert _drift(problem, y)[0] > 1e-5
+    assert max(_drift(problem, out)) < 1e-13
+
+
+def test_drift_is_what_would_be_projected(rng):
+    problem = cases.problem("C", cases.REFERENCE)
+    y = _drifted(problem, rng, 1e-4)
+    position, velocity = _drift(problem, y)
+    assert velocity > position
+    assert rbdae.Projection().bind(problem).drift(0.0, y) == velocity
+    assert rbdae.Projection(velocity=False).bind(problem).drift(0.0, y) == position
+    assert rbdae.Projection(position=False).bind(problem).drift(0.0, y) == velocity
+
+
+def test_tolerance_decides_what_counts_as_drift(rng):
+    problem = cases.problem("C", cases.REFERENCE)
+    y = _drifted(problem, rng, 1e-7)
+    loose, tight = rbdae.Projection(tolerance=1e-2).bind(problem), rbdae.Projection(tolerance=1e-9).bind(problem)
+    z = y.copy()
+    assert loose(0.0, z) is False
+    np.testing.assert_array_equal(z, y)
+    assert tight(0.0, z) is True
+
+
+@pytest.mark.parametrize(
+    "options, match",
+    [
+        ({"tolerance": -1.0}, r"Projection: tolerance = -1\.0 must be a finite number >= 0"),
+        ({"tolerance": np.nan}, "tolerance = nan"),
+        ({"restart_tolerance": np.inf}, "restart_tolerance = inf"),
+        ({"max_iterations": 0}, r"max_iterations = 0 must be at least 1"),
+    ],
+)
+def test_bad_options(options, match):
+    with pytest.raises(ValueError, match=match):
+        rbdae.Projection(**options)
+
+
+# ---------------------------------------------------------------- failures
+
+
+def test_failure_says_how_far_away_it_was():
+    problem = cases.problem("branched", cases.REFERENCE)
+    y = problem.y0.copy()
+    y[0] += 0.5
+    with pytest.raises(rbdae.ProjectionError, match=r"t = 1\.5: Newton.*violation 0\.5 before.*max_iterations"):
+        problem.project(1.5, y, rbdae.Projection(max_iterations=1))
+    y[3] = np.nan
+    with pytest.raises(rbdae.ProjectionError):
+        problem.project(1.5, y)
+
+
+def test_singular_positions_are_named():
+    """A rod of constant length whose ends meet: the gradient of the distance vanishes."""
+    system = rbdae.System()
+    bob = system.add_body("bob", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -1.0))
+    rod = cases.Tie(system.ground, bob, [rbdae.joints.Distance((0, 0, 0), (0, 0, 0), 1.0)], (0, 0, 0), (0, 0, 0), "rod")
+    system.add_joint(rod)
+    problem = rbdae.formulate(system, "index-0")
+    y = problem.y0.copy()
+    y[:3] = 0.0
+    with pytest.raises(rbdae.ProjectionError, match=r"redundant or singular, first at joint 'rod', equation 1 of 1"):
+        problem.project(0.0, y)
+
+
+# ---------------------------------------------------------------- a stored trajectory
+
+
+@pytest.mark.parametrize("name", ["A", "C"])
+def test_a_stored_trajectory_is_projected_afterwards(name):
+    problem = cases.problem(name, Pairing("index-0", "quaternion", "coordinate"))
+    solution = rbdae.solve(problem, (0.0, 0.3), solver="scipy:RK45", rtol=1e-6, atol=1e-6)
+    assert solution.drift.position.max() > 1e-7
+    clean = solution.projected()
+    assert clean.drift.position.max() < 1e-12
+    assert clean.drift.velocity.max() < 1e-14 * max(1.0, _scale(problem, solution.y[-1]))
+    assert np.array_equal(clean.t, solution.t)
+    assert clean.stats.projections > len(solution.t) // 2
+    assert np.abs(clean.y - solution.y).max() < 100 * max(solution.drift.position.max(), solution.drift.velocity.max())
+    rows = np.array([problem.project(t, y) for t, y in zip(solution.t, solution.y, strict=True)])
+    np.testing.assert_array_equal(rows, clean.y)
