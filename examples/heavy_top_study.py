@@ -35,7 +35,7 @@ TOLERANCES = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10]
 def big_table(
     model: str,
     t_end: float | None = None,
-    tolerance: float = 1e-7,
+    tolerance: float = 1e-6,
     executor: Executor | None = None,
     solvers: Sequence[str] | None = None,
     progress: bool = False,
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=list(MODELS), default="heavy_top")
     parser.add_argument("--t-end", type=float, help="end time, s (default: the model's own)")
-    parser.add_argument("--tolerance", type=float, default=1e-7, help="rtol and atol of the table (default: 1e-7)")
+    parser.add_argument("--tolerance", type=float, default=1e-6, help="rtol and atol of the table (default: 1e-6)")
     parser.add_argument("--processes", type=int, default=min(4, os.cpu_count() or 1))
     parser.add_argument("--results", type=Path, default=Path("results"), help="folder (default: results)")
     given = parser.parse_args(arguments)

@@ -52,9 +52,7 @@ def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy
         kind = type(value).__name__
         raise TypeError(f"{_expected(owner, what, value, shapes)} of type {kind}; {_hint(shapes, remedy)}")
     if raw.shape not in shapes:
-        raise ValueError(
-            f"{_expected(owner, what, value, shapes)} of shape {raw.shape}; {_hint(shapes, remedy)}"
-        )
+        raise ValueError(f"{_expected(owner, what, value, shapes)} of shape {raw.shape}; {_hint(shapes, remedy)}")
     if raw.itemsize > 8:  # a long double may not fit, which the next test sees
         with np.errstate(over="ignore"):
             raw = raw.astype(np.float64)
@@ -85,9 +83,7 @@ def axis(owner: str, what: str, value: object) -> Vec:
     """A direction: three finite real numbers that are not all zero; not normalised."""
     out = vector(owner, what, value)
     if math.hypot(*out) < 1e-12:
-        raise ValueError(
-            f"{owner}: {what} must not be zero, got {show(value)}; give a direction, e.g. (0, 0, 1)"
-        )
+        raise ValueError(f"{owner}: {what} must not be zero, got {show(value)}; give a direction, e.g. (0, 0, 1)")
     return out
 
 

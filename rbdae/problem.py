@@ -294,8 +294,9 @@ class Problem:
         return quantities.states(self.model, self.natural(t, y))
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
-        """Kinetic, potential and total energy, J."""
-        return quantities.energy(self.model, self.natural(t, y))
+        """Kinetic, potential and total energy, J; the kinetic energy is that of the formulation's own velocities, with
+        its own mass matrix, which differ where the state has drifted from the constraints."""
+        return quantities.energy(self.model, self.natural(t, y), self._workspace.settings)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear momentum, and angular momentum about the origin of space."""

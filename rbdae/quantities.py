@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE
 from rbdae.model import Model
+from rbdae.workspace import Settings
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -81,13 +83,28 @@ def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
     return Z[..., :3], Z[..., 3:12].reshape(shape), Z[..., 12:15], Z[..., 15:24].reshape(shape)
 
 
-def angular_velocities(Z: Mat) -> Mat:
-    """Material angular velocities (..., n, 3): the skew part of R^T Rdot."""
-    _, D, _, Dd = _split(Z)
-    W = np.einsum("...ik,...jk->...ij", D, Dd)
+def _turning(D: Mat, Dd: Mat) -> tuple[Mat, Mat]:
+    """R^-1 Rdot and det R.
+
+    With the inverse, not the transpose: then the angular velocity is the unknown Omega also where the frame has
+    drifted from an orthonormal one (R^T Rdot is off by the fourth power of a quaternion's norm).
+    """
+    d1, d2, d3 = (D[..., i, :] for i in range(3))
+    dual = np.stack([np.cross(d2, d3), np.cross(d3, d1), np.cross(d1, d2)], axis=-2)
+    det = np.einsum("...k,...k->...", dual[..., 0, :], d1)
+    return np.einsum("...ik,...jk->...ij", dual, Dd) / det[..., None, None], det
+
+
+def _axial(W: Mat) -> Mat:
     return 0.5 * np.stack(
         [W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]], axis=-1
     )
+
+
+def angular_velocities(Z: Mat) -> Mat:
+    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot."""
+    _, D, _, Dd = _split(Z)
+    return _axial(_turning(D, Dd)[0])
 
 
 def states(model: Model, Z: Mat) -> dict[str, BodyState]:
@@ -113,13 +130,34 @@ def states(model: Model, Z: Mat) -> dict[str, BodyState]:
     return out
 
 
-def energy(model: Model, Z: Mat) -> Energy:
-    """Energies; the weight's potential is zero at the origin of space."""
-    x, D, xd, _ = _split(Z)
-    Om = angular_velocities(Z)
+def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
+    """Kinetic energy of the rotations, v^T M v / 2 in the velocities v of the formulation, or H of its momenta, (...,).
+
+    On the constraint manifold all kinds agree. Off it, each has its own; it is this one that shows how a formulation
+    keeps the energy (null-space paper, (32) and Figure 10).
+    """
+    B = model.bodies[: model.n]
+    if settings.kind == DIRECTOR_RATE:
+        return np.asarray(0.5 * np.einsum("...nik,nij,...njk->...", Dd, B["euler"], Dd))
+    W, det = _turning(D, Dd)
+    Om = _axial(W)
+    if settings.kind == ANGULAR:
+        return np.asarray(0.5 * np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om))
+    # det R = |p|^6, and 2 conj(p) pdot = |p|^2 (trace(R^-1 Rdot)/3, Omega); M4^-1 of the momenta takes the |p|^2 away
+    size = np.ones_like(det) if settings.momenta else np.cbrt(det)
+    stretch = size * np.einsum("...ii->...", W) / 3.0
+    Om = size[..., None] * Om
+    J0 = B["radial"] * (1.0 if settings.momenta else settings.radial)
+    out = np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om)
+    return np.asarray(0.5 * (out + np.einsum("n,...n,...n->...", J0, stretch, stretch)))
+
+
+def energy(model: Model, Z: Mat, settings: Settings) -> Energy:
+    """Energies; the weight's potential is zero at the origin of space. `settings` matter off the manifold alone."""
+    x, D, xd, Dd = _split(Z)
     B = model.bodies[: model.n]
     kinetic = 0.5 * np.einsum("n,...nk,...nk->...", np.where(B["nt"] == 3, B["mass"], 0.0), xd, xd)
-    kinetic = kinetic + 0.5 * np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om)
+    kinetic = kinetic + _rotational(model, D, Dd, settings)
     potential = -np.einsum("nk,...nk->...", B["weight"], x)
     potential = potential - np.einsum("nk,...nk->...", B["weight_d"], D.reshape(*D.shape[:-2], 9))
     pivots = B["nt"] == 0

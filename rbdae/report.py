@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rbdae.study import REFERENCES, Comparison, Row
+from rbdae.reference import REFERENCES
+from rbdae.study import Comparison, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

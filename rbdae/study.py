@@ -6,42 +6,36 @@ computed at 1e-13; two formulations compute one, and their difference says how f
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Stats
 from rbdae.formulate import formulate, pairings
 from rbdae.formulations import FORMULATIONS, SPELLINGS
-from rbdae.kernels import outputs
-from rbdae.kernels._jit import Entry
-from rbdae.kernels.project import project
 from rbdae.projection import ProjectionError
+from rbdae.reference import Errors as Errors
+from rbdae.reference import Reference as Reference
+from rbdae.reference import errors as errors
+from rbdae.reference import final_state as final_state
+from rbdae.reference import reference as reference
 from rbdae.rotations import CHARTS
 from rbdae.solving import find_method, solve, solvers
 from rbdae.system import System
+from rbdae.tasks import compile_kernels as compile_kernels
+from rbdae.tasks import run_all
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from rbdae.problem import Problem
     from rbdae.solution import Solution
 
-T = TypeVar("T")
-
-REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaternion"))
-"""Formulation and rotation of the two references; a row is measured against the one that it does not share."""
-
-_REFERENCE_SOLVER = "scipy:DOP853"
-_REFERENCE_TOLERANCE = 1e-13
+_new_reference = reference  # a keyword of `compare` has the name, too
 
 _SHORT = 0.03
 """Runs shorter than this are timed three times, s."""
@@ -62,56 +56,6 @@ class Case:
     def form(self) -> str:
         """Formulation, rotation and velocity in one string."""
         return f"{self.formulation}, {self.rotation}, {self.velocity}"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FinalState:
-    """Motion at the end; rows are bodies in the order of addition.
-
-    Attributes
-    ----------
-    position, velocity : (n, 3), of the centres of mass in space, m and m/s
-    orientation : (n, 4) unit quaternions, scalar first
-    angular_velocity : (n, 3), in the body frames, rad/s
-    """
-
-    position: Mat
-    orientation: Mat
-    velocity: Mat
-    angular_velocity: Mat
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """Errors at the end, relative to the size of what is measured; `orientation` is the largest angle, rad.
-
-    `velocity` is the larger one of the errors of velocities and of angular velocities.
-    """
-
-    position: float
-    orientation: float
-    velocity: float
-
-    @property
-    def largest(self) -> float:
-        """The worst of the three."""
-        return max(self.position, self.orientation, self.velocity)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """The final states by the two formulations of `REFERENCES`, and what lies between them."""
-
-    t_end: float
-    states: tuple[FinalState, FinalState]
-    agreement: Errors
-
-    def against(self, formulation: str) -> FinalState:
-        """The state that another formulation than this one computed."""
-        return self.states[1 if formulation == REFERENCES[0][0] else 0]
 
 
 @final
@@ -156,63 +100,6 @@ class Comparison:
         from rbdae.report import work_precision
 
         return work_precision(self)
-
-
-def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
-    """What a state means, as arrays."""
-    states = problem.states(t, y).values()
-    turns = [np.roll(s.orientation.as_quat(), 1) for s in states]
-    speeds = problem.natural(t, y)
-    return FinalState(
-        np.array([s.center_of_mass for s in states]),
-        np.array(turns),
-        speeds[:, 12:15],
-        np.array([s.angular_velocity for s in states]),
-    )
-
-
-def errors(state: FinalState, exact: FinalState) -> Errors:
-    """How far `state` is from `exact`."""
-    turns = [Rotation.from_quat(np.roll(s.orientation, -1, axis=1)) for s in (state, exact)]
-    return Errors(
-        _relative(state.position, exact.position),
-        float(np.max((turns[1].inv() * turns[0]).magnitude())),
-        max(
-            _relative(state.velocity, exact.velocity),
-            _relative(state.angular_velocity, exact.angular_velocity),
-        ),
-    )
-
-
-def _relative(value: Mat, exact: Mat) -> float:
-    size = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(value - exact)) / (size if size > 0.0 else 1.0)
-
-
-def reference(system: System, t_end: float) -> Reference:
-    """Final states at `t_end` by the two formulations of `REFERENCES`, at tolerances of 1e-13.
-
-    Raises
-    ------
-    RuntimeError
-        where one of them did not get there
-    """
-    first, second = (_reference_state(system, t_end, *form) for form in REFERENCES)
-    return Reference(t_end, (first, second), errors(first, second))
-
-
-def _reference_state(system: System, t_end: float, formulation: str, rotation: str) -> FinalState:
-    problem = formulate(system, formulation, rotation=rotation)
-    solution = solve(
-        problem,
-        (0.0, t_end),
-        solver=_REFERENCE_SOLVER,
-        rtol=_REFERENCE_TOLERANCE,
-        atol=_REFERENCE_TOLERANCE,
-    )
-    if not solution.success:
-        raise RuntimeError(f"no reference: {formulation} by {solution.message}")
-    return final_state(problem, t_end, solution.y[-1])
 
 
 def cases(
@@ -371,71 +258,13 @@ def compare_cases(
     if exact.t_end != t_end:
         raise ValueError(f"the reference belongs to t = {exact.t_end:g}, the runs end at {t_end:g}; make a new one")
     tasks = [(run, (system, case, exact, limit)) for case in chosen]
-    return Comparison(exact, tuple(_all(tasks, executor, "runs" if progress else "")))
-
-
-_new_reference = reference  # `reference` is also the name of a keyword
-
-
-def compile_kernels(executor: Executor | None = None, *, progress: bool = False) -> None:
-    """Compile, or load from the cache, every kernel; worth it before a study by several processes."""
-    tasks = [(_compile, (k,)) for k in range(len(_entries()))]
-    for _ in _all(tasks, executor, "kernels" if progress else ""):
-        pass
-
-
-def _entries() -> list[Entry]:
-    """All kernels that Python calls. The longest one first: others can be compiled beside it."""
-    table = [f for f in FORMULATIONS.values() if f.kind == "dae"]
-    table += [f for f in FORMULATIONS.values() if f.kind != "dae"]
-    found = [f.jacobian for f in table[:1]]
-    found += [project, outputs.natural, outputs.constraints, *(f.rhs for f in table)]
-    found += [f.residual for f in table]
-    found += [f.jacobian for f in table]
-    found += [f.rhs_jacobian for f in table if f.rhs_jacobian is not None]
-    return list(dict.fromkeys(found))
-
-
-def _compile(k: int) -> None:
-    _entries()[k].compiled()
-
-
-def _all(
-    tasks: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], executor: Executor | None, title: str
-) -> Iterator[T]:
-    """Results of all tasks, in their order; a bar where there is a title and tqdm."""
-    with _bar(len(tasks), title) as advance:
-        if executor is None:
-            for function, arguments in tasks:
-                yield function(*arguments)
-                advance()
-            return
-        futures = [executor.submit(function, *arguments) for function, arguments in tasks]
-        for _ in as_completed(futures):
-            advance()
-        for future in futures:
-            yield future.result()
-
-
-@contextlib.contextmanager
-def _bar(total: int, title: str) -> Iterator[Callable[[], object]]:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        title = ""
-    if not title:
-        yield lambda: None
-        return
-    with tqdm(total=total, desc=title, mininterval=1.0) as bar:
-        yield bar.update
+    return Comparison(exact, tuple(run_all(tasks, executor, "runs" if progress else "")))
 
 
 __all__ = [
-    "REFERENCES",
     "Case",
     "Comparison",
     "Errors",
-    "FinalState",
     "Reference",
     "Row",
     "cases",

@@ -186,9 +186,7 @@ class System:
         The joint as the system keeps it: with its name, "spherical-1" and so on where none was given.
         """
         if not isinstance(joint, AbstractJoint):
-            raise TypeError(
-                f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}"
-            )
+            raise TypeError(f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}")
         name = self._admit("joint", joint, joint.name, joint.bodies, self._joints)
         kept = joint if joint.name is not None else joint.named(name)
         self._joints[name] = kept
@@ -204,8 +202,7 @@ class System:
         """
         if not isinstance(force, AbstractForce):
             raise TypeError(
-                f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), "
-                f"got {_check.show(force)}"
+                f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), got {_check.show(force)}"
             )
         name = self._admit("force", force, force.name, force.bodies, self._forces)
         kept = force.kept(name, self._ground)

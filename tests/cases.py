@@ -505,7 +505,7 @@ def close(found: Any, wanted: Any, tolerance: float, floor: float = 1.0) -> bool
 def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[str, Vec]]:
     """The start, a random state on the manifold of positions and velocities, and one off it."""
     yield "at the start", problem.y0.copy()
-    near = problem.y0 + 0.03 * rng.standard_normal(problem.n)
+    near = problem.y0 + 0.01 * rng.standard_normal(problem.n)
     yield "on the manifold", problem.project(problem.t0, near, rbdae.Projection(max_iterations=50))
     yield "off the manifold", near + 0.15 * rng.standard_normal(problem.n)
 

@@ -310,9 +310,7 @@ def test_what_is_no_joint_or_force_is_refused(wrong: Any) -> None:
         (lambda: linked_bodies(stiffness=-1e4), ValueError, ["Bushing('first')", "stiffness", "-10000.0"]),
     ],
 )
-def test_models_refuse_wrong_arguments(
-    make: Callable[[], Any], kind: type[Exception], fragments: list[str]
-) -> None:
+def test_models_refuse_wrong_arguments(make: Callable[[], Any], kind: type[Exception], fragments: list[str]) -> None:
     with pytest.raises(kind) as caught:
         make()
     for fragment in fragments:
@@ -322,9 +320,7 @@ def test_models_refuse_wrong_arguments(
 # Values that break numerical code, alone and in arrays of nearly right shapes.
 floats = st.one_of(
     st.floats(),
-    st.sampled_from(
-        (0.0, -0.0, 1.0, 5e-324, 1e-308, 1e-200, 1e-9, 1e9, 1e154, 1e200, 1.7e308, -1e308, NAN, INF)
-    ),
+    st.sampled_from((0.0, -0.0, 1.0, 5e-324, 1e-308, 1e-200, 1e-9, 1e9, 1e154, 1e200, 1.7e308, -1e308, NAN, INF)),
 )
 scalars = st.one_of(
     floats,
@@ -334,9 +330,7 @@ scalars = st.one_of(
     st.text(max_size=3),
     st.binary(max_size=3),
     st.complex_numbers(),
-    st.sampled_from(
-        (10**400, -(2**64), Decimal(1), object, {}, {1.0, 2.0, 3.0}, np.datetime64("2020-01-01"))
-    ),
+    st.sampled_from((10**400, -(2**64), Decimal(1), object, {}, {1.0, 2.0, 3.0}, np.datetime64("2020-01-01"))),
     st.sampled_from((np.float32(3e38), np.longdouble(2), HUGE, np.int8(-3), np.array(1.0))),
     st.sampled_from((Rotation.identity(), Rotation.identity(1), Rotation.identity(3))),
 )

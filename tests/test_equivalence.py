@@ -401,6 +401,43 @@ def test_energy_and_momentum_by_definition():
     np.testing.assert_allclose(momentum.angular, np.cross(s.position, p) + J @ w, atol=1e-13)
 
 
+@pytest.mark.parametrize("system, pairing", [(s, p) for s, p in PAIRS if p.velocity != "momentum"], ids=str)
+def test_off_the_manifold_energy_is_that_of_the_formulations_own_velocities(system, pairing, rng):
+    """T = v^T M v / 2, with M from the Jacobian; and angular velocities are the unknowns where they are unknowns."""
+    problem = cases.problem(system, pairing)
+    *_, (_, y) = cases.manifold_states(problem, rng)
+    if pairing.velocity == "angular":
+        values = dict(zip(problem.labels, y, strict=True))
+        for name, s in problem.states(0.0, y).items():
+            np.testing.assert_allclose(s.angular_velocity, [values[f"{name}.Omega{i}"] for i in "123"], rtol=1e-10)
+    if problem.kind == "ode":
+        return
+    v = problem.layout.v
+    M = np.subtract(*(problem.jacobian(0.0, y, problem.yd0, c)[v, v] for c in (1.0, 0.0)))
+    assert problem.energy(0.0, y).kinetic == pytest.approx(0.5 * y[v] @ M @ y[v], rel=1e-10)
+
+
+@pytest.mark.parametrize("system", ["skew-top", "branched"])
+def test_radial_inertia_counts_off_the_manifold(system, rng):
+    pairing = Pairing("index-1", "quaternion", "coordinate")
+    problem = cases.problem(system, pairing, radial_inertia="half-trace")
+    *_, (_, y) = cases.manifold_states(problem, rng)
+    v = problem.layout.v
+    M = np.subtract(*(problem.jacobian(0.0, y, problem.yd0, c)[v, v] for c in (1.0, 0.0)))
+    assert problem.energy(0.0, y).kinetic == pytest.approx(0.5 * y[v] @ M @ y[v], rel=1e-10)
+
+
+@pytest.mark.parametrize("rotation", ["quaternion", "directors"])
+def test_off_the_manifold_energy_of_momenta_is_the_hamiltonian(rotation, rng):
+    """dH/dp = qdot: the flow's own rate of the positions, wherever positions and momenta are."""
+    problem = cases.problem("skew-top", Pairing("hamiltonian", rotation, "momentum"))
+    *_, (_, y) = cases.manifold_states(problem, rng)
+    q, v = problem.layout.q, problem.layout.v
+    gradient = [along(lambda z: problem.energy(0.0, z).kinetic, y, e) for e in np.eye(problem.n)[v]]
+    qdot = -problem.residual(0.0, y, np.zeros(problem.n))[q]
+    np.testing.assert_allclose(gradient, qdot, rtol=0, atol=1e-9)
+
+
 # ---------------------------------------------------------------- structure of the equations
 
 

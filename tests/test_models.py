@@ -73,9 +73,7 @@ def test_heavy_top_potential() -> None:
 
 
 def test_heavy_top_keywords() -> None:
-    system = heavy_top(
-        inertia=(2.0, 2.0, 1.0), mass=3.0, length=0.2, gravity=1.6, tilt=0.3, angular_velocity=(1, 2, 3)
-    )
+    system = heavy_top(inertia=(2.0, 2.0, 1.0), mass=3.0, length=0.2, gravity=1.6, tilt=0.3, angular_velocity=(1, 2, 3))
     (top,) = system.bodies
     assert np.array_equal(np.diag(top.inertia), (2.0, 2.0, 1.0))
     assert top.mass == 3.0

@@ -161,7 +161,6 @@ def test_positions_move_the_least_in_the_mass_metric(rng):
     M = np.diag(masses)
     for k, b in enumerate(problem.system.bodies):
         M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = b.inertia
-    start = problem.natural(0.0, problem.y0)
     push = rng.standard_normal((len(problem.system.bodies), 6))
     left = []
     for size in (1e-2, 1e-3):
@@ -180,9 +179,8 @@ def test_positions_move_the_least_in_the_mass_metric(rng):
         G = _gradient(problem, out)
         eta = np.linalg.lstsq(G.T, -pushed, rcond=None)[0]
         left.append(np.abs(pushed + G.T @ eta).max() / np.abs(pushed).max())
-    assert left[0] < 0.05
-    assert 3 < left[0] / left[1] < 40  # falls with the step
-    assert np.isfinite(start).all()
+    assert left[0] < 1e-3
+    assert left[0] / left[1] > 30  # falls with the step, faster than it
 
 
 def _gradient(problem: rbdae.Problem, y: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import adapter, formulations, quantities, rotations, solution, solving
+from rbdae import adapter, formulations, quantities, reference, rotations, solution, solving, study
 from rbdae.body import Body
 from rbdae.forces import AbstractForce, Bushing
 from rbdae.joints import AbstractJoint, Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
@@ -35,6 +35,17 @@ def _solution() -> rbdae.Solution:
 def _reaction() -> quantities.Reaction:
     p = _problem()
     return p.reactions(p.t0, p.y0)["spherical-1"]["first"]
+
+
+def _case() -> study.Case:
+    return study.Case("index-2", "quaternion", "angular", "sksundae:ida", 1e-6)
+
+
+def _comparison() -> study.Comparison:
+    state = reference.final_state(_problem(), 0.0, _problem().y0)
+    errors = reference.Errors(0.0, 0.0, 0.0)
+    row = study.Row(_case(), errors, 0.0, 0.0, 0.0, adapter.Stats())
+    return study.Comparison(reference.Reference(0.0, (state, state), errors), (row,))
 
 
 # An example of every public final class; a new one is missing here until somebody enters it, and then is held to
@@ -66,6 +77,12 @@ EXAMPLES: dict[type, Any] = {
     Dot2: lambda: Dot2((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     Distance: lambda: Distance((1, 0, 0), (0, 1, 0), 1.0),
     Bushing: lambda: Bushing(_bodies()[0], stiffness=1.0),
+    study.Case: _case,
+    study.Row: lambda: _comparison().rows[0],
+    study.Comparison: lambda: _comparison(),
+    reference.FinalState: lambda: reference.final_state(_problem(), 0.0, _problem().y0),
+    reference.Errors: lambda: reference.Errors(1.0, 2.0, 3.0),
+    reference.Reference: lambda: _comparison().reference,
 }
 
 

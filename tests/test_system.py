@@ -179,8 +179,7 @@ def test_names_and_order() -> None:
     assert force.bodies == (a, system.ground)
     assert other.bodies == (a, b)
     assert repr(system) == (
-        "System(bodies=['a', 'b'], joints=['spherical-1', 'spherical-2', 'spherical-3'], "
-        "forces=['bushing-1', 'mount'])"
+        "System(bodies=['a', 'b'], joints=['spherical-1', 'spherical-2', 'spherical-3'], forces=['bushing-1', 'mount'])"
     )
 
 
@@ -196,9 +195,7 @@ def test_bodies_of_the_same_name_live_in_different_systems() -> None:
 def test_bushing_data() -> None:
     system, a, b = two()
     matrix = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]])  # semidefinite is enough
-    force = system.add_force(
-        Bushing(a, b, stiffness=matrix, damping=(1, 2, 3), at_a=(1, 2, 3), at_b=(4, 5, 6))
-    )
+    force = system.add_force(Bushing(a, b, stiffness=matrix, damping=(1, 2, 3), at_a=(1, 2, 3), at_b=(4, 5, 6)))
     assert np.array_equal(force.stiffness, matrix)
     assert np.array_equal(force.damping, np.diag((1, 2, 3)))
     assert np.array_equal(force.A, (1, 1, 2, 3, -1, -4, -5, -6))

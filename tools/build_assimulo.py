@@ -173,14 +173,10 @@ def fetch(python: str, version: str, work: Path) -> Path:
     unpacked.mkdir()
     download = [python, "-m", "pip", "download", "--no-clean", "--no-deps", "--no-build-isolation"]
     download += ["--no-binary", "assimulo", "--require-hashes", "-r", str(requirement), "-d", str(work)]
-    done = subprocess.run(
-        download, env={**os.environ, "TMPDIR": str(unpacked)}, capture_output=True, text=True
-    )
+    done = subprocess.run(download, env={**os.environ, "TMPDIR": str(unpacked)}, capture_output=True, text=True)
     found = sorted(unpacked.glob("pip-download-*/assimulo_*/setup.py"))
     if len(found) != 1:
-        sys.exit(
-            f"build_assimulo: could not get the source of Assimulo {version}:\n{done.stdout}{done.stderr}"
-        )
+        sys.exit(f"build_assimulo: could not get the source of Assimulo {version}:\n{done.stdout}{done.stderr}")
     return found[0].parent
 
 
@@ -201,9 +197,7 @@ def substitute(source: Path) -> None:
                 path.write_text(text, encoding="utf-8")
             count += changes
         if count != each.count:
-            sys.exit(
-                f"build_assimulo: substitution {each.name} matched {count} times instead of {each.count}"
-            )
+            sys.exit(f"build_assimulo: substitution {each.name} matched {count} times instead of {each.count}")
         print(f"build_assimulo: {each.name}: {count}")
 
 

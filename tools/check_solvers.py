@@ -80,9 +80,7 @@ def solve_dae(method: str) -> float:
 def odes_ida() -> float:
     from scikits_odes import dae as solver_for
 
-    solver = solver_for(
-        "ida", dae_into, rtol=TOLERANCE, atol=TOLERANCE, algebraic_vars_idx=[2], old_api=False
-    )
+    solver = solver_for("ida", dae_into, rtol=TOLERANCE, atol=TOLERANCE, algebraic_vars_idx=[2], old_api=False)
     return float(solver.solve([0.0, END], DAE_START, DAE_SLOPE).values.y[-1, 0])
 
 
@@ -96,9 +94,7 @@ def odes_cvode() -> float:
 def odes_ddaspk() -> float:
     from scikits_odes import dae as solver_for
 
-    solver = solver_for(
-        "ddaspk", dae_into, rtol=TOLERANCE, atol=TOLERANCE, algebraic_vars_idx=[2], old_api=True
-    )
+    solver = solver_for("ddaspk", dae_into, rtol=TOLERANCE, atol=TOLERANCE, algebraic_vars_idx=[2], old_api=True)
     return float(solver.solve([0.0, END], DAE_START, DAE_SLOPE)[2][-1, 0])
 
 

@@ -195,7 +195,7 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
         + [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu", "Gx", "H", "HJ")]
         + [
             (n, scalar, (2, 3, 9))
-            for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "T")
+            for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "work")
         ]
         + [("GP", scalar, (2, 3, 6))],
         align=True,

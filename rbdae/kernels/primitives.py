@@ -286,10 +286,10 @@ def primitive_tangents(m, level):
                     _times(r.P, r.Qdda[side], o.na, f, r.Ca[side])
                     _times(r.Qd, r.Pda[side], o.na, 2.0 * f, r.Ca[side])
                     _times(r.Pd, r.Qda[side], o.na, 2.0 * f, r.Ca[side])
-                    columns_of(h.kind, p.A, side, s.W, o.nr, r.T[side])
-                    _times(r.Q, r.T[side], o.nr, f, r.Cw[side])
-                    columns_of(h.kind, p.B, side, s.W, o.nr, r.T[side])
-                    _times(r.P, r.T[side], o.nr, f, r.Cw[side])
+                    columns_of(h.kind, p.A, side, s.W, o.nr, r.work[side])
+                    _times(r.Q, r.work[side], o.nr, f, r.Cw[side])
+                    columns_of(h.kind, p.B, side, s.W, o.nr, r.work[side])
+                    _times(r.P, r.work[side], o.nr, f, r.Cw[side])
 
 
 @stage("iiif")

@@ -29,9 +29,7 @@ def linked_bodies(stiffness: ArrayLike = 1e4) -> System:
     c, s = 0.5, 0.5 * math.sqrt(3.0)
     rotation = np.array(((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)))  # of both bodies, as in Example A
     system = System(gravity=(0.0, 0.0, 0.0))
-    first = system.add_body(
-        "first", mass=10.0, inertia=inertia, orientation=rotation, angular_velocity=omega1
-    )
+    first = system.add_body("first", mass=10.0, inertia=inertia, orientation=rotation, angular_velocity=omega1)
     second = system.add_body(
         "second",
         mass=20.0,

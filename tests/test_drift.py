@@ -1,0 +1,134 @@
+"""Drift from the constraint manifold: Figure 6 of the null-space paper, and what projection leaves of it."""
+
+from __future__ import annotations
+
+import os
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing
+
+import rbdae
+
+if "CI" not in os.environ:
+    pytest.importorskip("assimulo")
+
+T_END = 100.0
+
+
+def _top(pairing: Pairing) -> rbdae.Problem:
+    return cases.problem("A", pairing)
+
+
+def _radau(pairing: Pairing, t_end: float = T_END) -> rbdae.Solution:
+    solution = rbdae.solve(_top(pairing), (0.0, t_end), solver="assimulo:Radau5ODE", rtol=1e-9, atol=1e-9)
+    assert solution.success, solution.message
+    return solution
+
+
+def _order(t: np.ndarray, drift: np.ndarray) -> float:
+    """Slope of log(drift) over log(t) in the late part."""
+    late = t > 0.3 * t[-1]
+    return float(np.polyfit(np.log(t[late]), np.log(drift[late]), 1)[0])
+
+
+@pytest.mark.parametrize("rotation", ["quaternion", "directors"])
+def test_index_0_drifts_quadratically_and_its_velocities_linearly(rotation):
+    solution = _radau(Pairing("index-0", rotation, "coordinate"))
+    drift = solution.drift
+    assert 1.8 < _order(solution.t, drift.position) < 2.2
+    assert 0.85 < _order(solution.t, drift.velocity) < 1.15
+    assert drift.position.max() > 1e-6
+    assert drift.velocity.max() > 1e-8
+
+
+@pytest.mark.parametrize("rotation", ["quaternion", "directors"])
+def test_null_space_drifts_linearly_and_its_velocities_not_at_all(rotation):
+    solution = _radau(Pairing("null-space", rotation, "angular"))
+    drift = solution.drift
+    assert 0.9 < _order(solution.t, drift.position) < 1.1
+    assert drift.position.max() > 1e-9
+    assert drift.velocity.max() < 2e-14  # of angular velocities of 20 rad/s: round-off
+    # no growth either: the second half is like the first
+    half = len(drift.velocity) // 2
+    assert np.median(drift.velocity[half:]) < 3 * np.median(drift.velocity[:half])
+    absolute = _radau(Pairing("index-0", rotation, "coordinate")).drift
+    assert absolute.position.max() > 5 * drift.position.max()
+    assert absolute.velocity.max() > 1e5 * drift.velocity.max()
+
+
+# ---------------------------------------------------------------- with projection
+
+ONE_STEP = [s for s in rbdae.solvers() if s.one_step]
+FORMS = [
+    Pairing("index-0", "quaternion", "coordinate"),
+    Pairing("index-0", "directors", "coordinate"),
+    Pairing("index-0", "directors", "angular"),
+    Pairing("null-space", "quaternion", "angular"),
+    Pairing("null-space", "directors", "angular"),
+    Pairing("hamiltonian-eliminated", "quaternion", "momentum"),
+    Pairing("index-1", "quaternion", "coordinate"),
+    Pairing("index-2", "quaternion", "coordinate"),
+    Pairing("index-1", "directors", "coordinate"),
+]
+FIXED = {"ExplicitEuler", "ImplicitEuler", "RungeKutta4"}
+
+
+def _accepts(solver: rbdae.solving.SolverInfo, problem: rbdae.Problem) -> bool:
+    return problem.kind in solver.kinds and (problem.kind != "dae" or problem.index in solver.indices)
+
+
+WITH = [(s.name, p) for s in ONE_STEP for p in FORMS if _accepts(s, _top(p))]
+
+
+def test_the_one_step_methods_are_known():
+    """So that none falls out of the test below by losing its mark."""
+    assert {s.name for s in ONE_STEP} >= {
+        "scipy:RK23",
+        "scipy:RK45",
+        "scipy:DOP853",
+        "scipy:Radau",
+        "assimulo:Radau5ODE",
+        "assimulo:Radau5DAE",
+        "assimulo:RodasODE",
+        "assimulo:Dopri5",
+        "solve_dae:Radau",
+    }
+    assert {name for name, _ in WITH} == {s.name for s in ONE_STEP}
+
+
+@pytest.mark.parametrize("solver, pairing", WITH, ids=[f"{s}-{p}" for s, p in WITH])
+def test_projection_leaves_round_off(solver, pairing):
+    problem = _top(pairing)
+    step = {"step": 1e-3} if solver.split(":")[1] in FIXED else {}
+    tolerance = 1e-5
+    runs = [
+        rbdae.solve(
+            problem, (0.0, 0.4), solver=solver, rtol=tolerance, atol=tolerance, projection=projection, **step
+        )
+        for projection in (None, True)
+    ]
+    for run in runs:
+        assert run.success, run.message
+    plain, projected = runs
+    assert projected.drift.position.max() < 1e-12
+    assert projected.drift.velocity.max() < 1e-12
+    assert plain.drift.position.max() > 1e-10  # there was something to project
+    assert projected.stats.projections >= 3
+    assert projected.stats.restarts == 0  # one-step methods take the state back as it is
+
+
+@pytest.mark.parametrize("solver", ["scipy:RK45", "assimulo:Radau5ODE"])
+@pytest.mark.parametrize("formulation", ["index-0", "null-space"])
+def test_projection_of_a_joint_leaves_round_off(solver, formulation):
+    """Example C, where Newton's method has work to do; lengths of 10 m and speeds of 300 m/s are in its rounding."""
+    problem = cases.problem("C", Pairing(formulation, "quaternion", "angular"))
+    runs = [
+        rbdae.solve(problem, (0.0, 0.2), solver=solver, rtol=1e-6, atol=1e-6, projection=projection)
+        for projection in (None, True)
+    ]
+    plain, projected = runs
+    assert plain.drift.position.max() > 1e-9
+    assert projected.drift.position.max() < 1e-12
+    assert projected.drift.velocity.max() < 1e-11
