@@ -48,9 +48,7 @@ def test_consistent_input_is_left_alone(system):
         out = {"orientation": s.orientation, "angular_velocity": s.angular_velocity}
         return out if body.pivot is not None else out | {"position": s.position, "velocity": s.velocity}
 
-    again = cases.formulate(
-        cases.rebuild(SYSTEMS[system](), initial=initial), cases.REFERENCE, consistent="check"
-    )
+    again = cases.formulate(cases.rebuild(SYSTEMS[system](), initial=initial), cases.REFERENCE, consistent="check")
     found, wanted = again.natural(0.0, again.y0), once.natural(0.0, once.y0)
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * _terms(once))
 
@@ -118,9 +116,7 @@ def test_projected_velocities_are_the_nearest_in_the_mass_metric(system):
 
 # only where velocities obey constraints of the chart or of joints
 PROJECTED = [
-    (s, p)
-    for s, p in PAIRS
-    if FORMULATIONS[p.formulation].kind == "dae" and s in ("skew-top", "branched", "tied")
+    (s, p) for s, p in PAIRS if FORMULATIONS[p.formulation].kind == "dae" and s in ("skew-top", "branched", "tied")
 ]
 
 

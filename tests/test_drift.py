@@ -104,9 +104,7 @@ def test_projection_leaves_round_off(solver, pairing):
     step = {"step": 1e-3} if solver.split(":")[1] in FIXED else {}
     tolerance = 1e-5
     runs = [
-        rbdae.solve(
-            problem, (0.0, 0.4), solver=solver, rtol=tolerance, atol=tolerance, projection=projection, **step
-        )
+        rbdae.solve(problem, (0.0, 0.4), solver=solver, rtol=tolerance, atol=tolerance, projection=projection, **step)
         for projection in (None, True)
     ]
     for run in runs:

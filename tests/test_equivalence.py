@@ -161,10 +161,8 @@ def test_newton_and_euler(system, seed):
         size = max(1.0, np.abs(torque).max(), np.abs(spatial).max(), np.abs(om).max() ** 2 * J.max())
         assert np.abs(spatial - torque).max() < 1e-8 * size, f"{system}: angular balance of {body.name}"
         if body.pivot is None:
-            v = lambda z, n=body.name: (  # noqa: E731
-                problem.natural(t, z)[problem.model.names.index(n), 12:15]
-            )
-            acceleration = along(v, y, rates)
+            k = problem.model.names.index(body.name)
+            acceleration = along(lambda z, k=k: problem.natural(t, z)[k, 12:15], y, rates)
             assert np.abs(body.mass * acceleration - force).max() < 1e-8 * max(1.0, np.abs(force).max())
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rbdae.problem import Problem
 
 _SPARSE_FROM = 60
-"""Unknowns from which SuperLU is faster than LAPACK here (measured on chains)."""
+"""Unknowns from which our Jacobians go as CSC matrices (an estimate of where SuperLU overtakes LAPACK)."""
 
 INDEX_3_MARGIN = 1e-2
 """Index-3 forms run at tolerances tighter by this: the scaling loosens those of velocities by 1/h."""
