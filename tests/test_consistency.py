@@ -360,10 +360,38 @@ def test_labels_name_bodies_and_joints(pairing):
     y = dict(zip(problem.labels, problem.y0, strict=True))
     for name in ("child", "kite", "tail"):
         np.testing.assert_allclose([y[f"{name}.{s}"] for s in "xyz"], states[name].center_of_mass, atol=1e-14)
-    if pairing.velocity == "angular":
-        for name in ("hinged", "child", "kite", "tail"):
+    yd = dict(zip(problem.labels, problem.yd0, strict=True))
+    for body in problem.system.bodies:
+        name, R = body.name, states[body.name].orientation.as_matrix()
+        if f"{name}.vx" in y:
+            np.testing.assert_allclose(
+                [y[f"{name}.v{s}"] for s in "xyz"], [yd[f"{name}.{s}"] for s in "xyz"], atol=1e-13
+            )
+        if f"{name}.px" in y:
+            found = [y[f"{name}.p{s}"] for s in "xyz"]
+            np.testing.assert_allclose(found, [body.mass * yd[f"{name}.{s}"] for s in "xyz"], atol=1e-13)
+        if pairing.rotation == "directors":
+            np.testing.assert_allclose([[y[f"{name}.d{i}{c}"] for i in "123"] for c in "xyz"], R, atol=1e-14)
+        parameters = {
+            "quaternion": [f"p{i}" for i in range(4)],
+            "directors": [f"d{i}{c}" for i in "123" for c in "xyz"],
+        }
+        if pairing.velocity == "angular":
             found = [y[f"{name}.Omega{i}"] for i in "123"]
             np.testing.assert_allclose(found, states[name].angular_velocity, atol=1e-14)
+        elif pairing.velocity == "coordinate":
+            for s in parameters[pairing.rotation]:
+                assert y[f"{name}.{s}dot"] == pytest.approx(yd[f"{name}.{s}"], abs=1e-13)
+        elif pairing.rotation == "quaternion":  # M4 pdot = 2 p o (0, J Omega) for p . pdot = 0
+            momentum = [y[f"{name}.pi_{s}"] for s in parameters["quaternion"]]
+            rate = np.array([yd[f"{name}.{s}"] for s in parameters["quaternion"]])
+            om = states[name].angular_velocity
+            assert rate @ momentum == pytest.approx(om @ body.inertia @ om, rel=1e-12)  # 2 T
+        else:
+            momentum = np.array([[y[f"{name}.pi_d{i}{c}"] for i in "123"] for c in "xyz"])
+            rate = np.array([[yd[f"{name}.d{i}{c}"] for i in "123"] for c in "xyz"])
+            E = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia
+            np.testing.assert_allclose(momentum, rate @ E, atol=1e-13)
     if problem.kind == "dae":
         forces = problem.reactions(0.0, problem.y0)["spherical-1"]["child"].force
         np.testing.assert_allclose([y[f"spherical-1.{i}"] for i in "123"], -forces, atol=1e-12)

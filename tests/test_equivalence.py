@@ -465,6 +465,36 @@ def test_index_0_satisfies_the_acceleration_constraint(system, pairing, rng):
         assert np.abs(found).max(initial=0.0) < 1e-7 * max(1.0, np.abs(rates).max()), where
 
 
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_constraints_are_the_primitives_and_their_rates(system, pairing, rng):
+    """g as `rbdae.joints.primitives` defines it, on natural coordinates anywhere; gdot is its rate."""
+    problem = cases.problem(system, pairing)
+    internal = problem.model.n * len(problem._chart.internal)
+    for where, y in cases.manifold_states(problem, rng):
+        states = problem.states(0.0, y)
+        natural = problem.natural(0.0, y)
+        wanted = []
+        for joint in problem.system.joints:
+            Z = []
+            for body in joint.bodies:
+                if body.fixed:
+                    Z += [np.zeros(3), *np.eye(3)]
+                else:
+                    z = natural[problem.model.names.index(body.name)]
+                    Z += [states[body.name].position, *z[3:12].reshape(3, 3)]
+            for primitive in joint.primitives():
+                P, Q = primitive.A @ Z, primitive.B @ Z
+                bilinear = np.array([primitive.scale * P @ Q - primitive.offset[0]])
+                wanted.append(P - primitive.offset if primitive.kind == "linear" else bilinear)
+        g = problem.constraints(0.0, y)
+        np.testing.assert_allclose(g.position[internal:], np.concatenate([[], *wanted]), rtol=0, atol=1e-12)
+        rates = np.zeros(problem.n)
+        rates[: problem.layout.v.stop] = problem.rates(0.0, y)[0]
+        found = along(lambda z, p=problem: p.constraints(0.0, z).position, y, rates, 1e-4)
+        size = max(1.0, np.abs(rates).max())
+        assert np.abs(found - g.velocity).max(initial=0.0) < 1e-9 * size, where
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_rigid_motion_of_everything_turns_the_motion(system, rng):
     turn, shift = Rotation.random(random_state=rng), rng.standard_normal(3)
