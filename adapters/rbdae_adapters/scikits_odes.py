@@ -280,9 +280,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
             frozenset({1, 2, 3}),
             summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
         ),
-        Method(
-            "cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"
-        ),
+        Method("cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"),
         Method(
             "ddaspk",
             frozenset({"ode", "dae"}),
@@ -316,9 +314,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         return chatter.added_to(outcome)
 
 
-def _guarded(
-    trap: Trap, function: Callable[..., None], counts: dict[str, int], name: str
-) -> Callable[..., int]:
+def _guarded(trap: Trap, function: Callable[..., None], counts: dict[str, int], name: str) -> Callable[..., int]:
     """`function`, counted; keeps an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
     counts[name] = 0
 
@@ -360,16 +356,12 @@ def _sundials_stepper(problem: Problem, native: Any, request: Request, recorder:
         from scikits_odes_sundials.cvode import CVODE
 
         solver = CVODE(_guarded(trap, native.rhsfn, counts, "function"), **options)
-    return _Sundials(
-        problem, solver, trap, messages, counts, recorder, request.t_end, request.t0, implicit=implicit
-    )
+    return _Sundials(problem, solver, trap, messages, counts, recorder, request.t_end, request.t0, implicit=implicit)
 
 
 def _daspk_stepper(problem: Problem, native: Any, request: Request, recorder: Recorder) -> AbstractStepper:
     if importlib.util.find_spec("scikits_odes_daepack") is None:
-        raise MissingSolver(
-            "scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0"
-        )
+        raise MissingSolver("scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0")
     from scikits_odes import dae
 
     trap, shift = Trap(), min(request.t0, 0.0)
@@ -438,9 +430,7 @@ def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, An
     rhs, jacobian = problem.callbacks.rhs, problem.callbacks.rhs_jacobian
     options = dict(given)
     if "lmm" in options and "lmm_type" in options:
-        raise Unsupported(
-            "scikits.odes:cvode was given both 'lmm' and 'lmm_type', which are the same; give one"
-        )
+        raise Unsupported("scikits.odes:cvode was given both 'lmm' and 'lmm_type', which are the same; give one")
     options["lmm_type"] = options.pop("lmm", options.get("lmm_type", "adams"))
     linsolver = _linear_solver(problem, "cvode", options)
 
