@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple, final
 
+import numpy as np
 import pytest
 from references import EXAMPLES, FORMS, Motion, compute, reference
 
@@ -79,22 +80,25 @@ FIXED_STEP = [case for case in ALL if case.makes_sense and method(case.solver).f
 
 
 def sample(cases: list[Case]) -> set[Case]:
-    """Each pairing and each solver at least once, on the examples in turn."""
+    """Each pairing and each solver at least once; on the examples in turn, or on A where steps are made in Python."""
     chosen: set[Case] = set()
     used = dict.fromkeys((c.solver for c in cases), 0)
-    examples = list(EXAMPLES)
 
-    def choose(fits: list[Case]) -> None:
-        example = examples[len(chosen) % len(examples)]
-        case = min((c for c in fits if c.example == example), key=lambda c: used[c.solver])
-        used[case.solver] += 1
-        chosen.add(case)
+    def choose(pairing: tuple[str, str, str], solvers: set[str]) -> None:
+        solver = min((s for s in used if s in solvers), key=lambda s: used[s])
+        turn = 0 if INFOS[solver].package in ("scipy", "solve_dae") else len(chosen) % len(EXAMPLES)
+        examples = [*EXAMPLES][turn:] + [*EXAMPLES][:turn]
+        chosen.add(next(c for c in (Case(e, *pairing, solver) for e in examples) if c in cases))
+        used[solver] += 1
 
-    for pairing in dict.fromkeys(c[1:4] for c in cases):
-        choose([c for c in cases if c[1:4] == pairing])
+    able: dict[tuple[str, str, str], set[str]] = {}
+    for case in cases:
+        able.setdefault(case[1:4], set()).add(case.solver)
+    for pairing, solvers in able.items():
+        choose(pairing, solvers)
     for solver in used:
         if not used[solver]:
-            choose([c for c in cases if c.solver == solver])
+            choose(next(pairing for pairing, solvers in able.items() if solver in solvers), {solver})
     return chosen
 
 
@@ -122,7 +126,7 @@ class Rule:
     examples : letters
     indices : of the problem, 0 for ODE forms
     velocities, solvers : regular expressions that have to match in full
-    tolerance : rtol and atol
+    tolerance : rtol and atol (see `run` for momenta)
     level : relative error at the end that is not exceeded
     why : the reason
     worst : where `level` is above the goal, a case that comes within `SLACK` of it, so that it stays honest
@@ -158,6 +162,26 @@ INDEX_3 = (
 )
 
 RULES: Final = (
+    # Hamiltonian forms of the free body, whose momenta reach 1e4, in the BDF code written in Python
+    Rule(
+        "B",
+        "3",
+        "momentum",
+        "solve_dae:BDF",
+        1e-8,
+        5e-4,
+        INDEX_3 + "its Newton iteration stalls below 1e-8 on momenta of quaternions, 6e-5 is what is left",
+        "B-hamiltonian-quaternion-momentum-solve_dae:BDF",
+    ),
+    Rule(
+        "B",
+        "2",
+        "momentum",
+        "solve_dae:BDF",
+        1e-11,
+        GOAL,
+        "5e-6 at 1e-10; at 1e-12 its step falls below the spacing of numbers",
+    ),
     # Example A
     Rule(
         "A",
@@ -288,6 +312,14 @@ def rule_of(case: Case) -> Rule:
     return next((rule for rule in RULES if rule.fits(case)), AS_ASKED)
 
 
+def run(problem: rbdae.Problem, case: Case, rule: Rule) -> rbdae.Solution:
+    atol = np.full(problem.n, rule.tolerance)
+    if case.velocity == "momentum":
+        # Momenta of these bodies reach 1e4, and their rounding 1e-12: no solver can tell errors smaller than that.
+        atol[problem.layout.v] = TOLERANCE
+    return rbdae.solve(problem, (0.0, EXAMPLES[case.example].t_end), solver=case.solver, rtol=rule.tolerance, atol=atol)
+
+
 # ---------------------------------------------------------------- the laws
 
 
@@ -303,13 +335,7 @@ def test_every_pairing_ends_at_the_reference(case):
     rule = rule_of(case)
     problem = case.problem()
     assert (problem.kind, problem.index) == (case.kind, case.index)
-    solution = rbdae.solve(
-        problem,
-        (0.0, EXAMPLES[case.example].t_end),
-        solver=case.solver,
-        rtol=rule.tolerance,
-        atol=rule.tolerance,
-    )
+    solution = run(problem, case, rule)
     assert solution.success, solution.message
     assert solution.t[-1] == EXAMPLES[case.example].t_end
     errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(case.example))
@@ -342,7 +368,7 @@ def test_methods_of_fixed_step_converge_with_order_one(case):
 
 @pytest.mark.parametrize("rotation, velocity", [("quaternion", "coordinate")])
 @pytest.mark.parametrize("formulation", [f for f, r, v in PAIRINGS if (r, v) == ("quaternion", "coordinate")])
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", ["A", *(pytest.param(e, marks=pytest.mark.slow) for e in "BC")])
 def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rotation, velocity):
     solver = "scipy:DOP853" if FORMULATIONS[formulation].kind == "ode" else "sksundae:ida"
     need(solver)
@@ -351,9 +377,7 @@ def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rot
     problem = rbdae.formulate(
         EXAMPLES[example].build(), formulation, rotation=rotation, velocity=velocity, radial_inertia="half-trace"
     )
-    solution = rbdae.solve(
-        problem, (0.0, EXAMPLES[example].t_end), solver=solver, rtol=rule.tolerance, atol=rule.tolerance
-    )
+    solution = run(problem, case, rule)
     assert solution.success, solution.message
     errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(example))
     assert max(errors.values()) < rule.level, rule.why
