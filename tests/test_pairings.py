@@ -215,16 +215,6 @@ RULES: Final = (
     ),
     Rule(
         "B",
-        "3",
-        RATES,
-        "solve_dae:BDF",
-        TOLERANCE,
-        1e-5,
-        INDEX_3 + "2e-6 in momenta of quaternions, below the goal elsewhere",
-        "B-hamiltonian-quaternion-momentum-solve_dae:BDF",
-    ),
-    Rule(
-        "B",
         "012",
         RATES,
         r".*:(BDF|ida|ddaspk|cvode|LSODAR?|ODASSL)",
