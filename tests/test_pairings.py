@@ -162,6 +162,27 @@ INDEX_3 = (
 )
 
 RULES: Final = (
+    # Hamiltonian index 3 in the Radau written in Python: its Newton iteration converges badly on quaternion momenta
+    Rule(
+        "A",
+        "3",
+        "momentum",
+        "solve_dae:Radau",
+        TOLERANCE,
+        5e-3,
+        INDEX_3 + "its Newton iteration converges badly on momenta of quaternions: 5e-4 there, not steadily",
+        "A-hamiltonian-quaternion-momentum-solve_dae:Radau",
+    ),
+    Rule(
+        "B",
+        "3",
+        "momentum",
+        "solve_dae:Radau",
+        1e-9,
+        1e-5,
+        INDEX_3 + "it stops at 1e-10 on momenta of quaternions, its steps having become too small",
+        "B-hamiltonian-quaternion-momentum-solve_dae:Radau",
+    ),
     # Hamiltonian forms of the free body, whose momenta reach 1e4, in the BDF code written in Python
     Rule(
         "B",
