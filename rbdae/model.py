@@ -14,7 +14,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
 from rbdae.forces import Bushing
-from rbdae.kernels.block import BODY, BUSHING, PRIMITIVE
+from rbdae.kernels.block import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.spanning import Tree, spanning_tree
 from rbdae.system import System
 
@@ -41,6 +41,7 @@ class Model:
     bodies: Any
     primitives: Any
     bushings: Any
+    drives: Any
     joints: tuple[PackedJoint, ...]
     tree: Tree
     x: Mat
@@ -160,6 +161,7 @@ def compile_system(system: System) -> Model:
         bodies=packed,
         primitives=primitives,
         bushings=bushings,
+        drives=np.zeros(0, dtype=DRIVE),
         joints=tuple(joints),
         tree=tree,
         x=x,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
@@ -53,14 +53,14 @@ class Callbacks:
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
         """residual(t, y, yd, out)."""
-        return partial(self._formulation.residual.compiled(), self._workspace.m)
+        return self._workspace.compiled(self._formulation.residual)
 
     @cached_property
     def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
         """jacobian(t, y, yd, c, out)."""
         if self._formulation.kind == "ode":
             self._workspace.make_wide()
-        return partial(self._formulation.jacobian.compiled(), self._workspace.m)
+        return self._workspace.compiled(self._formulation.jacobian)
 
     @cached_property
     def jacobian_data(self) -> Callable[[float, Vec, Vec, float, Vec], None]:
@@ -78,7 +78,7 @@ class Callbacks:
         """rhs(t, y, out)."""
         if self._formulation.kind != "ode":
             raise AttributeError(_no_rhs(self._formulation.name))
-        return partial(self._formulation.rhs.compiled(), self._workspace.m)
+        return self._workspace.compiled(self._formulation.rhs)
 
     @cached_property
     def rhs_jacobian(self) -> Callable[[float, Vec, Mat], None]:
@@ -86,12 +86,12 @@ class Callbacks:
         if self._formulation.rhs_jacobian is None:
             raise AttributeError(_no_rhs(self._formulation.name))
         self._workspace.make_wide()
-        return partial(self._formulation.rhs_jacobian.compiled(), self._workspace.m)
+        return self._workspace.compiled(self._formulation.rhs_jacobian)
 
     @cached_property
     def project(self) -> Callable[[float, Vec, Vec], None]:
         """project(t, y, info), see `rbdae.kernels.project`."""
-        return partial(project_kernel.compiled(), self._workspace.m)
+        return self._workspace.compiled(project_kernel)
 
 
 def _no_rhs(name: str) -> str:
@@ -271,15 +271,15 @@ class Problem:
 
     @cached_property
     def _natural_kernel(self) -> Callable[..., None]:
-        return partial(outputs.natural.compiled(), self._workspace.m)
+        return self._workspace.compiled(outputs.natural)
 
     @cached_property
     def _constraint_kernel(self) -> Callable[..., None]:
-        return partial(outputs.constraints.compiled(), self._workspace.m)
+        return self._workspace.compiled(outputs.constraints)
 
     @cached_property
     def _explicit_kernel(self) -> Callable[..., None]:
-        return partial(self._formulation.rhs.compiled(), self._workspace.m)
+        return self._workspace.compiled(self._formulation.rhs)
 
     def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Natural coordinates and their rates, (x, d1, d2, d3, xdot, d1dot, ...), shape (..., bodies, 24).

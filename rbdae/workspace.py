@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ from rbdae._arrays import Vec
 from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
+from rbdae.kernels.charts import FEATURES as CHART_FEATURES
 from rbdae.model import Model
 from rbdae.spanning import eliminate
 
+_KINDS = {kb.ANGULAR: "angular", kb.QUATERNION_RATE: "quaternion-rate", kb.DIRECTOR_RATE: "director-rate"}
 _RATES = {kb.ANGULAR: 3, kb.QUATERNION_RATE: 4, kb.DIRECTOR_RATE: 9}
 _INTERNAL = {kb.ANGULAR: 0, kb.QUATERNION_RATE: 1, kb.DIRECTOR_RATE: 6}
 
@@ -176,6 +180,9 @@ class Workspace:
             inverse[place] = primitives["row"][k] - internal + np.arange(len(place))
         bushings = model.bushings.copy()
         bushings["body"] = rank[bushings["body"]]
+        drives = model.drives.copy()
+        self.head["n_drives"] = len(drives)
+        self._own("drives", drives)
         self.head["n_pairs"] = len(pairs)
         self.head["n_factor"] = len(column)
         self._own("primitives", primitives)
@@ -198,6 +205,25 @@ class Workspace:
             self._parts = kb.Parts(head=self.head.view(np.recarray)[0], **arrays)
         return self._parts
 
+    @property
+    def features(self) -> frozenset[str]:
+        """What the kernels need for this model and formulation: the `when` of stages."""
+        out = {_KINDS[self.settings.kind], CHART_FEATURES[self.settings.chart]}
+        have = {
+            "internal": self.settings.kind != kb.ANGULAR,
+            "momenta": self.settings.momenta,
+            "tree": self.settings.reduced,
+            "joints": len(self.model.primitives) > 0,
+            "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
+            "bushings": len(self.model.bushings) > 0,
+            "rheonomic": len(self.model.drives) > 0,
+        }
+        return frozenset(out | {name for name, wanted in have.items() if wanted})
+
+    def compiled(self, kernel: Entry) -> Callable[..., None]:
+        """The kernel, compiled for what this model needs and bound to the block."""
+        return partial(kernel.compiled(self.features), self.m)
+
     def sizes(self) -> dict[str, int]:
         """n_q, n_v, n_la, n_internal, n_rows, n_nu."""
         return {name: int(self.head[name][0]) for name in ("n_q", "n_v", "n_la", "n_internal", "n_rows", "n_nu")}
@@ -214,7 +240,7 @@ class Workspace:
 
     def record(self, jacobian: Entry, y: Vec, yd: Vec) -> Any:
         """The tangent blocks of a Jacobian kernel (row, column, rows, columns), by running it."""
-        kernel = jacobian.compiled()
+        kernel = jacobian.compiled(self.features)
         dummy = np.zeros((1, 1), dtype=self._scalar)
         self.head["mode"] = kb.RECORD
         try:

@@ -16,6 +16,7 @@ With momenta (Hamiltonian paper (38), (39); quaternion or directors):
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, entry, jit
+from rbdae.kernels.applied import applied_forces, put_applied_tangents
 from rbdae.kernels.block import head
 from rbdae.kernels.bodies import (
     accelerate,
@@ -36,7 +37,7 @@ from rbdae.kernels.bodies import (
     place,
     place_tangent,
 )
-from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
+from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import (
     primitive_forces,
     primitive_residual,
@@ -50,9 +51,10 @@ from rbdae.kernels.sink import open_sink
 
 
 @jit
-def _evaluate(m, y, yd, level):
-    """Natural coordinates and forces at (y, yd)."""
+def _evaluate(m, t, y, yd, level):
+    """Natural coordinates and forces at (t, y, yd)."""
     h = head(m)
+    set_time(m, t)
     gather_positions(m, address(y))
     gather_velocities(m, address(y), h.n_q)
     gather_multipliers(m, address(y), h.n_q + h.n_v)
@@ -62,7 +64,7 @@ def _evaluate(m, y, yd, level):
     if level == 2:
         accelerate(m)
     primitive_vectors(m, level)
-    bushing_forces(m)
+    applied_forces(m)
     primitive_forces(m)
 
 
@@ -71,7 +73,7 @@ def residual(m, t, y, yd, out):
     """F(t, y, yd) to out."""
     h = head(m)
     level = h.level
-    _evaluate(m, y, yd, level)
+    _evaluate(m, t, y, yd, level)
     kinematics_residual(m, address(yd), address(out))
     dynamics_residual(m, address(out), h.n_q)
     internal_residual(m, address(out), h.n_q + h.n_v, level)
@@ -84,7 +86,7 @@ def jacobian(m, t, y, yd, c, out):
     h = head(m)
     level = h.level
     open_sink(m, out)
-    _evaluate(m, y, yd, level)
+    _evaluate(m, t, y, yd, level)
     place_tangent(m)
     move_tangent(m)
     if level == 2:
@@ -95,7 +97,7 @@ def jacobian(m, t, y, yd, c, out):
     kinematics_tangent(m, c, -1.0)
     dynamics_tangent(m, dynamics, c)
     put_primitive_stiffness(m, dynamics)
-    put_bushing_tangents(m, dynamics)
+    put_applied_tangents(m, dynamics)
     internal_columns(m, dynamics, constraints)
     put_primitive_columns(m, dynamics, constraints)
     internal_tangent(m, constraints, level, c)

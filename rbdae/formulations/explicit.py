@@ -11,6 +11,7 @@ With momenta (lambda eliminated, Hamiltonian paper, Remark 4.2) the unknown of t
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, entry, jit, stage
+from rbdae.kernels.applied import applied_forces, put_applied_tangents
 from rbdae.kernels.block import STRIDED, bodies, head, states, vectors, wide
 from rbdae.kernels.bodies import (
     accelerate,
@@ -31,7 +32,7 @@ from rbdae.kernels.bodies import (
     place_tangent,
     velocity_basis,
 )
-from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
+from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import (
     gradients,
     primitive_forces,
@@ -52,7 +53,7 @@ def accelerations(m):
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
-    bushing_forces(m)
+    applied_forces(m)
     velocity_basis(m)
     gradients(m)
     factorise(m)
@@ -77,7 +78,7 @@ def accelerations(m):
     solve_saddle(m)
 
 
-@stage("i")
+@stage("i", "momenta")
 def to_momentum_rates(m):
     """Scratch vector 3: pdot = M (M^-1 pdot)."""
     B = bodies(m)
@@ -102,6 +103,7 @@ def to_momentum_rates(m):
 def rhs(m, t, y, out):
     """(qdot, vdot) to out; the multipliers too where out has room for them."""
     h = head(m)
+    set_time(m, t)
     gather_positions(m, address(y))
     gather_velocities(m, address(y), h.n_q)
     place(m)
@@ -129,7 +131,7 @@ def acceleration_tangents(m):
     gather_accelerations(m, address(vectors(m)[3]), 0)
     accelerate(m)
     primitive_vectors(m, 2)
-    bushing_forces(m)
+    applied_forces(m)
     primitive_forces(m)
     place_tangent(m)
     move_tangent(m)
@@ -139,14 +141,14 @@ def acceleration_tangents(m):
     sink_to_wide(m)
     dynamics_tangent(m, 0, 0.0)
     put_primitive_stiffness(m, 0)
-    put_bushing_tangents(m, 0)
+    put_applied_tangents(m, 0)
     internal_tangent(m, h.n_v, 2, 0.0)
     put_primitive_rows(m, h.n_v, 2, 0.0)
     h.mode = mode
     solve_saddle_wide(m)
 
 
-@stage("i")
+@stage("i", "momenta")
 def _momentum_rows(m):
     """Rows of the scratch matrix from M^-1 pdot to pdot."""
     h = head(m)
@@ -169,9 +171,10 @@ def _momentum_rows(m):
 
 
 @jit
-def _tangent(y, c, sign, out, m):
+def _tangent(t, y, c, sign, out, m):
     """c I + sign d(rhs)/dy to the sink."""
     h = head(m)
+    set_time(m, t)
     gather_positions(m, address(y))
     gather_velocities(m, address(y), h.n_q)
     place(m)
@@ -192,13 +195,14 @@ def _tangent(y, c, sign, out, m):
 @entry("ityM")
 def rhs_jacobian(m, t, y, out):
     """d(rhs)/dy to the sink."""
-    _tangent(y, 0.0, 1.0, out, m)
+    _tangent(t, y, 0.0, 1.0, out, m)
 
 
 @entry("ityyo")
 def residual(m, t, y, yd, out):
     """yd - rhs(t, y) to out."""
     h = head(m)
+    set_time(m, t)
     gather_positions(m, address(y))
     gather_velocities(m, address(y), h.n_q)
     place(m)
@@ -217,4 +221,4 @@ def residual(m, t, y, yd, out):
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
     """c I - d(rhs)/dy to the sink."""
-    _tangent(y, c, -1.0, out, m)
+    _tangent(t, y, c, -1.0, out, m)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from rbdae.formulations.explicit import acceleration_tangents, accelerations
 from rbdae.kernels._jit import address, entry, jit
+from rbdae.kernels.applied import applied_forces, put_applied_tangents
 from rbdae.kernels.block import bodies, head, states, tree, vectors, wide
 from rbdae.kernels.bodies import (
     accelerate,
@@ -26,8 +27,8 @@ from rbdae.kernels.bodies import (
     place,
     place_tangent,
 )
-from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
 from rbdae.kernels.charts import rate_tangents
+from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import primitive_vectors
 from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 from rbdae.kernels.tree import (
@@ -43,8 +44,9 @@ from rbdae.kernels.tree import (
 
 
 @jit
-def evaluate(m, y):
+def evaluate(m, t, y):
     """Natural positions and velocities at (q, nu)."""
+    set_time(m, t)
     gather_positions(m, address(y))
     from_nu(m, address(y), head(m).n_q, 0)
     place(m)
@@ -56,7 +58,7 @@ def evaluate(m, y):
 def rhs(m, t, y, out):
     """(qdot, nudot) to out; the joints' multipliers too where out has room for them."""
     h = head(m)
-    evaluate(m, y)
+    evaluate(m, t, y)
     accelerations(m)
     kinematics_rate(m, address(out))
     select_nu(m, address(vectors(m)[3]), address(out), h.n_q)
@@ -71,12 +73,12 @@ def rhs(m, t, y, out):
 def residual(m, t, y, yd, out):
     """The implicit form with the reduced mass matrix to out."""
     h = head(m)
-    evaluate(m, y)
+    evaluate(m, t, y)
     from_nu(m, address(yd), h.n_q, 1)
     accelerate(m)
     chain_accelerations(m)
     primitive_vectors(m, 1)
-    bushing_forces(m)
+    applied_forces(m)
     kinematics_residual(m, address(yd), address(out))
     dynamics_residual(m, address(vectors(m)[1]), 0)
     reduce_residual(m, address(out), h.n_q)
@@ -114,10 +116,10 @@ def _put_kinematics(m, c, sign):
 
 
 @jit
-def _tangent(y, sign, c, out, m):
+def _tangent(t, y, sign, c, out, m):
     """c I + sign d(rhs)/dy to the sink."""
     h = head(m)
-    evaluate(m, y)
+    evaluate(m, t, y)
     accelerations(m)
     acceleration_tangents(m)
     tree_tangents(m, 1)
@@ -153,7 +155,7 @@ def _tangent(y, sign, c, out, m):
 @entry("ityM")
 def rhs_jacobian(m, t, y, out):
     """d(rhs)/dy to the sink."""
-    _tangent(y, 1.0, 0.0, out, m)
+    _tangent(t, y, 1.0, 0.0, out, m)
 
 
 @entry("ityytM")
@@ -163,12 +165,12 @@ def jacobian(m, t, y, yd, c, out):
     With h(q, w, wdot) = M wdot - psi: d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).
     """
     h = head(m)
-    evaluate(m, y)
+    evaluate(m, t, y)
     from_nu(m, address(yd), h.n_q, 1)
     accelerate(m)
     chain_accelerations(m)
     primitive_vectors(m, 1)
-    bushing_forces(m)
+    applied_forces(m)
     place_tangent(m)
     move_tangent(m)
     accelerate_tangent(m)
@@ -176,7 +178,7 @@ def jacobian(m, t, y, yd, c, out):
     mode = h.mode
     sink_to_wide(m)
     dynamics_tangent(m, 0, 0.0)
-    put_bushing_tangents(m, 0)
+    put_applied_tangents(m, 0)
     h.mode = mode
     dynamics_residual(m, address(vectors(m)[1]), 0)
     reduce_residual(m, address(vectors(m)[5]), 0)

@@ -7,7 +7,10 @@ Three decorators:
 ``stage``
     a larger kernel that other kernels call, compiled once as a C function and linked by its symbol. (numba would link
     a copy into every caller and optimise it again at each level of the call tree: four times the compile time.) Its
-    arguments are integers and floats; arrays go as addresses (`address`, `vector_at`, `matrix_at`).
+    arguments are integers and floats; arrays go as addresses (`address`, `vector_at`, `matrix_at`). A stage that only
+    some problems need (one chart, one kind of velocity or force) names the features in `when`; it is called through a
+    cell, and the cell is filled when the first problem with these features comes: a first use compiles no more than
+    it runs.
 ``entry``
     a kernel that Python calls, compiled for one fixed signature, so that a solver's read-only views do not cost a
     second compilation, and entered through its C function: no type dispatch (saves 0.2 us of 0.6).
@@ -20,15 +23,19 @@ changed (numba 0.68, ``cache=True``: the caller stays stale).
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import llvmlite.binding as llvm
+import llvmlite.ir as ir
 import numba as _numba
 import numpy as np
 from numba import types
@@ -76,6 +83,18 @@ def _our_cache() -> Iterator[None]:
         numba.config.CACHE_DIR = before
 
 
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """A compilation makes millions of objects that live: the garbage collector costs a tenth and finds nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def jit(function: F) -> F:
     """Compile a kernel (lazily); leave it alone with the JIT off."""
     if not ENABLED:
@@ -84,56 +103,91 @@ def jit(function: F) -> F:
         return cast(F, numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)(function))
 
 
-class _Stage:
-    """A kernel behind a symbol; `ensure` compiles it, what it calls first."""
+Features = frozenset[str]
 
-    def __init__(self, function: Callable[..., Any], symbol: str, signature: Any) -> None:
+
+class _Stage:
+    """A kernel behind a symbol, or behind a cell that holds its address; `ensure` compiles it, what it calls first."""
+
+    def __init__(self, function: Callable[..., Any], symbol: str, signature: Any, when: Features) -> None:
         self.function = function
         self.symbol = symbol
         self.signature = signature
+        self.when = when
+        self.cell = ctypes.c_void_p(0)
         self.compiled: Any = None
+        if when:
+            llvm.add_symbol(symbol, ctypes.addressof(self.cell))
 
     def ensure(self) -> None:
         if self.compiled is None:
-            _ensure_stages(self.function)
             with _our_cache():
                 self.compiled = numba.cfunc(self.signature, **_OPTIONS)(self.function)
-            llvm.add_symbol(self.symbol, self.compiled.address)
+            if self.when:
+                self.cell.value = self.compiled.address
+            else:
+                llvm.add_symbol(self.symbol, self.compiled.address)
 
 
-_STAGES: dict[str, _Stage] = {}
+_STAGES: dict[Any, _Stage] = {}
+_READY: dict[Callable[..., Any], list[Features | None]] = {}
 
 
-def _ensure_stages(function: Callable[..., Any]) -> None:
-    """Compile the stages that a kernel calls, directly or through others: code that names a symbol can only be
-    linked when the symbol is there."""
-    pending, seen = [function], set()
-    while pending:
-        current = pending.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        for name in current.__code__.co_names:
-            value = current.__globals__.get(name)
-            if isinstance(value, types.ExternalFunction):
-                if value.symbol in _STAGES:
-                    _STAGES[value.symbol].ensure()
-            elif isinstance(value, Dispatcher):
-                pending.append(value.py_func)
+def _ensure_stages(function: Callable[..., Any], features: Features | None) -> None:
+    """Compile the stages that a kernel calls, directly or through others, and that problems with these features need
+    (None: all): code that names a symbol can only be linked when the symbol is there."""
+    ready = _READY.setdefault(function, [])
+    if features in ready:
+        return
+    ready.append(features)
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if isinstance(value, Dispatcher):
+            _ensure_stages(value.py_func, features)
+        else:
+            found = _STAGES.get(value) if isinstance(value, Hashable) else None
+            if found is not None and (features is None or found.when <= features):
+                _ensure_stages(found.function, features)
+                found.ensure()
 
 
-def stage(kinds: str) -> Callable[[F], F]:
-    """Mark a kernel as a stage with the argument kinds `kinds`: ``i`` integer or address, ``f`` float."""
+def stage(kinds: str, when: str = "") -> Callable[[F], F]:
+    """Mark a kernel as a stage with the argument kinds `kinds`: ``i`` integer or address, ``f`` float.
+
+    `when` names the features, separated by spaces, that a problem must all have to need it (`Workspace.features`);
+    without them it does nothing.
+    """
 
     def decorate(function: F) -> F:
         if not ENABLED:
             return function
         signature = types.void(*(types.int64 if k == "i" else types.float64 for k in kinds))
         symbol = f"{function.__module__}.{function.__qualname__}".replace(".", "_")
-        _STAGES[symbol] = _Stage(function, symbol, signature)
-        return cast(F, types.ExternalFunction(symbol, signature))
+        called = _through_cell(symbol, signature) if when else types.ExternalFunction(symbol, signature)
+        _STAGES[called] = _Stage(function, symbol, signature, frozenset(when.split()))
+        return cast(F, called)
 
     return decorate
+
+
+def _through_cell(symbol: str, signature: Any) -> Any:
+    """A function for kernels that calls the address which it finds at `symbol`."""
+
+    def codegen(context: Any, builder: Any, _: Any, args: Any) -> Any:
+        pointer = ir.FunctionType(ir.VoidType(), [context.get_value_type(a) for a in signature.args]).as_pointer()
+        cell = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, pointer, symbol)
+        function = builder.load(cell)
+        with builder.if_then(cgutils.is_not_null(builder, function), likely=True):
+            builder.call(function, args)
+        return context.get_dummy_value()
+
+    def call(typingctx: Any, *arguments: Any) -> Any:
+        return signature, codegen
+
+    # numba reads the number of arguments from it
+    names = ["typingctx", *(f"a{k}" for k in range(len(signature.args)))]
+    call.__signature__ = Signature([Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in names])  # type: ignore[attr-defined]
+    return intrinsic(call)
 
 
 _VECTOR_IN = types.Array(types.float64, 1, "C", readonly=True)
@@ -155,17 +209,21 @@ class Entry:
         self.signs = signs
         self._compiled: Callable[..., Any] | None = None
 
-    def compiled(self) -> Callable[..., Any]:
-        """The C function (compiled or loaded from the cache now), or the Python function with the JIT off.
+    def compiled(self, features: Features | None = None) -> Callable[..., Any]:
+        """The C function (compiled or loaded from the cache now) for problems with these features (None: for all), or
+        the Python function with the JIT off.
 
         It trusts its arguments: float64, vectors contiguous.
         """
+        if ENABLED:
+            with _collector_off():
+                _ensure_stages(self.python, features)
         if self._compiled is None:
             if ENABLED:
                 dispatcher = self.kernel
                 signature = tuple(_SIGNS[s] for s in self.signs)
-                _ensure_stages(self.python)
-                dispatcher.compile(signature)
+                with _collector_off():
+                    dispatcher.compile(signature)
                 self._compiled = dispatcher.get_overload(signature)
             else:
                 self._compiled = self.python
@@ -193,10 +251,48 @@ def as_pointer(typingctx: Any, address: Any) -> Any:
 
 carray = numba.carray
 
+# Python functions behind the addresses that kernels call, for the JIT off
+FOREIGN: dict[int, Callable[..., Any]] = {}
+
+
+def is_compiled(function: Any) -> bool:
+    """Whether a user's function is a numba function."""
+    return isinstance(function, Dispatcher)
+
+
+def foreign(function: Any, n_in: int, n_out: int) -> Any:
+    """A user's numba function f(t, x, out) as a C function."""
+    pointer = types.CPointer(types.float64)
+
+    def call(t, x, out):
+        function(t, carray(x, n_in), carray(out, n_out))
+
+    return numba.cfunc(types.void(types.float64, pointer, pointer))(call)
+
+
+@intrinsic
+def _call_address(typingctx: Any, where: Any, t: Any, x_at: Any, out_at: Any) -> Any:
+    """Call the C function at an address."""
+    signature = types.void(types.int64, types.float64, types.int64, types.int64)
+
+    def codegen(context: Any, builder: Any, _: Any, args: Any) -> Any:
+        number = ir.IntType(64)
+        kind = ir.FunctionType(ir.VoidType(), [ir.DoubleType(), number, number])
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
 # longer than any vector here: only the address counts
 _LONG = 1 << 40
 
 if ENABLED:
+
+    @jit
+    def call_foreign(where, t, x, out):
+        """A user's function at an address: f(t, x, out)."""
+        _call_address(where, t, x.ctypes.data, out.ctypes.data)
 
     @jit
     def address(array):
@@ -214,6 +310,9 @@ if ENABLED:
         return carray(as_pointer(where), (_LONG, step), np.float64)
 
 else:
+
+    def call_foreign(where: Any, t: Any, x: Any, out: Any) -> None:
+        FOREIGN[int(where)](t, x, out)
 
     def address(array: Any) -> Any:
         return array

@@ -14,6 +14,7 @@ accessor                what
 ``primitives(m)``       constants of the primitive constraints
 ``rows(m)``             per primitive: P, Q, multipliers and tangents
 ``bushings(m)``         constants of the bushings
+``drives(m)``           the rheonomic primitives and the addresses of their laws
 ``factor(m)``           values of the factor L and D of the joint Schur complement
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
@@ -60,6 +61,7 @@ _ARRAYS = (
     "starts",
     "blocks",
     "tree",
+    "drives",
 )
 
 HEAD = np.dtype(
@@ -69,6 +71,7 @@ HEAD = np.dtype(
             "n_bodies",
             "n_primitives",
             "n_bushings",
+            "n_drives",
             "n_rows",
             "n_pairs",
             "n_q",
@@ -96,6 +99,7 @@ HEAD = np.dtype(
             "n_sink",
         ]
     ]
+    + [("time", "f8")]
     + [(name, "i8") for name in _ARRAYS],
     align=True,
 )
@@ -134,8 +138,11 @@ PRIMITIVE = np.dtype(
         ("n", "i8"),
         ("row", "i8"),
         ("body", "i8", (2,)),
+        ("moving", "i8"),
         ("A", "f8", (8,)),
         ("B", "f8", (8,)),
+        ("Ad", "f8", (8,)),
+        ("Add", "f8", (8,)),
         ("scale", "f8"),
         ("offset", "f8", (3,)),
         ("offset_rate", "f8", (3,)),
@@ -152,6 +159,18 @@ BUSHING = np.dtype(
         ("stiffness", "f8", (3, 3)),
         ("damping", "f8", (3, 3)),
         ("damped", "i8"),
+    ],
+    align=True,
+)
+
+DRIVE = np.dtype(
+    [
+        ("law", "i8"),
+        ("kind", "i8"),
+        ("primitive", "i8"),
+        ("e1", "f8", (3,)),
+        ("e2", "f8", (3,)),
+        ("value", "f8", (9,)),
     ],
     align=True,
 )
@@ -225,6 +244,7 @@ class Parts:
     starts: Any
     blocks: Any
     tree: Any
+    drives: Any
     sink: Any = None
 
 
@@ -258,6 +278,11 @@ if _jit.ENABLED:
     def bushings(m):
         h = head(m)
         return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
+
+    @jit
+    def drives(m):
+        h = head(m)
+        return carray(as_pointer(h.drives), h.n_drives, DRIVE)
 
     @jit
     def factor(m):
@@ -346,6 +371,9 @@ else:
 
     def bushings(m: Any) -> Any:
         return m.bushings
+
+    def drives(m: Any) -> Any:
+        return m.drives
 
     def factor(m: Any) -> Any:
         return m.factor

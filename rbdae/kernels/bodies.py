@@ -164,23 +164,36 @@ def move(m):
             for k in range(3):
                 s.xd[k] = s.px[k] / B[b].mass
             if h.kind == QUATERNION_RATE:
-                conjugate_product(s.a, s.p, s.s)
-                extended(1.0 / B[b].radial, B[b].inertia_inverse, s.s, s.s)
-                for k in range(4):
-                    s.w[k] = 0.0
-                add_product(s.a, s.s, 0.25, s.w)
+                _quaternion_velocity(m, b)
             else:
-                _director_mass(B[b].euler_inverse, s.p, s.w)
+                _director_velocity(m, b)
         if h.kind == ANGULAR:
             for k in range(3):
                 s.om[k] = s.w[k]
             spin(s.d, s.w, s.dd)
         elif h.kind == QUATERNION_RATE:
             # phi is quadratic: ddot = Dphi(p) pdot = 2 phi(p, pdot)
-            _polar(s.a, s.w, s.dd)
+            _polar(address(s.a), address(s.w), address(s.dd))
         else:
             for k in range(9):
                 s.dd[k] = s.w[k]
+
+
+@stage("ii", "quaternion-rate momenta")
+def _quaternion_velocity(m, b):
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.a, s.p, s.s)
+    extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
+    for k in range(4):
+        s.w[k] = 0.0
+    add_product(s.a, s.s, 0.25, s.w)
+
+
+@stage("ii", "director-rate momenta")
+def _director_velocity(m, b):
+    s = states(m)[b]
+    _director_mass(bodies(m)[b].euler_inverse, s.p, s.w)
 
 
 @stage("i")
@@ -195,37 +208,60 @@ def accelerate(m):
             for k in range(3):
                 s.xdd[k] = s.pxd[k] / B[b].mass
             if h.kind == QUATERNION_RATE:
-                # wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4
-                r = 1.0 / B[b].radial
-                conjugate_product(s.a, s.p, s.s)
-                extended(r, B[b].inertia_inverse, s.s, s.s)
-                for k in range(4):
-                    s.wd[k] = 0.0
-                add_product(s.w, s.s, 0.25, s.wd)
-                conjugate_product(s.w, s.p, s.s)
-                conjugate_product(s.a, s.pd, s.t)
-                for k in range(4):
-                    s.s[k] += s.t[k]
-                extended(r, B[b].inertia_inverse, s.s, s.s)
-                add_product(s.a, s.s, 0.25, s.wd)
+                _quaternion_acceleration(m, b)
             else:
-                _director_mass(B[b].euler_inverse, s.pd, s.wd)
+                _director_acceleration(m, b)
         if h.kind == ANGULAR:
             spin(s.d, s.wd, s.ddd)
             add_spin(s.dd, s.w, s.ddd)
         elif h.kind == QUATERNION_RATE:
-            _polar(s.a, s.wd, s.ddd)
-            euler_map(s.w, s.t)
-            for k in range(9):
-                s.ddd[k] += 2.0 * s.t[k]
+            _quaternion_spin_rate(m, b)
         else:
             for k in range(9):
                 s.ddd[k] = s.wd[k]
 
 
-@jit
-def _polar(p, r, out):
+@stage("ii", "quaternion-rate momenta")
+def _quaternion_acceleration(m, b):
+    """wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = 1.0 / o.radial
+    conjugate_product(s.a, s.p, s.s)
+    extended(r, o.inertia_inverse, s.s, s.s)
+    for k in range(4):
+        s.wd[k] = 0.0
+    add_product(s.w, s.s, 0.25, s.wd)
+    conjugate_product(s.w, s.p, s.s)
+    conjugate_product(s.a, s.pd, s.t)
+    for k in range(4):
+        s.s[k] += s.t[k]
+    extended(r, o.inertia_inverse, s.s, s.s)
+    add_product(s.a, s.s, 0.25, s.wd)
+
+
+@stage("ii", "director-rate momenta")
+def _director_acceleration(m, b):
+    s = states(m)[b]
+    _director_mass(bodies(m)[b].euler_inverse, s.pd, s.wd)
+
+
+@stage("ii", "quaternion-rate")
+def _quaternion_spin_rate(m, b):
+    """dddot = Dphi(p) pddot + 2 phi(pdot)."""
+    s = states(m)[b]
+    _polar(address(s.a), address(s.wd), address(s.ddd))
+    euler_map(s.w, s.t)
+    for k in range(9):
+        s.ddd[k] += 2.0 * s.t[k]
+
+
+@stage("iii", "quaternion-rate")
+def _polar(p_at, r_at, out_at):
     """out = Dphi(p) r."""
+    p = vector_at(p_at)
+    r = vector_at(r_at)
+    out = vector_at(out_at)
     a = 2.0 * p[0]
     b = 2.0 * p[1]
     c = 2.0 * p[2]
@@ -341,14 +377,15 @@ def kinematics_tangent(m, c, sign):
                 put_block(m, i, v, s.V, na, na, sign)
             else:
                 put_identity(m, i, i, 9, c)
-                _put_director_mass(m, i, v, B[b].euler_inverse, sign)
+                _put_director_mass(m, i, v, address(B[b].euler_inverse), sign)
         else:
             put_identity(m, i, i, na, c)
             put_identity(m, i, v, na, sign)
 
 
-@jit
-def _put_director_mass(m, row, column, E, scale):
+@stage("iiiif", "director-rate")
+def _put_director_mass(m, row, column, E_at, scale):
+    E = matrix_at(E_at, 3)
     for i in range(3):
         for j in range(3):
             put_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
@@ -357,92 +394,85 @@ def _put_director_mass(m, row, column, E, scale):
 # ---------------------------------------------------------------- dynamics
 
 
-@jit
-def pull_back(m, b, out):
-    """out[:nr] = B^T fd."""
-    h = head(m)
-    s = states(m)[b]
-    d = s.d
-    f = s.fd
-    if h.kind == ANGULAR:
-        out[0] = d[6] * f[3] + d[7] * f[4] + d[8] * f[5] - d[3] * f[6] - d[4] * f[7] - d[5] * f[8]
-        out[1] = d[0] * f[6] + d[1] * f[7] + d[2] * f[8] - d[6] * f[0] - d[7] * f[1] - d[8] * f[2]
-        out[2] = d[3] * f[0] + d[4] * f[1] + d[5] * f[2] - d[0] * f[3] - d[1] * f[4] - d[2] * f[5]
-    elif h.kind == QUATERNION_RATE:
-        euler_differential_transposed(s.a, f, out)
-    else:
-        for k in range(9):
-            out[k] = f[k]
-
-
 @stage("ii")
 def forces(m, b):
     """psi of one body without constraint forces of joints, to tx (3) and t (nr): null-space paper (2), (25), (33);
     with momenta -dH/dq, Hamiltonian paper (39)."""
     h = head(m)
-    o = bodies(m)[b]
     s = states(m)[b]
     for k in range(3):
         s.tx[k] = s.fx[k]
-    pull_back(m, b, s.t)
     if h.kind == ANGULAR:
-        J = o.inertia
-        l0 = J[0, 0] * s.w[0] + J[0, 1] * s.w[1] + J[0, 2] * s.w[2]
-        l1 = J[1, 0] * s.w[0] + J[1, 1] * s.w[1] + J[1, 2] * s.w[2]
-        l2 = J[2, 0] * s.w[0] + J[2, 1] * s.w[1] + J[2, 2] * s.w[2]
-        s.t[0] -= s.w[1] * l2 - s.w[2] * l1
-        s.t[1] -= s.w[2] * l0 - s.w[0] * l2
-        s.t[2] -= s.w[0] * l1 - s.w[1] * l0
+        _angular_forces(m, b)
     elif h.kind == QUATERNION_RATE:
+        _pull_back_quaternion(address(s.a), address(s.fd), address(s.t))
         if h.momenta == 1:
-            # -dT/dq = -p o J^-1 (conj(p) o q) / 4
-            conjugate_product(s.p, s.a, s.s)
-            extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
-            add_product(s.p, s.s, -0.25, s.t)
+            _quaternion_momentum_forces(m, b)
         else:
-            # 8 Q(pdot) I Q(pdot)^T p, null-space paper (33)
-            conjugate_product(s.w, s.a, s.s)
-            extended(o.radial, o.inertia, s.s, s.s)
-            add_product(s.w, s.s, 8.0, s.t)
+            _quaternion_forces(m, b)
+    else:
+        for k in range(9):
+            s.t[k] = s.fd[k]
 
 
-@jit
-def inertia(m, b, out, row):
-    """out[row:row + nt + nr] = M vdot (or pdot)."""
-    h = head(m)
+@stage("iii", "quaternion-rate")
+def _pull_back_quaternion(p_at, f_at, out_at):
+    euler_differential_transposed(vector_at(p_at), vector_at(f_at), vector_at(out_at))
+
+
+@stage("ii", "angular")
+def _angular_forces(m, b):
+    """t = B^T fd - Omega x J Omega."""
+    s = states(m)[b]
+    d = s.d
+    f = s.fd
+    J = bodies(m)[b].inertia
+    w = s.w
+    l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
+    l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
+    l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
+    t0 = w[2] * l1 - w[1] * l2
+    t1 = w[0] * l2 - w[2] * l0
+    t2 = w[1] * l0 - w[0] * l1
+    for k in range(3):
+        t0 += d[6 + k] * f[3 + k] - d[3 + k] * f[6 + k]
+        t1 += d[k] * f[6 + k] - d[6 + k] * f[k]
+        t2 += d[3 + k] * f[k] - d[k] * f[3 + k]
+    s.t[0] = t0
+    s.t[1] = t1
+    s.t[2] = t2
+
+
+@stage("ii", "quaternion-rate momenta")
+def _quaternion_momentum_forces(m, b):
+    """t -= dT/dq = p o J^-1 (conj(p) o q) / 4."""
     o = bodies(m)[b]
     s = states(m)[b]
-    i = row
-    if h.momenta == 1:
-        if o.nt == 3:
-            for k in range(3):
-                out[i + k] = s.pxd[k]
-            i += 3
-        for k in range(o.nr):
-            out[i + k] = s.pd[k]
-        return
-    if o.nt == 3:
-        for k in range(3):
-            out[i + k] = o.mass * s.xdd[k]
-        i += 3
-    if h.kind == ANGULAR:
-        J = o.inertia
-        for k in range(3):
-            out[i + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2]
-    elif h.kind == QUATERNION_RATE:
-        # M vdot = 4 p o I (conj(p) o vdot), null-space paper (31)
-        conjugate_product(s.a, s.wd, s.s)
-        extended(o.radial, o.inertia, s.s, s.s)
-        for k in range(4):
-            s.ad[k] = 0.0
-        add_product(s.a, s.s, 4.0, s.ad)
-        for k in range(4):
-            out[i + k] = s.ad[k]
-    else:
-        E = o.euler
-        for j in range(3):
-            for k in range(3):
-                out[i + 3 * j + k] = E[j, 0] * s.wd[k] + E[j, 1] * s.wd[3 + k] + E[j, 2] * s.wd[6 + k]
+    conjugate_product(s.p, s.a, s.s)
+    extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
+    add_product(s.p, s.s, -0.25, s.t)
+
+
+@stage("ii", "quaternion-rate")
+def _quaternion_forces(m, b):
+    """t += 8 Q(pdot) I Q(pdot)^T p, null-space paper (33)."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.w, s.a, s.s)
+    extended(o.radial, o.inertia, s.s, s.s)
+    add_product(s.w, s.s, 8.0, s.t)
+
+
+@stage("ii", "quaternion-rate")
+def _quaternion_inertia(m, b):
+    """ad = 4 p o I (conj(p) o pddot), null-space paper (31)."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.a, s.wd, s.s)
+    extended(o.radial, o.inertia, s.s, s.s)
+    for k in range(4):
+        s.ad[k] = 0.0
+    add_product(s.a, s.s, 4.0, s.ad)
 
 
 @stage("iii")
@@ -457,29 +487,54 @@ def dynamics_residual(m, out_at, row):
         o = B[b]
         s = S[b]
         r = row + o.iv
-        inertia(m, b, out, r)
         forces(m, b)
         if o.nt == 3:
-            for k in range(3):
-                out[r + k] -= s.tx[k]
+            if h.momenta == 1:
+                for k in range(3):
+                    out[r + k] = s.pxd[k] - s.tx[k]
+            else:
+                for k in range(3):
+                    out[r + k] = o.mass * s.xdd[k] - s.tx[k]
             r += 3
-        for k in range(o.nr):
-            out[r + k] -= s.t[k]
-        if h.kind == QUATERNION_RATE:
+        if h.kind == ANGULAR:
+            J = o.inertia
+            for k in range(3):
+                out[r + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2] - s.t[k]
+        elif h.kind == QUATERNION_RATE:
             l = la[o.il]
-            for k in range(4):
-                out[r + k] += l * s.a[k]
-        elif h.kind == DIRECTOR_RATE:
-            l0 = la[o.il]
-            l1 = la[o.il + 1]
-            l2 = la[o.il + 2]
-            l3 = la[o.il + 3]
-            l4 = la[o.il + 4]
-            l5 = la[o.il + 5]
-            for j in range(0, 9, 3):
-                out[r + j] += l0 * s.a[j] + l3 * s.a[j + 1] + l4 * s.a[j + 2]
-                out[r + j + 1] += l3 * s.a[j] + l1 * s.a[j + 1] + l5 * s.a[j + 2]
-                out[r + j + 2] += l4 * s.a[j] + l5 * s.a[j + 1] + l2 * s.a[j + 2]
+            if h.momenta == 0:
+                _quaternion_inertia(m, b)
+                for k in range(4):
+                    out[r + k] = s.ad[k] - s.t[k] + l * s.a[k]
+            else:
+                for k in range(4):
+                    out[r + k] = s.pd[k] - s.t[k] + l * s.a[k]
+        else:
+            _director_residual(m, b, out_at, r)
+
+
+@stage("iiii", "director-rate")
+def _director_residual(m, b, out_at, r):
+    """out[r:r + 9] = E vdot (or pdot) - t + G_int^T la."""
+    out = vector_at(out_at)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    la = vectors(m)[0]
+    if head(m).momenta == 1:
+        for k in range(9):
+            s.ad[k] = s.pd[k]
+    else:
+        _director_mass(o.euler, s.wd, s.ad)
+    l0 = la[o.il]
+    l1 = la[o.il + 1]
+    l2 = la[o.il + 2]
+    l3 = la[o.il + 3]
+    l4 = la[o.il + 4]
+    l5 = la[o.il + 5]
+    for j in range(0, 9, 3):
+        out[r + j] = s.ad[j] - s.t[j] + l0 * s.a[j] + l3 * s.a[j + 1] + l4 * s.a[j + 2]
+        out[r + j + 1] = s.ad[j + 1] - s.t[j + 1] + l3 * s.a[j] + l1 * s.a[j + 1] + l5 * s.a[j + 2]
+        out[r + j + 2] = s.ad[j + 2] - s.t[j + 2] + l4 * s.a[j] + l5 * s.a[j + 1] + l2 * s.a[j + 2]
 
 
 # ---------------------------------------------------------------- tangents of the natural coordinates
@@ -497,14 +552,18 @@ def velocity_basis(m):
         if h.kind == ANGULAR:
             director_tangents(s.d, s.B)
         else:
-            euler_differential(s.a, s.B)
+            _euler_differential(address(s.a), address(s.B))
+
+
+@stage("ii", "quaternion-rate")
+def _euler_differential(p_at, D_at):
+    euler_differential(vector_at(p_at), matrix_at(D_at, 9))
 
 
 @stage("i")
 def place_tangent(m):
     """D0 = dd/da and B = d(ddot)/dw; with momenta also U = dw/dq and V = dw/dp."""
     h = head(m)
-    C = bodies(m)
     S = states(m)
     if h.kind == DIRECTOR_RATE:
         return  # D0 = B = I and, with momenta, V = E^-1: constant, set when the block was made
@@ -518,20 +577,34 @@ def place_tangent(m):
                 director_tangents(s.d, s.B)
         else:
             if joined:
-                euler_differential(s.a, s.D0)
-                euler_differential(s.a, s.B)
+                _euler_differential(address(s.a), address(s.D0))
+                _euler_differential(address(s.a), address(s.B))
             if h.momenta == 1:
-                r = 1.0 / C[b].radial
-                Ji = C[b].inertia_inverse
-                _clear4(s.U)
-                _clear4(s.V)
-                left(s.a, s.T1)
-                add_triple(s.T1, r, Ji, s.T1, 0.25, True, s.V)
-                right_conjugate(s.p, s.T2)
-                add_triple(s.T1, r, Ji, s.T2, 0.25, False, s.U)
-                conjugate_product(s.a, s.p, s.s)
-                extended(r, Ji, s.s, s.s)
-                add_right(s.s, 0.25, s.U)
+                _quaternion_velocity_tangents(m, b)
+
+
+@stage("ii", "quaternion-rate momenta")
+def _quaternion_velocity_tangents(m, b):
+    """U = dw/dq and V = dw/dp."""
+    s = states(m)[b]
+    r = 1.0 / bodies(m)[b].radial
+    Ji = bodies(m)[b].inertia_inverse
+    _clear4(s.U)
+    _clear4(s.V)
+    left(s.a, s.T1)
+    _add_triple(address(s.T1), r, address(Ji), address(s.T1), 0.25, True, address(s.V))
+    right_conjugate(s.p, s.T2)
+    _add_triple(address(s.T1), r, address(Ji), address(s.T2), 0.25, False, address(s.U))
+    conjugate_product(s.a, s.p, s.s)
+    extended(r, Ji, s.s, s.s)
+    add_right(s.s, 0.25, s.U)
+
+
+@stage("ifiifii", "quaternion-rate")
+def _add_triple(X_at, radial, J_at, Y_at, scale, transposed, out_at):
+    X = matrix_at(X_at, 9)
+    Y = matrix_at(Y_at, 9)
+    add_triple(X, radial, matrix_at(J_at, 3), Y, scale, transposed, matrix_at(out_at, 9))
 
 
 @jit
@@ -555,9 +628,14 @@ def move_tangent(m):
             for i in range(9):
                 for j in range(B[b].na):
                     s.D1[i, j] = 0.0
-            add_spin_columns(s.D0, s.w, B[b].na, s.D1)
+            _add_spin_columns(address(s.D0), address(s.w), B[b].na, address(s.D1))
         else:
-            euler_differential(s.w, s.D1)
+            _euler_differential(address(s.w), address(s.D1))
+
+
+@stage("iiii", "angular")
+def _add_spin_columns(D_at, om_at, n, out_at):
+    add_spin_columns(matrix_at(D_at, 9), vector_at(om_at), n, matrix_at(out_at, 9))
 
 
 @stage("i")
@@ -575,45 +653,53 @@ def accelerate_tangent(m):
             for i in range(9):
                 for j in range(na):
                     s.D2[i, j] = 0.0
-            add_spin_columns(s.D0, s.wd, na, s.D2)
-            add_spin_columns(s.D1, s.w, na, s.D2)
+            _add_spin_columns(address(s.D0), address(s.wd), na, address(s.D2))
+            _add_spin_columns(address(s.D1), address(s.w), na, address(s.D2))
             director_tangents(s.dd, s.W)
-            add_spin_columns(s.B, s.w, 3, s.W)
+            _add_spin_columns(address(s.B), address(s.w), 3, address(s.W))
         else:
-            euler_differential(s.wd, s.D2)
-            euler_differential(s.w, s.W)
+            _euler_differential(address(s.wd), address(s.D2))
+            _euler_differential(address(s.w), address(s.W))
             for i in range(9):
                 for j in range(4):
                     s.W[i, j] *= 2.0
             if h.momenta == 1:
-                r = 1.0 / B[b].radial
-                Ji = B[b].inertia_inverse
-                _clear4(s.Ud)
-                _clear4(s.Vd)
-                left(s.a, s.T1)
-                left(s.w, s.T3)
-                add_triple(s.T3, r, Ji, s.T1, 0.25, True, s.Vd)
-                add_triple(s.T1, r, Ji, s.T3, 0.25, True, s.Vd)
-                right_conjugate(s.p, s.T2)
-                add_triple(s.T3, r, Ji, s.T2, 0.25, False, s.Ud)
-                right_conjugate(s.pd, s.T2)
-                add_triple(s.T1, r, Ji, s.T2, 0.25, False, s.Ud)
-                conjugate_product(s.w, s.p, s.s)
-                conjugate_product(s.a, s.pd, s.t)
-                for k in range(4):
-                    s.s[k] += s.t[k]
-                extended(r, Ji, s.s, s.s)
-                add_right(s.s, 0.25, s.Ud)
-                # through w(q, p)
-                for i in range(4):
-                    for j in range(4):
-                        u = s.Ud[i, j]
-                        v = s.Vd[i, j]
-                        for k in range(4):
-                            u += s.U[i, k] * s.U[k, j]
-                            v += s.U[i, k] * s.V[k, j]
-                        s.Ud[i, j] = u
-                        s.Vd[i, j] = v
+                _quaternion_acceleration_tangents(m, b)
+
+
+@stage("ii", "quaternion-rate momenta")
+def _quaternion_acceleration_tangents(m, b):
+    """Ud = dwdot/dq and Vd = dwdot/dp."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = 1.0 / o.radial
+    Ji = o.inertia_inverse
+    _clear4(s.Ud)
+    _clear4(s.Vd)
+    left(s.a, s.T1)
+    left(s.w, s.T3)
+    _add_triple(address(s.T3), r, address(Ji), address(s.T1), 0.25, True, address(s.Vd))
+    _add_triple(address(s.T1), r, address(Ji), address(s.T3), 0.25, True, address(s.Vd))
+    right_conjugate(s.p, s.T2)
+    _add_triple(address(s.T3), r, address(Ji), address(s.T2), 0.25, False, address(s.Ud))
+    right_conjugate(s.pd, s.T2)
+    _add_triple(address(s.T1), r, address(Ji), address(s.T2), 0.25, False, address(s.Ud))
+    conjugate_product(s.w, s.p, s.s)
+    conjugate_product(s.a, s.pd, s.t)
+    for k in range(4):
+        s.s[k] += s.t[k]
+    extended(r, Ji, s.s, s.s)
+    add_right(s.s, 0.25, s.Ud)
+    # through w(q, p)
+    for i in range(4):
+        for j in range(4):
+            u = s.Ud[i, j]
+            v = s.Vd[i, j]
+            for k in range(4):
+                u += s.U[i, k] * s.U[k, j]
+                v += s.U[i, k] * s.V[k, j]
+            s.Ud[i, j] = u
+            s.Vd[i, j] = v
 
 
 # ---------------------------------------------------------------- tangents that go into the Jacobian
@@ -639,7 +725,17 @@ def _put_velocity(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):
             put_block(m, row, v, Kx, n, 3, scale)
             v += 3
         put_block(m, row, v, K, n, o.nr, scale)
-        return
+    else:
+        _put_velocity_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale)
+
+
+@stage("iiiiiiiif", "momenta")
+def _put_velocity_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):
+    Kx = matrix_at(Kx_at, Kx_step)
+    K = matrix_at(K_at, K_step)
+    h = head(m)
+    o = bodies(m)[b]
+    v = h.n_q + o.iv
     s = states(m)[b]
     if o.nt == 3:
         put_block(m, row, v, Kx, n, 3, scale / o.mass)
@@ -671,7 +767,17 @@ def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
             put_block(m, row, v, Kx, n, 3, c)
             v += 3
         put_block(m, row, v, K, n, o.nr, c)
-        return
+    else:
+        _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c)
+
+
+@stage("iiiiiiiif", "momenta")
+def _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
+    Kx = matrix_at(Kx_at, Kx_step)
+    K = matrix_at(K_at, K_step)
+    h = head(m)
+    o = bodies(m)[b]
+    v = h.n_q + o.iv
     s = states(m)[b]
     if o.nt == 3:
         put_block(m, row, v, Kx, n, 3, c / o.mass)
@@ -727,31 +833,32 @@ def dynamics_tangent(m, row, c):
             put_block(m, r, q, s.T1, 4, 4, 1.0)
             put_block(m, r, v, s.T2, 4, 4, 1.0)
         else:
-            l0 = la[o.il]
-            l1 = la[o.il + 1]
-            l2 = la[o.il + 2]
-            l3 = la[o.il + 3]
-            l4 = la[o.il + 4]
-            l5 = la[o.il + 5]
-            T = s.T1
-            T[0, 0] = l0
-            T[1, 1] = l1
-            T[2, 2] = l2
-            T[0, 1] = l3
-            T[1, 0] = l3
-            T[0, 2] = l4
-            T[2, 0] = l4
-            T[1, 2] = l5
-            T[2, 1] = l5
-            for j in range(0, 9, 3):
-                put_block(m, r + j, q + j, T, 3, 3, 1.0)
+            _director_tangent(m, b, r, q)
             if h.momenta == 1:
                 put_identity(m, r, v, 9, c)
             elif c != 0.0 or h.mode != 0:
-                _put_director_mass(m, r, v, o.euler, c)
+                _put_director_mass(m, r, v, address(o.euler), c)
 
 
-@jit
+@stage("iiii", "director-rate")
+def _director_tangent(m, b, r, q):
+    """d(G_int^T la)/dq."""
+    o = bodies(m)[b]
+    la = vectors(m)[0]
+    T = states(m)[b].T1
+    for k in range(3):
+        T[k, k] = la[o.il + k]
+    T[0, 1] = la[o.il + 3]
+    T[1, 0] = la[o.il + 3]
+    T[0, 2] = la[o.il + 4]
+    T[2, 0] = la[o.il + 4]
+    T[1, 2] = la[o.il + 5]
+    T[2, 1] = la[o.il + 5]
+    for j in range(0, 9, 3):
+        put_block(m, r + j, q + j, T, 3, 3, 1.0)
+
+
+@stage("iif", "angular")
 def _angular_tangent(m, b, c):
     """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
     o = bodies(m)[b]
@@ -786,7 +893,7 @@ def _angular_tangent(m, b, c):
     s.T2[2, 1] -= l0
 
 
-@jit
+@stage("iiff", "quaternion-rate")
 def _quaternion_tangent(m, b, c, l):
     """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
     to p and to pdot, the latter plus c M."""
@@ -801,22 +908,22 @@ def _quaternion_tangent(m, b, c, l):
         s.T1[i, i] += l
     _clear4(s.T2)
     left(s.a, s.T3)
-    add_triple(s.T3, I0, J, s.T3, 4.0 * c, True, s.T2)
+    _add_triple(address(s.T3), I0, address(J), address(s.T3), 4.0 * c, True, address(s.T2))
     conjugate_product(s.a, s.wd, s.s)
     extended(I0, J, s.s, s.s)
     add_right(s.s, 4.0, s.T1)
     right_conjugate(s.wd, s.T4)
-    add_triple(s.T3, I0, J, s.T4, 4.0, False, s.T1)
+    _add_triple(address(s.T3), I0, address(J), address(s.T4), 4.0, False, address(s.T1))
     left(s.w, s.T3)
-    add_triple(s.T3, I0, J, s.T3, -8.0, True, s.T1)
+    _add_triple(address(s.T3), I0, address(J), address(s.T3), -8.0, True, address(s.T1))
     conjugate_product(s.w, s.a, s.s)
     extended(I0, J, s.s, s.s)
     add_right(s.s, -8.0, s.T2)
     right_conjugate(s.a, s.T4)
-    add_triple(s.T3, I0, J, s.T4, -8.0, False, s.T2)
+    _add_triple(address(s.T3), I0, address(J), address(s.T4), -8.0, False, address(s.T2))
 
 
-@jit
+@stage("iiff", "quaternion-rate momenta")
 def _quaternion_momentum_tangent(m, b, c, l):
     """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
     o = bodies(m)[b]
@@ -832,12 +939,12 @@ def _quaternion_momentum_tangent(m, b, c, l):
     for i in range(4):
         s.T2[i, i] = c
     left(s.p, s.T3)
-    add_triple(s.T3, r, Ji, s.T3, 0.25, True, s.T1)
+    _add_triple(address(s.T3), r, address(Ji), address(s.T3), 0.25, True, address(s.T1))
     conjugate_product(s.p, s.a, s.s)
     extended(r, Ji, s.s, s.s)
     add_right(s.s, 0.25, s.T2)
     right_conjugate(s.a, s.T4)
-    add_triple(s.T3, r, Ji, s.T4, 0.25, False, s.T2)
+    _add_triple(address(s.T3), r, address(Ji), address(s.T4), 0.25, False, address(s.T2))
 
 
 # ---------------------------------------------------------------- internal constraints
@@ -854,9 +961,11 @@ def _bilinear(X, Y, out, row, scale):
             out[row + 3 + k] += scale * (X[n + i] * Y[n + j] + X[n + j] * Y[n + i])
 
 
-@jit
-def _bilinear_matrix(X, scale, T):
+@stage("ifi", "director-rate")
+def _bilinear_matrix(X_at, scale, T_at):
     """T[:6, :9] = scale times the tangent of the above with respect to Y."""
+    X = vector_at(X_at)
+    T = matrix_at(T_at, 9)
     for n in range(0, 9, 3):
         a = scale * X[n]
         b = scale * X[n + 1]
@@ -901,101 +1010,112 @@ def internal_residual(m, out_at, row, level):
     for b in range(h.n_bodies):
         s = S[b]
         r = row + B[b].il
-        if h.kind == QUATERNION_RATE:
-            if level == 0:
-                out[r] = 0.5 * (_dot(s.a, s.a, 4) - 1.0)
-            elif level == 1:
-                # momentum level: q . p, Hamiltonian paper (40)
-                out[r] = _dot(s.a, s.p, 4) if h.momenta == 1 else _dot(s.a, s.w, 4)
-            elif h.momenta == 1:
-                out[r] = _dot(s.a, s.pd, 4) + _dot(s.p, s.w, 4)
-            else:
-                out[r] = _dot(s.a, s.wd, 4) + _dot(s.w, s.w, 4)
+        if h.kind == DIRECTOR_RATE:
+            _director_internal(m, b, out_at, r, level)
+        elif level == 0:
+            out[r] = 0.5 * (_dot(s.a, s.a, 4) - 1.0)
+        elif level == 1:
+            # momentum level: q . p, Hamiltonian paper (40)
+            out[r] = _dot(s.a, s.p, 4) if h.momenta == 1 else _dot(s.a, s.w, 4)
+        elif h.momenta == 1:
+            out[r] = _dot(s.a, s.pd, 4) + _dot(s.p, s.w, 4)
         else:
-            for k in range(6):
-                out[r + k] = 0.0
-            if level == 0:
-                _bilinear(s.a, s.a, out, r, 0.5)
-                for k in range(3):
-                    out[r + k] -= 0.5
-            elif level == 1:
-                _bilinear(s.a, s.w, out, r, 1.0)
-            else:
-                _bilinear(s.a, s.wd, out, r, 1.0)
-                _bilinear(s.w, s.w, out, r, 1.0)
+            out[r] = _dot(s.a, s.wd, 4) + _dot(s.w, s.w, 4)
+
+
+@stage("iiiii", "director-rate")
+def _director_internal(m, b, out_at, r, level):
+    out = vector_at(out_at)
+    s = states(m)[b]
+    for k in range(6):
+        out[r + k] = 0.0
+    if level == 0:
+        _bilinear(s.a, s.a, out, r, 0.5)
+        for k in range(3):
+            out[r + k] -= 0.5
+    elif level == 1:
+        _bilinear(s.a, s.w, out, r, 1.0)
+    else:
+        _bilinear(s.a, s.wd, out, r, 1.0)
+        _bilinear(s.w, s.w, out, r, 1.0)
 
 
 @stage("iiif")
 def internal_tangent(m, row, level, c):
     """Tangents of the internal constraints, c being the factor of the rates at level 2."""
     h = head(m)
-    B = bodies(m)
-    S = states(m)
-    if h.kind == ANGULAR:
-        return
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        r = row + o.il
-        q = o.iq + o.nt
-        v = h.n_q + o.iv + o.nt
-        T = s.T1
-        if h.kind == QUATERNION_RATE:
-            for k in range(4):
-                if level == 0:
-                    T[0, k] = s.a[k]
-                elif h.momenta == 1:
-                    if level == 1:
-                        T[0, k] = s.p[k]
-                        T[1, k] = s.a[k]
-                    else:
-                        T[0, k] = s.pd[k]
-                        T[1, k] = s.w[k] + c * s.a[k]
-                        for j in range(4):
-                            T[0, k] += s.p[j] * s.U[j, k]
-                            T[1, k] += s.p[j] * s.V[j, k]
-                elif level == 1:
-                    T[0, k] = s.w[k]
-                    T[1, k] = s.a[k]
-                else:
-                    T[0, k] = s.wd[k]
-                    T[1, k] = 2.0 * s.w[k] + c * s.a[k]
-            put_block(m, r, q, T, 1, 4, 1.0)
-            if level > 0:
-                for k in range(4):
-                    T[0, k] = T[1, k]
-                put_block(m, r, v, T, 1, 4, 1.0)
-        elif level == 0:
-            _bilinear_matrix(s.a, 1.0, T)
-            _put_six(m, r, q, T)
+    if h.kind == QUATERNION_RATE:
+        for b in range(h.n_bodies):
+            _quaternion_internal_tangent(m, b, row, level, c)
+    elif h.kind == DIRECTOR_RATE:
+        for b in range(h.n_bodies):
+            _director_internal_tangent(m, b, row, level, c)
+
+
+@stage("iiiif", "quaternion-rate")
+def _quaternion_internal_tangent(m, b, row, level, c):
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = row + o.il
+    v = h.n_q + o.iv + o.nt
+    T = s.T1
+    for k in range(4):
+        if level == 0:
+            T[0, k] = s.a[k]
+        elif h.momenta == 1:
+            if level == 1:
+                T[0, k] = s.p[k]
+                T[1, k] = s.a[k]
+            else:
+                T[0, k] = s.pd[k]
+                T[1, k] = s.w[k] + c * s.a[k]
+                for j in range(4):
+                    T[0, k] += s.p[j] * s.U[j, k]
+                    T[1, k] += s.p[j] * s.V[j, k]
         elif level == 1:
-            _bilinear_matrix(s.w, 1.0, T)
-            _put_six(m, r, q, T)
-            _bilinear_matrix(s.a, 1.0, T)
-            if h.momenta == 1:
-                _chain(T, s.V, 6, 9, s.T2)
-                put_block(m, r, v, s.T2, 6, 9, 1.0)
-            else:
-                _put_six(m, r, v, T)
+            T[0, k] = s.w[k]
+            T[1, k] = s.a[k]
         else:
-            _bilinear_matrix(s.wd, 1.0, T)
-            _put_six(m, r, q, T)
-            _bilinear_matrix(s.w, 2.0, T)
-            _bilinear_matrix(s.a, c, s.T2)
-            for i in range(6):
-                for j in range(9):
-                    T[i, j] += s.T2[i, j]
-            if h.momenta == 1:
-                _chain(T, s.V, 6, 9, s.T2)
-                put_block(m, r, v, s.T2, 6, 9, 1.0)
-            else:
-                _put_six(m, r, v, T)
+            T[0, k] = s.wd[k]
+            T[1, k] = 2.0 * s.w[k] + c * s.a[k]
+    put_block(m, r, o.iq + o.nt, T, 1, 4, 1.0)
+    if level > 0:
+        for k in range(4):
+            T[0, k] = T[1, k]
+        put_block(m, r, v, T, 1, 4, 1.0)
 
 
-@jit
-def _put_six(m, row, column, T):
-    """The 18 + 18 entries of a 6 x 9 matrix of the pattern of `_bilinear_matrix`... as dense blocks."""
-    put_block(m, row, column, T, 6, 9, 1.0)
+@stage("iiiif", "director-rate")
+def _director_internal_tangent(m, b, row, level, c):
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = row + o.il
+    q = o.iq + o.nt
+    v = h.n_q + o.iv + o.nt
+    T = s.T1
+    if level == 0:
+        _bilinear_matrix(address(s.a), 1.0, address(T))
+        put_block(m, r, q, T, 6, 9, 1.0)
+        return
+    if level == 1:
+        _bilinear_matrix(address(s.w), 1.0, address(T))
+        put_block(m, r, q, T, 6, 9, 1.0)
+        _bilinear_matrix(address(s.a), 1.0, address(T))
+    else:
+        _bilinear_matrix(address(s.wd), 1.0, address(T))
+        put_block(m, r, q, T, 6, 9, 1.0)
+        _bilinear_matrix(address(s.w), 2.0, address(T))
+        _bilinear_matrix(address(s.a), c, address(s.T2))
+        for i in range(6):
+            for j in range(9):
+                T[i, j] += s.T2[i, j]
+    if h.momenta == 1:
+        _chain(T, s.V, 6, 9, s.T2)
+        put_block(m, r, v, s.T2, 6, 9, 1.0)
+    else:
+        put_block(m, r, v, T, 6, 9, 1.0)
 
 
 @stage("iii")
@@ -1014,5 +1134,5 @@ def internal_columns(m, row, column):
             for k in range(4):
                 put(m, r + k, column + o.il, s.a[k])
         else:
-            _bilinear_matrix(s.a, 1.0, s.T1)
+            _bilinear_matrix(address(s.a), 1.0, address(s.T1))
             put_transposed(m, r, column + o.il, s.T1, 9, 6, 1.0)

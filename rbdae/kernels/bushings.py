@@ -9,7 +9,7 @@ from rbdae.kernels.primitives import _combine, add_natural, columns_of
 from rbdae.kernels.sink import put_block
 
 
-@stage("i")
+@stage("i", "bushings")
 def bushing_forces(m):
     """Add the forces of all bushings to the natural forces."""
     C = bushings(m)
@@ -41,7 +41,7 @@ def _matrix_times(K, T, n, out):
             out[k, j] = K[k, 0] * t0 + K[k, 1] * t1 + K[k, 2] * t2
 
 
-@stage("ii")
+@stage("ii", "bushings")
 def put_bushing_tangents(m, row):
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
     h = head(m)

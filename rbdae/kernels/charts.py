@@ -1,5 +1,7 @@
 """Kernels of the charts: R(a), dR/da, adot = K(a) Omega and its derivative. The chart decides here and nowhere else.
 
+One function for each chart and task, compiled when a problem has the chart.
+
 Directors are stacked by columns, d = (d1, d2, d3), R = [d1 d2 d3]. Sources: null-space paper (24), (26)-(28), (41),
 (48), (65), (66).
 """
@@ -10,11 +12,12 @@ from math import cos, sin
 
 import numpy as np
 
-from rbdae.kernels._jit import ENABLED, jit
+from rbdae.kernels._jit import ENABLED, address, jit, matrix_at, stage, vector_at
 
 QUATERNION = 0
 DIRECTORS = 1
 EULER_313 = 2
+FEATURES = ("quaternion", "directors", "euler-313")
 
 if not ENABLED:  # complex-step derivatives go through these
     from numpy import cos, sin  # type: ignore[assignment]
@@ -127,157 +130,239 @@ def euler_hessian(f, S):
 def rotation(chart, a, d):
     """d = R(a), stacked by columns."""
     if chart == QUATERNION:
-        euler_map(a, d)
+        _quaternion_rotation(address(a), address(d))
     elif chart == DIRECTORS:
         for i in range(9):
             d[i] = a[i]
     else:
-        c1 = cos(a[0])
-        s1 = sin(a[0])
-        c2 = cos(a[1])
-        s2 = sin(a[1])
-        c3 = cos(a[2])
-        s3 = sin(a[2])
-        d[0] = c1 * c3 - s1 * c2 * s3
-        d[1] = s1 * c3 + c1 * c2 * s3
-        d[2] = s2 * s3
-        d[3] = -c1 * s3 - s1 * c2 * c3
-        d[4] = -s1 * s3 + c1 * c2 * c3
-        d[5] = s2 * c3
-        d[6] = s1 * s2
-        d[7] = -c1 * s2
-        d[8] = c2
+        _euler_313_rotation(address(a), address(d))
+
+
+@stage("ii", "quaternion")
+def _quaternion_rotation(a_at, d_at):
+    euler_map(vector_at(a_at), vector_at(d_at))
+
+
+@stage("ii", "euler-313")
+def _euler_313_rotation(a_at, d_at):
+    a = vector_at(a_at)
+    d = vector_at(d_at)
+    c1 = cos(a[0])
+    s1 = sin(a[0])
+    c2 = cos(a[1])
+    s2 = sin(a[1])
+    c3 = cos(a[2])
+    s3 = sin(a[2])
+    d[0] = c1 * c3 - s1 * c2 * s3
+    d[1] = s1 * c3 + c1 * c2 * s3
+    d[2] = s2 * s3
+    d[3] = -c1 * s3 - s1 * c2 * c3
+    d[4] = -s1 * s3 + c1 * c2 * c3
+    d[5] = s2 * c3
+    d[6] = s1 * s2
+    d[7] = -c1 * s2
+    d[8] = c2
 
 
 @jit
 def rotation_tangent(chart, a, D):
     """D[:, :na] = dR/da."""
     if chart == QUATERNION:
-        euler_differential(a, D)
+        _quaternion_rotation_tangent(address(a), address(D), D.strides[0] // 8)
     elif chart == DIRECTORS:
         for i in range(9):
             for j in range(9):
                 D[i, j] = 0.0
             D[i, i] = 1.0
     else:
-        c1 = cos(a[0])
-        s1 = sin(a[0])
-        c2 = cos(a[1])
-        s2 = sin(a[1])
-        c3 = cos(a[2])
-        s3 = sin(a[2])
-        D[0, 0] = -s1 * c3 - c1 * c2 * s3
-        D[1, 0] = c1 * c3 - s1 * c2 * s3
-        D[2, 0] = 0.0
-        D[3, 0] = s1 * s3 - c1 * c2 * c3
-        D[4, 0] = -c1 * s3 - s1 * c2 * c3
-        D[5, 0] = 0.0
-        D[6, 0] = c1 * s2
-        D[7, 0] = s1 * s2
-        D[8, 0] = 0.0
-        D[0, 1] = s1 * s2 * s3
-        D[1, 1] = -c1 * s2 * s3
-        D[2, 1] = c2 * s3
-        D[3, 1] = s1 * s2 * c3
-        D[4, 1] = -c1 * s2 * c3
-        D[5, 1] = c2 * c3
-        D[6, 1] = s1 * c2
-        D[7, 1] = -c1 * c2
-        D[8, 1] = -s2
-        D[0, 2] = -c1 * s3 - s1 * c2 * c3
-        D[1, 2] = -s1 * s3 + c1 * c2 * c3
-        D[2, 2] = s2 * c3
-        D[3, 2] = -c1 * c3 + s1 * c2 * s3
-        D[4, 2] = -s1 * c3 - c1 * c2 * s3
-        D[5, 2] = -s2 * s3
-        D[6, 2] = 0.0
-        D[7, 2] = 0.0
-        D[8, 2] = 0.0
+        _euler_313_rotation_tangent(address(a), address(D), D.strides[0] // 8)
+
+
+@stage("iii", "quaternion")
+def _quaternion_rotation_tangent(a_at, D_at, step):
+    euler_differential(vector_at(a_at), matrix_at(D_at, step))
+
+
+@stage("iii", "euler-313")
+def _euler_313_rotation_tangent(a_at, D_at, step):
+    a = vector_at(a_at)
+    D = matrix_at(D_at, step)
+    c1 = cos(a[0])
+    s1 = sin(a[0])
+    c2 = cos(a[1])
+    s2 = sin(a[1])
+    c3 = cos(a[2])
+    s3 = sin(a[2])
+    D[0, 0] = -s1 * c3 - c1 * c2 * s3
+    D[1, 0] = c1 * c3 - s1 * c2 * s3
+    D[2, 0] = 0.0
+    D[3, 0] = s1 * s3 - c1 * c2 * c3
+    D[4, 0] = -c1 * s3 - s1 * c2 * c3
+    D[5, 0] = 0.0
+    D[6, 0] = c1 * s2
+    D[7, 0] = s1 * s2
+    D[8, 0] = 0.0
+    D[0, 1] = s1 * s2 * s3
+    D[1, 1] = -c1 * s2 * s3
+    D[2, 1] = c2 * s3
+    D[3, 1] = s1 * s2 * c3
+    D[4, 1] = -c1 * s2 * c3
+    D[5, 1] = c2 * c3
+    D[6, 1] = s1 * c2
+    D[7, 1] = -c1 * c2
+    D[8, 1] = -s2
+    D[0, 2] = -c1 * s3 - s1 * c2 * c3
+    D[1, 2] = -s1 * s3 + c1 * c2 * c3
+    D[2, 2] = s2 * c3
+    D[3, 2] = -c1 * c3 + s1 * c2 * s3
+    D[4, 2] = -s1 * c3 - c1 * c2 * s3
+    D[5, 2] = -s2 * s3
+    D[6, 2] = 0.0
+    D[7, 2] = 0.0
+    D[8, 2] = 0.0
 
 
 @jit
 def rate(chart, a, om, ad):
     """ad[:na] = K(a) om, with the material angular velocity om."""
+    if chart == QUATERNION:
+        _quaternion_rate(address(a), address(om), address(ad))
+    elif chart == DIRECTORS:
+        _director_rate(address(a), address(om), address(ad))
+    else:
+        _euler_313_rate(address(a), address(om), address(ad))
+
+
+@stage("iii", "quaternion")
+def _quaternion_rate(a_at, om_at, ad_at):
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    ad = vector_at(ad_at)
     o1 = om[0]
     o2 = om[1]
     o3 = om[2]
-    if chart == QUATERNION:
-        ad[0] = 0.5 * (-a[1] * o1 - a[2] * o2 - a[3] * o3)
-        ad[1] = 0.5 * (a[0] * o1 - a[3] * o2 + a[2] * o3)
-        ad[2] = 0.5 * (a[3] * o1 + a[0] * o2 - a[1] * o3)
-        ad[3] = 0.5 * (-a[2] * o1 + a[1] * o2 + a[0] * o3)
-    elif chart == DIRECTORS:
-        spin(a, om, ad)
-    else:
-        s2 = sin(a[1])
-        c2 = cos(a[1])
-        s3 = sin(a[2])
-        c3 = cos(a[2])
-        u = (s3 * o1 + c3 * o2) / s2
-        ad[0] = u
-        ad[1] = c3 * o1 - s3 * o2
-        ad[2] = o3 - c2 * u
+    ad[0] = 0.5 * (-a[1] * o1 - a[2] * o2 - a[3] * o3)
+    ad[1] = 0.5 * (a[0] * o1 - a[3] * o2 + a[2] * o3)
+    ad[2] = 0.5 * (a[3] * o1 + a[0] * o2 - a[1] * o3)
+    ad[3] = 0.5 * (-a[2] * o1 + a[1] * o2 + a[0] * o3)
+
+
+@stage("iii", "directors")
+def _director_rate(a_at, om_at, ad_at):
+    spin(vector_at(a_at), vector_at(om_at), vector_at(ad_at))
+
+
+@stage("iii", "euler-313")
+def _euler_313_rate(a_at, om_at, ad_at):
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    ad = vector_at(ad_at)
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    s2 = sin(a[1])
+    c2 = cos(a[1])
+    s3 = sin(a[2])
+    c3 = cos(a[2])
+    u = (s3 * o1 + c3 * o2) / s2
+    ad[0] = u
+    ad[1] = c3 * o1 - s3 * o2
+    ad[2] = o3 - c2 * u
 
 
 @jit
 def rate_tangents(chart, a, om, K, A):
     """K[:na, :3] = K(a), A[:na, :na] = d(K(a) om)/da."""
+    k = K.strides[0] // 8
+    s = A.strides[0] // 8
+    if chart == QUATERNION:
+        _quaternion_rate_tangents(address(a), address(om), address(K), k, address(A), s)
+    elif chart == DIRECTORS:
+        _director_rate_tangents(address(a), address(om), address(K), k, address(A), s)
+    else:
+        _euler_313_rate_tangents(address(a), address(om), address(K), k, address(A), s)
+
+
+@stage("iiiiii", "quaternion")
+def _quaternion_rate_tangents(a_at, om_at, K_at, K_step, A_at, A_step):
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    K = matrix_at(K_at, K_step)
+    A = matrix_at(A_at, A_step)
     o1 = om[0]
     o2 = om[1]
     o3 = om[2]
-    if chart == QUATERNION:
-        for j in range(4):
-            for k in range(4):
-                A[j, k] = 0.0
-        A[0, 1] = -0.5 * o1
-        A[0, 2] = -0.5 * o2
-        A[0, 3] = -0.5 * o3
-        A[1, 0] = 0.5 * o1
-        A[1, 2] = 0.5 * o3
-        A[1, 3] = -0.5 * o2
-        A[2, 0] = 0.5 * o2
-        A[2, 1] = -0.5 * o3
-        A[2, 3] = 0.5 * o1
-        A[3, 0] = 0.5 * o3
-        A[3, 1] = 0.5 * o2
-        A[3, 2] = -0.5 * o1
-        quaternion_tangents(a, K)
-    elif chart == DIRECTORS:
-        for i in range(9):
-            for j in range(9):
-                A[i, j] = 0.0
-        for k in range(3):
-            A[k, 3 + k] = o3
-            A[k, 6 + k] = -o2
-            A[3 + k, 6 + k] = o1
-            A[3 + k, k] = -o3
-            A[6 + k, k] = o2
-            A[6 + k, 3 + k] = -o1
-        director_tangents(a, K)
-    else:
-        s2 = sin(a[1])
-        c2 = cos(a[1])
-        s3 = sin(a[2])
-        c3 = cos(a[2])
-        u = (s3 * o1 + c3 * o2) / s2
-        w = (c3 * o1 - s3 * o2) / s2
-        K[0, 0] = s3 / s2
-        K[0, 1] = c3 / s2
-        K[0, 2] = 0.0
-        K[1, 0] = c3
-        K[1, 1] = -s3
-        K[1, 2] = 0.0
-        K[2, 0] = -c2 * s3 / s2
-        K[2, 1] = -c2 * c3 / s2
-        K[2, 2] = 1.0
-        for i in range(3):
-            A[i, 0] = 0.0
-        A[0, 1] = -c2 * u / s2
-        A[1, 1] = 0.0
-        A[2, 1] = u / s2
-        A[0, 2] = w
-        A[1, 2] = -u * s2
-        A[2, 2] = -c2 * w
+    for j in range(4):
+        for k in range(4):
+            A[j, k] = 0.0
+    A[0, 1] = -0.5 * o1
+    A[0, 2] = -0.5 * o2
+    A[0, 3] = -0.5 * o3
+    A[1, 0] = 0.5 * o1
+    A[1, 2] = 0.5 * o3
+    A[1, 3] = -0.5 * o2
+    A[2, 0] = 0.5 * o2
+    A[2, 1] = -0.5 * o3
+    A[2, 3] = 0.5 * o1
+    A[3, 0] = 0.5 * o3
+    A[3, 1] = 0.5 * o2
+    A[3, 2] = -0.5 * o1
+    quaternion_tangents(a, K)
+
+
+@stage("iiiiii", "directors")
+def _director_rate_tangents(a_at, om_at, K_at, K_step, A_at, A_step):
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    K = matrix_at(K_at, K_step)
+    A = matrix_at(A_at, A_step)
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    for i in range(9):
+        for j in range(9):
+            A[i, j] = 0.0
+    for k in range(3):
+        A[k, 3 + k] = o3
+        A[k, 6 + k] = -o2
+        A[3 + k, 6 + k] = o1
+        A[3 + k, k] = -o3
+        A[6 + k, k] = o2
+        A[6 + k, 3 + k] = -o1
+    director_tangents(a, K)
+
+
+@stage("iiiiii", "euler-313")
+def _euler_313_rate_tangents(a_at, om_at, K_at, K_step, A_at, A_step):
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    K = matrix_at(K_at, K_step)
+    A = matrix_at(A_at, A_step)
+    o1 = om[0]
+    o2 = om[1]
+    s2 = sin(a[1])
+    c2 = cos(a[1])
+    s3 = sin(a[2])
+    c3 = cos(a[2])
+    u = (s3 * o1 + c3 * o2) / s2
+    w = (c3 * o1 - s3 * o2) / s2
+    K[0, 0] = s3 / s2
+    K[0, 1] = c3 / s2
+    K[0, 2] = 0.0
+    K[1, 0] = c3
+    K[1, 1] = -s3
+    K[1, 2] = 0.0
+    K[2, 0] = -c2 * s3 / s2
+    K[2, 1] = -c2 * c3 / s2
+    K[2, 2] = 1.0
+    for i in range(3):
+        A[i, 0] = 0.0
+    A[0, 1] = -c2 * u / s2
+    A[1, 1] = 0.0
+    A[2, 1] = u / s2
+    A[0, 2] = w
+    A[1, 2] = -u * s2
+    A[2, 2] = -c2 * w
 
 
 @jit

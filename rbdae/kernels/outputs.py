@@ -6,6 +6,7 @@ from rbdae.kernels._jit import address, entry, jit, stage, vector_at
 from rbdae.kernels.block import ANGULAR, head, states
 from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
+from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.tree import chain_velocities, from_nu
 
@@ -28,6 +29,7 @@ def locate(m, y_at):
 @entry("ityo")
 def natural(m, t, y, out):
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
+    set_time(m, t)
     locate(m, address(y))
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -74,21 +76,31 @@ def violations(m, out_at):
                 out[i] = 0.5 * (_dot(s.a, s.a, 4) - 1.0)
                 out[j] = _dot(s.a, v, 4)
             else:
-                for k in range(6):
-                    out[i + k] = 0.0
-                    out[j + k] = 0.0
-                _bilinear(s.a, s.a, out, i, 0.5)
-                for k in range(3):
-                    out[i + k] -= 0.5
-                _bilinear(s.a, v, out, j, 1.0)
-    primitive_vectors(m, 1)
-    # the joints' rows are numbered after the internal ones of the formulation
-    primitive_residual(m, out_at, n * h.n_bodies - h.n_internal, 0)
-    primitive_residual(m, out_at, half + n * h.n_bodies - h.n_internal, 1)
+                _orthonormality(m, b, address(v), out_at, i, j)
+    if h.n_rows > 0:
+        primitive_vectors(m, 1)
+        # the joints' rows are numbered after the internal ones of the formulation
+        primitive_residual(m, out_at, n * h.n_bodies - h.n_internal, 0)
+        primitive_residual(m, out_at, half + n * h.n_bodies - h.n_internal, 1)
+
+
+@stage("iiiiii", "directors")
+def _orthonormality(m, b, v_at, out_at, i, j):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    s = states(m)[b]
+    for k in range(6):
+        out[i + k] = 0.0
+        out[j + k] = 0.0
+    _bilinear(s.a, s.a, out, i, 0.5)
+    for k in range(3):
+        out[i + k] -= 0.5
+    _bilinear(s.a, v, out, j, 1.0)
 
 
 @entry("ityo")
 def constraints(m, t, y, out):
     """(g, gdot) at y."""
+    set_time(m, t)
     locate(m, address(y))
     violations(m, address(out))

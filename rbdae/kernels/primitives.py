@@ -34,7 +34,7 @@ def _combine(c, x1, d1, x2, d2, out):
         )
 
 
-@stage("ii")
+@stage("ii", "joints")
 def primitive_vectors(m, order):
     """P and Q of all primitives, with their rates up to the given order (0, 1, 2)."""
     C = primitives(m)
@@ -56,9 +56,30 @@ def primitive_vectors(m, order):
                 _combine(p.B, s1.xd, s1.dd, s2.xd, s2.dd, r.Qd)
             if order > 1:
                 _combine(p.B, s1.xdd, s1.ddd, s2.xdd, s2.ddd, r.Qdd)
+            if p.moving == 1 and order > 0:
+                _add_moving_rates(m, i, order)
 
 
-@stage("iiii")
+@stage("iii", "rheonomic")
+def _add_moving_rates(m, i, order):
+    """The rates of the coefficients A(t): Pd += A' Z, Pdd += 2 A' Zd + A'' Z."""
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    s1 = states(m)[p.body[0]]
+    s2 = states(m)[p.body[1]]
+    _combine(p.Ad, s1.x, s1.d, s2.x, s2.d, r.value)
+    for k in range(3):
+        r.Pd[k] += r.value[k]
+    if order > 1:
+        _combine(p.Ad, s1.xd, s1.dd, s2.xd, s2.dd, r.value)
+        for k in range(3):
+            r.Pdd[k] += 2.0 * r.value[k]
+        _combine(p.Add, s1.x, s1.d, s2.x, s2.d, r.value)
+        for k in range(3):
+            r.Pdd[k] += r.value[k]
+
+
+@stage("iiii", "joints")
 def primitive_residual(m, out_at, row, level):
     """Joint constraints at position (0), velocity (1) or acceleration (2) level."""
     out = vector_at(out_at)
@@ -109,7 +130,7 @@ def add_natural(c, f, scale, fx1, fd1, fx2, fd2):
         fd2[6 + k] += c[7] * g
 
 
-@stage("i")
+@stage("i", "joints")
 def primitive_forces(m):
     """Add the constraint forces -G^T la of the joints to the natural forces."""
     C = primitives(m)
@@ -169,7 +190,7 @@ def _times(f, T, n, scale, out):
         out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
 
 
-@stage("i")
+@stage("i", "joints")
 def gradients(m):
     """G with respect to (xdot, w): Gx, Gw of both sides; needs B (or K) of the bodies and P, Q."""
     h = head(m)
@@ -204,7 +225,7 @@ def gradients(m):
                 _times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
 
 
-@stage("ii")
+@stage("ii", "joints")
 def primitive_tangents(m, level):
     """Tangents of the constraint rows of all primitives at one level: Cx, Ca, Cu, Cw, and Gx, Gw."""
     gradients(m)
@@ -290,9 +311,36 @@ def primitive_tangents(m, level):
                     _times(r.Q, r.work[side], o.nr, f, r.Cw[side])
                     columns_of(h.kind, p.B, side, s.W, o.nr, r.work[side])
                     _times(r.P, r.work[side], o.nr, f, r.Cw[side])
+            if p.moving == 1 and level > 0:
+                _add_moving_tangents(m, i, side, level)
 
 
-@stage("iiif")
+@stage("iiii", "rheonomic")
+def _add_moving_tangents(m, i, side, level):
+    """What the rates of the coefficients A(t) add to Ca and Cw."""
+    h = head(m)
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    b = p.body[side]
+    o = bodies(m)[b]
+    s = states(m)[b]
+    f = p.scale
+    work = r.work[side]
+    columns_of(h.kind, p.Ad, side, s.D0, o.na, work)
+    if level == 1:
+        _times(r.Q, work, o.na, f, r.Ca[side])
+        return
+    _times(r.Qd, work, o.na, 2.0 * f, r.Ca[side])
+    columns_of(h.kind, p.Add, side, s.D0, o.na, work)
+    _times(r.Q, work, o.na, f, r.Ca[side])
+    if h.kind != DIRECTOR_RATE:
+        columns_of(h.kind, p.Ad, side, s.D1, o.na, work)
+        _times(r.Q, work, o.na, 2.0 * f, r.Ca[side])
+    columns_of(h.kind, p.Ad, side, s.B, o.nr, work)
+    _times(r.Q, work, o.nr, 2.0 * f, r.Cw[side])
+
+
+@stage("iiif", "joints")
 def put_primitive_rows(m, row, level, c):
     """The rows of the joint constraints at one level, c being the factor of the rates at level 2."""
     h = head(m)
@@ -321,7 +369,7 @@ def put_primitive_rows(m, row, level, c):
                 put_acceleration(m, b, n, r.Gx[side], r.Gw[side], p.n, c)
 
 
-@stage("iii")
+@stage("iii", "joints")
 def put_primitive_columns(m, row, column):
     """G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
     C = primitives(m)
@@ -369,7 +417,7 @@ def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):
     put_block(m, r, q, T, o1.nr, o2.na, scale)
 
 
-@stage("ii")
+@stage("ii", "bilinear")
 def put_primitive_stiffness(m, row):
     """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
     h = head(m)

@@ -20,6 +20,7 @@ from rbdae.kernels._jit import ENABLED, address, entry, jit, stage, vector_at
 from rbdae.kernels.block import ANGULAR, bodies, head, primitives, states, vectors
 from rbdae.kernels.bodies import move, place, velocity_basis
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, euler_map, rate
+from rbdae.kernels.drives import set_time
 from rbdae.kernels.outputs import locate, n_chart, violations
 from rbdae.kernels.primitives import gradients, primitive_residual, primitive_vectors
 from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle
@@ -71,11 +72,17 @@ def _normalise(m):
             for k in range(4):
                 s.a[k] *= n
         elif h.chart == DIRECTORS:
-            spurrier_klumpp(s.a, s.s)
-            n = 1.0 / sqrt(s.s[0] * s.s[0] + s.s[1] * s.s[1] + s.s[2] * s.s[2] + s.s[3] * s.s[3])
-            for k in range(4):
-                s.s[k] *= n
-            euler_map(s.s, s.a)
+            _normalise_directors(m, b)
+
+
+@stage("ii", "directors")
+def _normalise_directors(m, b):
+    s = states(m)[b]
+    spurrier_klumpp(s.a, s.s)
+    n = 1.0 / sqrt(s.s[0] * s.s[0] + s.s[1] * s.s[1] + s.s[2] * s.s[2] + s.s[3] * s.s[3])
+    for k in range(4):
+        s.s[k] *= n
+    euler_map(s.s, s.a)
 
 
 @jit
@@ -137,13 +144,17 @@ def _mass_times(m, v_at, out_at, scale):
             out[i + k] = scale * s.t[k]
 
 
+@stage("ifii", "joints")
+def _close_joints(m, tolerance, limit, count_at):
+    """Newton's method for the joints from the gathered states; count[0] becomes the number of iterations, or -1: not
+    converged."""
+    count = vector_at(count_at)
+    count[0] = _newton(m, tolerance, limit)
+
+
 @jit
-def _positions(m, tolerance, limit):
-    """Position projection of the gathered states; the number of Newton iterations, or -1: not converged."""
+def _newton(m, tolerance, limit):
     h = head(m)
-    _normalise(m)
-    if h.n_rows == 0:
-        return 0
     f = vectors(m)[1]
     rhs = vectors(m)[2]
     step = vectors(m)[3]
@@ -264,6 +275,7 @@ def project(m, t, y, info):
     [8] whether y changed.
     """
     h = head(m)
+    set_time(m, t)
     locate(m, address(y))
     half = n_chart(m) * h.n_bodies + h.n_rows
     g = vectors(m)[5]
@@ -275,9 +287,10 @@ def project(m, t, y, info):
     positions = info[3] != 0.0 and not info[5] <= info[0]
     velocities = info[4] != 0.0 and h.reduced == 0 and (positions or not info[6] <= info[1])
     if positions:
-        n = _positions(m, info[0], int(info[2]))
-        info[7] = n
-        if n < 0:
+        _normalise(m)
+        if h.n_rows > 0:
+            _close_joints(m, info[0], int(info[2]), address(info[7:8]))
+        if info[7] < 0.0:
             if h.singular != 0:
                 info[7] = -2.0
             return

@@ -15,9 +15,10 @@ factorisation runs over a static pattern, made once per system; chains and trees
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import jit, stage
+from rbdae.kernels._jit import address, jit, stage, vector_at
 from rbdae.kernels.block import (
     ANGULAR,
+    DIRECTOR_RATE,
     QUATERNION_RATE,
     bodies,
     column,
@@ -61,59 +62,69 @@ def _inverse3(A, out):
     out[2, 2] = o22
 
 
+@stage("ii", "quaternion-rate")
+def _reduce_quaternion(m, b):
+    o = bodies(m)[b]
+    s = states(m)[b]
+    quaternion_tangents(s.a, s.N)
+    t = 1.0 + 0.0 * s.a[0]
+    if head(m).momenta == 0:
+        t = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+        t = 1.0 / (t * t)
+    for i in range(3):
+        for j in range(3):
+            s.Ji[i, j] = t * o.inertia_inverse[i, j]
+
+
+@stage("ii", "director-rate")
+def _reduce_directors(m, b):
+    s = states(m)[b]
+    # C = D^-T: the inverse of the matrix whose rows are the directors
+    for i in range(3):
+        for j in range(3):
+            s.T1[i, j] = s.a[3 * i + j]
+    _inverse3(s.T1, s.C)
+    for i in range(3):
+        x = s.C[0, i]
+        y = s.C[1, i]
+        z = s.C[2, i]
+        s.N[3 * i, 0] = 0.0
+        s.N[3 * i + 1, 0] = -z
+        s.N[3 * i + 2, 0] = y
+        s.N[3 * i, 1] = z
+        s.N[3 * i + 1, 1] = 0.0
+        s.N[3 * i + 2, 1] = -x
+        s.N[3 * i, 2] = -y
+        s.N[3 * i + 1, 2] = x
+        s.N[3 * i + 2, 2] = 0.0
+    E = bodies(m)[b].euler
+    for i in range(3):
+        for j in range(3):
+            s.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
+    for i in range(3):
+        for j in range(3):
+            s.T1[i, j] = -(s.T2[i, 0] * s.C[j, 0] + s.T2[i, 1] * s.C[j, 1] + s.T2[i, 2] * s.C[j, 2])
+    t = -(s.T1[0, 0] + s.T1[1, 1] + s.T1[2, 2])
+    for i in range(3):
+        s.T1[i, i] += t
+    _inverse3(s.T1, s.Ji)
+
+
 @jit
 def reduce_bodies(m):
     """N (or the identity) and the inverse of the reduced rotational mass, Ji, of all bodies."""
     h = head(m)
-    B = bodies(m)
-    S = states(m)
     for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        Ji = o.inertia_inverse
-        if h.kind == ANGULAR:
-            for i in range(3):
-                for j in range(3):
-                    s.Ji[i, j] = Ji[i, j]
-        elif h.kind == QUATERNION_RATE:
-            quaternion_tangents(s.a, s.N)
-            t = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
-            t = 1.0 / (t * t)
-            if h.momenta == 1:
-                t = 0.0 * t + 1.0
-            for i in range(3):
-                for j in range(3):
-                    s.Ji[i, j] = t * Ji[i, j]
+        if h.kind == QUATERNION_RATE:
+            _reduce_quaternion(m, b)
+        elif h.kind == DIRECTOR_RATE:
+            _reduce_directors(m, b)
         else:
-            # C = D^-T: the inverse of the matrix whose rows are the directors
+            o = bodies(m)[b]
+            s = states(m)[b]
             for i in range(3):
                 for j in range(3):
-                    s.T1[i, j] = s.a[3 * i + j]
-            _inverse3(s.T1, s.C)
-            for i in range(3):
-                x = s.C[0, i]
-                y = s.C[1, i]
-                z = s.C[2, i]
-                s.N[3 * i, 0] = 0.0
-                s.N[3 * i + 1, 0] = -z
-                s.N[3 * i + 2, 0] = y
-                s.N[3 * i, 1] = z
-                s.N[3 * i + 1, 1] = 0.0
-                s.N[3 * i + 2, 1] = -x
-                s.N[3 * i, 2] = -y
-                s.N[3 * i + 1, 2] = x
-                s.N[3 * i + 2, 2] = 0.0
-            E = o.euler
-            for i in range(3):
-                for j in range(3):
-                    s.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
-            for i in range(3):
-                for j in range(3):
-                    s.T1[i, j] = -(s.T2[i, 0] * s.C[j, 0] + s.T2[i, 1] * s.C[j, 1] + s.T2[i, 2] * s.C[j, 2])
-            t = -(s.T1[0, 0] + s.T1[1, 1] + s.T1[2, 2])
-            for i in range(3):
-                s.T1[i, i] += t
-            _inverse3(s.T1, s.Ji)
+                    s.Ji[i, j] = o.inertia_inverse[i, j]
 
 
 @stage("i")
@@ -123,8 +134,13 @@ def factorise(m):
     reduce_bodies(m)
     h = head(m)
     h.singular = 0
-    if h.n_rows == 0:
-        return
+    if h.n_rows > 0:
+        _factorise_joints(m)
+
+
+@stage("i", "joints")
+def _factorise_joints(m):
+    h = head(m)
     B = bodies(m)
     S = states(m)
     C = primitives(m)
@@ -227,57 +243,92 @@ def _solve_schur(m, x):
 def apply_mass(m, b, v, out):
     """out = M v for the rotational velocities of one body, the mass on its tangent space included (momenta: its
     closed inverse inverted, 4 Q J4 Q^T / |q|^4)."""
-    h = head(m)
+    kind = head(m).kind
+    if kind == ANGULAR:
+        _angular_mass(m, b, address(v), address(out))
+    elif kind == QUATERNION_RATE:
+        _quaternion_mass(m, b, address(v), address(out))
+    else:
+        _director_mass(m, b, address(v), address(out))
+
+
+@stage("iiii", "angular")
+def _angular_mass(m, b, v_at, out_at):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    J = bodies(m)[b].inertia
+    for k in range(3):
+        out[k] = J[k, 0] * v[0] + J[k, 1] * v[1] + J[k, 2] * v[2]
+
+
+@stage("iiii", "quaternion-rate")
+def _quaternion_mass(m, b, v_at, out_at):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
     o = bodies(m)[b]
     s = states(m)[b]
-    if h.kind == ANGULAR:
-        J = o.inertia
+    t = 4.0 + 0.0 * s.a[0]
+    if head(m).momenta == 1:
+        n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+        t = 4.0 / (n * n)
+    conjugate_product(s.a, v, s.s)
+    extended(o.radial, o.inertia, s.s, s.s)
+    for k in range(4):
+        out[k] = 0.0
+    add_product(s.a, s.s, t, out)
+
+
+@stage("iiii", "director-rate")
+def _director_mass(m, b, v_at, out_at):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    E = bodies(m)[b].euler
+    for j in range(3):
         for k in range(3):
-            out[k] = J[k, 0] * v[0] + J[k, 1] * v[1] + J[k, 2] * v[2]
-    elif h.kind == QUATERNION_RATE:
-        t = 4.0 + 0.0 * s.a[0]
-        if h.momenta == 1:
-            n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
-            t = 4.0 / (n * n)
-        conjugate_product(s.a, v, s.s)
-        extended(o.radial, o.inertia, s.s, s.s)
-        for k in range(4):
-            out[k] = 0.0
-        add_product(s.a, s.s, t, out)
-    else:
-        E = o.euler
-        for j in range(3):
-            for k in range(3):
-                out[3 * j + k] = E[j, 0] * v[k] + E[j, 1] * v[3 + k] + E[j, 2] * v[6 + k]
+            out[3 * j + k] = E[j, 0] * v[k] + E[j, 1] * v[3 + k] + E[j, 2] * v[6 + k]
 
 
 @jit
 def _particular(m, b, s_int, il, out):
     """out = velocities of one body with G_int out = s_int[il:]."""
-    h = head(m)
-    s = states(m)[b]
-    if h.kind == QUATERNION_RATE:
-        n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
-        t = s_int[il] / n
-        if h.momenta == 1:
-            # the row is q . pdot = (4 J0 / |q|^2) q . w
-            t *= n / (4.0 * bodies(m)[b].radial)
-        for k in range(4):
-            out[k] = t * s.a[k]
+    if head(m).kind == QUATERNION_RATE:
+        _quaternion_particular(m, b, address(s_int), il, address(out))
     else:
-        h0 = s_int[il]
-        h1 = s_int[il + 1]
-        h2 = s_int[il + 2]
-        h3 = 0.5 * s_int[il + 3]
-        h4 = 0.5 * s_int[il + 4]
-        h5 = 0.5 * s_int[il + 5]
-        for i in range(3):
-            x = s.C[0, i]
-            y = s.C[1, i]
-            z = s.C[2, i]
-            out[3 * i] = h0 * x + h3 * y + h4 * z
-            out[3 * i + 1] = h3 * x + h1 * y + h5 * z
-            out[3 * i + 2] = h4 * x + h5 * y + h2 * z
+        _director_particular(m, b, address(s_int), il, address(out))
+
+
+@stage("iiiii", "quaternion-rate")
+def _quaternion_particular(m, b, s_at, il, out_at):
+    s_int = vector_at(s_at)
+    out = vector_at(out_at)
+    s = states(m)[b]
+    n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+    t = s_int[il] / n
+    if head(m).momenta == 1:
+        # the row is q . pdot = (4 J0 / |q|^2) q . w
+        t *= n / (4.0 * bodies(m)[b].radial)
+    for k in range(4):
+        out[k] = t * s.a[k]
+
+
+@stage("iiiii", "director-rate")
+def _director_particular(m, b, s_at, il, out_at):
+    s_int = vector_at(s_at)
+    out = vector_at(out_at)
+    s = states(m)[b]
+    h0 = s_int[il]
+    h1 = s_int[il + 1]
+    h2 = s_int[il + 2]
+    h3 = 0.5 * s_int[il + 3]
+    h4 = 0.5 * s_int[il + 4]
+    h5 = 0.5 * s_int[il + 5]
+    for i in range(3):
+        x = s.C[0, i]
+        y = s.C[1, i]
+        z = s.C[2, i]
+        out[3 * i] = h0 * x + h3 * y + h4 * z
+        out[3 * i + 1] = h3 * x + h1 * y + h5 * z
+        out[3 * i + 2] = h4 * x + h5 * y + h2 * z
 
 
 @stage("i")
@@ -286,13 +337,8 @@ def solve_saddle(m):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    C = primitives(m)
-    R = rows(m)
-    la = vectors(m)[0]
     f = vectors(m)[1]
-    rhs = vectors(m)[2]
     vd = vectors(m)[3]
-    x = vectors(m)[4]
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -304,74 +350,99 @@ def solve_saddle(m):
         if h.kind == ANGULAR:
             for k in range(3):
                 vd[i + k] = s.Ji[k, 0] * f[i] + s.Ji[k, 1] * f[i + 1] + s.Ji[k, 2] * f[i + 2]
-            continue
-        _particular(m, b, rhs, o.il, s.ad)
-        apply_mass(m, b, s.ad, s.t)
-        a0 = 0.0 * f[i]
-        a1 = a0
-        a2 = a0
-        for k in range(o.nr):
-            t = f[i + k] - s.t[k]
-            a0 += s.N[k, 0] * t
-            a1 += s.N[k, 1] * t
-            a2 += s.N[k, 2] * t
-        b0 = s.Ji[0, 0] * a0 + s.Ji[0, 1] * a1 + s.Ji[0, 2] * a2
-        b1 = s.Ji[1, 0] * a0 + s.Ji[1, 1] * a1 + s.Ji[1, 2] * a2
-        b2 = s.Ji[2, 0] * a0 + s.Ji[2, 1] * a1 + s.Ji[2, 2] * a2
-        for k in range(o.nr):
-            vd[i + k] = s.ad[k] + s.N[k, 0] * b0 + s.N[k, 1] * b1 + s.N[k, 2] * b2
+        else:
+            _solve_body(m, b)
     if h.n_rows > 0:
-        for n in range(h.n_primitives):
-            p = C[n]
-            r = R[n]
-            for k in range(p.n):
-                t = -rhs[p.row + k]
-                for side in range(2):
-                    o = B[p.body[side]]
-                    if o.fixed == 1:
-                        continue
-                    i = o.iv
-                    if o.nt == 3:
-                        for j in range(3):
-                            t += r.Gx[side, k, j] * vd[i + j]
-                        i += 3
-                    for j in range(o.nr):
-                        t += r.Gw[side, k, j] * vd[i + j]
-                x[p.slot[k]] = t
-        _solve_schur(m, x)
-        for n in range(h.n_primitives):
-            p = C[n]
-            r = R[n]
-            for k in range(p.n):
-                la[p.row + k] = x[p.slot[k]]
+        _solve_joints(m)
+    if h.kind != ANGULAR:
+        _internal_multipliers(m)
+
+
+@stage("ii", "internal")
+def _solve_body(m, b):
+    """The rotational velocities of one body without joints: particular part and N Ji N^T (f - M particular)."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    f = vectors(m)[1]
+    vd = vectors(m)[3]
+    i = o.iv + o.nt
+    _particular(m, b, vectors(m)[2], o.il, s.ad)
+    apply_mass(m, b, s.ad, s.t)
+    a0 = 0.0 * f[i]
+    a1 = a0
+    a2 = a0
+    for k in range(o.nr):
+        t = f[i + k] - s.t[k]
+        a0 += s.N[k, 0] * t
+        a1 += s.N[k, 1] * t
+        a2 += s.N[k, 2] * t
+    b0 = s.Ji[0, 0] * a0 + s.Ji[0, 1] * a1 + s.Ji[0, 2] * a2
+    b1 = s.Ji[1, 0] * a0 + s.Ji[1, 1] * a1 + s.Ji[1, 2] * a2
+    b2 = s.Ji[2, 0] * a0 + s.Ji[2, 1] * a1 + s.Ji[2, 2] * a2
+    for k in range(o.nr):
+        vd[i + k] = s.ad[k] + s.N[k, 0] * b0 + s.N[k, 1] * b1 + s.N[k, 2] * b2
+
+
+@stage("i", "joints")
+def _solve_joints(m):
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    la = vectors(m)[0]
+    rhs = vectors(m)[2]
+    vd = vectors(m)[3]
+    x = vectors(m)[4]
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for k in range(p.n):
+            t = -rhs[p.row + k]
             for side in range(2):
-                b = p.body[side]
-                o = B[b]
+                o = B[p.body[side]]
                 if o.fixed == 1:
                     continue
                 i = o.iv
                 if o.nt == 3:
                     for j in range(3):
-                        t = r.Gx[side, 0, j] * la[p.row]
-                        for k in range(1, p.n):
-                            t += r.Gx[side, k, j] * la[p.row + k]
-                        vd[i + j] -= t / o.mass
+                        t += r.Gx[side, k, j] * vd[i + j]
                     i += 3
-                s = S[b]
+                for j in range(o.nr):
+                    t += r.Gw[side, k, j] * vd[i + j]
+            x[p.slot[k]] = t
+    _solve_schur(m, x)
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for k in range(p.n):
+            la[p.row + k] = x[p.slot[k]]
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            i = o.iv
+            if o.nt == 3:
                 for j in range(3):
-                    t = r.HJ[side, 0, j] * la[p.row]
+                    t = r.Gx[side, 0, j] * la[p.row]
                     for k in range(1, p.n):
-                        t += r.HJ[side, k, j] * la[p.row + k]
-                    if h.kind == ANGULAR:
-                        vd[i + j] -= t
-                    else:
-                        for k in range(o.nr):
-                            vd[i + k] -= s.N[k, j] * t
-    if h.kind != ANGULAR:
-        _internal_multipliers(m)
+                        t += r.Gx[side, k, j] * la[p.row + k]
+                    vd[i + j] -= t / o.mass
+                i += 3
+            s = S[b]
+            for j in range(3):
+                t = r.HJ[side, 0, j] * la[p.row]
+                for k in range(1, p.n):
+                    t += r.HJ[side, k, j] * la[p.row + k]
+                if h.kind == ANGULAR:
+                    vd[i + j] -= t
+                else:
+                    for k in range(o.nr):
+                        vd[i + k] -= s.N[k, j] * t
 
 
-@jit
+@stage("i", "internal")
 def _internal_multipliers(m):
     """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1."""
     h = head(m)
@@ -411,15 +482,25 @@ def _internal_multipliers(m):
             n2 = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
             la[o.il] = (s.a[0] * F[i] + s.a[1] * F[i + 1] + s.a[2] * F[i + 2] + s.a[3] * F[i + 3]) / n2
         else:
-            for k in range(3):
-                for l in range(3):
-                    s.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
-            la[o.il] = s.T1[0, 0]
-            la[o.il + 1] = s.T1[1, 1]
-            la[o.il + 2] = s.T1[2, 2]
-            la[o.il + 3] = 0.5 * (s.T1[0, 1] + s.T1[1, 0])
-            la[o.il + 4] = 0.5 * (s.T1[0, 2] + s.T1[2, 0])
-            la[o.il + 5] = 0.5 * (s.T1[1, 2] + s.T1[2, 1])
+            _director_multipliers(m, b)
+
+
+@stage("ii", "director-rate")
+def _director_multipliers(m, b):
+    o = bodies(m)[b]
+    s = states(m)[b]
+    la = vectors(m)[0]
+    F = vectors(m)[5]
+    i = o.iv + o.nt
+    for k in range(3):
+        for l in range(3):
+            s.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
+    la[o.il] = s.T1[0, 0]
+    la[o.il + 1] = s.T1[1, 1]
+    la[o.il + 2] = s.T1[2, 2]
+    la[o.il + 3] = 0.5 * (s.T1[0, 1] + s.T1[1, 0])
+    la[o.il + 4] = 0.5 * (s.T1[0, 2] + s.T1[2, 0])
+    la[o.il + 5] = 0.5 * (s.T1[1, 2] + s.T1[2, 1])
 
 
 @jit
@@ -445,15 +526,8 @@ def solve_saddle_wide(m):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    C = primitives(m)
-    R = rows(m)
     W = wide(m)
-    X = vectors(m)[1:4]
-    x0 = X[0]
-    x1 = X[1]
-    x2 = X[2]
     nc = h.n_q + h.n_v
-    nv = h.n_v
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -473,105 +547,144 @@ def solve_saddle_wide(m):
                 W[i + 1, c] = s.Ji[1, 0] * w0 + s.Ji[1, 1] * w1 + s.Ji[1, 2] * w2
                 W[i + 2, c] = s.Ji[2, 0] * w0 + s.Ji[2, 1] * w1 + s.Ji[2, 2] * w2
             continue
-        nr = o.nr
-        ni = o.ni
-        # vdot = N beta + Pi s with beta = Ri f - Zi s: Pi the particular part, Ri = Ji N^T, Zi = Ri M Pi
-        for k in range(ni):
-            for l in range(6):
-                s.s[l] = 0.0
-            s.s[k] = 1.0
-            for l in range(6):
-                s.t[l] = s.s[l]
-            _particular(m, b, s.t, 0, s.ad)
-            for l in range(nr):
-                s.Pi[l, k] = s.ad[l]
-        for l in range(3):
-            for k in range(nr):
-                s.Ri[l, k] = s.Ji[l, 0] * s.N[k, 0] + s.Ji[l, 1] * s.N[k, 1] + s.Ji[l, 2] * s.N[k, 2]
-        for k in range(ni):
-            for l in range(nr):
-                s.ad[l] = s.Pi[l, k]
-            apply_mass(m, b, s.ad, s.t)
-            for l in range(3):
-                t = s.Ri[l, 0] * s.t[0]
-                for n in range(1, nr):
-                    t += s.Ri[l, n] * s.t[n]
-                s.Zi[l, k] = t
-        # beta overwrites the first three rows of f; the others are free afterwards
-        j = nv + o.il
-        for l in range(3):
-            x = X[l]
-            for c in range(nc):
-                x[c] = 0.0
-            for k in range(nr):
-                _add_row(W, i + k, s.Ri[l, k], nc, x)
-            for k in range(ni):
-                _add_row(W, j + k, -s.Zi[l, k], nc, x)
-        for l in range(3):
-            x = X[l]
-            for c in range(nc):
-                W[i + l, c] = x[c]
+        _solve_body_wide(m, b)
     if h.n_rows > 0:
-        for n in range(h.n_primitives):
-            p = C[n]
-            r = R[n]
-            for k in range(p.n):
-                row = nv + p.row + k
-                for c in range(nc):
-                    W[row, c] = -W[row, c]
-                for side in range(2):
-                    b = p.body[side]
-                    o = B[b]
-                    if o.fixed == 1:
-                        continue
-                    s = S[b]
-                    i = o.iv
-                    if o.nt == 3:
-                        for j in range(3):
-                            _axpy(W, row, i + j, r.Gx[side, k, j], nc)
-                        i += 3
-                    for j in range(3):
-                        _axpy(W, row, i + j, r.H[side, k, j], nc)
-                    for j in range(o.ni):
-                        t = r.Gw[side, k, 0] * s.Pi[0, j]
-                        for l in range(1, o.nr):
-                            t += r.Gw[side, k, l] * s.Pi[l, j]
-                        _axpy(W, row, nv + o.il + j, t, nc)
-        _solve_schur_wide(m)
-        for n in range(h.n_primitives):
-            p = C[n]
-            r = R[n]
+        _solve_joints_wide(m)
+    if h.kind != ANGULAR:
+        for b in range(h.n_bodies):
+            _finish_body_wide(m, b)
+
+
+@stage("ii", "internal")
+def _solve_body_wide(m, b):
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    W = wide(m)
+    X = vectors(m)[1:4]
+    nc = h.n_q + h.n_v
+    nv = h.n_v
+    i = o.iv + o.nt
+    nr = o.nr
+    ni = o.ni
+    # vdot = N beta + Pi s with beta = Ri f - Zi s: Pi the particular part, Ri = Ji N^T, Zi = Ri M Pi
+    for k in range(ni):
+        for l in range(6):
+            s.s[l] = 0.0
+        s.s[k] = 1.0
+        for l in range(6):
+            s.t[l] = s.s[l]
+        _particular(m, b, s.t, 0, s.ad)
+        for l in range(nr):
+            s.Pi[l, k] = s.ad[l]
+    for l in range(3):
+        for k in range(nr):
+            s.Ri[l, k] = s.Ji[l, 0] * s.N[k, 0] + s.Ji[l, 1] * s.N[k, 1] + s.Ji[l, 2] * s.N[k, 2]
+    for k in range(ni):
+        for l in range(nr):
+            s.ad[l] = s.Pi[l, k]
+        apply_mass(m, b, s.ad, s.t)
+        for l in range(3):
+            t = s.Ri[l, 0] * s.t[0]
+            for n in range(1, nr):
+                t += s.Ri[l, n] * s.t[n]
+            s.Zi[l, k] = t
+    # beta overwrites the first three rows of f; the others are free afterwards
+    j = nv + o.il
+    for l in range(3):
+        x = X[l]
+        for c in range(nc):
+            x[c] = 0.0
+        for k in range(nr):
+            _add_row(W, i + k, s.Ri[l, k], nc, x)
+        for k in range(ni):
+            _add_row(W, j + k, -s.Zi[l, k], nc, x)
+    for l in range(3):
+        x = X[l]
+        for c in range(nc):
+            W[i + l, c] = x[c]
+
+
+@stage("i", "joints")
+def _solve_joints_wide(m):
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    W = wide(m)
+    nc = h.n_q + h.n_v
+    nv = h.n_v
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for k in range(p.n):
+            row = nv + p.row + k
+            for c in range(nc):
+                W[row, c] = -W[row, c]
             for side in range(2):
-                o = B[p.body[side]]
+                b = p.body[side]
+                o = B[b]
                 if o.fixed == 1:
                     continue
+                s = S[b]
                 i = o.iv
-                for k in range(p.n):
-                    row = nv + p.row + k
-                    if o.nt == 3:
-                        for j in range(3):
-                            _axpy(W, i + j, row, -r.Gx[side, k, j] / o.mass, nc)
+                if o.nt == 3:
                     for j in range(3):
-                        _axpy(W, i + o.nt + j, row, -r.HJ[side, k, j], nc)
-    if h.kind == ANGULAR:
-        return
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        i = o.iv + o.nt
-        j = nv + o.il
-        for l in range(3):
-            x = X[l]
-            for c in range(nc):
-                x[c] = W[i + l, c]
-        for k in range(o.nr):
-            a0 = s.N[k, 0]
-            a1 = s.N[k, 1]
-            a2 = s.N[k, 2]
-            for c in range(nc):
-                W[i + k, c] = a0 * x0[c] + a1 * x1[c] + a2 * x2[c]
-            for l in range(o.ni):
-                _axpy(W, i + k, j + l, s.Pi[k, l], nc)
+                        _axpy(W, row, i + j, r.Gx[side, k, j], nc)
+                    i += 3
+                for j in range(3):
+                    _axpy(W, row, i + j, r.H[side, k, j], nc)
+                for j in range(o.ni):
+                    t = r.Gw[side, k, 0] * s.Pi[0, j]
+                    for l in range(1, o.nr):
+                        t += r.Gw[side, k, l] * s.Pi[l, j]
+                    _axpy(W, row, nv + o.il + j, t, nc)
+    _solve_schur_wide(m)
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for side in range(2):
+            o = B[p.body[side]]
+            if o.fixed == 1:
+                continue
+            i = o.iv
+            for k in range(p.n):
+                row = nv + p.row + k
+                if o.nt == 3:
+                    for j in range(3):
+                        _axpy(W, i + j, row, -r.Gx[side, k, j] / o.mass, nc)
+                for j in range(3):
+                    _axpy(W, i + o.nt + j, row, -r.HJ[side, k, j], nc)
+
+
+@stage("ii", "internal")
+def _finish_body_wide(m, b):
+    """vdot = N beta + Pi s."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    W = wide(m)
+    X = vectors(m)[1:4]
+    x0 = X[0]
+    x1 = X[1]
+    x2 = X[2]
+    nc = h.n_q + h.n_v
+    nv = h.n_v
+    i = o.iv + o.nt
+    j = nv + o.il
+    for l in range(3):
+        x = X[l]
+        for c in range(nc):
+            x[c] = W[i + l, c]
+    for k in range(o.nr):
+        a0 = s.N[k, 0]
+        a1 = s.N[k, 1]
+        a2 = s.N[k, 2]
+        for c in range(nc):
+            W[i + k, c] = a0 * x0[c] + a1 * x1[c] + a2 * x2[c]
+        for l in range(o.ni):
+            _axpy(W, i + k, j + l, s.Pi[k, l], nc)
 
 
 @jit

@@ -24,7 +24,7 @@ def _add_arm(dd, r, scale, out):
         out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
 
 
-@stage("iiii")
+@stage("iiii", "tree")
 def from_nu(m, y_at, offset, order):
     """(xdot, Omega) (order 0) or (xddot, Omegadot) (order 1) of all bodies from nu or nudot, parents first."""
     y = vector_at(y_at)
@@ -49,7 +49,7 @@ def from_nu(m, y_at, offset, order):
                 s.wd[k] = y[i + k]
 
 
-@stage("i")
+@stage("i", "tree")
 def chain_velocities(m):
     """xdot of the children, from the natural velocities of the rotations (which `move` has made)."""
     B = bodies(m)
@@ -66,7 +66,7 @@ def chain_velocities(m):
         _add_arm(s.dd, o.arm, -1.0, s.xd)
 
 
-@stage("i")
+@stage("i", "tree")
 def chain_accelerations(m):
     """xddot of the children likewise: T nudot + Tdot nu."""
     B = bodies(m)
@@ -94,7 +94,7 @@ def _cross_back(d, r, f, scale, out):
     out[2] += scale * (r[0] * g1 - r[1] * g0)
 
 
-@stage("iii")
+@stage("iii", "tree")
 def reduce_residual(m, out_at, row):
     """out[row:row + nnu] = T^T h, h in the scratch vector 1; children first. Leaves the sum of the forces of each
     subtree in state.tx."""
@@ -138,7 +138,7 @@ def reduce_residual(m, out_at, row):
             out[i + k] = s.t[k]
 
 
-@stage("iiii")
+@stage("iiii", "tree")
 def select_nu(m, vd_at, out_at, row):
     """nudot from (xddot, Omegadot): the independent quasi-velocities are entries of w."""
     vd = vector_at(vd_at)
@@ -157,7 +157,7 @@ def select_nu(m, vd_at, out_at, row):
             out[i + k] = vd[j + k]
 
 
-@stage("ii")
+@stage("ii", "tree")
 def tree_tangents(m, order):
     """tree(m)[0] = T (nv x nnu), [1] = d(T nu)/dq (nv x nq); for order 2 also [2] = dwdot/dq, [3] = dwdot/dnu with
     wdot = T nudot + Tdot nu."""
@@ -223,7 +223,7 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
                 M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
 
 
-@stage("i")
+@stage("i", "tree")
 def add_reduced_stiffness(m):
     """tree(m)[4][nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
     `reduce_residual`."""
