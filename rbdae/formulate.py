@@ -91,6 +91,8 @@ def formulate(
     consistent: Literal["project", "check"] = "project",
     constraint: str | None = None,
     radial_inertia: RadialInertia = "zero",
+    alpha: float | None = None,
+    beta: float | None = None,
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -99,8 +101,10 @@ def formulate(
     ----------
     system : System
     formulation : str
-        ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"null-space"``, ``"hamiltonian"`` (and the
-        spellings ``"ind3"`` ... of Assimulo). Also ``"hamiltonian-momentum"``, ... for the values of `constraint`.
+        ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"ggl"``, ``"hiller-anantharaman"``,
+        ``"baumgarte"`` (``"baumgarte-ode"``), ``"overdetermined"`` (``"overdetermined-2"``), ``"null-space"``,
+        ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``, ... of Assimulo). Also
+        ``"hamiltonian-momentum"``, ... for the values of `constraint`.
     rotation : str
         ``"quaternion"``, ``"directors"``, ``"euler-313"``.
     velocity : str
@@ -114,6 +118,9 @@ def formulate(
     radial_inertia : ``"zero"`` or ``"half-trace"``
         J0 of the quaternion mass of the coordinate forms: 0 (null-space paper) or tr(J)/2 (Hamiltonian paper, whose
         forms always have it). The motion is the same, the multiplier of the unit norm differs.
+    alpha, beta : float
+        Of the Baumgarte forms, gddot + 2 alpha gdot + beta^2 g = 0, 1/s; both 10 where they are not given, which is
+        right for motions that take about a second.
     t0 : float
         Initial time, s.
 
@@ -140,6 +147,7 @@ def formulate(
         raise _nearest("value of consistent", consistent, ("project", "check"))
     if radial_inertia not in ("zero", "half-trace"):
         raise _nearest("radial_inertia", radial_inertia, ("zero", "half-trace"))
+    damping = _baumgarte(form, alpha, beta)
     t0 = _check.number("formulate", "t0", t0)
 
     model = compile_system(system)
@@ -155,12 +163,29 @@ def formulate(
         momenta=form.momenta,
         reduced=form.reduced,
         level=form.level,
+        corrected=form.corrected,
+        integral=form.integral,
+        baumgarte=damping,
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
     )
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
     _fill_start(problem, model, form, chart, kind, workspace, x, p, xd, om)
     return problem
+
+
+def _baumgarte(form: Formulation, alpha: float | None, beta: float | None) -> tuple[float, float] | None:
+    if not form.baumgarte:
+        if alpha is not None or beta is not None:
+            raise ValueError(f"alpha and beta are Baumgarte's parameters; {form.name} has none, leave them out")
+        return None
+    values = {"alpha": 10.0 if alpha is None else alpha, "beta": 10.0 if beta is None else beta}
+    for name, value in values.items():
+        if _check.number("formulate", name, value) < 0.0:
+            raise ValueError(
+                f"formulate: {name} must not be negative (constraint violations would grow), got {value:g}"
+            )
+    return float(values["alpha"]), float(values["beta"])
 
 
 def _refuse_what_has_no_tree(model: Model) -> None:
@@ -275,8 +300,10 @@ def _fill_start(
     problem.y0[:n] = y
     rates_, la = problem.rates(problem.t0, problem.y0)
     problem.yd0[:n] = rates_
-    if form.has_multipliers:
-        problem.y0[n:] = la
+    if form.integral:
+        problem.yd0[problem.layout.la] = la
+    elif form.has_multipliers:
+        problem.y0[problem.layout.la] = la
 
 
 def _rotation_rate(model: Model, form: Formulation, kind: int, b: int, p: Vec, R: Mat, om: Vec) -> Vec:
