@@ -1,5 +1,6 @@
 """Rigid-body formulations with analytic Jacobians for the DAE and ODE solvers of Python."""
 
+from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
 from rbdae import models as models

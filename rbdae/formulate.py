@@ -150,6 +150,10 @@ def formulate(
     damping = _baumgarte(form, alpha, beta)
     t0 = _check.number("formulate", "t0", t0)
 
+    for joint in system.joints:
+        law = joint.rheonomic()
+        if law is not None:
+            law.motion.check(t0)
     model = compile_system(system)
     if form.reduced:
         _refuse_what_has_no_tree(model)

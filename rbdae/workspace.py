@@ -14,6 +14,7 @@ from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.kernels.charts import FEATURES as CHART_FEATURES
+from rbdae.kernels.foreign import raise_pending
 from rbdae.model import Model
 from rbdae.spanning import eliminate
 
@@ -241,7 +242,15 @@ class Workspace:
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to the block."""
-        return partial(kernel.compiled(self.features), self.m)
+        bound = partial(kernel.compiled(self.features), self.m)
+        if not any(function.python for function in self.model.foreign):
+            return bound
+
+        def checked(*args: Any) -> None:
+            bound(*args)
+            raise_pending()
+
+        return checked
 
     def sizes(self) -> dict[str, int]:
         """n_q, n_v, n_la, n_internal, n_rows, n_nu."""
