@@ -16,7 +16,24 @@ import rbdae
 from rbdae import adapter, formulations, quantities, reference, rotations, solution, solving, study
 from rbdae.body import Body
 from rbdae.forces import AbstractForce, Bushing
-from rbdae.joints import AbstractJoint, Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
+from rbdae.joints import (
+    AbstractJoint,
+    Coincidence,
+    Cylindrical,
+    Distance,
+    Dot1,
+    Dot2,
+    Fixed,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Primitive,
+    Prismatic,
+    Revolute,
+    Rod,
+    Spherical,
+    Universal,
+)
 from rbdae.problem import Callbacks, Layout
 
 
@@ -72,6 +89,15 @@ EXAMPLES: dict[type, Any] = {
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
     formulations.Formulation: lambda: formulations.FORMULATIONS["index-2"],
     Spherical: lambda: Spherical(*_bodies()),
+    Revolute: lambda: Revolute(*_bodies()),
+    Prismatic: lambda: Prismatic(*_bodies()),
+    Cylindrical: lambda: Cylindrical(*_bodies()),
+    Planar: lambda: Planar(*_bodies()),
+    Universal: lambda: Universal(*_bodies()),
+    Fixed: lambda: Fixed(*_bodies()),
+    Rod: lambda: Rod(*_bodies()),
+    PointOnLine: lambda: PointOnLine(*_bodies()),
+    PointOnPlane: lambda: PointOnPlane(*_bodies()),
     Coincidence: lambda: Coincidence((1, 0, 0), (0, 1, 0)),
     Dot1: lambda: Dot1((1, 0, 0), (0, 1, 0)),
     Dot2: lambda: Dot2((1, 0, 0), (0, 1, 0), (0, 0, 1)),

@@ -1,11 +1,40 @@
-"""Joints: frozen values made of primitive constraints."""
+"""Joints: frozen values made of primitive constraints.
+
+There is no screw joint: it ties a translation to an angle, and an angle is no polynomial in natural coordinates.
+"""
 
 from rbdae.joints.base import AbstractJoint as AbstractJoint
+from rbdae.joints.cylindrical import Cylindrical as Cylindrical
+from rbdae.joints.fixed import Fixed as Fixed
+from rbdae.joints.planar import Planar as Planar
+from rbdae.joints.point_on_line import PointOnLine as PointOnLine
+from rbdae.joints.point_on_plane import PointOnPlane as PointOnPlane
 from rbdae.joints.primitives import Coincidence as Coincidence
 from rbdae.joints.primitives import Distance as Distance
 from rbdae.joints.primitives import Dot1 as Dot1
 from rbdae.joints.primitives import Dot2 as Dot2
 from rbdae.joints.primitives import Primitive as Primitive
+from rbdae.joints.prismatic import Prismatic as Prismatic
+from rbdae.joints.revolute import Revolute as Revolute
+from rbdae.joints.rod import Rod as Rod
 from rbdae.joints.spherical import Spherical as Spherical
+from rbdae.joints.universal import Universal as Universal
 
-__all__ = ["AbstractJoint", "Coincidence", "Distance", "Dot1", "Dot2", "Primitive", "Spherical"]
+__all__ = [
+    "AbstractJoint",
+    "Coincidence",
+    "Cylindrical",
+    "Distance",
+    "Dot1",
+    "Dot2",
+    "Fixed",
+    "Planar",
+    "PointOnLine",
+    "PointOnPlane",
+    "Primitive",
+    "Prismatic",
+    "Revolute",
+    "Rod",
+    "Spherical",
+    "Universal",
+]

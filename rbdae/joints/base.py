@@ -54,6 +54,16 @@ class AbstractJoint(ABC):
         return None
 
     @property
+    def n_constraints(self) -> int:
+        """Number of equations; null-space paper, Table 2."""
+        return sum(primitive.rows for primitive in self.primitives())
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Of one body relative to the other, where the equations are independent."""
+        return 6 - self.n_constraints
+
+    @property
     def bodies(self) -> tuple[Body, Body]:
         """The first and the second body."""
         return self.a, self.b

@@ -1,0 +1,76 @@
+"""A point of one body stays on a line of the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.frames import frames
+from rbdae.joints.primitives import Dot2
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PointOnLine(AbstractJoint):
+    """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        A point of the line in the frame of `a`, and the point that stays on it in that of `b`.
+    axis_a : (3,) array_like
+        The line; in the frame of `a`, of any length.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "pointonline-1" and so on.
+    normal_a : (3,) array_like, optional
+        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are where they are at the start.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        axis_a: ArrayLike = (0.0, 0.0, 1.0),
+        name: str | None = None,
+        *,
+        normal_a: ArrayLike | None = None,
+    ) -> None:
+        owner = title("PointOnLine", a, b, name)
+        fill(
+            self,
+            a=a,
+            b=b,
+            at_a=_check.vector(owner, "at_a", at_a),
+            at_b=_check.vector(owner, "at_b", at_b),
+            name=name,
+            **frames(owner, a, b, axis_a, None, normal_a, None),
+        )
+
+    def primitives(self) -> tuple[Dot2, Dot2]:
+        """Two distances from planes through the line."""
+        across = np.cross(self.axis_a, self.normal_a)
+        return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(across, self.at_a, self.at_b)
+
+
+__all__ = ["PointOnLine"]

@@ -1,0 +1,73 @@
+"""A point of one body stays in a plane of the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.frames import frames
+from rbdae.joints.primitives import Dot2
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PointOnPlane(AbstractJoint):
+    """The point at_b of `b` stays in the plane of `a` through at_a with the normal axis_a; one equation.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        A point of the plane in the frame of `a`, and the point that stays in it in that of `b`.
+    axis_a : (3,) array_like
+        The plane's normal; in the frame of `a`, of any length.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "pointonplane-1" and so on.
+    normal_a : (3,) array_like, optional
+        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are where they are at the start.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        axis_a: ArrayLike = (0.0, 0.0, 1.0),
+        name: str | None = None,
+        *,
+        normal_a: ArrayLike | None = None,
+    ) -> None:
+        owner = title("PointOnPlane", a, b, name)
+        fill(
+            self,
+            a=a,
+            b=b,
+            at_a=_check.vector(owner, "at_a", at_a),
+            at_b=_check.vector(owner, "at_b", at_b),
+            name=name,
+            **frames(owner, a, b, axis_a, None, normal_a, None),
+        )
+
+    def primitives(self) -> tuple[Dot2]:
+        """The distance from the plane."""
+        return (Dot2(self.axis_a, self.at_a, self.at_b),)
+
+
+__all__ = ["PointOnPlane"]

@@ -1,0 +1,85 @@
+"""The prismatic joint: bodies slide along a common axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.frames import frames
+from rbdae.joints.primitives import Dot1, Dot2
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Prismatic(AbstractJoint):
+    """Slider: a common axis, along which the bodies move without a turn; five equations.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        A point of the axis in each body's frame.
+    axis_a, axis_b : (3,) array_like
+        The axis; in each body's frame, of any length. None for axis_b: where axis_a is at the start.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "prismatic-1" and so on.
+    normal_a, normal_b : (3,) array_like, optional
+        Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
+        the rotation at the start.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        axis_a: ArrayLike = (0.0, 0.0, 1.0),
+        axis_b: ArrayLike | None = None,
+        name: str | None = None,
+        *,
+        normal_a: ArrayLike | None = None,
+        normal_b: ArrayLike | None = None,
+    ) -> None:
+        owner = title("Prismatic", a, b, name)
+        fill(
+            self,
+            a=a,
+            b=b,
+            at_a=_check.vector(owner, "at_a", at_a),
+            at_b=_check.vector(owner, "at_b", at_b),
+            name=name,
+            **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b),
+        )
+
+    def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
+        """The rotation stays; the point of `b` stays on the axis of `a`."""
+        across = np.cross(self.axis_a, self.normal_a)
+        return (
+            Dot1(self.normal_a, self.axis_b),
+            Dot1(across, self.axis_b),
+            Dot1(self.normal_a, np.cross(self.axis_b, self.normal_b)),
+            Dot2(self.normal_a, self.at_a, self.at_b),
+            Dot2(across, self.at_a, self.at_b),
+        )
+
+
+__all__ = ["Prismatic"]

@@ -1,0 +1,75 @@
+"""The universal joint: a cross between two shafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.frames import frames
+from rbdae.joints.primitives import Coincidence, Dot1
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Universal(AbstractJoint):
+    """Cardan joint: a common point, and an axis of each body at right angles to the other's; four equations.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    at_a, at_b : (3,) array_like
+        The centre of the cross in each body's frame.
+    axis_a, axis_b : (3,) array_like
+        The arms of the cross, at right angles to each other; in each body's frame, of any length.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "universal-1" and so on.
+    normal_a, normal_b : (3,) array_like, optional
+        Perpendicular to the axes of their bodies; by default both along the normal of the cross at the start.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        axis_a: ArrayLike = (0.0, 0.0, 1.0),
+        axis_b: ArrayLike = (1.0, 0.0, 0.0),
+        name: str | None = None,
+        *,
+        normal_a: ArrayLike | None = None,
+        normal_b: ArrayLike | None = None,
+    ) -> None:
+        owner = title("Universal", a, b, name)
+        fill(
+            self,
+            a=a,
+            b=b,
+            at_a=_check.vector(owner, "at_a", at_a),
+            at_b=_check.vector(owner, "at_b", at_b),
+            name=name,
+            **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed=True),
+        )
+
+    def primitives(self) -> tuple[Coincidence, Dot1]:
+        """One coincidence, and one right angle."""
+        return Coincidence(self.at_a, self.at_b), Dot1(self.axis_a, self.axis_b)
+
+
+__all__ = ["Universal"]
