@@ -11,7 +11,9 @@ import numpy as np
 
 from rbdae import quantities
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.assembly import Assembly
 from rbdae.formulations.base import Formulation, Kind
+from rbdae.gradient import gradient, minimum_norm
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
 from rbdae.labels import labels
@@ -122,6 +124,9 @@ class Problem:
     variable_index : (n,) int
         Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds.
     callbacks : Callbacks
+    assembly : Assembly or None
+        What was moved to close the joints; None where the sparse projection was enough.
+    redundant : names of the joint equations that are left out because they follow from the others
     """
 
     def __init__(
@@ -165,9 +170,15 @@ class Problem:
             self.variable_index[:] = 1
             self.variable_index[self.layout.v] = max(1, self.index - 1)
             self.variable_index[n:] = self.index
+        self.assembly: Assembly | None = None
         self._pattern: csc_matrix | None = None
         self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
         self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Names of the joint equations that are left out because they follow from the others."""
+        return tuple(self.joint_row(k) for k in self._workspace.settings.dropped)
 
     def __repr__(self) -> str:
         return (
@@ -324,18 +335,29 @@ class Problem:
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Multipliers: the unknowns of a DAE, or the eliminated ones (internal constraints of the velocities, joints).
 
-        Null-space form: those of the joints.
+        Null-space form: those of the joints. With redundant equations: those of least norm.
         """
         if self._formulation.has_multipliers and not self._formulation.integral:
             self._rows(t, y)
-            return np.array(np.asarray(y, dtype=float)[..., self.layout.la])
-        return self.rates(t, y)[1]
+            la = np.array(np.asarray(y, dtype=float)[..., self.layout.la])
+        else:
+            la = np.array(self.rates(t, y)[1])
+        if self._workspace.settings.dropped:
+            G = gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
+            first = self._sizes["n_internal"]
+            la[..., first:] = minimum_norm(G, la[..., first:])[0]
+        return la
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body."""
         la = self.multipliers(t, y)[..., self._sizes["n_internal"] :]
-        return quantities.reactions(self.model, self.natural(t, y), la)
+        Z = self.natural(t, y)
+        times = np.asarray(t, dtype=float)
+        if not self._workspace.settings.dropped:
+            return quantities.reactions(self.model, times, Z, la)
+        _, loose = minimum_norm(gradient(self.model, times, Z), la)
+        return quantities.reactions(self.model, times, Z, la, loose)
 
     # ------------------------------------------------------------ projection
 
