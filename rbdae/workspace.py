@@ -14,6 +14,7 @@ from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.kernels.charts import FEATURES as CHART_FEATURES
+from rbdae.kernels.foreign import raise_pending
 from rbdae.model import Model
 from rbdae.spanning import eliminate
 
@@ -38,6 +39,16 @@ class Settings:
 def _viewed(array: Any) -> Any:
     """Structured arrays with fields as attributes, as the kernels read them."""
     return array.view(np.recarray) if array.dtype.names else array
+
+
+def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
+    """The kernel, and then what the user's Python functions have raised in it."""
+
+    def call(*arguments: Any) -> None:
+        kernel(*arguments)
+        raise_pending()
+
+    return call
 
 
 class Workspace:
@@ -181,6 +192,13 @@ class Workspace:
         bushings = model.bushings.copy()
         bushings["body"] = rank[bushings["body"]]
         drives = model.drives.copy()
+        forces = model.forces.elements.copy()  # with the memory of this problem alone
+        forces["body"] = rank[forces["body"]]
+        self.head["n_elements"] = len(forces)
+        self.head["n_entries"] = len(model.forces.entries)
+        self._own("elements", forces)
+        self._own("entries", model.forces.entries)
+        self._own("fold", np.zeros(1, dtype=kb.fold_dtype(self._scalar)))
         self.head["n_drives"] = len(drives)
         self._own("drives", drives)
         self.head["n_pairs"] = len(pairs)
@@ -216,13 +234,16 @@ class Workspace:
             "joints": len(self.model.primitives) > 0,
             "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
             "bushings": len(self.model.bushings) > 0,
+            "elements": len(self.model.forces.elements) > 0,
+            "user-forces": bool(np.any(self.model.forces.elements["shaping"] == kb.USER)),
             "rheonomic": len(self.model.drives) > 0,
         }
         return frozenset(out | {name for name, wanted in have.items() if wanted})
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to the block."""
-        return partial(kernel.compiled(self.features), self.m)
+        bound = partial(kernel.compiled(self.features), self.m)
+        return _raising(bound) if any(function.python for function in self.model.forces.functions) else bound
 
     def sizes(self) -> dict[str, int]:
         """n_q, n_v, n_la, n_internal, n_rows, n_nu."""
@@ -246,6 +267,7 @@ class Workspace:
         try:
             self.head["n_blocks"] = 0
             kernel(self.m, 0.0, y, yd, 1.0, dummy)
+            raise_pending()
             n = int(self.head["cursor"][0])
             self.head["n_blocks"] = n
             self._own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
