@@ -1,4 +1,4 @@
-"""One system for each kind of force, for the laws of `test_forces.py`: free bodies, a pivot, the ground on either side."""
+"""One system for each kind of force, for the laws of `test_forces.py`: free bodies, a pivot, the ground."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def _matrix(p: Vec) -> Mat:
     """R of a unit quaternion, scalar first."""
     v = p[1:]
     skew = np.cross(np.eye(3), v)
-    return np.asarray(np.eye(3) - 2.0 * p[0] * skew + 2.0 * skew @ skew)
+    return np.asarray(np.eye(3) + 2.0 * p[0] * skew + 2.0 * skew @ skew)
 
 
 __all__ = ["Bushing"]

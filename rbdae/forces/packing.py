@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.forces.element import Element, Law, UserElement
+from rbdae.forces.element import Element, UserElement
 from rbdae.kernels import block as kb
 from rbdae.kernels._jit import like
 from rbdae.kernels.foreign import Foreign
@@ -34,7 +35,7 @@ def pack(pieces: list[tuple[str, Element | UserElement, tuple[int, int]]], shift
     for row, (name, piece, pair) in zip(rows, pieces, strict=True):
         row["body"] = pair
         if isinstance(piece, UserElement):
-            made = [Foreign(piece.force, 48, 24), Foreign(piece.jacobian, 48, 1152)]
+            made = [_foreign(piece.force, 48, 24), _foreign(piece.jacobian, 48, 1152)]
             row["shaping"] = kb.USER
             row["force"], row["jacobian"] = (f.address for f in made)
             row["tangent"] = row["damped"] = 1
@@ -53,7 +54,7 @@ def pack(pieces: list[tuple[str, Element | UserElement, tuple[int, int]]], shift
         row["tangent"] = np.any(piece.forms) or np.any(piece.stiffness) or np.any(piece.damping)
         row["continued"] = piece.shape == "angle" and np.any(piece.stiffness)
         if piece.law.function is not None:
-            made = [_of_time(name, piece.law, n)]
+            made = [_of_time(piece.law.function, n)]
             row["law"] = made[0].address
             functions += made
         S = _moved(shift[pair[0]], shift[pair[1]])
@@ -90,9 +91,15 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
     return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
 
 
-def _of_time(name: str, law: Law, n: int) -> Foreign:
+# a function of numba costs some tenths of a second each time; the problems that use it keep what falls out
+@lru_cache(maxsize=64)
+def _foreign(function: Any, n_in: int, n_out: int) -> Foreign:
+    return Foreign(function, n_in, n_out)
+
+
+@lru_cache(maxsize=64)
+def _of_time(function: Any, n: int) -> Foreign:
     """A user's function of time as f(t, x, out)."""
-    function: Any = law.function
     if n == 1:
 
         def one(t: float, x: Vec, out: Vec) -> None:
