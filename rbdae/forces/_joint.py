@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.forces.element import NONE, Element, Law, angle, slide
@@ -64,7 +66,9 @@ def axes_of(owner: str, joint: Any) -> Axes:
                 f"{owner}: {describe(joint)} has no {name}; the joints Revolute, Prismatic, Cylindrical and Planar "
                 "have an axis"
             )
-    return Axes(*(getattr(joint, name) for name in names))
+    values = [np.asarray(getattr(joint, name), dtype=float) for name in names]
+    # directions of any length will do
+    return Axes(*values[:2], *(_check.frozen(value / np.linalg.norm(value)) for value in values[2:]))
 
 
 def axes(owner: str, joint: AbstractJoint, motion: str) -> Axes:
