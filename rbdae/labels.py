@@ -31,4 +31,8 @@ def labels(model: Model, formulation: Formulation, chart: Chart, velocity: str, 
     for joint in model.joints:
         n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
         la += [f"{joint.name}.{i + 1}" for i in range(n)]
-    return q + v + (la if formulation.has_multipliers else [])
+    if not formulation.has_multipliers:
+        return q + v
+    if formulation.integral:
+        la = [f"{name}.integral" for name in la]
+    return q + v + la + ([f"{name}.mu" for name in la] if formulation.corrected else [])

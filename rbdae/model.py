@@ -14,7 +14,10 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
 from rbdae.forces import Bushing
+from rbdae.joints.base import Rheonomic
 from rbdae.kernels.block import BODY, BUSHING, DRIVE, PRIMITIVE
+from rbdae.kernels.drives import ANGLE
+from rbdae.kernels.foreign import Foreign
 from rbdae.spanning import Tree, spanning_tree
 from rbdae.system import System
 
@@ -33,6 +36,7 @@ class PackedJoint:
 class Model:
     """Packed arrays of a system; body numbers are in the order of addition, the ground comes last.
 
+    `foreign` are the user's functions that the kernels call, `rheonomic` the laws of primitives by their numbers.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
     """
 
@@ -42,6 +46,8 @@ class Model:
     primitives: Any
     bushings: Any
     drives: Any
+    foreign: tuple[Foreign, ...]
+    rheonomic: dict[int, Rheonomic]
     joints: tuple[PackedJoint, ...]
     tree: Tree
     x: Mat
@@ -92,6 +98,17 @@ def _pack_body(row: Any, body: Body, gravity: Vec) -> None:
         row["weight_d"] = np.outer(body.center_of_mass, body.mass * gravity).reshape(9)
 
 
+def _pack_drive(law: Rheonomic, primitive: int) -> Any:
+    row = np.zeros((), dtype=DRIVE)
+    row["law"] = law.motion.foreign.address
+    row["kind"] = law.kind
+    row["primitive"] = primitive
+    if law.e1 is not None and law.e2 is not None:
+        row["e1"] = law.e1
+        row["e2"] = law.e2
+    return row
+
+
 def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
     out = A.copy()
     out[1:4] -= A[0] * c1
@@ -117,6 +134,9 @@ def compile_system(system: System) -> Model:
 
     rows: list[Any] = []
     joints: list[PackedJoint] = []
+    drives: list[Any] = []
+    foreign: list[Foreign] = []
+    rheonomic: dict[int, Rheonomic] = {}
     for joint in system.joints:
         a, b = (number[id(body)] for body in joint.bodies)
         first = len(rows)
@@ -130,6 +150,12 @@ def compile_system(system: System) -> Model:
             row["scale"] = primitive.scale
             row["offset"] = primitive.offset
             rows.append(row)
+        law = joint.rheonomic()
+        if law is not None:
+            drives.append(_pack_drive(law, first))
+            rows[first]["moving"] = law.kind == ANGLE
+            foreign.append(law.motion.foreign)
+            rheonomic[first] = law
         points = (joint.at_a - shift[a], joint.at_b - shift[b])
         joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points))
     primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
@@ -161,7 +187,9 @@ def compile_system(system: System) -> Model:
         bodies=packed,
         primitives=primitives,
         bushings=bushings,
-        drives=np.zeros(0, dtype=DRIVE),
+        drives=np.array(drives, dtype=DRIVE) if drives else np.zeros(0, dtype=DRIVE),
+        foreign=tuple(foreign),
+        rheonomic=rheonomic,
         joints=tuple(joints),
         tree=tree,
         x=x,

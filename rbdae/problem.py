@@ -11,7 +11,9 @@ import numpy as np
 
 from rbdae import quantities
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.assembly import Assembly
 from rbdae.formulations.base import Formulation, Kind
+from rbdae.gradient import gradient, minimum_norm
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
 from rbdae.labels import labels
@@ -28,11 +30,13 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where positions, velocities (or momenta, or quasi-velocities) and multipliers are in y."""
+    """Where positions, velocities (or momenta, or quasi-velocities), multipliers and those of the kinematic correction
+    (`mu`, of `ggl` and `hiller-anantharaman`) are in y."""
 
     q: slice
     v: slice
     la: slice
+    mu: slice
 
 
 @final
@@ -106,7 +110,8 @@ class Problem:
 
     Attributes
     ----------
-    n : int
+    n, n_equations : int
+        Unknowns, and equations, which are more for the overdetermined forms.
     labels : list of str
     kind : ``"ode"``, ``"dae"`` or ``"overdetermined"``
     index : int
@@ -119,6 +124,9 @@ class Problem:
     variable_index : (n,) int
         Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds.
     callbacks : Callbacks
+    assembly : Assembly or None
+        What was moved to close the joints; None where the sparse projection was enough.
+    redundant : names of the joint equations that are left out because they follow from the others
     """
 
     def __init__(
@@ -143,8 +151,11 @@ class Problem:
         n_q = sizes["n_q"]
         n_v = sizes["n_nu"] if formulation.reduced else sizes["n_v"]
         n_la = sizes["n_la"] if formulation.has_multipliers else 0
-        self.layout = Layout(slice(0, n_q), slice(n_q, n_q + n_v), slice(n_q + n_v, n_q + n_v + n_la))
-        self.n: int = n_q + n_v + n_la
+        n_mu = n_la if formulation.corrected else 0
+        n = n_q + n_v
+        self.layout = Layout(slice(0, n_q), slice(n_q, n), slice(n, n + n_la), slice(n + n_la, n + n_la + n_mu))
+        self.n: int = n + n_la + n_mu
+        self.n_equations: int = self.n + len(formulation.extra) * sizes["n_la"]
         self.kind: Kind = formulation.kind
         self.index = 1 if formulation.kind == "dae" and n_la == 0 else formulation.index
         self.t0 = t0
@@ -152,15 +163,22 @@ class Problem:
         self.yd0: Vec = np.zeros(self.n)
         self.labels = labels(model, formulation, chart, velocity, workspace.order)
         self.differential: Bools = np.ones(self.n, dtype=bool)
-        self.differential[self.layout.la] = False
+        if not formulation.integral:
+            self.differential[n:] = False
         self.variable_index: Ints = np.zeros(self.n, dtype=np.int64)
         if self.kind != "ode":
             self.variable_index[:] = 1
             self.variable_index[self.layout.v] = max(1, self.index - 1)
-            self.variable_index[self.layout.la] = self.index
+            self.variable_index[n:] = self.index
+        self.assembly: Assembly | None = None
         self._pattern: csc_matrix | None = None
         self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
         self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Names of the joint equations that are left out because they follow from the others."""
+        return tuple(self.joint_row(k) for k in self._workspace.settings.dropped)
 
     def __repr__(self) -> str:
         return (
@@ -186,14 +204,14 @@ class Problem:
         return out
 
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
-        """F(t, y, yd), shape (n,)."""
-        result: Vec = self._out(out, (self.n,))
+        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms."""
+        result: Vec = self._out(out, (self.n_equations,))
         self.callbacks.residual(t, self._vector("y", y), self._vector("yd", yd), result)
         return result
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
-        """dF/dy + c dF/dyd, shape (n, n); `out` may have any strides."""
-        result: Mat = self._out(out, (self.n, self.n))
+        """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
+        result: Mat = self._out(out, (self.n_equations, self.n))
         target = _addressable(result)
         self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, target)
         if target is not result:
@@ -219,11 +237,12 @@ class Problem:
         columns = column[block_of] + np.arange(len(block_of)) - np.repeat(np.cumsum(n_columns) - n_columns, n_columns)
         entry_of = np.repeat(np.arange(len(block_of)), n_rows[block_of])
         inside = np.arange(len(entry_of)) - np.repeat(np.cumsum(n_rows[block_of]) - n_rows[block_of], n_rows[block_of])
-        keys = columns[entry_of] * self.n + row[block_of][entry_of] + inside
+        m = self.n_equations
+        keys = columns[entry_of] * m + row[block_of][entry_of] + inside
         unique = np.unique(keys)
-        indptr = np.searchsorted(unique, np.arange(self.n + 1) * self.n)
-        self._workspace.set_starts(np.searchsorted(unique, columns * self.n + row[block_of]))
-        return csc_matrix((np.ones(len(unique)), unique % self.n, indptr), shape=(self.n, self.n))
+        indptr = np.searchsorted(unique, np.arange(self.n + 1) * m)
+        self._workspace.set_starts(np.searchsorted(unique, columns * m + row[block_of]))
+        return csc_matrix((np.ones(len(unique)), unique % m, indptr), shape=(m, self.n))
 
     def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
         """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
@@ -316,18 +335,29 @@ class Problem:
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Multipliers: the unknowns of a DAE, or the eliminated ones (internal constraints of the velocities, joints).
 
-        Null-space form: those of the joints.
+        Null-space form: those of the joints. With redundant equations: those of least norm.
         """
-        if self._formulation.has_multipliers:
+        if self._formulation.has_multipliers and not self._formulation.integral:
             self._rows(t, y)
-            return np.array(np.asarray(y, dtype=float)[..., self.layout.la])
-        return self.rates(t, y)[1]
+            la = np.array(np.asarray(y, dtype=float)[..., self.layout.la])
+        else:
+            la = np.array(self.rates(t, y)[1])
+        if self._workspace.settings.dropped:
+            G = gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
+            first = self._sizes["n_internal"]
+            la[..., first:] = minimum_norm(G, la[..., first:])[0]
+        return la
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body."""
         la = self.multipliers(t, y)[..., self._sizes["n_internal"] :]
-        return quantities.reactions(self.model, self.natural(t, y), la)
+        Z = self.natural(t, y)
+        times = np.asarray(t, dtype=float)
+        if not self._workspace.settings.dropped:
+            return quantities.reactions(self.model, times, Z, la)
+        _, loose = minimum_norm(gradient(self.model, times, Z), la)
+        return quantities.reactions(self.model, times, Z, la, loose)
 
     # ------------------------------------------------------------ projection
 

@@ -14,6 +14,7 @@ from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.kernels.charts import FEATURES as CHART_FEATURES
+from rbdae.kernels.foreign import raise_pending
 from rbdae.model import Model
 from rbdae.spanning import eliminate
 
@@ -25,7 +26,8 @@ _INTERNAL = {kb.ANGULAR: 0, kb.QUATERNION_RATE: 1, kb.DIRECTOR_RATE: 6}
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What lays a model out: chart and velocity kind (kernel numbers), momenta, null-space form, level, radial inertia
-    as a fraction of tr(J)/2."""
+    as a fraction of tr(J)/2, whether there are kinematic corrections, whether the unknowns are integrals of the
+    multipliers, Baumgarte's (alpha, beta), and the joint rows (in the order of the joints) to leave out."""
 
     chart: int
     kind: int
@@ -33,6 +35,10 @@ class Settings:
     reduced: bool = False
     level: int = 0
     radial: float = 0.0
+    corrected: bool = False
+    integral: bool = False
+    baumgarte: tuple[float, float] | None = None
+    dropped: tuple[int, ...] = ()
 
 
 def _viewed(array: Any) -> Any:
@@ -70,6 +76,11 @@ class Workspace:
         head["momenta"] = settings.momenta
         head["reduced"] = settings.reduced
         head["level"] = settings.level
+        head["integral"] = settings.integral
+        if settings.baumgarte is not None:
+            alpha, beta = settings.baumgarte
+            head["damping"] = 2.0 * alpha
+            head["stiffness"] = beta * beta
         self._lay_out_bodies(rank)
         self._lay_out_joints(rank)
         h = head[0]
@@ -146,6 +157,12 @@ class Workspace:
         sizes = primitives["n"]
         internal = int(self.head["n_internal"][0])
         primitives["row"] = internal + np.cumsum(sizes) - sizes
+        primitives["keep"] = 1
+        primitives["whole"] = 1
+        for row in self.settings.dropped:
+            k = int(np.searchsorted(primitives["row"] - internal, row, side="right")) - 1
+            primitives["keep"][k, row - (int(primitives["row"][k]) - internal)] = 0
+            primitives["whole"][k] = 0
         incident: list[list[tuple[int, int]]] = [[] for _ in range(n)]
         for k, (a, b) in enumerate(primitives["body"]):
             for side, body in enumerate((a, b)):
@@ -217,12 +234,23 @@ class Workspace:
             "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
             "bushings": len(self.model.bushings) > 0,
             "rheonomic": len(self.model.drives) > 0,
+            "corrected": self.settings.corrected,
+            "baumgarte": self.settings.baumgarte is not None,
+            "redundant": len(self.settings.dropped) > 0,
         }
         return frozenset(out | {name for name, wanted in have.items() if wanted})
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to the block."""
-        return partial(kernel.compiled(self.features), self.m)
+        bound = partial(kernel.compiled(self.features), self.m)
+        if not any(function.python for function in self.model.foreign):
+            return bound
+
+        def checked(*args: Any) -> None:
+            bound(*args)
+            raise_pending()
+
+        return checked
 
     def sizes(self) -> dict[str, int]:
         """n_q, n_v, n_la, n_internal, n_rows, n_nu."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.formulations import absolute, explicit, null_space
+from rbdae.formulations import absolute, explicit, null_space, overdetermined, stabilised
 from rbdae.formulations.base import Formulation
 
 _ALL = ("quaternion", "directors", "euler-313")
@@ -24,6 +24,59 @@ def _dae(name: str, index: int, summary: str, source: str) -> Formulation:
         rhs=explicit.rhs,
         rhs_jacobian=None,
         level=3 - index,
+    )
+
+
+def _stabilised(name: str, index: int, summary: str, source: str) -> Formulation:
+    return Formulation(
+        name=name,
+        summary=summary,
+        source=source,
+        kind="dae",
+        index=index,
+        velocities=_EITHER,
+        rotations=_ALL,
+        residual=stabilised.residual,
+        jacobian=stabilised.jacobian,
+        rhs=explicit.rhs,
+        rhs_jacobian=None,
+        corrected=True,
+        integral=index == 1,
+    )
+
+
+def _overdetermined(name: str, level: int, summary: str, source: str) -> Formulation:
+    return Formulation(
+        name=name,
+        summary=summary,
+        source=source,
+        kind="overdetermined",
+        index=3 - level,
+        velocities=_EITHER,
+        rotations=_ALL,
+        residual=overdetermined.residual,
+        jacobian=overdetermined.jacobian,
+        rhs=explicit.rhs,
+        rhs_jacobian=None,
+        level=level,
+        extra=tuple(range(level)),
+    )
+
+
+def _baumgarte(name: str, ode: bool) -> Formulation:
+    return Formulation(
+        name=name,
+        summary="index 1 with Baumgarte's terms" + (", multipliers eliminated" if ode else ""),
+        source="Baumgarte 1972: gddot + 2 alpha gdot + beta^2 g = 0",
+        kind="ode" if ode else "dae",
+        index=0 if ode else 1,
+        velocities=_EITHER,
+        rotations=_ALL,
+        residual=explicit.residual if ode else absolute.residual,
+        jacobian=explicit.jacobian if ode else absolute.jacobian,
+        rhs=explicit.rhs,
+        rhs_jacobian=explicit.rhs_jacobian if ode else None,
+        baumgarte=True,
     )
 
 
@@ -63,6 +116,17 @@ _TABLE = (
         rhs=explicit.rhs,
         rhs_jacobian=explicit.rhs_jacobian,
     ),
+    _stabilised("ggl", 2, "position and velocity constraint, qdot = v - G^T mu", "Gear, Gupta, Leimkuhler 1985"),
+    _stabilised(
+        "hiller-anantharaman",
+        1,
+        "the same with the multipliers as derivatives of unknowns",
+        "Anantharaman, Hiller 1991",
+    ),
+    _baumgarte("baumgarte", ode=False),
+    _baumgarte("baumgarte-ode", ode=True),
+    _overdetermined("overdetermined", 1, "index 2 with g = 0 as well, for ODASSL", "Fuehrer, Leimkuhler 1991"),
+    _overdetermined("overdetermined-1", 2, "index 1 with g = 0 and gdot = 0 as well", "Fuehrer, Leimkuhler 1991"),
     Formulation(
         name="null-space",
         summary="independent quasi-velocities, reduced mass matrix; ODE or implicit",
@@ -86,6 +150,14 @@ _TABLE = (
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in _TABLE}
 
 # the names that users of Assimulo's Mechanical_System know
-SPELLINGS: dict[str, str] = {"ind3": "index-3", "ind2": "index-2", "ind1": "index-1", "ind0": "index-0"}
+SPELLINGS: dict[str, str] = {
+    "ind3": "index-3",
+    "ind2": "index-2",
+    "ind1": "index-1",
+    "ind0": "index-0",
+    "ggl2": "ggl",
+    "ovstab1": "overdetermined-1",
+    "ovstab2": "overdetermined",
+}
 
 __all__ = ["FORMULATIONS", "SPELLINGS", "Formulation"]

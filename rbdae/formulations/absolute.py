@@ -28,8 +28,6 @@ from rbdae.kernels.bodies import (
     gather_positions,
     gather_velocities,
     internal_columns,
-    internal_residual,
-    internal_tangent,
     kinematics_residual,
     kinematics_tangent,
     move,
@@ -37,14 +35,15 @@ from rbdae.kernels.bodies import (
     place,
     place_tangent,
 )
+from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import (
+    dropped_residual,
     primitive_forces,
-    primitive_residual,
     primitive_tangents,
     primitive_vectors,
+    put_dropped,
     put_primitive_columns,
-    put_primitive_rows,
     put_primitive_stiffness,
 )
 from rbdae.kernels.sink import open_sink
@@ -68,20 +67,21 @@ def _evaluate(m, t, y, yd, level):
     primitive_forces(m)
 
 
-@entry("ityyo")
-def residual(m, t, y, yd, out):
+@jit
+def fill_residual(m, t, y, yd, out):
     """F(t, y, yd) to out."""
     h = head(m)
     level = h.level
     _evaluate(m, t, y, yd, level)
     kinematics_residual(m, address(yd), address(out))
     dynamics_residual(m, address(out), h.n_q)
-    internal_residual(m, address(out), h.n_q + h.n_v, level)
-    primitive_residual(m, address(out), h.n_q + h.n_v, level)
+    n = h.n_q + h.n_v
+    constraint_rows(m, address(out), n, level)
+    dropped_residual(m, address(out), n, address(y), n)
 
 
-@entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
+@jit
+def fill_jacobian(m, t, y, yd, c, out):
     """dF/dy + c dF/dyd to the sink."""
     h = head(m)
     level = h.level
@@ -98,7 +98,19 @@ def jacobian(m, t, y, yd, c, out):
     dynamics_tangent(m, dynamics, c)
     put_primitive_stiffness(m, dynamics)
     put_applied_tangents(m, dynamics)
-    internal_columns(m, dynamics, constraints)
-    put_primitive_columns(m, dynamics, constraints)
-    internal_tangent(m, constraints, level, c)
-    put_primitive_rows(m, constraints, level, c)
+    internal_columns(m, dynamics, constraints, 1.0)
+    put_primitive_columns(m, dynamics, constraints, 1.0)
+    put_dropped(m, constraints, constraints, 1.0)
+    put_constraint_rows(m, constraints, level, c)
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):
+    """F(t, y, yd) to out."""
+    fill_residual(m, t, y, yd, out)
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):
+    """dF/dy + c dF/dyd to the sink."""
+    fill_jacobian(m, t, y, yd, c, out)

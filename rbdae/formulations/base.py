@@ -25,6 +25,10 @@ class Formulation:
     rhs, rhs_jacobian : of the explicit form; `rhs` also gives every formulation its consistent rates and multipliers
     level : of the constraint (0 position, 1 velocity, 2 acceleration), for the DAEs
     momenta, reduced : unknowns are momenta, or independent quasi-velocities
+    corrected : has the multipliers mu of a kinematic correction, too
+    integral : the unknowns are the integrals of the multipliers
+    baumgarte : has Baumgarte's parameters
+    extra : levels of the constraints that an overdetermined form adds as further equations
     """
 
     name: str
@@ -41,6 +45,10 @@ class Formulation:
     level: int = 2
     momenta: bool = False
     reduced: bool = False
+    corrected: bool = False
+    integral: bool = False
+    baumgarte: bool = False
+    extra: tuple[int, ...] = ()
 
     @property
     def has_multipliers(self) -> bool:

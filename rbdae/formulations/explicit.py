@@ -22,8 +22,6 @@ from rbdae.kernels.bodies import (
     gather_accelerations,
     gather_positions,
     gather_velocities,
-    internal_residual,
-    internal_tangent,
     kinematics_rate,
     kinematics_tangent,
     move,
@@ -32,14 +30,14 @@ from rbdae.kernels.bodies import (
     place_tangent,
     velocity_basis,
 )
+from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import (
+    clear_dropped,
     gradients,
     primitive_forces,
-    primitive_residual,
     primitive_tangents,
     primitive_vectors,
-    put_primitive_rows,
     put_primitive_stiffness,
 )
 from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
@@ -71,8 +69,8 @@ def accelerations(m):
         for k in range(B[b].nr):
             f[i + k] = s.t[k]
     s2 = vectors(m)[2]
-    internal_residual(m, address(s2), 0, 2)
-    primitive_residual(m, address(s2), 0, 2)
+    constraint_rows(m, address(s2), 0, 2)
+    clear_dropped(m, address(s2), 0)
     for i in range(h.n_la):
         s2[i] = -s2[i]
     solve_saddle(m)
@@ -142,8 +140,7 @@ def acceleration_tangents(m):
     dynamics_tangent(m, 0, 0.0)
     put_primitive_stiffness(m, 0)
     put_applied_tangents(m, 0)
-    internal_tangent(m, h.n_v, 2, 0.0)
-    put_primitive_rows(m, h.n_v, 2, 0.0)
+    put_constraint_rows(m, h.n_v, 2, 0.0)
     h.mode = mode
     solve_saddle_wide(m)
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from dataclasses import dataclass
+from typing import Self, final
 
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import twin
 from rbdae.body import Body
 from rbdae.joints.primitives import Primitive
+from rbdae.motion import Motion
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rheonomic:
+    """How a joint's first primitive depends on time: the kind of `rbdae.kernels.drives`, the law, and the two
+    directions between which the first one turns (kind ANGLE)."""
+
+    kind: int
+    motion: Motion
+    e1: Vec | None = None
+    e2: Vec | None = None
 
 
 class AbstractJoint(ABC):
@@ -34,6 +48,10 @@ class AbstractJoint(ABC):
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
         """The constraints that the joint consists of."""
+
+    def rheonomic(self) -> Rheonomic | None:
+        """How its first primitive depends on time; None where it does not."""
+        return None
 
     @property
     def n_constraints(self) -> int:
@@ -75,4 +93,4 @@ def title(kind: str, a: Body, b: Body | None, name: str | None, what: str = "joi
     return out
 
 
-__all__ = ["AbstractJoint", "title"]
+__all__ = ["AbstractJoint", "Rheonomic", "title"]

@@ -78,6 +78,7 @@ HEAD = np.dtype(
             "n_v",
             "n_la",
             "n_internal",
+            "integral",
             "n_nu",
             "n_tree",
             "n_wide",
@@ -99,7 +100,7 @@ HEAD = np.dtype(
             "n_sink",
         ]
     ]
-    + [("time", "f8")]
+    + [(name, "f8") for name in ("time", "damping", "stiffness")]
     + [(name, "i8") for name in _ARRAYS],
     align=True,
 )
@@ -139,6 +140,8 @@ PRIMITIVE = np.dtype(
         ("row", "i8"),
         ("body", "i8", (2,)),
         ("moving", "i8"),
+        ("keep", "i8", (3,)),
+        ("whole", "i8"),
         ("A", "f8", (8,)),
         ("B", "f8", (8,)),
         ("Ad", "f8", (8,)),
@@ -192,8 +195,8 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
     vector, nine, square = (3,), (9,), (9, 9)
     return np.dtype(
-        [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx")]
-        + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t")]
+        [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
+        + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
         + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd", "T1", "T2", "T3", "T4")]
         + [
             ("N", scalar, (9, 3)),
@@ -210,7 +213,7 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
 def row_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one primitive: the vectors P, Q, and tangents by side (0, 1)."""
     return np.dtype(
-        [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "value")]
+        [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
         + [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu", "Gx", "H", "HJ")]
         + [
             (n, scalar, (2, 3, 9))

@@ -748,14 +748,15 @@ def _put_velocity_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):
 
 
 @jit
-def put_acceleration(m, b, row, Kx, K, n, c):
+def put_acceleration(m, b, row, Kx, K, n, c, scale):
     """See `_put_acceleration`."""
-    _put_acceleration(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, c)
+    _put_acceleration(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, c, scale)
 
 
-@stage("iiiiiiiif")
-def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
-    """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v; with
+@stage("iiiiiiiiff")
+def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c, scale):
+    """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v, all times
+    scale; with
     momenta wdot also depends on q and p."""
     Kx = matrix_at(Kx_at, Kx_step)
     K = matrix_at(K_at, K_step)
@@ -764,15 +765,15 @@ def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
     v = h.n_q + o.iv
     if h.momenta == 0:
         if o.nt == 3:
-            put_block(m, row, v, Kx, n, 3, c)
+            put_block(m, row, v, Kx, n, 3, scale * c)
             v += 3
-        put_block(m, row, v, K, n, o.nr, c)
+        put_block(m, row, v, K, n, o.nr, scale * c)
     else:
-        _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c)
+        _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c, scale)
 
 
-@stage("iiiiiiiif", "momenta")
-def _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
+@stage("iiiiiiiiff", "momenta")
+def _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c, scale):
     Kx = matrix_at(Kx_at, Kx_step)
     K = matrix_at(K_at, K_step)
     h = head(m)
@@ -780,15 +781,15 @@ def _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c):
     v = h.n_q + o.iv
     s = states(m)[b]
     if o.nt == 3:
-        put_block(m, row, v, Kx, n, 3, c / o.mass)
+        put_block(m, row, v, Kx, n, 3, scale * c / o.mass)
         v += 3
     if h.kind == QUATERNION_RATE:
         _chain(K, s.Ud, n, 4, s.T4)
-        put_block(m, row, o.iq + o.nt, s.T4, n, 4, 1.0)
+        put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
         _chain(K, s.Vd, n, 4, s.T4)
-        put_block(m, row, v, s.T4, n, 4, 1.0)
+        put_block(m, row, v, s.T4, n, 4, scale)
     _chain(K, s.V, n, o.nr, s.T4)
-    put_block(m, row, v, s.T4, n, o.nr, c)
+    put_block(m, row, v, s.T4, n, o.nr, scale * c)
 
 
 @jit
@@ -1040,20 +1041,20 @@ def _director_internal(m, b, out_at, r, level):
         _bilinear(s.w, s.w, out, r, 1.0)
 
 
-@stage("iiif")
-def internal_tangent(m, row, level, c):
-    """Tangents of the internal constraints, c being the factor of the rates at level 2."""
+@stage("iiiff")
+def internal_tangent(m, row, level, c, scale):
+    """scale times the tangents of the internal constraints, c being the factor of the rates at level 2."""
     h = head(m)
     if h.kind == QUATERNION_RATE:
         for b in range(h.n_bodies):
-            _quaternion_internal_tangent(m, b, row, level, c)
+            _quaternion_internal_tangent(m, b, row, level, c, scale)
     elif h.kind == DIRECTOR_RATE:
         for b in range(h.n_bodies):
-            _director_internal_tangent(m, b, row, level, c)
+            _director_internal_tangent(m, b, row, level, c, scale)
 
 
-@stage("iiiif", "quaternion-rate")
-def _quaternion_internal_tangent(m, b, row, level, c):
+@stage("iiiiff", "quaternion-rate")
+def _quaternion_internal_tangent(m, b, row, level, c, scale):
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -1079,15 +1080,15 @@ def _quaternion_internal_tangent(m, b, row, level, c):
         else:
             T[0, k] = s.wd[k]
             T[1, k] = 2.0 * s.w[k] + c * s.a[k]
-    put_block(m, r, o.iq + o.nt, T, 1, 4, 1.0)
+    put_block(m, r, o.iq + o.nt, T, 1, 4, scale)
     if level > 0:
         for k in range(4):
             T[0, k] = T[1, k]
-        put_block(m, r, v, T, 1, 4, 1.0)
+        put_block(m, r, v, T, 1, 4, scale)
 
 
-@stage("iiiif", "director-rate")
-def _director_internal_tangent(m, b, row, level, c):
+@stage("iiiiff", "director-rate")
+def _director_internal_tangent(m, b, row, level, c, scale):
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -1097,15 +1098,15 @@ def _director_internal_tangent(m, b, row, level, c):
     T = s.T1
     if level == 0:
         _bilinear_matrix(address(s.a), 1.0, address(T))
-        put_block(m, r, q, T, 6, 9, 1.0)
+        put_block(m, r, q, T, 6, 9, scale)
         return
     if level == 1:
         _bilinear_matrix(address(s.w), 1.0, address(T))
-        put_block(m, r, q, T, 6, 9, 1.0)
+        put_block(m, r, q, T, 6, 9, scale)
         _bilinear_matrix(address(s.a), 1.0, address(T))
     else:
         _bilinear_matrix(address(s.wd), 1.0, address(T))
-        put_block(m, r, q, T, 6, 9, 1.0)
+        put_block(m, r, q, T, 6, 9, scale)
         _bilinear_matrix(address(s.w), 2.0, address(T))
         _bilinear_matrix(address(s.a), c, address(s.T2))
         for i in range(6):
@@ -1113,14 +1114,14 @@ def _director_internal_tangent(m, b, row, level, c):
                 T[i, j] += s.T2[i, j]
     if h.momenta == 1:
         _chain(T, s.V, 6, 9, s.T2)
-        put_block(m, r, v, s.T2, 6, 9, 1.0)
+        put_block(m, r, v, s.T2, 6, 9, scale)
     else:
-        put_block(m, r, v, T, 6, 9, 1.0)
+        put_block(m, r, v, T, 6, 9, scale)
 
 
-@stage("iii")
-def internal_columns(m, row, column):
-    """G_int^T in the rows of the dynamics and the columns of the multipliers."""
+@stage("iiif")
+def internal_columns(m, row, column, scale):
+    """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -1132,7 +1133,7 @@ def internal_columns(m, row, column):
         r = row + o.iv + o.nt
         if h.kind == QUATERNION_RATE:
             for k in range(4):
-                put(m, r + k, column + o.il, s.a[k])
+                put(m, r + k, column + o.il, scale * s.a[k])
         else:
             _bilinear_matrix(address(s.a), 1.0, address(s.T1))
-            put_transposed(m, r, column + o.il, s.T1, 9, 6, 1.0)
+            put_transposed(m, r, column + o.il, s.T1, 9, 6, scale)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from rbdae.kernels._jit import jit, stage, vector_at
 from rbdae.kernels.block import DIRECTOR_RATE, bodies, head, primitives, rows, states, vectors
 from rbdae.kernels.bodies import put_acceleration, put_velocity
-from rbdae.kernels.sink import put_block, put_transposed
+from rbdae.kernels.sink import put, put_block, put_transposed
 
 
 @jit
@@ -77,6 +77,23 @@ def _add_moving_rates(m, i, order):
         _combine(p.Add, s1.x, s1.d, s2.x, s2.d, r.value)
         for k in range(3):
             r.Pdd[k] += r.value[k]
+
+
+@stage("ii", "rheonomic")
+def subtract_moving_rates(m, out_at):
+    """out -= the rate of g at rest that comes from the coefficients A(t)."""
+    out = vector_at(out_at)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        if p.moving == 1:
+            s1 = S[p.body[0]]
+            s2 = S[p.body[1]]
+            _combine(p.Ad, s1.x, s1.d, s2.x, s2.d, r.value)
+            out[p.row] -= p.scale * (r.value[0] * r.Q[0] + r.value[1] * r.Q[1] + r.value[2] * r.Q[2])
 
 
 @stage("iiii", "joints")
@@ -144,16 +161,13 @@ def primitive_forces(m):
         s2 = S[p.body[1]]
         if p.linear == 1:
             for k in range(3):
-                r.la[k] = la[p.row + k]
+                r.la[k] = la[p.row + k] * p.keep[k]
             add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
         else:
-            for k in range(3):
-                r.la[k] = p.scale * la[p.row] * r.Q[k]
-            add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
-            for k in range(3):
-                r.la[k] = p.scale * la[p.row] * r.P[k]
-            add_natural(p.B, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
-            r.la[0] = la[p.row]
+            f = -p.scale * la[p.row] * p.keep[0]
+            add_natural(p.A, r.Q, f, s1.fx, s1.fd, s2.fx, s2.fd)
+            add_natural(p.B, r.P, f, s1.fx, s1.fd, s2.fx, s2.fd)
+            r.la[0] = la[p.row] * p.keep[0]
 
 
 @jit
@@ -223,6 +237,71 @@ def gradients(m):
                 _zero(r.Gw[side], n, 1)
                 _times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
                 _times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
+            if p.whole == 0:
+                _drop_gradient(m, i, side)
+
+
+@stage("iii", "redundant")
+def _drop_gradient(m, i, side):
+    """The gradients of the equations that are left out as redundant become zero."""
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    for k in range(p.n):
+        if p.keep[k] == 0:
+            for j in range(3):
+                r.Gx[side, k, j] = 0.0
+            for j in range(9):
+                r.Gw[side, k, j] = 0.0
+
+
+@stage("iii", "redundant")
+def _drop_tangent(m, i, side):
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    for k in range(p.n):
+        if p.keep[k] == 0:
+            for j in range(3):
+                r.Cx[side, k, j] = 0.0
+                r.Cu[side, k, j] = 0.0
+            for j in range(9):
+                r.Ca[side, k, j] = 0.0
+                r.Cw[side, k, j] = 0.0
+
+
+@stage("iii", "redundant")
+def clear_dropped(m, out_at, row):
+    """Zero in the rows of the equations that are left out."""
+    out = vector_at(out_at)
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                out[row + p.row + k] = 0.0
+
+
+@stage("iiiii", "redundant")
+def dropped_residual(m, out_at, row, y_at, column):
+    """The multipliers of the equations that are left out are zero: their rows of the residual."""
+    out = vector_at(out_at)
+    y = vector_at(y_at)
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                out[row + p.row + k] = y[column + p.row + k]
+
+
+@stage("iiif", "redundant")
+def put_dropped(m, row, column, scale):
+    """The tangent of `dropped_residual`."""
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                put(m, row + p.row + k, column + p.row + k, scale)
 
 
 @stage("ii", "joints")
@@ -277,6 +356,8 @@ def primitive_tangents(m, level):
                         for j in range(o.na):
                             r.Ca[side, k, j] = r.Pdda[side, k, j]
                     columns_of(h.kind, p.A, side, s.W, o.nr, r.Cw[side])
+                if p.whole == 0:
+                    _drop_tangent(m, i, side)
                 continue
             f = p.scale
             _zero(r.Ca[side], o.na, 1)
@@ -313,6 +394,8 @@ def primitive_tangents(m, level):
                     _times(r.P, r.work[side], o.nr, f, r.Cw[side])
             if p.moving == 1 and level > 0:
                 _add_moving_tangents(m, i, side, level)
+            if p.whole == 0:
+                _drop_tangent(m, i, side)
 
 
 @stage("iiii", "rheonomic")
@@ -340,9 +423,9 @@ def _add_moving_tangents(m, i, side, level):
     _times(r.Q, work, o.nr, 2.0 * f, r.Cw[side])
 
 
-@stage("iiif", "joints")
-def put_primitive_rows(m, row, level, c):
-    """The rows of the joint constraints at one level, c being the factor of the rates at level 2."""
+@stage("iiiff", "joints")
+def put_primitive_rows(m, row, level, c, scale):
+    """scale times the rows of the joint constraints at one level, c being the factor of the rates at level 2."""
     h = head(m)
     C = primitives(m)
     R = rows(m)
@@ -358,20 +441,20 @@ def put_primitive_rows(m, row, level, c):
                 continue
             linear = p.linear == 1
             if o.nt == 3 and (level == 0 or not linear):
-                put_block(m, n, o.iq, r.Cx[side], p.n, 3, 1.0)
+                put_block(m, n, o.iq, r.Cx[side], p.n, 3, scale)
             if level == 0 or not linear or h.kind != DIRECTOR_RATE:
-                put_block(m, n, o.iq + o.nt, r.Ca[side], p.n, o.na, 1.0)
+                put_block(m, n, o.iq + o.nt, r.Ca[side], p.n, o.na, scale)
             if level == 1:
-                put_velocity(m, b, n, r.Gx[side], r.Gw[side], p.n, 1.0)
+                put_velocity(m, b, n, r.Gx[side], r.Gw[side], p.n, scale)
             elif level == 2:
                 if not linear or h.kind != DIRECTOR_RATE:
-                    put_velocity(m, b, n, r.Cu[side], r.Cw[side], p.n, 1.0)
-                put_acceleration(m, b, n, r.Gx[side], r.Gw[side], p.n, c)
+                    put_velocity(m, b, n, r.Cu[side], r.Cw[side], p.n, scale)
+                put_acceleration(m, b, n, r.Gx[side], r.Gw[side], p.n, c, scale)
 
 
-@stage("iii", "joints")
-def put_primitive_columns(m, row, column):
-    """G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
+@stage("iiif", "joints")
+def put_primitive_columns(m, row, column, scale):
+    """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
     C = primitives(m)
     R = rows(m)
     B = bodies(m)
@@ -384,20 +467,20 @@ def put_primitive_columns(m, row, column):
                 continue
             n = row + o.iv
             if o.nt == 3:
-                put_transposed(m, n, column + p.row, r.Gx[side], 3, p.n, 1.0)
+                put_transposed(m, n, column + p.row, r.Gx[side], 3, p.n, scale)
                 n += 3
-            put_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, 1.0)
+            put_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
 
 
 @jit
-def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):
-    """Tangent scale L_1^T K_2 in the rows of the dynamics of body b1 and the columns of q of body b2, where L = (Lx I,
-    L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors."""
+def put_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
+    """Tangent scale L_1^T K_2 from the row `row` of body b1 on and in the columns of q of body b2, where L = (Lx I,
+    L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors; L has n1 columns."""
     B = bodies(m)
     o1 = B[b1]
     o2 = B[b2]
     T = states(m)[b1].T1
-    r = row + o1.iv
+    r = row
     q = column + o2.iq
     if o1.nt == 3 and o2.nt == 3:
         for k in range(3):
@@ -409,12 +492,12 @@ def put_pulled_back(m, row, column, L, Lx, K, Kx, b1, b2, scale):
         put_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
         r += 3
     if o2.nt == 3:
-        put_transposed(m, r, q, L, o1.nr, 3, scale * Kx)
+        put_transposed(m, r, q, L, n1, 3, scale * Kx)
         q += 3
-    for i in range(o1.nr):
+    for i in range(n1):
         for j in range(o2.na):
             T[i, j] = L[0, i] * K[0, j] + L[1, i] * K[1, j] + L[2, i] * K[2, j]
-    put_block(m, r, q, T, o1.nr, o2.na, scale)
+    put_block(m, r, q, T, n1, o2.na, scale)
 
 
 @stage("ii", "bilinear")
@@ -445,5 +528,7 @@ def put_primitive_stiffness(m, row):
                 b2 = p.body[s2]
                 if B[b2].fixed == 1:
                     continue
-                put_pulled_back(m, row, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f)
-                put_pulled_back(m, row, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f)
+                n = row + B[b1].iv
+                nr = B[b1].nr
+                put_pulled_back(m, n, nr, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f)
+                put_pulled_back(m, n, nr, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f)

@@ -22,7 +22,13 @@ from rbdae.kernels.bodies import move, place, velocity_basis
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, euler_map, rate
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.outputs import locate, n_chart, violations
-from rbdae.kernels.primitives import gradients, primitive_residual, primitive_vectors
+from rbdae.kernels.primitives import (
+    clear_dropped,
+    gradients,
+    primitive_residual,
+    primitive_vectors,
+    subtract_moving_rates,
+)
 from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle
 
 if not ENABLED:
@@ -183,6 +189,7 @@ def _newton(m, tolerance, limit):
         _mass_times(m, address(total), address(f), -1.0)
         for i in range(h.n_la):
             rhs[i] = 0.0 if i < h.n_internal else -rhs[i]
+        clear_dropped(m, address(rhs), 0)
         solve_saddle(m)
         for i in range(h.n_v):
             total[i] += step[i]
@@ -221,6 +228,8 @@ def _velocities(m):
     for n in range(h.n_primitives):
         for k in range(C[n].n):
             rhs[C[n].row + k] = C[n].offset_rate[k]
+    subtract_moving_rates(m, address(rhs))
+    clear_dropped(m, address(rhs), 0)
     solve_saddle(m)
     v = vectors(m)[3]
     for b in range(h.n_bodies):

@@ -196,6 +196,11 @@ def _factorise_joints(m):
                     L[k] += t
     start = row_start(m)
     col = column(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                L[start[p.slot[k] + 1] - 1] = 1.0
     w = vectors(m)[4]
     for i in range(h.n_rows):
         w[i] = 0.0

@@ -1,0 +1,42 @@
+"""`overdetermined`: more equations than unknowns, for ODASSL.
+
+    qdot - v = 0,  M vdot - psi + G^T la = 0,  G v + g_I = 0,      then  g = 0                      `overdetermined`
+    qdot - v = 0,  M vdot - psi + G^T la = 0,  G vdot + g_II = 0,  then  g = 0,  G v + g_I = 0      `overdetermined-1`
+
+(`ovstab2` and `ovstab1` of Assimulo's Mechanical_System.) ODASSL eliminates the first n equations, with the iteration
+matrix A1, and needs A2 A1^-1 A2^T of the others to be regular. In the second form A1 holds c G vdot's row, so that the
+block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and with
+ODASSL it works by luck.
+"""
+
+from __future__ import annotations
+
+from rbdae.formulations.absolute import fill_jacobian, fill_residual
+from rbdae.kernels._jit import address, entry
+from rbdae.kernels.block import head
+from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
+from rbdae.kernels.primitives import clear_dropped, primitive_tangents
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):
+    """F(t, y, yd) to out, n + level nla rows."""
+    h = head(m)
+    fill_residual(m, t, y, yd, out)
+    row = h.n_q + h.n_v + h.n_la
+    for level in range(h.level):
+        constraint_rows(m, address(out), row, level)
+        clear_dropped(m, address(out), row)
+        row += h.n_la
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):
+    """dF/dy + c dF/dyd to the sink."""
+    h = head(m)
+    fill_jacobian(m, t, y, yd, c, out)
+    row = h.n_q + h.n_v + h.n_la
+    for level in range(h.level):
+        primitive_tangents(m, level)
+        put_constraint_rows(m, row, level, 0.0)
+        row += h.n_la

@@ -1,0 +1,105 @@
+"""`ggl` and `hiller-anantharaman`: position and velocity constraints both kept, one more set of multipliers.
+
+    qdot - v + G^T mu                 = 0    (angular: see `rbdae.kernels.correction`)
+    M(q) vdot - psi(q, v, t) + G^T la = 0
+    g(q, t)                           = 0
+    G v + g_I                         = 0
+
+`ggl` (Gear, Gupta and Leimkuhler) has la and mu as unknowns and is of index 2. `hiller-anantharaman` has their
+integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes the same equations index 1.
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import address, entry, jit
+from rbdae.kernels.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.block import head, vectors
+from rbdae.kernels.bodies import (
+    dynamics_residual,
+    dynamics_tangent,
+    gather_accelerations,
+    gather_multipliers,
+    gather_positions,
+    gather_velocities,
+    internal_columns,
+    kinematics_residual,
+    kinematics_tangent,
+    move,
+    move_tangent,
+    place,
+    place_tangent,
+)
+from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
+from rbdae.kernels.correction import add_corrections, gather_corrections, place_corrections, put_corrections
+from rbdae.kernels.drives import set_time
+from rbdae.kernels.primitives import (
+    dropped_residual,
+    primitive_forces,
+    primitive_tangents,
+    primitive_vectors,
+    put_dropped,
+    put_primitive_columns,
+    put_primitive_stiffness,
+)
+from rbdae.kernels.sink import open_sink
+
+
+@jit
+def _evaluate(m, t, y, yd):
+    h = head(m)
+    set_time(m, t)
+    n = h.n_q + h.n_v
+    gather_positions(m, address(y))
+    gather_velocities(m, address(y), h.n_q)
+    gather_accelerations(m, address(yd), h.n_q)
+    at = address(yd) if h.integral == 1 else address(y)
+    gather_multipliers(m, at, n)
+    gather_corrections(m, at, n + h.n_la)
+    place(m)
+    move(m)
+    primitive_vectors(m, 1)
+    applied_forces(m)
+    primitive_forces(m)
+    place_corrections(m)
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):
+    """F(t, y, yd) to out."""
+    h = head(m)
+    _evaluate(m, t, y, yd)
+    kinematics_residual(m, address(yd), address(out))
+    add_corrections(m, address(out))
+    dynamics_residual(m, address(out), h.n_q)
+    n = h.n_q + h.n_v
+    constraint_rows(m, address(out), n, 0)
+    constraint_rows(m, address(out), n + h.n_la, 1)
+    dropped_residual(m, address(out), n, address(vectors(m)[0]), 0)
+    dropped_residual(m, address(out), n + h.n_la, address(vectors(m)[6]), 0)
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):
+    """dF/dy + c dF/dyd to the sink."""
+    h = head(m)
+    open_sink(m, out)
+    _evaluate(m, t, y, yd)
+    place_tangent(m)
+    move_tangent(m)
+    n = h.n_q + h.n_v
+    la = n
+    mu = n + h.n_la
+    scale = c if h.integral == 1 else 1.0
+    primitive_tangents(m, 0)
+    put_constraint_rows(m, la, 0, c)
+    primitive_tangents(m, 1)
+    put_constraint_rows(m, mu, 1, c)
+    kinematics_tangent(m, c, -1.0)
+    put_corrections(m, mu, scale)
+    dynamics_tangent(m, h.n_q, c)
+    put_primitive_stiffness(m, h.n_q)
+    put_applied_tangents(m, h.n_q)
+    internal_columns(m, h.n_q, la, scale)
+    put_primitive_columns(m, h.n_q, la, scale)
+    put_dropped(m, la, la, scale)
+    put_dropped(m, mu, mu, scale)

@@ -1,0 +1,251 @@
+"""The kinematic correction of the stabilised forms: qdot = v - G^T mu, after Gear, Gupta and Leimkuhler 1985.
+
+With coordinate velocities G is dg/dq. With the angular ones the correction is a velocity, too, so that it keeps the
+rotations on their manifold:
+
+    xdot = v - G_x^T mu,    adot = K(a) (Omega - G_Omega^T mu).
+
+mu is in the scratch vector 6.
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import address, jit, stage, vector_at
+from rbdae.kernels.block import ANGULAR, QUATERNION_RATE, bodies, head, primitives, rows, states, vectors
+from rbdae.kernels.bodies import _pull_back_quaternion, internal_columns
+from rbdae.kernels.charts import euler_hessian, rate, rate_tangents
+from rbdae.kernels.primitives import add_natural, columns_of, put_primitive_columns, put_pulled_back
+from rbdae.kernels.sink import put_block, put_transposed
+
+
+@stage("iii", "corrected")
+def gather_corrections(m, y_at, offset):
+    """mu from y[offset:offset + nla]."""
+    y = vector_at(y_at)
+    mu = vectors(m)[6]
+    for i in range(head(m).n_la):
+        mu[i] = y[offset + i]
+
+
+@stage("i", "corrected")
+def place_corrections(m):
+    """gx, gd = G^T mu of the joints in natural coordinates."""
+    h = head(m)
+    S = states(m)
+    mu = vectors(m)[6]
+    for b in range(h.n_bodies + 1):
+        s = S[b]
+        for k in range(3):
+            s.gx[k] = 0.0
+        for k in range(9):
+            s.gd[k] = 0.0
+    C = primitives(m)
+    R = rows(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        s1 = S[p.body[0]]
+        s2 = S[p.body[1]]
+        for k in range(p.n):
+            r.mu[k] = mu[p.row + k] * p.keep[k]
+        if p.linear == 1:
+            add_natural(p.A, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
+        else:
+            f = p.scale * r.mu[0]
+            add_natural(p.A, r.Q, f, s1.gx, s1.gd, s2.gx, s2.gd)
+            add_natural(p.B, r.P, f, s1.gx, s1.gd, s2.gx, s2.gd)
+
+
+@jit
+def _pulled(m, b):
+    """t = B^T gd of the angular kind."""
+    s = states(m)[b]
+    d = s.d
+    f = s.gd
+    t0 = 0.0 * f[0]
+    t1 = t0
+    t2 = t0
+    for k in range(3):
+        t0 += d[6 + k] * f[3 + k] - d[3 + k] * f[6 + k]
+        t1 += d[k] * f[6 + k] - d[6 + k] * f[k]
+        t2 += d[3 + k] * f[k] - d[k] * f[3 + k]
+    s.t[0] = t0
+    s.t[1] = t1
+    s.t[2] = t2
+
+
+@jit
+def _symmetric(l, il, out):
+    """out = the symmetric matrix of six multipliers of a body with directors."""
+    for k in range(3):
+        out[k, k] = l[il + k]
+    out[0, 1] = l[il + 3]
+    out[1, 0] = l[il + 3]
+    out[0, 2] = l[il + 4]
+    out[2, 0] = l[il + 4]
+    out[1, 2] = l[il + 5]
+    out[2, 1] = l[il + 5]
+
+
+@stage("ii", "corrected")
+def add_corrections(m, out_at):
+    """out[:nq] += G^T mu (or K times it)."""
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    mu = vectors(m)[6]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iq
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] += s.gx[k]
+            i += 3
+        if h.kind == ANGULAR:
+            _pulled(m, b)
+            rate(h.chart, s.a, s.t, s.ad)
+            for k in range(o.na):
+                out[i + k] += s.ad[k]
+        elif h.kind == QUATERNION_RATE:
+            _pull_back_quaternion(address(s.a), address(s.gd), address(s.t))
+            for k in range(4):
+                out[i + k] += s.t[k] + mu[o.il] * s.a[k]
+        else:
+            _symmetric(mu, o.il, s.T1)
+            for j in range(0, 9, 3):
+                for k in range(3):
+                    t = s.gd[j + k]
+                    for l in range(3):
+                        t += s.T1[k, l] * s.a[j + l]
+                    out[i + j + k] += t
+
+
+@stage("iif", "corrected")
+def put_corrections(m, column, scale):
+    """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
+    `column` on. Needs `primitive_tangents`."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    mu = vectors(m)[6]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        q = o.iq + o.nt
+        if h.kind == ANGULAR:
+            _put_angular_correction(m, b)
+        elif h.kind == QUATERNION_RATE:
+            euler_hessian(s.gd, s.T1)
+            for k in range(4):
+                s.T1[k, k] += mu[o.il]
+            put_block(m, q, q, s.T1, 4, 4, 1.0)
+        else:
+            _symmetric(mu, o.il, s.T1)
+            for j in range(0, 9, 3):
+                put_block(m, q + j, q + j, s.T1, 3, 3, 1.0)
+    if h.kind != ANGULAR:
+        internal_columns(m, 0, column, scale)
+        put_primitive_columns(m, 0, column, scale)
+    else:
+        _put_angular_columns(m, column, scale)
+    _put_correction_stiffness(m)
+
+
+@stage("ii", "corrected angular")
+def _put_angular_correction(m, b):
+    """d(K(a) B^T gd)/da at fixed gd; leaves K in N."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    q = o.iq + o.nt
+    _pulled(m, b)
+    rate_tangents(head(m).chart, s.a, s.t, s.T1, s.T2)
+    for i in range(o.na):
+        for j in range(3):
+            s.N[i, j] = s.T1[i, j]
+    f = s.gd
+    D = s.D0
+    for j in range(o.na):
+        t0 = 0.0 * D[0, j]
+        t1 = t0
+        t2 = t0
+        for k in range(3):
+            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
+            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
+            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
+        for i in range(o.na):
+            s.T2[i, j] += s.N[i, 0] * t0 + s.N[i, 1] * t1 + s.N[i, 2] * t2
+    put_block(m, q, q, s.T2, o.na, o.na, 1.0)
+
+
+@jit
+def _times_kinematics(L, N, n, na, out):
+    """out[:n, :na] = L[:n, :3] N[:na, :3]^T."""
+    for i in range(n):
+        for j in range(na):
+            out[i, j] = L[i, 0] * N[j, 0] + L[i, 1] * N[j, 1] + L[i, 2] * N[j, 2]
+
+
+@stage("iif", "corrected angular")
+def _put_angular_columns(m, column, scale):
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            n = o.iq
+            if o.nt == 3:
+                put_transposed(m, n, column + p.row, r.Gx[side], 3, p.n, scale)
+                n += 3
+            _times_kinematics(r.Gw[side], states(m)[b].N, p.n, o.na, r.work[side])
+            put_transposed(m, n, column + p.row, r.work[side], o.na, p.n, scale)
+
+
+@stage("i", "corrected bilinear")
+def _put_correction_stiffness(m):
+    """d(G^T mu)/dq of the bilinear primitives."""
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        if p.linear == 1:
+            continue
+        r = R[i]
+        f = p.scale * r.mu[0]
+        for side in range(2):
+            b = p.body[side]
+            if B[b].fixed == 1:
+                continue
+            columns_of(h.kind, p.A, side, S[b].D0, B[b].na, r.Pa[side])
+            columns_of(h.kind, p.B, side, S[b].D0, B[b].na, r.Qa[side])
+        for s1 in range(2):
+            b1 = p.body[s1]
+            o = B[b1]
+            if o.fixed == 1:
+                continue
+            n = o.nr
+            if h.kind == ANGULAR:
+                n = o.na
+                _times_kinematics(r.Pw[s1], S[b1].N, 3, n, r.work[0])
+                _times_kinematics(r.Qw[s1], S[b1].N, 3, n, r.work[1])
+            else:
+                for k in range(3):
+                    for j in range(n):
+                        r.work[0][k, j] = r.Pw[s1, k, j]
+                        r.work[1][k, j] = r.Qw[s1, k, j]
+            for s2 in range(2):
+                b2 = p.body[s2]
+                if B[b2].fixed == 1:
+                    continue
+                put_pulled_back(m, o.iq, n, 0, r.work[0], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f)
+                put_pulled_back(m, o.iq, n, 0, r.work[1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f)

@@ -1,0 +1,95 @@
+"""Prescribed motions: smooth functions of time with their first two derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.kernels._jit import is_compiled
+from rbdae.kernels.foreign import Foreign
+
+Law: TypeAlias = Any
+"""What a drive takes: (s, s', s''), three callables of t; or an object with `derivative`, such as scipy's splines; or a
+numba function f(t, x, out) that fills out with s, s', s'' one after another (x is empty)."""
+
+_LAWS = ("s", "s'", "s''")
+_WAYS = (
+    "give (s, s', s''), three functions of time; or a spline with a derivative method, such as "
+    "scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with s, s', s''"
+)
+
+
+@final
+class Motion:
+    """A checked law with `n` components."""
+
+    def __init__(self, owner: str, law: Law, n: int) -> None:
+        self.owner = owner
+        self.n = n
+        function: Callable[[float, Vec, Vec], None]
+        if is_compiled(law):
+            function = law
+        else:
+            function = _filling(owner, _three(owner, law), n)
+        self.foreign = Foreign(function, 0, 3 * n)
+        self._function = function
+
+    def __call__(self, t: float) -> tuple[Vec, Vec, Vec]:
+        """(s, s', s'') at a time, each (n,)."""
+        out = np.full(3 * self.n, np.nan)
+        self._function(t, np.empty(0), out)
+        return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
+
+    def check(self, t0: float) -> None:
+        """Refuse a law that is not finite, or whose derivatives contradict it, near t0 (central differences)."""
+        for t in (t0 + 1e-3, t0 + 1e-2, t0 + 1e-1):
+            h = 1e-5 * max(1.0, abs(t))
+            before, here, after = self(t - h), self(t), self(t + h)
+            for order, name in enumerate(_LAWS):
+                if not np.isfinite(here[order]).all():
+                    raise ValueError(f"{self.owner}: {name} is {_show(here[order])} at t = {t:g}; it must be finite")
+            for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
+                slope = (after[order] - before[order]) / (2.0 * h)
+                given = here[order + 1]
+                size = np.abs(slope) + np.abs(given) + 1e-5 * np.abs(here[order]) + 1e-9
+                if np.any(np.abs(slope - given) > 1e-3 * size):
+                    raise ValueError(
+                        f"{self.owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
+                        f"{_show(given)}, but differences of {_LAWS[order]} give "
+                        f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
+                    )
+
+
+def _show(values: Vec) -> str:
+    return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
+
+
+def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
+    if isinstance(law, (tuple, list)):
+        if len(law) != 3 or not all(callable(f) for f in law):
+            raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
+        return tuple(law)
+    if hasattr(law, "derivative") and callable(law):
+        first = law.derivative()
+        return law, first, first.derivative()
+    if callable(law):
+        raise TypeError(f"{owner}: a law without derivatives; {_WAYS}")
+    raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
+
+
+def _filling(owner: str, parts: tuple[Callable[[float], Any], ...], n: int) -> Callable[[float, Vec, Vec], None]:
+    def fill(t: float, x: Vec, out: Vec) -> None:
+        for k, part in enumerate(parts):
+            value = np.asarray(part(t), dtype=float).reshape(-1)
+            if value.shape != (n,):
+                raise ValueError(f"{owner}: the law gives {value.size} numbers at t = {t:g}; it has {n}")
+            out[n * k : n * (k + 1)] = value
+
+    return fill
+
+
+__all__ = ["Law", "Motion"]
