@@ -11,6 +11,7 @@ from typing import Any, get_args
 import cases
 import numpy as np
 import pytest
+import test_benchmarks
 
 import rbdae
 from rbdae import adapter, formulations, quantities, reference, rotations, solution, solving, study
@@ -168,7 +169,8 @@ def test_every_joint_force_and_primitive_is_in_a_mechanism():
 
 
 def test_every_model_is_a_mechanism_of_the_tests():
-    assert set(rbdae.models.MODELS) <= {build.__name__ for build in cases.SYSTEMS.values()}
+    """Of the laws' registry, or of the benchmarks with their published values."""
+    assert set(rbdae.models.MODELS) <= {build.__name__ for build in cases.SYSTEMS.values()} | test_benchmarks.TESTED
 
 
 def test_every_formulation_and_chart_is_paired():
