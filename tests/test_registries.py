@@ -9,6 +9,7 @@ import pkgutil
 from typing import Any, get_args
 
 import cases
+import force_cases
 import numpy as np
 import pytest
 import test_benchmarks
@@ -16,7 +17,19 @@ import test_benchmarks
 import rbdae
 from rbdae import adapter, formulations, quantities, reference, rotations, solution, solving, study
 from rbdae.body import Body
-from rbdae.forces import AbstractForce, Bushing
+from rbdae.forces import (
+    AbstractForce,
+    Bushing,
+    Force,
+    Friction,
+    Motor,
+    Slide,
+    SpringDamper,
+    Torque,
+    Torsion,
+    User,
+    element,
+)
 from rbdae.joints import (
     AbstractJoint,
     Coincidence,
@@ -44,6 +57,10 @@ def _problem() -> rbdae.Problem:
 
 def _bodies() -> tuple[Body, ...]:
     return cases.linked_bodies().bodies
+
+
+def _axial(free: str) -> force_cases.Axial:
+    return force_cases.Axial(*_bodies(), free)
 
 
 def _solution() -> rbdae.Solution:
@@ -104,6 +121,18 @@ EXAMPLES: dict[type, Any] = {
     Dot2: lambda: Dot2((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     Distance: lambda: Distance((1, 0, 0), (0, 1, 0), 1.0),
     Bushing: lambda: Bushing(_bodies()[0], stiffness=1.0),
+    Force: lambda: Force(_bodies()[0], (1, 0, 0)),
+    Torque: lambda: Torque(_bodies()[0], (1, 0, 0)),
+    SpringDamper: lambda: SpringDamper(_bodies()[0], stiffness=1.0),
+    Torsion: lambda: Torsion(_axial("revolute"), stiffness=1.0),
+    Slide: lambda: Slide(_axial("prismatic"), stiffness=1.0),
+    Motor: lambda: Motor(_axial("revolute"), torque=1.0),
+    Friction: lambda: Friction(_axial("revolute"), 1.0),
+    User: lambda: User(_bodies()[0], max, max),
+    element.Law: lambda: element.NONE,
+    element.PointSpring: lambda: Bushing(_bodies()[0], stiffness=1.0).pieces()[0],
+    element.Element: lambda: Force(_bodies()[0], (1, 0, 0)).pieces()[0],
+    element.UserElement: lambda: User(_bodies()[0], max, max).pieces()[0],
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],
     study.Comparison: lambda: _comparison(),
@@ -155,7 +184,8 @@ def test_every_joint_force_and_primitive_is_in_a_mechanism():
     forces = {c for c in _classes() if issubclass(c, AbstractForce) and not inspect.isabstract(c)}
     for name, build in cases.JOINT_SYSTEMS.items():
         assert {type(j) for j in build().joints} == {cases.JOINTS[name.removeprefix("joint-")][0]}
-    assert forces - _used_by_the_mechanisms("forces") == set()
+    tried = {type(force) for kind in force_cases.FORCES for force in force_cases.system_of(kind).forces}
+    assert forces - _used_by_the_mechanisms("forces") - tried == set()
     primitives = {
         (type(p), "first" if j.a.fixed else "second" if j.b.fixed else "none")
         for build in cases.SYSTEMS.values()
