@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -19,7 +19,24 @@ from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.formulations import FORMULATIONS
-from rbdae.joints import AbstractJoint, Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
+from rbdae.joints import (
+    AbstractJoint,
+    Coincidence,
+    Cylindrical,
+    Distance,
+    Dot1,
+    Dot2,
+    Fixed,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Primitive,
+    Prismatic,
+    Revolute,
+    Rod,
+    Spherical,
+    Universal,
+)
 from rbdae.rotations import CHARTS
 
 
@@ -321,6 +338,66 @@ def floating() -> rbdae.System:
     return system
 
 
+# every joint of the library, and how far apart along its axis (or at all) it lets its two points be
+JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
+    "spherical": (Spherical, 0.0),
+    "revolute": (Revolute, 0.0),
+    "prismatic": (Prismatic, 0.3),
+    "cylindrical": (Cylindrical, 0.3),
+    "planar": (Planar, 0.0),
+    "universal": (Universal, 0.0),
+    "fixed": (Fixed, 0.0),
+    "rod": (Rod, 0.6),
+    "point-on-line": (PointOnLine, 0.3),
+    "point-on-plane": (PointOnPlane, 0.0),
+}
+# those that have an analytic null-space matrix
+NULL_SPACE_JOINTS = {"spherical"}
+
+
+def matched(kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None) -> AbstractJoint:
+    """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`."""
+    cls, apart = JOINTS[kind]
+    first, second = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]) for body in (a, b))
+    axis = np.array(axis, float) / np.linalg.norm(axis)
+    end = a.position + first.apply(at_a + apart * axis)
+    ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name}
+    if kind in ("spherical", "rod"):
+        return cls(a, b, **ends)
+    if kind in ("point-on-line", "point-on-plane"):
+        return cls(a, b, axis_a=axis, **ends)
+    other = np.cross(axis, (0.3, -0.5, 0.8)) if kind == "universal" else axis
+    return cls(a, b, axis_a=axis, axis_b=second.inv().apply(first.apply(other)), **ends)
+
+
+def jointed(kind: str) -> rbdae.System:
+    """A chain of two bodies: ground - joint - first - joint - second, the second being body `a` of its joint."""
+    system = rbdae.System(gravity=(0.4, -0.6, -9.81))
+    first = system.add_body(
+        "first",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.2, -0.1, 0.3),
+        position=(0.6, 0.2, -0.5),
+        orientation=_turn(0.5, -0.4, 0.3),
+        velocity=(0.4, -0.2, 0.3),
+        angular_velocity=(0.8, 0.5, -1.0),
+    )
+    second = system.add_body(
+        "second",
+        mass=1.4,
+        inertia=0.7 * INERTIA,
+        center_of_mass=(-0.1, 0.2, 0.1),
+        position=(1.5, 0.5, -0.2),
+        orientation=_turn(-0.4, 0.6, 0.5),
+        velocity=(-0.3, 0.5, 0.1),
+        angular_velocity=(-0.6, 0.9, 0.7),
+    )
+    system.add_joint(matched(kind, system.ground, first, np.array((0.2, 0.3, -0.4)), (1.0, 0.4, -0.6), "outer"))
+    system.add_joint(matched(kind, second, first, np.array((-0.4, 0.1, 0.3)), (0.3, 1.0, 0.5), "inner"))
+    return system
+
+
 SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "A": heavy_top,
     "B": tennis_racket,
@@ -337,11 +414,17 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
 NO_TREE = {"loop", "tied"}
 
 
+JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
+NO_TREE |= {f"joint-{kind}" for kind in JOINTS if kind not in NULL_SPACE_JOINTS}
+
+
 def fits(system: str, pairing: Pairing) -> bool:
     return not (FORMULATIONS[pairing.formulation].reduced and system in NO_TREE)
 
 
 PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS if fits(s, p)]
+JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS if fits(s, p)]
+JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
 
 
@@ -357,7 +440,7 @@ def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> r
 @cache
 def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
     """A problem at the mechanism's own start; shared, so tests must not write into it."""
-    return formulate(SYSTEMS[system](), pairing, **options)
+    return formulate((SYSTEMS | JOINT_SYSTEMS)[system](), pairing, **options)
 
 
 # ---------------------------------------------------------------- the same mechanism elsewhere
@@ -412,7 +495,11 @@ def rebuild(
         a, b = joint.bodies
         points = {"at_a": at(a, joint.at_a), "at_b": at(b, joint.at_b)}
         parts = {"parts": tuple(_moved(p, a.fixed, b.fixed, turn, shift) for p in joint.primitives())}
-        more = parts if isinstance(joint, Tie) else {}
+        more: dict[str, Any] = parts if isinstance(joint, Tie) else {}
+        for side, body in (("a", a), ("b", b)):
+            for what in (f"axis_{side}", f"normal_{side}"):
+                if body.fixed and hasattr(joint, what):
+                    more[what] = turn.apply(np.array(getattr(joint, what)))
         out.add_joint(twin(joint, a=made[a.name], b=made[b.name], **points, **more))
     matrix = turn.as_matrix()
     for force in forces:

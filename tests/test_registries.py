@@ -12,6 +12,7 @@ import cases
 import force_cases
 import numpy as np
 import pytest
+import test_benchmarks
 
 import rbdae
 from rbdae import adapter, assembly, drives, formulations, motion, quantities, reference, rotations, solution, solving, study
@@ -196,8 +197,10 @@ def _used_by_the_mechanisms(what: str) -> set[type]:
 
 def test_every_joint_force_and_primitive_is_in_a_mechanism():
     joints = {c for c in _classes() if issubclass(c, AbstractJoint) and not inspect.isabstract(c)}
+    assert joints == {kind for kind, _ in cases.JOINTS.values()}
     forces = {c for c in _classes() if issubclass(c, AbstractForce) and not inspect.isabstract(c)}
-    assert joints - _used_by_the_mechanisms("joints") == set()
+    for name, build in cases.JOINT_SYSTEMS.items():
+        assert {type(j) for j in build().joints} == {cases.JOINTS[name.removeprefix("joint-")][0]}
     tried = {type(force) for kind in force_cases.FORCES for force in force_cases.system_of(kind).forces}
     assert forces - _used_by_the_mechanisms("forces") - tried == set()
     primitives = {
@@ -213,7 +216,8 @@ def test_every_joint_force_and_primitive_is_in_a_mechanism():
 
 
 def test_every_model_is_a_mechanism_of_the_tests():
-    assert set(rbdae.models.MODELS) <= {build.__name__ for build in cases.SYSTEMS.values()}
+    """Of the laws' registry, or of the benchmarks with their published values."""
+    assert set(rbdae.models.MODELS) <= {build.__name__ for build in cases.SYSTEMS.values()} | test_benchmarks.TESTED
 
 
 def test_every_formulation_and_chart_is_paired():
