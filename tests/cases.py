@@ -577,3 +577,37 @@ def driven() -> rbdae.System:
         )
     )
     return system
+
+
+# ---------------------------------------------------------------- loops
+
+
+def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6) -> rbdae.System:
+    """A planar four-bar linkage, placed roughly. The last joint leaves the plane free to the others (`plain`), or is a
+    hinge as they are (`redundant`): three of its equations then follow from theirs. A pendulum may hang beside it."""
+    joints = rbdae.joints
+    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+    data: dict[str, Any] = {"mass": 1.0, "inertia": (0.01, 0.1, 0.1)}
+    up = _turn(0.0, 0.0, 0.5 * np.pi)
+    a = system.add_body("a", position=(0.0, 0.5, 0.0), orientation=up, **data)
+    b = system.add_body("b", position=(0.5, 1.0, 0.05), **data)
+    c = system.add_body("c", position=(1.02, 0.5, 0.0), orientation=up, **data)
+    ground = system.ground
+    system.add_joint(joints.Revolute(ground, a, at_b=(-0.5, 0, 0), name="A"))
+    system.add_joint(joints.Revolute(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="B"))
+    system.add_joint(joints.Revolute(b, c, at_a=(length, 0, 0), at_b=(0.5, 0, 0), name="C"))
+    if closing == "redundant":
+        system.add_joint(joints.Revolute(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D"))
+    else:
+        system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), axis_a=(0, 0, 1), name="D"))
+    if pendulum:
+        bob = system.add_body(
+            "bob",
+            mass=0.8,
+            inertia=(0.2, 0.3, 0.25),
+            position=(3.0, -0.3, 0.1),
+            orientation=_turn(0.2, 0.4, -0.1),
+            angular_velocity=(0.5, 0.8, -0.4),
+        )
+        system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
+    return system
