@@ -15,7 +15,19 @@ import pytest
 import test_benchmarks
 
 import rbdae
-from rbdae import adapter, assembly, drives, formulations, motion, quantities, reference, rotations, solution, solving, study
+from rbdae import (
+    adapter,
+    assembly,
+    drives,
+    formulations,
+    motion,
+    quantities,
+    reference,
+    rotations,
+    solution,
+    solving,
+    study,
+)
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
