@@ -10,11 +10,13 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.formulations import FORMULATIONS, SPELLINGS, Formulation
+from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
+from rbdae.formulations.gauge import gradient
+from rbdae.gauges import Gauge, measure
 from rbdae.kernels import block as kb
 from rbdae.model import Model, compile_system, rotation_matrices
-from rbdae.problem import Problem
-from rbdae.projection import Projection
+from rbdae.problem import Problem, joint_row
+from rbdae.projection import Projection, ProjectionError
 from rbdae.quantities import angular_velocities
 from rbdae.rotations import CHARTS, Chart
 from rbdae.system import System
@@ -155,12 +157,14 @@ def formulate(
         if law is not None:
             law.motion.check(t0)
     model = compile_system(system)
-    if form.reduced:
-        _refuse_what_has_no_tree(model)
     if form.momenta and chart.kind == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
     x, p, xd, om = _consistent_start(model, consistent == "check", t0)
     kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
+    gauge = None
+    if form.reduced and not _is_spherical_tree(model):
+        form = GAUGED[form.name]
+        gauge = _first_gauge(model, x, p, xd, om, t0)
     settings = Settings(
         chart=chart.number,
         kind=kind,
@@ -171,6 +175,7 @@ def formulate(
         integral=form.integral,
         baumgarte=damping,
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
+        gauge=gauge,
     )
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
@@ -192,24 +197,37 @@ def _baumgarte(form: Formulation, alpha: float | None, beta: float | None) -> tu
     return float(values["alpha"]), float(values["beta"])
 
 
-def _refuse_what_has_no_tree(model: Model) -> None:
+def _is_spherical_tree(model: Model) -> bool:
+    """Whether T is known in closed form: spherical joints of free bodies, no loop, nothing that moves by itself."""
     tree = model.tree
-    if tree.closing:
-        names = ", ".join(repr(model.joints[k].name) for k in tree.closing)
-        raise ValueError(
-            f"null-space: joint {names} closes a loop (or hangs on two fixed points), and the analytic null-space "
-            "matrix is for trees; use index-0, index-1, index-2 or index-3"
+    return (
+        not tree.closing
+        and not len(model.drives)
+        and all(
+            [bool(model.primitives[i]["linear"]) for i in model.joints[k].primitives] == [True]
+            and model.bodies["nt"][b] == 3
+            for b, k in enumerate(tree.joint)
+            if k >= 0
         )
-    for b, k in enumerate(tree.joint):
-        if k < 0:
-            continue
-        joint = model.joints[k]
-        kinds = [bool(model.primitives[i]["linear"]) for i in joint.primitives]
-        if kinds != [True] or model.bodies["nt"][b] != 3:
-            raise ValueError(
-                f"null-space: joint {joint.name!r} has no analytic null-space matrix here (it has for spherical joints "
-                "of free bodies); use index-0, index-1, index-2 or index-3"
-            )
+    )
+
+
+def _first_gauge(model: Model, x: Mat, p: Mat, xd: Mat, om: Mat, t0: float) -> Gauge:
+    """From the null space at the start."""
+    chart = CHARTS["quaternion"]
+    workspace = Workspace(model, Settings(chart=chart.number, kind=kb.ANGULAR))
+    sizes = workspace.sizes()
+    G = np.zeros((sizes["n_rows"], sizes["n_v"]))
+    workspace.compiled(gradient)(t0, _angular_start(model, range(model.n), x, list(p), xd, om), G)
+    metric = measure(model)
+    row = metric.dependent(G)
+    if row is not None:
+        name = joint_row(model, row)
+        raise ProjectionError(
+            f"t = {t0:g}: the constraints are redundant or singular, first at {name}; remove the redundant joint "
+            "equation or move away from the singular position"
+        )
+    return metric.choose(G)
 
 
 def _refuse_singular_director_mass(model: Model) -> None:
@@ -290,7 +308,11 @@ def _fill_start(
         parameters.append(a)
     n = problem.layout.v.stop
     if kind == kb.ANGULAR:
-        y = _angular_start(model, workspace.order, x, parameters, xd, om, form.reduced)
+        gauge = workspace.settings.gauge
+        y = _angular_start(model, workspace.order, x, parameters, xd, om, form.reduced and gauge is None)
+        if gauge is not None:
+            q = problem.layout.q.stop
+            y = np.concatenate([y[:q], gauge.S @ y[q:]])
     else:
         rates = [_rotation_rate(model, form, kind, b, p[b], R[b], om[b]) for b in range(model.n)]
         free = model.bodies["nt"] == 3

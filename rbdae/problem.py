@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
@@ -11,7 +13,9 @@ import numpy as np
 
 from rbdae import quantities
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
+from rbdae.gauges import LIMIT, Gauges, measure
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
 from rbdae.labels import labels
@@ -156,7 +160,9 @@ class Problem:
         self.t0 = t0
         self.y0: Vec = np.zeros(self.n)
         self.yd0: Vec = np.zeros(self.n)
-        self.labels = labels(model, formulation, chart, velocity, workspace.order)
+        self.labels = labels(
+            model, formulation, chart, velocity, workspace.order, n_v if workspace.settings.gauge is not None else None
+        )
         self.differential: Bools = np.ones(self.n, dtype=bool)
         if not formulation.integral:
             self.differential[n:] = False
@@ -165,6 +171,8 @@ class Problem:
             self.variable_index[:] = 1
             self.variable_index[self.layout.v] = max(1, self.index - 1)
             self.variable_index[n:] = self.index
+        gauge = workspace.settings.gauge
+        self._gauges = Gauges(gauge) if gauge is not None else None
         self._pattern: csc_matrix | None = None
         self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
         self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
@@ -195,14 +203,16 @@ class Problem:
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
         """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms."""
         result: Vec = self._out(out, (self.n_equations,))
-        self.callbacks.residual(t, self._vector("y", y), self._vector("yd", yd), result)
+        with self._reading(t):
+            self.callbacks.residual(t, self._vector("y", y), self._vector("yd", yd), result)
         return result
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
         result: Mat = self._out(out, (self.n_equations, self.n))
         target = _addressable(result)
-        self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, target)
+        with self._reading(t):
+            self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, target)
         if target is not result:
             result[:] = target
         return result
@@ -239,20 +249,23 @@ class Problem:
 
         pattern = self.sparsity
         data = self._out(out, (pattern.nnz,))
-        self.callbacks.jacobian_data(t, self._vector("y", y), self._vector("yd", yd), c, data)
+        with self._reading(t):
+            self.callbacks.jacobian_data(t, self._vector("y", y), self._vector("yd", yd), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
         """f(t, y) with yd = f, shape (n,); ODE kinds only."""
         result: Vec = self._out(out, (self.n,))
-        self.callbacks.rhs(t, self._vector("y", y), result)
+        with self._reading(t):
+            self.callbacks.rhs(t, self._vector("y", y), result)
         return result
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
         result: Mat = self._out(out, (self.n, self.n))
         target = _addressable(result)
-        self.callbacks.rhs_jacobian(t, self._vector("y", y), target)
+        with self._reading(t):
+            self.callbacks.rhs_jacobian(t, self._vector("y", y), target)
         if target is not result:
             result[:] = target
         return result
@@ -274,7 +287,8 @@ class Problem:
         times, values, single = self._rows(t, y)
         out = np.empty((len(times), n))
         for time, row, result in zip(times, values, out, strict=True):
-            kernel(time, row, result)
+            with self._reading(time):
+                kernel(time, row, result)
         return out[0] if single else out
 
     @cached_property
@@ -337,6 +351,91 @@ class Problem:
         la = self.multipliers(t, y)[..., self._sizes["n_internal"] :]
         return quantities.reactions(self.model, self.natural(t, y), la)
 
+    # ------------------------------------------------------------ gauges
+
+    @property
+    def has_gauges(self) -> bool:
+        """Whether nu are the quasi-velocities of a gauge, which `solve` may have to change (`rbdae.gauges`)."""
+        return self._gauges is not None
+
+    @contextmanager
+    def _reading(self, t: float) -> Iterator[None]:
+        """With the gauge that was valid at a time in the last run."""
+        if self._gauges is None or not self._gauges.times:
+            yield
+            return
+        before = self._workspace.gauge
+        self._workspace.set_gauge(self._gauges.at(t).S)
+        try:
+            yield
+        finally:
+            self._workspace.set_gauge(before)
+
+    @cached_property
+    def _motion_kernel(self) -> Callable[..., None]:
+        self._workspace.make_wide()
+        return self._workspace.compiled(gauge_kernels.motion)
+
+    @cached_property
+    def _gradient_kernel(self) -> Callable[..., None]:
+        return self._workspace.compiled(gauge_kernels.gradient)
+
+    def _present_motion(self, t: float, y: Vec) -> tuple[Vec, Mat]:
+        """w and T."""
+        n_v, n_nu = self._sizes["n_v"], self._sizes["n_nu"]
+        out = np.empty(n_v + n_v * n_nu)
+        self._motion_kernel(t, y, out)
+        return out[:n_v], out[n_v:].reshape(n_v, n_nu)
+
+    def _own_gauges(self) -> Gauges:
+        if self._gauges is None:
+            raise TypeError(f"{self!r} has no gauges")
+        return self._gauges
+
+    def begin_gauges(self) -> None:
+        """A run begins: with the first gauge, that of `y0`."""
+        self._own_gauges().reset()
+        self.end_gauges()
+
+    def end_gauges(self) -> None:
+        """The callbacks are in the first gauge again."""
+        self._workspace.set_gauge(self._own_gauges().gauges[0].S)
+
+    def gauge_is_worn(self, t: float, y: Vec) -> bool:
+        """Whether T has grown too much since the present gauge was chosen."""
+        _, T = self._present_motion(t, y)
+        present = self._own_gauges().gauges[-1]
+        return bool(np.any(measure(self.model).sizes(T) > LIMIT * present.sizes))
+
+    def in_new_gauge(self, t: float, y: Vec) -> Problem:
+        """This problem from (t, y) on, in a gauge chosen there; the two share their gauges and working memory."""
+        w, _ = self._present_motion(t, y)
+        n_q = self.layout.q.stop
+        G = np.zeros((self._sizes["n_v"] - self._sizes["n_nu"], self._sizes["n_v"]))
+        self._gradient_kernel(t, y, G)
+        gauge = measure(self.model).choose(G)
+        self._own_gauges().append(t, gauge)
+        self._workspace.set_gauge(gauge.S)
+        out = copy.copy(self)
+        out.t0 = t
+        out.y0 = np.concatenate([y[:n_q], gauge.S @ w])
+        out.yd0 = np.empty(self.n)
+        self.callbacks.rhs(t, out.y0, out.yd0)
+        return out
+
+    def with_own_gauges(self) -> Problem:
+        """This problem, or where its last run has changed the gauge a copy, which later runs do not touch."""
+        if not self._own_gauges().times:
+            return self
+        out = copy.copy(self)
+        for name in [name for name in out.__dict__ if name.endswith("_kernel")]:
+            del out.__dict__[name]
+        out._workspace = Workspace(self.model, self._workspace.settings)
+        out._gauges = self._own_gauges().copy()
+        out._pattern = None
+        out.callbacks = Callbacks(out._formulation, out._workspace, lambda: out.sparsity)
+        return out
+
     # ------------------------------------------------------------ projection
 
     def project(self, t: float, y: ArrayLike, projection: Projection | None = None) -> Vec:
@@ -349,7 +448,7 @@ class Problem:
         """Say why a projection failed."""
         if info[7] == -2.0:
             row = self._workspace.singular_row()
-            name = self.joint_row(row - 1) if row else "a joint"
+            name = joint_row(self.model, row - 1) if row else "a joint"
             raise ProjectionError(
                 f"t = {t:g}: the constraints are redundant or singular, first at {name}; remove the redundant joint "
                 "equation or move away from the singular position"
@@ -359,14 +458,15 @@ class Problem:
             "start closer to a consistent position, or raise max_iterations"
         )
 
-    def joint_row(self, row: int) -> str:
-        """Name of a joint equation, counted over all joints."""
-        for joint in self.model.joints:
-            n = sum(int(self.model.primitives[k]["n"]) for k in joint.primitives)
-            if row < n:
-                return f"joint {joint.name!r}, equation {row + 1} of {n}"
-            row -= n
-        raise IndexError(f"no joint row {row}")
+
+def joint_row(model: Model, row: int) -> str:
+    """Name of a joint equation, counted over all joints."""
+    for joint in model.joints:
+        n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
+        if row < n:
+            return f"joint {joint.name!r}, equation {row + 1} of {n}"
+        row -= n
+    raise IndexError(f"no joint row {row}")
 
 
 def _addressable(matrix: Mat) -> Mat:
