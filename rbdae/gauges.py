@@ -25,7 +25,7 @@ from rbdae.adapter import Outcome, Reason, Request, Stats
 if TYPE_CHECKING:
     from rbdae.problem import Problem
 
-LIMIT = 4.0
+LIMIT = 2.0
 """A gauge is worn where a column of T is so many times as large as when the gauge was chosen."""
 
 # directions of motion of which less than this is rotation are measured by the velocities of points
