@@ -4,6 +4,8 @@ from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
 from rbdae import models as models
+from rbdae.assembly import Assembly as Assembly
+from rbdae.assembly import assemble as assemble
 from rbdae.formulate import formulate as formulate
 from rbdae.formulate import pairings as pairings
 from rbdae.problem import Problem as Problem

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
-from rbdae.formulations.gauge import gradient
 from rbdae.gauges import Gauge, measure
+from rbdae.gradient import gradient, redundant_rows
 from rbdae.kernels import block as kb
 from rbdae.model import Model, compile_system, rotation_matrices
-from rbdae.problem import Problem, joint_row
+from rbdae.problem import Problem
 from rbdae.projection import Projection, ProjectionError
 from rbdae.quantities import angular_velocities
 from rbdae.rotations import CHARTS, Chart
@@ -95,6 +97,8 @@ def formulate(
     radial_inertia: RadialInertia = "zero",
     alpha: float | None = None,
     beta: float | None = None,
+    redundant: Literal["error", "minimum-norm"] = "error",
+    hold: Hold = (),
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -104,7 +108,7 @@ def formulate(
     system : System
     formulation : str
         ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"ggl"``, ``"hiller-anantharaman"``,
-        ``"baumgarte"`` (``"baumgarte-ode"``), ``"overdetermined"`` (``"overdetermined-2"``), ``"null-space"``,
+        ``"baumgarte"`` (``"baumgarte-ode"``), ``"overdetermined"`` (``"overdetermined-1"``), ``"null-space"``,
         ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``, ... of Assimulo). Also
         ``"hamiltonian-momentum"``, ... for the values of `constraint`.
     rotation : str
@@ -123,6 +127,11 @@ def formulate(
     alpha, beta : float
         Of the Baumgarte forms, gddot + 2 alpha gdot + beta^2 g = 0, 1/s; both 10 where they are not given, which is
         right for motions that take about a second.
+    redundant : ``"error"`` or ``"minimum-norm"``
+        What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
+        motion is the same; multipliers and reactions are then those of least norm, marked as not unique.
+    hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
+        What keeps its place while the system is assembled, see `rbdae.assemble`.
     t0 : float
         Initial time, s.
 
@@ -150,21 +159,21 @@ def formulate(
     if radial_inertia not in ("zero", "half-trace"):
         raise _nearest("radial_inertia", radial_inertia, ("zero", "half-trace"))
     damping = _baumgarte(form, alpha, beta)
+    if redundant not in ("error", "minimum-norm"):
+        raise _nearest("value of redundant", redundant, ("error", "minimum-norm"))
     t0 = _check.number("formulate", "t0", t0)
 
-    for joint in system.joints:
-        law = joint.rheonomic()
-        if law is not None:
-            law.motion.check(t0)
-    model = compile_system(system)
+    start = _starting_state(system, consistent == "check", hold, t0)
+    model = start.model
+    if start.dropped and redundant == "error":
+        raise ValueError(_redundancy(start))
     if form.momenta and chart.kind == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
-    x, p, xd, om = _consistent_start(model, consistent == "check", t0)
     kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
     gauge = None
     if form.reduced and not _is_spherical_tree(model):
         form = GAUGED[form.name]
-        gauge = _first_gauge(model, x, p, xd, om, t0)
+        gauge = _first_gauge(start, t0)
     settings = Settings(
         chart=chart.number,
         kind=kind,
@@ -174,12 +183,17 @@ def formulate(
         corrected=form.corrected,
         integral=form.integral,
         baumgarte=damping,
+        dropped=start.dropped,
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
         gauge=gauge,
     )
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
-    _fill_start(problem, model, form, chart, kind, workspace, x, p, xd, om)
+    problem.assembly = start.assembly
+    _fill_start(problem, model, form, chart, kind, workspace, start.x, start.p, start.xd, start.om)
+    if workspace.singular_row():
+        name = problem.joint_row(workspace.singular_row() - 1)
+        raise ValueError(f"the constraints are redundant or singular at the start, first at {name}; {_REMEDY}")
     return problem
 
 
@@ -212,22 +226,17 @@ def _is_spherical_tree(model: Model) -> bool:
     )
 
 
-def _first_gauge(model: Model, x: Mat, p: Mat, xd: Mat, om: Mat, t0: float) -> Gauge:
+def _first_gauge(start: _Start, t0: float) -> Gauge:
     """From the null space at the start."""
-    chart = CHARTS["quaternion"]
-    workspace = Workspace(model, Settings(chart=chart.number, kind=kb.ANGULAR))
-    sizes = workspace.sizes()
-    G = np.zeros((sizes["n_rows"], sizes["n_v"]))
-    workspace.compiled(gradient)(t0, _angular_start(model, range(model.n), x, list(p), xd, om), G)
+    model = start.model
     metric = measure(model)
-    row = metric.dependent(G)
-    if row is not None:
-        name = joint_row(model, row)
-        raise ProjectionError(
-            f"t = {t0:g}: the constraints are redundant or singular, first at {name}; remove the redundant joint "
-            "equation or move away from the singular position"
-        )
-    return metric.choose(G)
+    Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
+    G = gradient(model, np.asarray(t0), Z)
+    loose = set(redundant_rows(model, G)) - set(start.dropped)
+    if len(loose) > 0 and len(redundant_rows(model, G)) > len(start.dropped):
+        names = "; ".join(start.problem.joint_row(k) for k in sorted(loose))
+        raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
+    return metric.choose(metric.columns(G), len(metric.scale) - len(G) + len(start.dropped))
 
 
 def _refuse_singular_director_mass(model: Model) -> None:
@@ -239,36 +248,93 @@ def _refuse_singular_director_mass(model: Model) -> None:
             )
 
 
-def _consistent_start(model: Model, check: bool, t0: float) -> tuple[Mat, Mat, Mat, Mat]:
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A consistent state, how it was found, and the joint rows that follow from the others."""
+
+    model: Model
+    problem: Problem
+    x: Mat
+    p: Mat
+    xd: Mat
+    om: Mat
+    assembly: Assembly | None
+    dropped: tuple[int, ...]
+
+
+def starting_state(system: System, hold: Hold, t0: float) -> tuple[Model, Assembly]:
+    """The assembled start of a system and the report of the assembly, for `rbdae.assemble`."""
+    start = _starting_state(system, False, hold, _check.number("assemble", "t0", t0), report=True)
+    assert start.assembly is not None
+    return start.model, start.assembly
+
+
+def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: bool = False) -> _Start:
     """(x, p, xdot, Omega) on the constraint manifold: one path for all formulations, in quaternions with angular
-    velocities, so that all start from the same state."""
+    velocities, so that all start from the same state. Trees go through the sparse projection, whose effort grows
+    linearly; loops, and what it cannot solve, through the dense assembly."""
+    for joint in system.joints:
+        law = joint.rheonomic()
+        if law is not None:
+            law.motion.check(t0)
+    model = compile_system(system)
     chart = CHARTS["quaternion"]
-    settings = Settings(chart=chart.number, kind=kb.ANGULAR)
-    workspace = Workspace(model, settings)
+    workspace = Workspace(model, Settings(chart=chart.number, kind=kb.ANGULAR))
     problem = Problem(model, FORMULATIONS["index-0"], chart, "angular", workspace, t0)
+
+    def violation(x: Mat, p: Mat, xd: Mat, om: Mat) -> tuple[Vec, Vec]:
+        g = problem.constraints(t0, _angular_start(model, range(model.n), x, list(p), xd, om))
+        return g.position[model.n :], g.velocity[model.n :]
+
     y = _angular_start(model, range(model.n), model.x, list(model.p), model.xd, model.om)
     if check:
-        violation = problem.constraints(t0, y)
-        sizes = [float(np.max(np.abs(g), initial=0.0)) for g in (violation.position, violation.velocity)]
+        found = problem.constraints(t0, y)
+        sizes = [float(np.max(np.abs(g), initial=0.0)) for g in (found.position, found.velocity)]
         if max(sizes) > _CHECK:
             raise ValueError(
                 f"inconsistent initial values: constraint violation {sizes[0]:.3g} in positions, {sizes[1]:.3g} "
                 "in velocities (SI units); correct them, or let formulate project them with consistent='project'"
             )
-    y = problem.project(t0, y, Projection(max_iterations=50))
-    natural = problem.natural(t0, y)
-    p = np.array([_quaternion(workspace, y, k) for k in range(model.n)])
-    return natural[:, :3], p, natural[:, 12:15], angular_velocities(natural)
+    small = workspace.sizes()["n_rows"] <= LARGEST
+    if (hold or report) and not small:
+        raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")
+    failure: ProjectionError | None = None
+    if not (small and (model.tree.closing or hold or report)):
+        try:
+            y = problem.project(t0, y, Projection(max_iterations=50))
+        except ProjectionError as error:
+            if not small:
+                raise
+            failure = error
+        else:
+            natural = problem.natural(t0, y)
+            p = y[_quaternion_places(model)]
+            return _Start(model, problem, natural[:, :3], p, natural[:, 12:15], angular_velocities(natural), None, ())
+    try:
+        done = assemble_dense(model, t0, violation, problem.joint_row, hold)
+    except ValueError as error:
+        raise error from failure
+    Z = natural_coordinates(model, done.position, done.orientation, done.velocity, done.angular_velocity)
+    dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z))
+    done = replace(done, redundant=tuple(problem.joint_row(k) for k in dropped))
+    return _Start(model, problem, done.position, done.orientation, done.velocity, done.angular_velocity, done, dropped)
 
 
-def _quaternion(workspace: Workspace, y: Vec, k: int) -> Vec:
-    """Quaternion of body k in a quaternion chart."""
-    first = 0
-    for i in range(k + 1):
-        first += int(workspace.model.bodies["nt"][i])
-        if i < k:
-            first += 4
-    return y[first : first + 4]
+_REMEDY = (
+    "replace a joint by one with fewer equations, or ask for redundant='minimum-norm', which gives the same motion and "
+    "reactions of least norm"
+)
+
+
+def _redundancy(start: _Start) -> str:
+    names = "; ".join(start.problem.joint_row(k) for k in start.dropped)
+    return f"{len(start.dropped)} joint equations follow from the others at the start: {names}; {_REMEDY}"
+
+
+def _quaternion_places(model: Model) -> Any:
+    """Where the quaternions are in y of a quaternion chart, (n, 4)."""
+    nt = model.bodies["nt"][: model.n]
+    return (np.cumsum(nt + 4) - 4)[:, None] + np.arange(4)
 
 
 def _angular_start(

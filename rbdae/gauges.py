@@ -30,7 +30,6 @@ LIMIT = 2.0
 
 # directions of motion of which less than this is rotation are measured by the velocities of points
 _ROTATES = 0.01
-_RANK = 1e-10
 
 
 @final
@@ -45,30 +44,30 @@ class Gauge:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
-    """How velocities are compared: `scale` (nv,) is a length for xdot and 1 for Omega; `turning` marks Omega."""
+    """How velocities are compared: `scale` (nv,) is a length for xdot and 1 for Omega; `turning` marks Omega,
+    `moving` (6 n,) what is a velocity at all (not that of a pivot)."""
 
     scale: Vec
     turning: Bools
+    moving: Bools
 
     def sizes(self, T: Mat) -> Vec:
         """Of the columns of T."""
         return np.asarray(np.linalg.norm(T / self.scale[:, None], axis=0))
 
-    def null_space(self, G: Mat) -> Mat:
-        """Orthonormal basis (nv, nv - rank), in velocities over `scale`."""
-        A = self._rows(G)
-        return np.asarray(np.linalg.svd(A)[2][self._rank(A) :].T) if len(A) else np.eye(len(self.scale))
+    def null_space(self, G: Mat, n_nu: int) -> Mat:
+        """Orthonormal basis (nv, nnu), in velocities over `scale`."""
+        A = G * self.scale
+        A = A / np.linalg.norm(A, axis=1, keepdims=True).clip(1e-300)
+        return np.asarray(np.linalg.svd(A)[2][len(self.scale) - n_nu :].T)
 
-    def dependent(self, G: Mat) -> int | None:
-        """The first row that depends on those before it."""
-        A = self._rows(G)
-        if not len(A) or self._rank(A) == len(A):
-            return None
-        return next(k for k in range(len(A)) if self._rank(A[: k + 1]) <= k)
+    def columns(self, G: Mat) -> Mat:
+        """Of `rbdae.gradient.gradient`, without those of points that are fixed."""
+        return np.asarray(G[..., self.moving])
 
-    def choose(self, G: Mat) -> Gauge:
+    def choose(self, G: Mat, n_nu: int) -> Gauge:
         """A good gauge for these constraints."""
-        N = self.null_space(G)
+        N = self.null_space(G, n_nu)
         S = np.zeros(N.shape[::-1])
         U, s, Vt = np.linalg.svd(N[self.turning], full_matrices=True)
         r = int(np.count_nonzero(s > _ROTATES))
@@ -79,14 +78,6 @@ class Measure:
         sizes = self.sizes(T @ np.linalg.inv(S @ T))
         S.flags.writeable = False
         return Gauge(S, sizes)
-
-    def _rows(self, G: Mat) -> Mat:
-        A = G * self.scale
-        return np.asarray(A / np.linalg.norm(A, axis=1, keepdims=True).clip(1e-300))
-
-    def _rank(self, A: Mat) -> int:
-        s = np.linalg.svd(A, compute_uv=False)
-        return int(np.count_nonzero(s > _RANK * s[0])) if len(s) and s[0] > 0.0 else 0
 
 
 def measure(model: Any) -> Measure:
@@ -101,7 +92,8 @@ def measure(model: Any) -> Measure:
         if body < n
     ]
     turning = np.concatenate([[False] * int(nt) + [True] * 3 for nt in bodies["nt"]])
-    return Measure(np.where(turning, 1.0, max(lengths)), turning)
+    moving = np.concatenate([[nt == 3] * 3 + [True] * 3 for nt in bodies["nt"]])
+    return Measure(np.where(turning, 1.0, max(lengths)), turning, moving)
 
 
 @final

@@ -36,7 +36,7 @@ class PackedJoint:
 class Model:
     """Packed arrays of a system; body numbers are in the order of addition, the ground comes last.
 
-    `foreign` are the user's functions that the kernels call.
+    `foreign` are the user's functions that the kernels call, `rheonomic` the laws of primitives by their numbers.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
     """
 
@@ -47,6 +47,7 @@ class Model:
     bushings: Any
     drives: Any
     foreign: tuple[Foreign, ...]
+    rheonomic: dict[int, Rheonomic]
     joints: tuple[PackedJoint, ...]
     tree: Tree
     x: Mat
@@ -135,6 +136,7 @@ def compile_system(system: System) -> Model:
     joints: list[PackedJoint] = []
     drives: list[Any] = []
     foreign: list[Foreign] = []
+    rheonomic: dict[int, Rheonomic] = {}
     for joint in system.joints:
         a, b = (number[id(body)] for body in joint.bodies)
         first = len(rows)
@@ -153,6 +155,7 @@ def compile_system(system: System) -> Model:
             drives.append(_pack_drive(law, first))
             rows[first]["moving"] = law.kind == ANGLE
             foreign.append(law.motion.foreign)
+            rheonomic[first] = law
         points = (joint.at_a - shift[a], joint.at_b - shift[b])
         joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points))
     primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
@@ -186,6 +189,7 @@ def compile_system(system: System) -> Model:
         bushings=bushings,
         drives=np.array(drives, dtype=DRIVE) if drives else np.zeros(0, dtype=DRIVE),
         foreign=tuple(foreign),
+        rheonomic=rheonomic,
         joints=tuple(joints),
         tree=tree,
         x=x,

@@ -13,9 +13,11 @@ import numpy as np
 
 from rbdae import quantities
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.assembly import Assembly
 from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
 from rbdae.gauges import LIMIT, Gauges, measure
+from rbdae.gradient import gradient, minimum_norm
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
 from rbdae.labels import labels
@@ -126,6 +128,9 @@ class Problem:
     variable_index : (n,) int
         Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds.
     callbacks : Callbacks
+    assembly : Assembly or None
+        What was moved to close the joints; None where the sparse projection was enough.
+    redundant : names of the joint equations that are left out because they follow from the others
     """
 
     def __init__(
@@ -173,9 +178,15 @@ class Problem:
             self.variable_index[n:] = self.index
         gauge = workspace.settings.gauge
         self._gauges = Gauges(gauge) if gauge is not None else None
+        self.assembly: Assembly | None = None
         self._pattern: csc_matrix | None = None
         self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
         self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
+
+    @property
+    def redundant(self) -> tuple[str, ...]:
+        """Names of the joint equations that are left out because they follow from the others."""
+        return tuple(self.joint_row(k) for k in self._workspace.settings.dropped)
 
     def __repr__(self) -> str:
         return (
@@ -338,18 +349,29 @@ class Problem:
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Multipliers: the unknowns of a DAE, or the eliminated ones (internal constraints of the velocities, joints).
 
-        Null-space form: those of the joints.
+        Null-space form: those of the joints. With redundant equations: those of least norm.
         """
         if self._formulation.has_multipliers and not self._formulation.integral:
             self._rows(t, y)
-            return np.array(np.asarray(y, dtype=float)[..., self.layout.la])
-        return self.rates(t, y)[1]
+            la = np.array(np.asarray(y, dtype=float)[..., self.layout.la])
+        else:
+            la = np.array(self.rates(t, y)[1])
+        if self._workspace.settings.dropped:
+            G = gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
+            first = self._sizes["n_internal"]
+            la[..., first:] = minimum_norm(G, la[..., first:])[0]
+        return la
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body."""
         la = self.multipliers(t, y)[..., self._sizes["n_internal"] :]
-        return quantities.reactions(self.model, self.natural(t, y), la)
+        Z = self.natural(t, y)
+        times = np.asarray(t, dtype=float)
+        if not self._workspace.settings.dropped:
+            return quantities.reactions(self.model, times, Z, la)
+        _, loose = minimum_norm(gradient(self.model, times, Z), la)
+        return quantities.reactions(self.model, times, Z, la, loose)
 
     # ------------------------------------------------------------ gauges
 
@@ -375,10 +397,6 @@ class Problem:
     def _motion_kernel(self) -> Callable[..., None]:
         self._workspace.make_wide()
         return self._workspace.compiled(gauge_kernels.motion)
-
-    @cached_property
-    def _gradient_kernel(self) -> Callable[..., None]:
-        return self._workspace.compiled(gauge_kernels.gradient)
 
     def _present_motion(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w and T."""
@@ -411,9 +429,11 @@ class Problem:
         """This problem from (t, y) on, in a gauge chosen there; the two share their gauges and working memory."""
         w, _ = self._present_motion(t, y)
         n_q = self.layout.q.stop
-        G = np.zeros((self._sizes["n_v"] - self._sizes["n_nu"], self._sizes["n_v"]))
-        self._gradient_kernel(t, y, G)
-        gauge = measure(self.model).choose(G)
+        metric = measure(self.model)
+        Z = np.empty(24 * self.model.n)
+        self._natural_kernel(t, y, Z)
+        G = gradient(self.model, np.asarray(t), Z.reshape(-1, 24))
+        gauge = metric.choose(metric.columns(G), self._sizes["n_nu"])
         self._own_gauges().append(t, gauge)
         self._workspace.set_gauge(gauge.S)
         out = copy.copy(self)
@@ -448,7 +468,7 @@ class Problem:
         """Say why a projection failed."""
         if info[7] == -2.0:
             row = self._workspace.singular_row()
-            name = joint_row(self.model, row - 1) if row else "a joint"
+            name = self.joint_row(row - 1) if row else "a joint"
             raise ProjectionError(
                 f"t = {t:g}: the constraints are redundant or singular, first at {name}; remove the redundant joint "
                 "equation or move away from the singular position"
@@ -458,15 +478,14 @@ class Problem:
             "start closer to a consistent position, or raise max_iterations"
         )
 
-
-def joint_row(model: Model, row: int) -> str:
-    """Name of a joint equation, counted over all joints."""
-    for joint in model.joints:
-        n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
-        if row < n:
-            return f"joint {joint.name!r}, equation {row + 1} of {n}"
-        row -= n
-    raise IndexError(f"no joint row {row}")
+    def joint_row(self, row: int) -> str:
+        """Name of a joint equation, counted over all joints."""
+        for joint in self.model.joints:
+            n = sum(int(self.model.primitives[k]["n"]) for k in joint.primitives)
+            if row < n:
+                return f"joint {joint.name!r}, equation {row + 1} of {n}"
+            row -= n
+        raise IndexError(f"no joint row {row}")
 
 
 def _addressable(matrix: Mat) -> Mat:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Bools, Mat, Vec
+from rbdae.gradient import coefficients, combine
 from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE
 from rbdae.model import Model
 from rbdae.workspace import Settings
@@ -71,10 +72,11 @@ class Constraints:
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """Force (N) and torque (N m) of a joint on a body, spatial components; the torque about the joint's point on that
-    body."""
+    body. They are not `unique` where redundant equations share the load: then they are those of least norm."""
 
     force: Vec
     torque: Vec
+    unique: bool = True
 
 
 def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
@@ -165,7 +167,7 @@ def energy(model: Model, Z: Mat, settings: Settings) -> Energy:
         gravity = model.system.gravity
         potential = potential - float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * gravity))
     for force in model.bushings:
-        P = _combine(model, force["A"], force["body"], Z, 0)
+        P = combine(model, force["A"], force["body"], Z, 0)
         potential = potential + 0.5 * np.einsum("...i,ij,...j->...", P, force["stiffness"], P)
     return Energy(kinetic, potential, kinetic + potential)
 
@@ -190,45 +192,32 @@ def momentum(model: Model, Z: Mat) -> Momentum:
     return Momentum(linear, angular)
 
 
-def _combine(model: Model, A: Vec, pair: Vec, Z: Mat, order: int) -> Mat:
-    """P = sum A_k Z_k (order 0) or its rate (order 1)."""
-    out: Mat = np.zeros((*Z.shape[:-2], 3))
-    for side, b in enumerate(pair):
-        c = A[4 * side : 4 * side + 4]
-        if b == model.n:  # the ground: x = 0, R = I
-            if order == 0:
-                out = out + c[1:]
-            continue
-        z = Z[..., b, 12 * order : 12 * order + 12]
-        out = out + np.einsum("i,...ik->...k", c, z.reshape(*z.shape[:-1], 4, 3))
-    return out
-
-
-def reactions(model: Model, Z: Mat, la: Mat) -> dict[str, dict[str, Reaction]]:
-    """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers."""
+def reactions(model: Model, t: Vec, Z: Mat, la: Mat, loose: Bools | None = None) -> dict[str, dict[str, Reaction]]:
+    """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers, `loose` says which of
+    them are not unique."""
     _, D, _, _ = _split(Z)
     out: dict[str, dict[str, Reaction]] = {}
     row = 0
     for joint in model.joints:
         forces = [np.zeros((*Z.shape[:-2], 4, 3)) for _ in range(2)]
+        unique = True
         for number in joint.primitives:
             primitive = model.primitives[number]
             n = int(primitive["n"])
             l = la[..., row : row + n]
+            if loose is not None and bool(np.any(loose[..., row : row + n])):
+                unique = False
             row += n
+            A = coefficients(model, number, t)
             if primitive["linear"]:
-                parts = [(primitive["A"], l)]
+                parts = [(A, l)]
             else:
-                P = _combine(model, primitive["A"], primitive["body"], Z, 0)
-                Q = _combine(model, primitive["B"], primitive["body"], Z, 0)
-                parts = [
-                    (primitive["A"], primitive["scale"] * l * Q),
-                    (primitive["B"], primitive["scale"] * l * P),
-                ]
-            for coefficients, f in parts:
+                P = combine(model, A, primitive["body"], Z, 0)
+                Q = combine(model, primitive["B"], primitive["body"], Z, 0)
+                parts = [(A, primitive["scale"] * l * Q), (primitive["B"], primitive["scale"] * l * P)]
+            for C, f in parts:
                 for side in range(2):
-                    c = coefficients[4 * side : 4 * side + 4]
-                    forces[side] -= c[:, None] * f[..., None, :]
+                    forces[side] -= C[..., 4 * side : 4 * side + 4, None] * f[..., None, :]
         entry = {}
         for side, b in enumerate(joint.bodies):
             f = forces[side]
@@ -241,6 +230,6 @@ def reactions(model: Model, Z: Mat, la: Mat) -> dict[str, dict[str, Reaction]]:
                 name = model.names[b]
             torque = np.cross(directors, f[..., 1:, :]).sum(axis=-2)
             arm = np.einsum("...ik,i->...k", directors, joint.points[side])
-            entry[name] = Reaction(force, torque - np.cross(arm, force))
+            entry[name] = Reaction(force, torque - np.cross(arm, force), unique)
         out[joint.name] = entry
     return out

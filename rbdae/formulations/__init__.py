@@ -127,8 +127,8 @@ _TABLE = (
     ),
     _baumgarte("baumgarte", ode=False),
     _baumgarte("baumgarte-ode", ode=True),
-    _overdetermined("overdetermined", 2, "index 1 with g = 0 and gdot = 0 as well", "Fuehrer, Leimkuhler 1991"),
-    _overdetermined("overdetermined-2", 1, "index 2 with g = 0 as well", "Fuehrer, Leimkuhler 1991"),
+    _overdetermined("overdetermined", 1, "index 2 with g = 0 as well, for ODASSL", "Fuehrer, Leimkuhler 1991"),
+    _overdetermined("overdetermined-1", 2, "index 1 with g = 0 and gdot = 0 as well", "Fuehrer, Leimkuhler 1991"),
     Formulation(
         name="null-space",
         summary="independent quasi-velocities, reduced mass matrix; ODE or implicit",
@@ -169,8 +169,8 @@ SPELLINGS: dict[str, str] = {
     "ind1": "index-1",
     "ind0": "index-0",
     "ggl2": "ggl",
-    "ovstab1": "overdetermined",
-    "ovstab2": "overdetermined-2",
+    "ovstab1": "overdetermined-1",
+    "ovstab2": "overdetermined",
 }
 
 __all__ = ["FORMULATIONS", "GAUGED", "SPELLINGS", "Formulation"]

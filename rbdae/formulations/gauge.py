@@ -30,13 +30,11 @@ from rbdae.kernels.bodies import (
     move_tangent,
     place,
     place_tangent,
-    velocity_basis,
 )
 from rbdae.kernels.charts import rate_tangents
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.gauge import (
     accelerations_from_nu,
-    gather_gradients,
     gauge_tangents,
     null_space_columns,
     place_gauge_forces,
@@ -46,7 +44,7 @@ from rbdae.kernels.gauge import (
     velocities_from_nu,
 )
 from rbdae.kernels.outputs import position_rows, put_position_rows
-from rbdae.kernels.primitives import gradients, primitive_forces, primitive_vectors, put_primitive_stiffness
+from rbdae.kernels.primitives import primitive_forces, primitive_vectors, put_primitive_stiffness
 from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 from rbdae.kernels.tree import reduce_tangent
 
@@ -59,18 +57,6 @@ def evaluate(m, t, y):
     place(m)
     velocities_from_nu(m, address(y), head(m).n_q)
     move(m)
-
-
-@entry("ityM")
-def gradient(m, t, y, out):
-    """G at the positions of y, in the rows of a C-contiguous matrix; for any layout of angular velocities."""
-    set_time(m, t)
-    gather_positions(m, address(y))
-    place(m)
-    primitive_vectors(m, 0)
-    velocity_basis(m)
-    gradients(m)
-    gather_gradients(m, address(out), head(m).n_v)
 
 
 @entry("ityo")

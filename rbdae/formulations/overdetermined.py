@@ -1,9 +1,12 @@
-"""`overdetermined`: index 1 with the position and the velocity constraints as further equations, for ODASSL.
+"""`overdetermined`: more equations than unknowns, for ODASSL.
 
-    qdot - v = 0,  M vdot - psi + G^T la = 0,  G vdot + g_II = 0,    then  g = 0,  G v + g_I = 0
+    qdot - v = 0,  M vdot - psi + G^T la = 0,  G v + g_I = 0,      then  g = 0                      `overdetermined`
+    qdot - v = 0,  M vdot - psi + G^T la = 0,  G vdot + g_II = 0,  then  g = 0,  G v + g_I = 0      `overdetermined-1`
 
-More equations than unknowns: n + 2 nla of them for n. (`ovstab1` of Assimulo's Mechanical_System; its `ovstab2`, index
-2 with g = 0, is `overdetermined-2`.)
+(`ovstab2` and `ovstab1` of Assimulo's Mechanical_System.) ODASSL eliminates the first n equations, with the iteration
+matrix A1, and needs A2 A1^-1 A2^T of the others to be regular. In the second form A1 holds c G vdot's row, so that the
+block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and with
+ODASSL it works by luck.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ a few hundred. Equations that are left out (`keep`) have no row here.
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import address, jit, matrix_at, stage, vector_at
+from rbdae.kernels._jit import address, jit, stage, vector_at
 from rbdae.kernels.block import bodies, elimination, gauge, head, pivots, primitives, rows, states, tree, vectors, wide
 from rbdae.kernels.bodies import accelerate, clear_accelerations, move, velocity_basis
 from rbdae.kernels.primitives import (
@@ -24,10 +24,9 @@ from rbdae.kernels.primitives import (
 from rbdae.kernels.sink import sink_to_wide
 
 
-@stage("iii", "joints angular")
-def gather_gradients(m, out_at, step):
-    """out[:rows] = G with respect to (xdot, Omega), equations that are left out without a row; needs `gradients`."""
-    out = matrix_at(out_at, step)
+@jit
+def _gather_gradients(m, out):
+    """out[:rows] = G; needs `gradients`."""
     h = head(m)
     B = bodies(m)
     C = primitives(m)
@@ -63,7 +62,7 @@ def _factorise_gauge(m):
     P = pivots(m)
     S = gauge(m)
     n = h.n_v
-    gather_gradients(m, address(A), n)
+    _gather_gradients(m, A)
     first = n - h.n_nu
     for i in range(h.n_nu):
         for j in range(n):

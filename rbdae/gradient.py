@@ -1,0 +1,110 @@
+"""The constraint matrix of the joints outside the kernels, vectorised: for assembly, ranks and reactions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Bools, Mat, Vec
+from rbdae.kernels.drives import ANGLE
+from rbdae.model import Model
+
+RANK_TOLERANCE = 1e-8
+"""Singular values below this fraction of the largest count as zero."""
+
+
+def combine(model: Model, A: Vec, pair: Vec, Z: Mat, order: int) -> Mat:
+    """P = sum A_k Z_k (order 0) or its rate at constant A (order 1); A is (8,) or (..., 8), the result (..., 3)."""
+    out: Mat = np.zeros((*Z.shape[:-2], 3))
+    for side, b in enumerate(pair):
+        c = A[..., 4 * side : 4 * side + 4]
+        if b == model.n:  # the ground: x = 0, R = I
+            if order == 0:
+                out = out + c[..., 1:]
+            continue
+        z = Z[..., b, 12 * order : 12 * order + 12]
+        out = out + np.einsum("...i,...ik->...k", c, z.reshape(*z.shape[:-1], 4, 3))
+    return out
+
+
+def coefficients(model: Model, k: int, t: Vec) -> Vec:
+    """A of primitive k at the times t: (8,), or (..., 8) where it turns with time."""
+    law = model.rheonomic.get(k)
+    A: Vec = model.primitives["A"][k]
+    if law is None or law.kind != ANGLE or law.e1 is None or law.e2 is None:
+        return A
+    angle = np.array([law.motion(time)[0][0] for time in np.atleast_1d(t)]).reshape(np.shape(t))
+    out = np.zeros((*np.shape(t), 8))
+    out[..., 1:4] = np.cos(angle)[..., None] * law.e1 + np.sin(angle)[..., None] * law.e2
+    return out
+
+
+def natural_gradients(model: Model, k: int, t: Vec, Z: Mat) -> list[tuple[Vec, Mat]]:
+    """The gradient of primitive k in natural coordinates as products: for each equation a list of (coefficients,
+    vector) with gradient = sum coefficients x vector over the eight 3-vectors of both bodies.
+
+    Linear: three equations, A x e_i. Bilinear: one equation, scale (A x Q + B x P), its two terms as two entries.
+    """
+    primitive = model.primitives[k]
+    A = coefficients(model, k, t)
+    if primitive["linear"]:
+        return [(A, np.eye(3)[i]) for i in range(3)]
+    P = combine(model, A, primitive["body"], Z, 0)
+    Q = combine(model, primitive["B"], primitive["body"], Z, 0)
+    return [(A, primitive["scale"] * Q), (primitive["B"], primitive["scale"] * P)]
+
+
+def gradient(model: Model, t: Vec, Z: Mat) -> Mat:
+    """G of the joints with respect to (xdot, Omega) of all bodies, shape (..., rows, 6 n); zero columns for the x of
+    bodies with a pivot."""
+    lead = Z.shape[:-2]
+    rows = int(model.primitives["n"].sum()) if len(model.primitives) else 0
+    G: Mat = np.zeros((*lead, rows, model.n, 6))
+    free = model.bodies["nt"][: model.n] == 3
+    row = 0
+    for k, primitive in enumerate(model.primitives):
+        terms = natural_gradients(model, k, t, Z)
+        n = int(primitive["n"])
+        for i, (c, f) in enumerate(terms):
+            at = row + (i if n == 3 else 0)
+            for side, b in enumerate(primitive["body"]):
+                if b == model.n:
+                    continue
+                part = c[..., 4 * side : 4 * side + 4]
+                if free[b]:
+                    G[..., at, b, :3] += part[..., :1] * f
+                directors = Z[..., b, 3:12].reshape(*lead, 3, 3)
+                # sum_j d_j x (c_j f) = (sum_j c_j d_j) x f, in the body frame
+                arm = np.einsum("...j,...jk->...k", part[..., 1:], directors)
+                G[..., at, b, 3:] += np.einsum("...jk,...k->...j", directors, np.cross(arm, f))
+        row += n
+    return G.reshape(*lead, rows, 6 * model.n)
+
+
+def redundant_rows(model: Model, G: Mat) -> tuple[int, ...]:
+    """Joint rows of G (rows, 6 n) that follow from the others, by a QR factorisation with pivoting."""
+    from scipy.linalg import qr
+
+    if G.shape[0] == 0:
+        return ()
+    scale = np.linalg.norm(G, axis=1)
+    scale[scale == 0.0] = 1.0
+    R, pivot = qr((G / scale[:, None]).T, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    rank = int(np.sum(size > RANK_TOLERANCE * size[0])) if size.size and size[0] > 0.0 else 0
+    return tuple(sorted(int(k) for k in pivot[rank:]))
+
+
+def minimum_norm(G: Mat, la: Mat) -> tuple[Mat, Bools]:
+    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique."""
+    U, s, _ = np.linalg.svd(G, full_matrices=True)
+    rows = G.shape[-2]
+    full = np.zeros((*s.shape[:-1], rows))
+    full[..., : s.shape[-1]] = s
+    null = full <= RANK_TOLERANCE * full[..., :1]
+    N = U * null[..., None, :]
+    best = la - np.einsum("...ij,...kj,...k->...i", N, N, la)
+    loose = np.linalg.norm(N, axis=-1) > 1e-6
+    return best, loose
+
+
+__all__ = ["coefficients", "combine", "gradient", "minimum_norm", "natural_gradients", "redundant_rows"]
