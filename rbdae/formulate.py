@@ -232,9 +232,10 @@ def _first_gauge(start: _Start, t0: float) -> Gauge:
     metric = measure(model)
     Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
     G = gradient(model, np.asarray(t0), Z)
-    loose = set(redundant_rows(model, G)) - set(start.dropped)
-    if len(loose) > 0 and len(redundant_rows(model, G)) > len(start.dropped):
-        names = "; ".join(start.problem.joint_row(k) for k in sorted(loose))
+    loose = redundant_rows(model, np.delete(G, start.dropped, axis=0))
+    if loose:
+        kept = np.delete(np.arange(len(G)), start.dropped)
+        names = "; ".join(start.problem.joint_row(int(kept[k])) for k in loose)
         raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
     return metric.choose(metric.columns(G), len(metric.scale) - len(G) + len(start.dropped))
 

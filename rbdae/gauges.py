@@ -13,7 +13,7 @@ reads states by them; a `Solution` keeps its own.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
@@ -122,6 +122,22 @@ class Gauges:
         """For another problem."""
         out = Gauges(self.gauges[0])
         out.times, out.gauges = self.times.copy(), self.gauges.copy()
+        return out
+
+    def arrays(self) -> dict[str, Any]:
+        """For a file."""
+        return {
+            "gauge_t": np.array(self.times, dtype=float),
+            "gauge_S": np.stack([g.S for g in self.gauges]),
+            "gauge_sizes": np.stack([g.sizes for g in self.gauges]),
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any]) -> Gauges:
+        """From a file."""
+        gauges = [Gauge(S, sizes) for S, sizes in zip(arrays["gauge_S"], arrays["gauge_sizes"], strict=True)]
+        out = cls(gauges[0])
+        out.times, out.gauges = [float(t) for t in arrays["gauge_t"]], gauges
         return out
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -443,17 +443,32 @@ class Problem:
         self.callbacks.rhs(t, out.y0, out.yd0)
         return out
 
+    def gauge_arrays(self) -> dict[str, Any]:
+        """The gauges of the last run, for a file."""
+        return self._own_gauges().arrays()
+
+    def with_gauges(self, arrays: Mapping[str, Any]) -> Problem:
+        """A copy that reads states by the gauges of a file; `y0` stays the state that it is."""
+        return self._copy_in(Gauges.of(arrays))
+
     def with_own_gauges(self) -> Problem:
         """This problem, or where its last run has changed the gauge a copy, which later runs do not touch."""
-        if not self._own_gauges().times:
-            return self
+        own = self._own_gauges()
+        return self._copy_in(own.copy()) if own.times else self
+
+    def _copy_in(self, gauges: Gauges) -> Problem:
+        n_q = self.layout.q.stop
+        w, _ = self._present_motion(self.t0, self.y0)
         out = copy.copy(self)
         for name in [name for name in out.__dict__ if name.endswith("_kernel")]:
             del out.__dict__[name]
-        out._workspace = Workspace(self.model, self._workspace.settings)
-        out._gauges = self._own_gauges().copy()
+        out._workspace = Workspace(self.model, replace(self._workspace.settings, gauge=gauges.gauges[0]))
+        out._gauges = gauges
         out._pattern = None
         out.callbacks = Callbacks(out._formulation, out._workspace, lambda: out.sparsity)
+        out.y0 = np.concatenate([self.y0[:n_q], gauges.gauges[0].S @ w])
+        out.yd0 = np.empty(self.n)
+        out.callbacks.rhs(self.t0, out.y0, out.yd0)
         return out
 
     # ------------------------------------------------------------ projection

@@ -18,7 +18,6 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.formulations import FORMULATIONS
 from rbdae.joints import AbstractJoint, Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
 from rbdae.rotations import CHARTS
 
@@ -333,20 +332,8 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "tied": tied,
     "floating": floating,
 }
-# the analytic null-space matrix is for trees of spherical joints
-NO_TREE = {"loop", "tied"}
-
-
-def fits(system: str, pairing: Pairing) -> bool:
-    return not (FORMULATIONS[pairing.formulation].reduced and system in NO_TREE)
-
-
-PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS if fits(s, p)]
+PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
-
-
-def pairings_for(system: str) -> list[Pairing]:
-    return [p for p in PAIRINGS if fits(system, p)]
 
 
 def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> rbdae.Problem:
