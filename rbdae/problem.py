@@ -16,7 +16,7 @@ from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.assembly import Assembly
 from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
-from rbdae.gauges import LIMIT, Gauges, measure
+from rbdae.gauges import LIMIT, Gauges, Measure, measure
 from rbdae.gradient import gradient, minimum_norm
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
@@ -398,6 +398,10 @@ class Problem:
         self._workspace.make_wide()
         return self._workspace.compiled(gauge_kernels.motion)
 
+    @cached_property
+    def _measure(self) -> Measure:
+        return measure(self.model)
+
     def _present_motion(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w and T."""
         n_v, n_nu = self._sizes["n_v"], self._sizes["n_nu"]
@@ -423,13 +427,13 @@ class Problem:
         """Whether T has grown too much since the present gauge was chosen."""
         _, T = self._present_motion(t, y)
         present = self._own_gauges().gauges[-1]
-        return bool(np.any(measure(self.model).sizes(T) > LIMIT * present.sizes))
+        return bool(np.any(self._measure.sizes(T) > LIMIT * present.sizes))
 
     def in_new_gauge(self, t: float, y: Vec) -> Problem:
         """This problem from (t, y) on, in a gauge chosen there; the two share their gauges and working memory."""
         w, _ = self._present_motion(t, y)
         n_q = self.layout.q.stop
-        metric = measure(self.model)
+        metric = self._measure
         Z = np.empty(24 * self.model.n)
         self._natural_kernel(t, y, Z)
         G = gradient(self.model, np.asarray(t), Z.reshape(-1, 24))
