@@ -14,7 +14,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
-from rbdae.gradient import gradient, redundant_rows
+from rbdae.gradient import gradient, nearly_redundant, redundant_rows
 from rbdae.kernels import block as kb
 from rbdae.model import Model, compile_system, rotation_matrices
 from rbdae.problem import Problem
@@ -300,7 +300,9 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
     if (hold or report) and not small:
         raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")
     failure: ProjectionError | None = None
-    if not (small and (model.tree.closing or hold or report)):
+    loops = small and len(model.tree.closing) > 0
+    risky = loops and nearly_redundant(gradient(model, np.asarray(t0), problem.natural(t0, y)))
+    if not (risky or hold or report):
         try:
             y = problem.project(t0, y, Projection(max_iterations=50))
         except ProjectionError as error:
@@ -308,9 +310,10 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
                 raise
             failure = error
         else:
-            natural = problem.natural(t0, y)
+            Z = problem.natural(t0, y)
             p = y[_quaternion_places(model)]
-            return _Start(model, problem, natural[:, :3], p, natural[:, 12:15], angular_velocities(natural), None, ())
+            dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z)) if loops else ()
+            return _Start(model, problem, Z[:, :3], p, Z[:, 12:15], angular_velocities(Z), None, dropped)
     try:
         done = assemble_dense(model, t0, violation, problem.joint_row, hold)
     except ValueError as error:

@@ -94,6 +94,14 @@ def redundant_rows(model: Model, G: Mat) -> tuple[int, ...]:
     return tuple(sorted(int(k) for k in pivot[rank:]))
 
 
+def nearly_redundant(G: Mat) -> bool:
+    """Whether Newton's method with a factorisation of G M^-1 G^T would take wild steps."""
+    scale = np.linalg.norm(G, axis=1)
+    scale[scale == 0.0] = 1.0
+    s = np.linalg.svd(G / scale[:, None], compute_uv=False)
+    return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
+
+
 def minimum_norm(G: Mat, la: Mat) -> tuple[Mat, Bools]:
     """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique."""
     U, s, _ = np.linalg.svd(G, full_matrices=True)
@@ -107,4 +115,12 @@ def minimum_norm(G: Mat, la: Mat) -> tuple[Mat, Bools]:
     return best, loose
 
 
-__all__ = ["coefficients", "combine", "gradient", "minimum_norm", "natural_gradients", "redundant_rows"]
+__all__ = [
+    "coefficients",
+    "combine",
+    "gradient",
+    "minimum_norm",
+    "natural_gradients",
+    "nearly_redundant",
+    "redundant_rows",
+]

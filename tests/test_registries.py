@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import adapter, formulations, quantities, reference, rotations, solution, solving, study
+from rbdae import adapter, formulations, gauges, quantities, reference, rotations, solution, solving, study
 from rbdae.body import Body
 from rbdae.forces import AbstractForce, Bushing
 from rbdae.joints import (
@@ -103,6 +103,9 @@ EXAMPLES: dict[type, Any] = {
     Dot2: lambda: Dot2((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     Distance: lambda: Distance((1, 0, 0), (0, 1, 0), 1.0),
     Bushing: lambda: Bushing(_bodies()[0], stiffness=1.0),
+    gauges.Gauge: lambda: gauges.Gauge(np.eye(1), np.ones(1)),
+    gauges.Gauges: lambda: gauges.Gauges(gauges.Gauge(np.eye(1), np.ones(1))),
+    gauges.Measure: lambda: gauges.measure(_problem().model),
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],
     study.Comparison: lambda: _comparison(),
