@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae import gauges
+from rbdae._frozen import twin
 from rbdae.drives import Angle
 from rbdae.formulations import gauge as gauge_form
 from rbdae.formulations import null_space
@@ -213,6 +214,43 @@ def test_rows_of_the_overdetermined_form(system, rotation, rng):
     jacobian(0.0, y, yd, 0.7, J)
     assert np.array_equal(J[: problem.n], problem.jacobian(0.0, y, yd, 0.7))
     assert worst(J[problem.n :], differences(rows, y)[problem.n :], 1e-3)[0] < 1e-8
+
+
+def test_redundant_equations_are_refused_or_left_out(rng):
+    """A planar four-bar of four hinges: three equations follow from the others."""
+    system = four_bar()
+    bars = system.bodies
+    closed = rbdae.System(gravity=system.gravity)
+    made = {body.name: _again(closed, body) for body in bars}
+    made["ground"] = closed.ground
+    for joint in system.joints[:-1]:
+        closed.add_joint(twin(joint, a=made[joint.a.name], b=made[joint.b.name]))
+    closed.add_joint(Revolute(made["coupler"], made["rocker"], at_a=(1, 0, 0), at_b=(1.25, 0, 0), name="B"))
+    with pytest.raises(ValueError, match=r"3 joint equations follow from the others.*joint 'B'"):
+        rbdae.formulate(closed, "null-space")
+    problem = rbdae.formulate(closed, "null-space", redundant="minimum-norm")
+    absolute = rbdae.formulate(closed, "index-0", redundant="minimum-norm")
+    assert len(problem.redundant) == 3 and problem._sizes["n_nu"] == 1
+    assert close(
+        problem.rhs(0.0, problem.y0)[problem.layout.q], absolute.rhs(0.0, absolute.y0)[problem.layout.q], 1e-10
+    )
+    assert close(problem.multipliers(0.0, problem.y0), absolute.multipliers(0.0, absolute.y0), 1e-8)
+    y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    found = problem.jacobian(0.0, y, yd, 0.0)
+    assert worst(found, differences(lambda z: problem.residual(0.0, z, yd), y), 1e-3)[0] < 1e-6
+    assert worst(problem.rhs_jacobian(0.0, y), differences(lambda z: problem.rhs(0.0, z), y), 1e-3)[0] < 1e-6
+
+
+def _again(system, body):
+    return system.add_body(
+        body.name,
+        mass=body.mass,
+        inertia=body.inertia,
+        position=body.position,
+        orientation=Rotation.from_quat(body.orientation[[1, 2, 3, 0]]),
+        velocity=body.velocity,
+        angular_velocity=body.angular_velocity,
+    )
 
 
 def test_trees_of_ball_joints_keep_the_analytic_matrix():
