@@ -110,7 +110,9 @@ def formulate(
         ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"ggl"``, ``"hiller-anantharaman"``,
         ``"baumgarte"`` (``"baumgarte-ode"``), ``"overdetermined"`` (``"overdetermined-1"``), ``"null-space"``,
         ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``, ... of Assimulo). Also
-        ``"hamiltonian-momentum"``, ... for the values of `constraint`.
+        ``"hamiltonian-momentum"``, ... for the values of `constraint`. ``"null-space"`` costs O(n) for trees of
+        spherical joints and O(n^3) in the number of velocities for all other systems; there its quasi-velocities are
+        those of a gauge, which `solve` changes where it has to (`rbdae.gauges`).
     rotation : str
         ``"quaternion"``, ``"directors"``, ``"euler-313"``.
     velocity : str
