@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO, final
 
 import numpy as np
 
+from rbdae import gauges
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Request, Unsupported
 from rbdae.solution import EventLog, Solution
@@ -433,10 +434,13 @@ def solve(
             options=options,
         )
         began = time.perf_counter()
-        outcome = speaker.run(problem, method, request)
+        if problem.has_gauges:
+            outcome = gauges.run(problem, lambda part, asked: speaker.run(part, method, asked), request)
+        else:
+            outcome = speaker.run(problem, method, request)
         outcome.stats.seconds = time.perf_counter() - began
     solution = Solution(
-        problem=problem,
+        problem=problem.with_own_gauges() if problem.has_gauges else problem,
         t=outcome.t,
         y=outcome.y,
         solver=solver,

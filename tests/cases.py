@@ -18,7 +18,6 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.formulations import FORMULATIONS
 from rbdae.joints import (
     AbstractJoint,
     Coincidence,
@@ -351,8 +350,6 @@ JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
     "point-on-line": (PointOnLine, 0.3),
     "point-on-plane": (PointOnPlane, 0.0),
 }
-# those that have an analytic null-space matrix
-NULL_SPACE_JOINTS = {"spherical"}
 
 
 def matched(kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None) -> AbstractJoint:
@@ -410,26 +407,11 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "tied": tied,
     "floating": floating,
 }
-# the analytic null-space matrix is for trees of spherical joints
-NO_TREE = {"loop", "tied"}
-
-
 JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
-NO_TREE |= {f"joint-{kind}" for kind in JOINTS if kind not in NULL_SPACE_JOINTS}
-
-
-def fits(system: str, pairing: Pairing) -> bool:
-    return not (FORMULATIONS[pairing.formulation].reduced and system in NO_TREE)
-
-
-PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS if fits(s, p)]
-JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS if fits(s, p)]
+PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
+JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
-
-
-def pairings_for(system: str) -> list[Pairing]:
-    return [p for p in PAIRINGS if fits(system, p)]
 
 
 def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> rbdae.Problem:

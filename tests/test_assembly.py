@@ -154,7 +154,7 @@ def test_a_loop_that_cannot_close_says_how_far_it_gapes(call):
 
 def test_velocities_that_cannot_be_are_refused():
     system = _turning(2.0)
-    with pytest.raises(ValueError, match="no velocities satisfy the constraints: .* what is held"):
+    with pytest.raises(ValueError, match=r"no velocities satisfy the constraints: .* what is held"):
         rbdae.assemble(system, hold=[("a", "orientation"), ("c", "orientation")] if _is_open(system) else ["a", "c"])
 
 

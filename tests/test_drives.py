@@ -18,10 +18,9 @@ from test_derivatives import Derivatives, _agree
 import rbdae
 from rbdae import drives, joints
 from rbdae._arrays import Vec
-from rbdae.formulations import FORMULATIONS
 
 START = 0.3
-PAIRINGS = [p for p in cases.PAIRINGS if not FORMULATIONS[p.formulation].reduced]
+PAIRINGS = cases.PAIRINGS
 
 
 @cache

@@ -31,7 +31,7 @@ def _problem(closing: str, pairing: Pairing, spin: float = 1.5) -> rbdae.Problem
 
 @pytest.mark.parametrize("formulation", [f for f in FORMULATIONS if f != "null-space"])
 def test_the_default_names_the_equations(formulation):
-    with pytest.raises(ValueError, match="^3 joint equations follow from the others at the start") as caught:
+    with pytest.raises(ValueError, match=r"^3 joint equations follow from the others at the start") as caught:
         rbdae.formulate(cases.four_bar("redundant"), formulation)
     message = str(caught.value)
     named = re.findall(r"joint '([A-D])', equation \d of 5", message)
