@@ -297,7 +297,7 @@ STATICS = {
 }
 
 
-@pytest.mark.parametrize("pairing", ABSOLUTE, ids=str)
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
 @pytest.mark.parametrize("kind", JOINTS)
 def test_a_body_at_rest_on_a_joint(kind: str, pairing: Pairing) -> None:
     """The joint carries the weight, and its moment about the joint's point; held from the ground, on either side."""
