@@ -13,7 +13,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
-from rbdae.forces import Bushing
+from rbdae.forces.element import Element, PointSpring, UserElement
+from rbdae.forces.packing import Packed, pack
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.block import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.kernels.drives import ANGLE
@@ -48,6 +49,7 @@ class Model:
     drives: Any
     foreign: tuple[Foreign, ...]
     rheonomic: dict[int, Rheonomic]
+    forces: Packed
     joints: tuple[PackedJoint, ...]
     tree: Tree
     x: Mat
@@ -161,17 +163,20 @@ def compile_system(system: System) -> Model:
     primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
 
     springs: list[Any] = []
+    pieces: list[tuple[str, Element | UserElement, tuple[int, int]]] = []
     for force in system.forces:
-        if not isinstance(force, Bushing):
-            raise TypeError(f"force {force.name!r}: no kernel for {type(force).__name__}; known: Bushing")
-        a, b = (number[id(body)] for body in force.bodies)
-        row = np.zeros((), dtype=BUSHING)
-        row["body"] = (a, b)
-        row["A"] = _shift(force.A, shift[a], shift[b])
-        row["stiffness"] = force.stiffness
-        row["damping"] = force.damping
-        row["damped"] = bool(np.any(force.damping))
-        springs.append(row)
+        a, b = [*(number[id(body)] for body in force.bodies), n][:2]
+        for piece in force.pieces():
+            if not isinstance(piece, PointSpring):
+                pieces.append((force.name or "", piece, (a, b)))
+                continue
+            row = np.zeros((), dtype=BUSHING)
+            row["body"] = (a, b)
+            row["A"] = _shift(piece.A, shift[a], shift[b])
+            row["stiffness"] = piece.stiffness
+            row["damping"] = piece.damping
+            row["damped"] = bool(np.any(piece.damping))
+            springs.append(row)
     bushings = np.array(springs, dtype=BUSHING) if springs else np.zeros(0, dtype=BUSHING)
 
     p = np.array([body.orientation for body in bodies])
@@ -180,6 +185,8 @@ def compile_system(system: System) -> Model:
     arm = np.array(shift[:n])
     x = np.array([body.position for body in bodies]) + np.einsum("bij,bj->bi", R, arm)
     xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, np.cross(om, arm))
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
     tree = spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints])
     return Model(
         system=system,
@@ -190,6 +197,7 @@ def compile_system(system: System) -> Model:
         drives=np.array(drives, dtype=DRIVE) if drives else np.zeros(0, dtype=DRIVE),
         foreign=tuple(foreign),
         rheonomic=rheonomic,
+        forces=pack(pieces, shift, start),
         joints=tuple(joints),
         tree=tree,
         x=x,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
+from rbdae.forces.packing import potential as potential_of
 from rbdae.gradient import coefficients, combine
 from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE
 from rbdae.model import Model
@@ -43,7 +44,7 @@ class BodyState:
 @final
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """Kinetic, potential (weight and bushings) and total energy, J."""
+    """Kinetic, potential (weight and forces that have one) and total energy, J."""
 
     kinetic: Vec
     potential: Vec
@@ -169,6 +170,11 @@ def energy(model: Model, Z: Mat, settings: Settings) -> Energy:
     for force in model.bushings:
         P = combine(model, force["A"], force["body"], Z, 0)
         potential = potential + 0.5 * np.einsum("...i,ij,...j->...", P, force["stiffness"], P)
+    ground = np.broadcast_to(np.concatenate([np.zeros(3), np.eye(3).reshape(9)]), (*Z.shape[:-2], 12))
+    elements, entries = model.forces.elements, model.forces.entries
+    for k, pair in enumerate(elements["body"]):
+        both = [ground if b == model.n else Z[..., b, :12] for b in pair]
+        potential = potential + potential_of(elements, entries, k, np.concatenate(both, axis=-1))
     return Energy(kinetic, potential, kinetic + potential)
 
 

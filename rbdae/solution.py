@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Stats
+from rbdae.singular import singular_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,6 +95,11 @@ class Solution:
     def energy(self) -> Any:
         """`Energy`: `kinetic`, `potential` and `total`, shape (m,), in joules."""
         return self._problem.energy(self.t, self.y)
+
+    @cached_property
+    def singular_times(self) -> Vec:
+        """Times near which the joints of a loop passed a singular position, see `rbdae.singular`."""
+        return singular_times(self._problem, self.t, self.y)
 
     @cached_property
     def momentum(self) -> Any:

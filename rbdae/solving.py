@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TextIO, final
@@ -439,7 +439,7 @@ def solve(
         else:
             outcome = speaker.run(problem, method, request)
         outcome.stats.seconds = time.perf_counter() - began
-    return Solution(
+    solution = Solution(
         problem=problem.with_own_gauges() if problem.has_gauges else problem,
         t=outcome.t,
         y=outcome.y,
@@ -451,6 +451,17 @@ def solve(
         atol=absolute,
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
     )
+    return _with_warning(solution) if hasattr(problem, "model") else solution
+
+
+def _with_warning(solution: Solution) -> Solution:
+    """The same, with a word in the message where the joints of a loop passed a singular position."""
+    times = solution.singular_times
+    if not len(times):
+        return solution
+    listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
+    warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
+    return replace(solution, message=solution.message + warning)
 
 
 __all__ = ["SolverInfo", "SolverTable", "adapter", "find_method", "solve", "solvers", "solvers_for"]

@@ -54,6 +54,16 @@ def _viewed(array: Any) -> Any:
     return array.view(np.recarray) if array.dtype.names else array
 
 
+def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
+    """The kernel, and then what the user's Python functions have raised in it."""
+
+    def call(*arguments: Any) -> None:
+        kernel(*arguments)
+        raise_pending()
+
+    return call
+
+
 class Workspace:
     """Owns the arrays behind a block's address; the address is good as long as the workspace lives.
 
@@ -213,6 +223,13 @@ class Workspace:
         bushings = model.bushings.copy()
         bushings["body"] = rank[bushings["body"]]
         drives = model.drives.copy()
+        forces = model.forces.elements.copy()  # with the memory of this problem alone
+        forces["body"] = rank[forces["body"]]
+        self.head["n_elements"] = len(forces)
+        self.head["n_entries"] = len(model.forces.entries)
+        self._own("elements", forces)
+        self._own("entries", model.forces.entries)
+        self._own("fold", np.zeros(1, dtype=kb.fold_dtype(self._scalar)))
         self.head["n_drives"] = len(drives)
         self._own("drives", drives)
         self.head["n_pairs"] = len(pairs)
@@ -249,6 +266,8 @@ class Workspace:
             "joints": len(self.model.primitives) > 0,
             "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
             "bushings": len(self.model.bushings) > 0,
+            "elements": len(self.model.forces.elements) > 0,
+            "user-forces": bool(np.any(self.model.forces.elements["shaping"] == kb.USER)),
             "rheonomic": len(self.model.drives) > 0,
             "corrected": self.settings.corrected,
             "baumgarte": self.settings.baumgarte is not None,
@@ -259,14 +278,8 @@ class Workspace:
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to the block."""
         bound = partial(kernel.compiled(self.features), self.m)
-        if not any(function.python for function in self.model.foreign):
-            return bound
-
-        def checked(*args: Any) -> None:
-            bound(*args)
-            raise_pending()
-
-        return checked
+        foreign = (*self.model.foreign, *self.model.forces.functions)
+        return _raising(bound) if any(function.python for function in foreign) else bound
 
     def sizes(self) -> dict[str, int]:
         """n_q, n_v, n_la, n_internal, n_rows, n_nu."""
@@ -302,6 +315,7 @@ class Workspace:
         try:
             self.head["n_blocks"] = 0
             kernel(self.m, 0.0, y, yd, 1.0, dummy)
+            raise_pending()
             n = int(self.head["cursor"][0])
             self.head["n_blocks"] = n
             self._own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))

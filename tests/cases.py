@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -18,7 +18,24 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.joints import AbstractJoint, Coincidence, Distance, Dot1, Dot2, Primitive, Spherical
+from rbdae.joints import (
+    AbstractJoint,
+    Coincidence,
+    Cylindrical,
+    Distance,
+    Dot1,
+    Dot2,
+    Fixed,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Primitive,
+    Prismatic,
+    Revolute,
+    Rod,
+    Spherical,
+    Universal,
+)
 from rbdae.rotations import CHARTS
 
 
@@ -320,6 +337,64 @@ def floating() -> rbdae.System:
     return system
 
 
+# every joint of the library, and how far apart along its axis (or at all) it lets its two points be
+JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
+    "spherical": (Spherical, 0.0),
+    "revolute": (Revolute, 0.0),
+    "prismatic": (Prismatic, 0.3),
+    "cylindrical": (Cylindrical, 0.3),
+    "planar": (Planar, 0.0),
+    "universal": (Universal, 0.0),
+    "fixed": (Fixed, 0.0),
+    "rod": (Rod, 0.6),
+    "point-on-line": (PointOnLine, 0.3),
+    "point-on-plane": (PointOnPlane, 0.0),
+}
+
+
+def matched(kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None) -> AbstractJoint:
+    """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`."""
+    cls, apart = JOINTS[kind]
+    first, second = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]) for body in (a, b))
+    axis = np.array(axis, float) / np.linalg.norm(axis)
+    end = a.position + first.apply(at_a + apart * axis)
+    ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name}
+    if kind in ("spherical", "rod"):
+        return cls(a, b, **ends)
+    if kind in ("point-on-line", "point-on-plane"):
+        return cls(a, b, axis_a=axis, **ends)
+    other = np.cross(axis, (0.3, -0.5, 0.8)) if kind == "universal" else axis
+    return cls(a, b, axis_a=axis, axis_b=second.inv().apply(first.apply(other)), **ends)
+
+
+def jointed(kind: str) -> rbdae.System:
+    """A chain of two bodies: ground - joint - first - joint - second, the second being body `a` of its joint."""
+    system = rbdae.System(gravity=(0.4, -0.6, -9.81))
+    first = system.add_body(
+        "first",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.2, -0.1, 0.3),
+        position=(0.6, 0.2, -0.5),
+        orientation=_turn(0.5, -0.4, 0.3),
+        velocity=(0.4, -0.2, 0.3),
+        angular_velocity=(0.8, 0.5, -1.0),
+    )
+    second = system.add_body(
+        "second",
+        mass=1.4,
+        inertia=0.7 * INERTIA,
+        center_of_mass=(-0.1, 0.2, 0.1),
+        position=(1.5, 0.5, -0.2),
+        orientation=_turn(-0.4, 0.6, 0.5),
+        velocity=(-0.3, 0.5, 0.1),
+        angular_velocity=(-0.6, 0.9, 0.7),
+    )
+    system.add_joint(matched(kind, system.ground, first, np.array((0.2, 0.3, -0.4)), (1.0, 0.4, -0.6), "outer"))
+    system.add_joint(matched(kind, second, first, np.array((-0.4, 0.1, 0.3)), (0.3, 1.0, 0.5), "inner"))
+    return system
+
+
 SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "A": heavy_top,
     "B": tennis_racket,
@@ -332,7 +407,10 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "tied": tied,
     "floating": floating,
 }
+JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
 PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
+JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS]
+JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
 
 
@@ -344,7 +422,7 @@ def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> r
 @cache
 def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
     """A problem at the mechanism's own start; shared, so tests must not write into it."""
-    return formulate(SYSTEMS[system](), pairing, **options)
+    return formulate((SYSTEMS | JOINT_SYSTEMS)[system](), pairing, **options)
 
 
 # ---------------------------------------------------------------- the same mechanism elsewhere
@@ -399,7 +477,11 @@ def rebuild(
         a, b = joint.bodies
         points = {"at_a": at(a, joint.at_a), "at_b": at(b, joint.at_b)}
         parts = {"parts": tuple(_moved(p, a.fixed, b.fixed, turn, shift) for p in joint.primitives())}
-        more = parts if isinstance(joint, Tie) else {}
+        more: dict[str, Any] = parts if isinstance(joint, Tie) else {}
+        for side, body in (("a", a), ("b", b)):
+            for what in (f"axis_{side}", f"normal_{side}"):
+                if body.fixed and hasattr(joint, what):
+                    more[what] = turn.apply(np.array(getattr(joint, what)))
         out.add_joint(twin(joint, a=made[a.name], b=made[b.name], **points, **more))
     matrix = turn.as_matrix()
     for force in forces:
@@ -498,3 +580,103 @@ def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterato
 
 
 ROTATIONS = list(CHARTS)
+
+
+# ---------------------------------------------------------------- prescribed motions
+
+
+def driven() -> rbdae.System:
+    """Every drive: a carriage that is pushed along its rail with a pendulum on it, an arm that is turned, and a rod of
+    prescribed length from the arm to a body of which a point follows a curve."""
+    joints, drives = rbdae.joints, rbdae.drives
+    system = rbdae.System(gravity=(0.3, -0.5, -9.81))
+    tilt, swing = _turn(0.1, 0.2, 0.3), _turn(-0.3, 0.1, 0.2)
+    cart = system.add_body("cart", mass=2.0, inertia=0.2 * INERTIA, position=(0.1, 0.0, 0.0), orientation=tilt)
+    bob = system.add_body(
+        "bob",
+        mass=1.0,
+        inertia=0.1 * INERTIA,
+        center_of_mass=(0.1, 0.0, -0.1),
+        position=(0.0, 0.0, -1.0),
+        orientation=swing,
+        angular_velocity=(0.4, 1.5, -0.3),
+    )
+    arm = system.add_body("arm", mass=0.5, inertia=0.1 * INERTIA, position=(0.0, 1.0, 0.0))
+    tool = system.add_body(
+        "tool", mass=0.7, inertia=0.15 * INERTIA, position=(1.0, 1.0, 0.0), angular_velocity=(0.5, 0.2, -0.6)
+    )
+    rail = system.add_joint(joints.Prismatic(system.ground, cart, axis_a=(1, 0, 0), axis_b=None))
+    system.add_joint(
+        joints.Revolute(
+            cart,
+            bob,
+            at_b=swing.inv().apply((0, 0, 1.0)),
+            axis_a=tilt.inv().apply((0, 1, 0)),
+            axis_b=None,
+        )
+    )
+    hinge = system.add_joint(
+        joints.Revolute(system.ground, arm, at_a=(0, 1, 0), axis_a=(1, 0, 0), axis_b=(1, 0, 0), name="hinge")
+    )
+    system.add_joint(
+        drives.Displacement(
+            rail,
+            (lambda t: 0.1 + 0.05 * np.sin(3 * t), lambda t: 0.15 * np.cos(3 * t), lambda t: -0.45 * np.sin(3 * t)),
+            name="push",
+        )
+    )
+    system.add_joint(
+        drives.Angle(hinge, (lambda t: 0.3 + 2 * t + t * t, lambda t: 2 + 2 * t, lambda t: 2.0), name="motor")
+    )
+    system.add_joint(
+        drives.DrivenRod(
+            arm,
+            tool,
+            (lambda t: 1 + 0.1 * np.sin(t), lambda t: 0.1 * np.cos(t), lambda t: -0.1 * np.sin(t)),
+            at_b=(0.1, 0.2, 0.3),
+            name="hoist",
+        )
+    )
+    system.add_joint(
+        drives.PointMotion(
+            tool,
+            system.ground,
+            (lambda t: (1, 1 + 0.1 * t * t, 0.0), lambda t: (0, 0.2 * t, 0.0), lambda t: (0, 0.2, 0.0)),
+            name="guide",
+        )
+    )
+    return system
+
+
+# ---------------------------------------------------------------- loops
+
+
+def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6) -> rbdae.System:
+    """A planar four-bar linkage, placed roughly. The last joint leaves the plane free to the others (`plain`), or is a
+    hinge as they are (`redundant`): three of its equations then follow from theirs. A pendulum may hang beside it."""
+    joints = rbdae.joints
+    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+    data: dict[str, Any] = {"mass": 1.0, "inertia": (0.01, 0.1, 0.1)}
+    up = _turn(0.0, 0.0, 0.5 * np.pi)
+    a = system.add_body("a", position=(0.0, 0.5, 0.0), orientation=up, **data)
+    b = system.add_body("b", position=(0.5, 1.0, 0.05), **data)
+    c = system.add_body("c", position=(1.02, 0.5, 0.0), orientation=up, **data)
+    ground = system.ground
+    system.add_joint(joints.Revolute(ground, a, at_b=(-0.5, 0, 0), name="A"))
+    system.add_joint(joints.Revolute(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="B"))
+    system.add_joint(joints.Revolute(b, c, at_a=(length, 0, 0), at_b=(0.5, 0, 0), name="C"))
+    if closing == "redundant":
+        system.add_joint(joints.Revolute(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D"))
+    else:
+        system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), axis_a=(0, 0, 1), name="D"))
+    if pendulum:
+        bob = system.add_body(
+            "bob",
+            mass=0.8,
+            inertia=(0.2, 0.3, 0.25),
+            position=(3.0, -0.3, 0.1),
+            orientation=_turn(0.2, 0.4, -0.1),
+            angular_velocity=(0.5, 0.8, -0.4),
+        )
+        system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
+    return system

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Self
 
 from rbdae.body import Body
+from rbdae.forces.element import Piece
 
 
 class AbstractForce(ABC):
@@ -15,7 +16,10 @@ class AbstractForce(ABC):
 
     1. it is a final frozen dataclass with identity as equality (``eq=False``), with a field `name`;
     2. its constructor checks everything that does not need the system;
-    3. `bodies` names those that the user gave; once `kept` by a system, all on which it acts.
+    3. `bodies` names those that the user gave; once `kept` by a system, all on which it acts, one or two;
+    4. `pieces` says what it consists of, in natural coordinates of its bodies with the origins of the body frames as
+       points (the kernels know pieces, no classes of forces); one body stands for the pair with the ground. How many
+       there are, and which numbers in them are zero, does not change.
     """
 
     __slots__ = ()
@@ -30,6 +34,10 @@ class AbstractForce(ABC):
     @abstractmethod
     def kept(self, name: str, ground: Body) -> Self:
         """The force as a system keeps it: with a name, and the ground where no other body was given."""
+
+    @abstractmethod
+    def pieces(self) -> tuple[Piece, ...]:
+        """What it consists of."""
 
 
 __all__ = ["AbstractForce"]

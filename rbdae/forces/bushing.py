@@ -1,17 +1,23 @@
-"""The linear translational bushing."""
+"""The linear bushing, with three or six components."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, final
+from typing import TYPE_CHECKING, Self, final
+
+import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import Piece, PointSpring, relative_turn
 from rbdae.joints.base import title
 from rbdae.joints.primitives import Coincidence
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
 
 
 @final
@@ -21,6 +27,12 @@ class Bushing(AbstractForce):
 
     With P = (x_a + R_a at_a) - (x_b + R_b at_b) the force on `a` at its point is -K P - D Pdot; the opposite
     one acts on `b` at its own. The potential is P . K P / 2.
+
+    With a rotational stiffness or damping it has six components. R = R_b^T R_a R_rest^T being the rotation of `a`
+    relative to `b` away from that at rest, theta = ((R32 - R23)/2, (R13 - R31)/2, (R21 - R12)/2) is its axis times the
+    sine of its angle: the rotation vector as long as that is small. The potential is theta . Kr theta / 2, the torque
+    on `a` and the opposite one on `b` are the gradient of that, and the damping acts likewise on the rate of theta.
+    Beyond a quarter of a turn the torque falls again.
 
     Parameters
     ----------
@@ -32,6 +44,12 @@ class Bushing(AbstractForce):
         positive semidefinite matrix.
     at_a, at_b : (3,) array_like
         The points in the body frames.
+    rotational_stiffness, rotational_damping : float, (3,) or (3, 3) array_like, optional
+        Kr in N m/rad and Dr in N m s/rad, as the translational ones; about the axes of the frame of `b` (for the ground
+        those of space).
+    rest : Rotation, (4,) or (3, 3) array_like, optional
+        The orientation of `a` relative to `b` at which there is no torque; without it that in which the bodies were
+        added.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "bushing-1" and so on.
 
@@ -46,6 +64,9 @@ class Bushing(AbstractForce):
     stiffness: Mat
     damping: Mat
     A: Vec
+    rotational_stiffness: Mat
+    rotational_damping: Mat
+    rest: Vec | None
     name: str | None
 
     def __init__(
@@ -57,6 +78,9 @@ class Bushing(AbstractForce):
         damping: ArrayLike = 0.0,
         at_a: ArrayLike = (0.0, 0.0, 0.0),
         at_b: ArrayLike = (0.0, 0.0, 0.0),
+        rotational_stiffness: ArrayLike = 0.0,
+        rotational_damping: ArrayLike = 0.0,
+        rest: ArrayLike | Rotation | None = None,
         name: str | None = None,
     ) -> None:
         owner = title("Bushing", a, b, name, "force")
@@ -67,6 +91,9 @@ class Bushing(AbstractForce):
             stiffness=_check.semidefinite(owner, "stiffness", stiffness),
             damping=_check.semidefinite(owner, "damping", damping),
             A=Coincidence(_check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)).A,
+            rotational_stiffness=_check.semidefinite(owner, "rotational_stiffness", rotational_stiffness),
+            rotational_damping=_check.semidefinite(owner, "rotational_damping", rotational_damping),
+            rest=None if rest is None else _check.orientation(owner, rest),
             name=name,
         )
 
@@ -88,6 +115,26 @@ class Bushing(AbstractForce):
     def kept(self, name: str, ground: Body) -> Self:
         """The same bushing with a name and two bodies."""
         return twin(self, name=name, b=ground if self.b is None else self.b)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """The translational spring, and an element for the rotation where there is one."""
+        spring = PointSpring(self.A, self.stiffness, self.damping)
+        if not (self.rotational_stiffness.any() or self.rotational_damping.any()):
+            return (spring,)
+        if self.rest is not None:
+            rest = _matrix(self.rest)
+        else:
+            rest = _matrix(self.a.orientation)
+            if self.b is not None:
+                rest = _matrix(self.b.orientation).T @ rest
+        return spring, relative_turn(self.rotational_stiffness, self.rotational_damping, rest)
+
+
+def _matrix(p: Vec) -> Mat:
+    """R of a unit quaternion, scalar first."""
+    v = p[1:]
+    skew = np.cross(np.eye(3), v)
+    return np.asarray(np.eye(3) + 2.0 * p[0] * skew + 2.0 * skew @ skew)
 
 
 __all__ = ["Bushing"]

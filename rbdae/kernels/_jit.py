@@ -260,6 +260,11 @@ def is_compiled(function: Any) -> bool:
     return isinstance(function, Dispatcher)
 
 
+def like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
+    """A function made around a user's one, compiled where that one is."""
+    return cast(Callable[..., Any], numba.njit(made)) if ENABLED and is_compiled(function) else made
+
+
 def foreign(function: Any, n_in: int, n_out: int) -> Any:
     """A user's numba function f(t, x, out) as a C function."""
     pointer = types.CPointer(types.float64)

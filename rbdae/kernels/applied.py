@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from rbdae.kernels._jit import jit
 from rbdae.kernels.bushings import bushing_forces, put_bushing_tangents
+from rbdae.kernels.elements import element_forces, put_element_tangents
 
 
 @jit
 def applied_forces(m):
     """Add all applied forces to the natural forces."""
     bushing_forces(m)
+    element_forces(m)
 
 
 @jit
 def put_applied_tangents(m, row):
     """-d(forces)/d(q, v) of all applied forces in the rows of the dynamics."""
     put_bushing_tangents(m, row)
+    put_element_tangents(m, row)

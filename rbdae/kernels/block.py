@@ -15,6 +15,8 @@ accessor                what
 ``rows(m)``             per primitive: P, Q, multipliers and tangents
 ``bushings(m)``         constants of the bushings
 ``drives(m)``           the rheonomic primitives and the addresses of their laws
+``elements(m)``         constants of the force elements; ``entries(m)`` the coefficients of their forms
+``fold(m)``             working memory of one force element
 ``factor(m)``           values of the factor L and D of the joint Schur complement
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
@@ -71,6 +73,9 @@ _ARRAYS = (
     "gauge",
     "elimination",
     "pivots",
+    "elements",
+    "entries",
+    "fold",
 )
 
 HEAD = np.dtype(
@@ -81,6 +86,8 @@ HEAD = np.dtype(
             "n_primitives",
             "n_bushings",
             "n_drives",
+            "n_elements",
+            "n_entries",
             "n_rows",
             "n_pairs",
             "n_q",
@@ -187,6 +194,46 @@ DRIVE = np.dtype(
     align=True,
 )
 
+# shapes of force elements
+IDENTITY = 0
+ROOT = 1
+ANGLE = 2
+USER = 3
+
+# see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant
+ELEMENT = np.dtype(
+    [
+        (name, "i8")
+        for name in [
+            "shaping",
+            "forms",
+            "first",
+            "last",
+            "start",
+            "tangent",
+            "damped",
+            "continued",
+            "holonomic",
+            "law",
+            "force",
+            "jacobian",
+        ]
+    ]
+    + [
+        ("body", "i8", (2,)),
+        ("stiffness", "f8", (3, 3)),
+        ("damping", "f8", (3, 3)),
+        ("rest", "f8", (3,)),
+        ("constant", "f8", (3,)),
+        ("sign", "f8"),
+        ("memory", "f8"),
+    ],
+    align=True,
+)
+
+# a coefficient of a form: row i, column j, or j = -1 for what does not depend on Z
+ENTRY = np.dtype([("form", "i8"), ("i", "i8"), ("j", "i8"), ("value", "f8")], align=True)
+
 PAIR = np.dtype(
     [
         ("body", "i8"),
@@ -233,8 +280,28 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
     )
 
 
+def fold_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of one force element, see kernels/elements.py."""
+    return np.dtype(
+        [(n, scalar, (3,)) for n in ("q", "r", "s", "f", "w", "u")]
+        + [(n, scalar, (3, 3)) for n in ("J", "X", "C", "E")]
+        + [(n, scalar, (3, 24)) for n in ("g", "h")]
+        + [
+            ("Z", scalar, (48,)),
+            ("F", scalar, (24,)),
+            ("y", scalar, (24,)),
+            ("z", scalar, (24,)),
+            ("user", scalar, (1152,)),
+        ]
+        + [(n, scalar, (24, 24)) for n in ("K", "D")]
+        + [(n, scalar, (12, 12)) for n in ("Y", "W")],
+        align=True,
+    )
+
+
 STATE = state_dtype("f8")
 ROW = row_dtype("f8")
+FOLD = fold_dtype("f8")
 
 
 @dataclass
@@ -260,6 +327,9 @@ class Parts:
     gauge: Any
     elimination: Any
     pivots: Any
+    elements: Any
+    entries: Any
+    fold: Any
     sink: Any = None
 
 
@@ -298,6 +368,21 @@ if _jit.ENABLED:
     def drives(m):
         h = head(m)
         return carray(as_pointer(h.drives), h.n_drives, DRIVE)
+
+    @jit
+    def elements(m):
+        h = head(m)
+        return carray(as_pointer(h.elements), h.n_elements, ELEMENT)
+
+    @jit
+    def entries(m):
+        h = head(m)
+        return carray(as_pointer(h.entries), h.n_entries, ENTRY)
+
+    @jit
+    def fold(m):
+        h = head(m)
+        return carray(as_pointer(h.fold), 1, FOLD)[0]
 
     @jit
     def factor(m):
@@ -404,6 +489,15 @@ else:
 
     def drives(m: Any) -> Any:
         return m.drives
+
+    def elements(m: Any) -> Any:
+        return m.elements
+
+    def entries(m: Any) -> Any:
+        return m.entries
+
+    def fold(m: Any) -> Any:
+        return m.fold[0]
 
     def factor(m: Any) -> Any:
         return m.factor

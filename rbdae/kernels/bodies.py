@@ -567,7 +567,7 @@ def place_tangent(m):
     S = states(m)
     if h.kind == DIRECTOR_RATE:
         return  # D0 = B = I and, with momenta, V = E^-1: constant, set when the block was made
-    joined = h.n_primitives + h.n_bushings > 0
+    joined = h.n_primitives + h.n_bushings + h.n_elements > 0
     for b in range(h.n_bodies):
         s = S[b]
         if h.kind == ANGULAR:
@@ -620,7 +620,7 @@ def move_tangent(m):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings == 0:
+    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings + h.n_elements == 0:
         return
     for b in range(h.n_bodies):
         s = S[b]

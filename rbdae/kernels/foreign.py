@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,9 +39,9 @@ class Foreign:
         inputs, outputs = ctypes.c_double * n_in, ctypes.c_double * n_out
 
         def call(t: float, x_at: int, out_at: int) -> None:
-            out = np.frombuffer(outputs.from_address(out_at))
+            out = np.frombuffer(cast(Any, outputs.from_address(out_at)))
             try:
-                x = np.frombuffer(inputs.from_address(x_at)) if n_in else np.empty(0)
+                x = np.frombuffer(cast(Any, inputs.from_address(x_at))) if n_in else np.empty(0)
                 function(t, x, out)
             except BaseException as error:
                 out[:] = np.nan

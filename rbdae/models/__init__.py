@@ -6,9 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from rbdae.models.andrews import andrews as andrews
+from rbdae.models.bricard import bricard as bricard
+from rbdae.models.chain import chain as chain
+from rbdae.models.chain import double_pendulum as double_pendulum
+from rbdae.models.flyball_governor import flyball_governor as flyball_governor
 from rbdae.models.heavy_top import heavy_top as heavy_top
 from rbdae.models.linked_bodies import linked_bodies as linked_bodies
+from rbdae.models.n_four_bar import n_four_bar as n_four_bar
+from rbdae.models.pendulum import cv_pendulum as cv_pendulum
+from rbdae.models.pendulum import pendulum as pendulum
+from rbdae.models.slider_crank import planar_slider_crank as planar_slider_crank
+from rbdae.models.slider_crank import spatial_slider_crank as spatial_slider_crank
 from rbdae.models.tennis_racket import tennis_racket as tennis_racket
+from rbdae.models.tops import bruels_cardona_top as bruels_cardona_top
+from rbdae.models.tops import rotations_top as rotations_top
 from rbdae.system import System
 
 
@@ -41,6 +53,36 @@ MODELS: Final[dict[str, Entry]] = {
     "linked_bodies": Entry(
         linked_bodies, 0.5, "two bodies, spherical joint and bushing, chaotic (null-space paper, Example C)"
     ),
+    "pendulum": Entry(pendulum, 5.0, "plane pendulum from the horizontal (IFToMM A01)"),
+    "cv_pendulum": Entry(cv_pendulum, 5.0, "plane pendulum with a period of 2 s (SUNDIALS cvPendulum)"),
+    "n_four_bar": Entry(n_four_bar, 0.2, "windows of rods, through singular positions later (IFToMM A02)"),
+    "andrews": Entry(andrews, 0.03, "Andrews' squeezing mechanism, seven bodies, three loops (IVP test set)"),
+    "bricard": Entry(bricard, 1.0, "six hinges in a loop, one redundant equation (IFToMM A04)"),
+    "flyball_governor": Entry(flyball_governor, 0.1, "shaft, slider, rods with balls, stiff springs (IFToMM A05)"),
+    "planar_slider_crank": Entry(planar_slider_crank, 5.0, "slider crank with a spring (SUNDIALS idaSlCrank)"),
+    "spatial_slider_crank": Entry(spatial_slider_crank, 1.0, "spatial slider crank with four kinds of joints (IFToMM)"),
+    "bruels_cardona_top": Entry(bruels_cardona_top, 0.2, "fast heavy top as a free body on a ball joint"),
+    "rotations_top": Entry(rotations_top, 1.0, "top as a free body on a ball joint (rotations paper, section 11.6)"),
+    "double_pendulum": Entry(double_pendulum, 1.0, "two hinged links from the horizontal"),
+    "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),
 }
 
-__all__ = ["MODELS", "Entry", "heavy_top", "linked_bodies", "tennis_racket"]
+__all__ = [
+    "MODELS",
+    "Entry",
+    "andrews",
+    "bricard",
+    "bruels_cardona_top",
+    "chain",
+    "cv_pendulum",
+    "double_pendulum",
+    "flyball_governor",
+    "heavy_top",
+    "linked_bodies",
+    "n_four_bar",
+    "pendulum",
+    "planar_slider_crank",
+    "rotations_top",
+    "spatial_slider_crank",
+    "tennis_racket",
+]

@@ -1,0 +1,111 @@
+"""Viscous friction of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+
+from rbdae._frozen import fill, twin
+from rbdae.body import Body
+from rbdae.forces._joint import axes_of, describe, motions, owner_of
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import Piece, not_negative, relative_turning, slide
+from rbdae.joints.base import AbstractJoint
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Friction(AbstractForce):
+    """Viscous friction on the free motions of a joint.
+
+    On the body `b`, and the opposite on `a`:
+
+    * about the axis of a revolute, cylindrical or planar joint the torque -rotational phidot;
+    * of a spherical or universal joint the torque -rotational (omega_b - omega_a);
+    * along the axis of a prismatic or cylindrical joint the force -translational udot, along the two directions of a
+      planar one likewise.
+
+    Parameters
+    ----------
+    joint : AbstractJoint
+    coefficient : float
+        For all free motions, where these are only rotations (N m s/rad) or only translations (N s/m).
+    rotational, translational : float
+        For each sort of them: needed where there are both.
+    name : str, optional
+        Unique among the forces of the system; without it the system chooses "friction-1" and so on.
+    """
+
+    joint: AbstractJoint
+    rotational: float
+    translational: float
+    motions: frozenset[str]
+    name: str | None
+
+    def __init__(
+        self,
+        joint: AbstractJoint,
+        coefficient: float | None = None,
+        *,
+        rotational: float | None = None,
+        translational: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        owner = owner_of("Friction", joint, name)
+        free = motions(joint)
+        turns, slides = bool(free & {"rotation", "ball"}), bool(free & {"translation", "plane"})
+        if not free:
+            raise ValueError(f"{owner}: {describe(joint)} leaves no motion free that could have friction")
+        if coefficient is not None:
+            if turns and slides:
+                raise ValueError(f"{owner}: {describe(joint)} turns and slides; give rotational= and translational=")
+            if rotational is not None or translational is not None:
+                raise ValueError(f"{owner}: give either coefficient or rotational= and translational=, not both")
+            rotational, translational = (coefficient, None) if turns else (None, coefficient)
+        if rotational is None and translational is None:
+            raise ValueError(f"{owner}: it has no coefficient; give one, e.g. Friction(joint, 0.1)")
+        for what, value, fits in (("rotational", rotational, turns), ("translational", translational, slides)):
+            if value is not None and not fits:
+                raise ValueError(f"{owner}: {describe(joint)} has no such motion for {what}=; leave it out")
+        fill(
+            self,
+            joint=joint,
+            rotational=not_negative(owner, "rotational" if coefficient is None else "coefficient", rotational or 0.0),
+            translational=not_negative(
+                owner, "translational" if coefficient is None else "coefficient", translational or 0.0
+            ),
+            motions=free,
+            name=name,
+        )
+        if not free <= {"ball"}:
+            axes_of(owner, joint)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of the joint."""
+        return self.joint.bodies
+
+    def kept(self, name: str, ground: Body) -> Self:
+        """The same force with a name."""
+        return twin(self, name=name)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """One element for each free motion that has friction."""
+        out: list[Piece] = []
+        if self.rotational:
+            out.append(
+                relative_turning(self.rotational)
+                if "ball" in self.motions
+                else axes_of("", self.joint).angle(damping=self.rotational)
+            )
+        if self.translational:
+            known = axes_of("", self.joint)
+            across = (known.normal_a, np.cross(known.axis_a, known.normal_a))
+            for axis in across if "plane" in self.motions else (known.axis_a,):
+                out.append(slide(axis, known.at_a, known.at_b, damping=self.translational))
+        return tuple(out)
+
+
+__all__ = ["Friction"]

@@ -1,0 +1,98 @@
+"""A spring and damper between two points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill, twin
+from rbdae.body import Body
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import Law, Piece, law, not_negative, spring
+from rbdae.joints.base import title
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class SpringDamper(AbstractForce):
+    """Spring, damper and actuator along the line between two points.
+
+    With l the distance of the points, the tension (which pulls them together) is
+
+        f = stiffness (l - length) + damping ldot + force(t).
+
+    The potential is stiffness (l - length)^2 / 2, plus force l where that is constant. The points must not meet: there
+    the line has no direction (`rbdae.forces.Bushing` has no such limit).
+
+    Parameters
+    ----------
+    a : Body
+    b : Body, optional
+        Without it, the ground of the system to which the spring is added.
+    stiffness, damping : float
+        N/m and N s/m.
+    length : float
+        Free length, m.
+    force : float or callable, optional
+        Tension of an actuator, N: a number, or a function of the time, plain Python or compiled by numba.
+    at_a, at_b : (3,) array_like
+        The points in the body frames.
+    name : str, optional
+        Unique among the forces of the system; without it the system chooses "springdamper-1" and so on.
+    """
+
+    a: Body
+    b: Body | None
+    stiffness: float
+    damping: float
+    length: float
+    force: Law
+    at_a: Vec
+    at_b: Vec
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body | None = None,
+        *,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        length: float = 0.0,
+        force: float | Callable[[float], Any] = 0.0,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        name: str | None = None,
+    ) -> None:
+        owner = title("SpringDamper", a, b, name, "force")
+        fill(
+            self,
+            a=a,
+            b=b,
+            stiffness=not_negative(owner, "stiffness", stiffness),
+            damping=not_negative(owner, "damping", damping),
+            length=not_negative(owner, "length", length),
+            force=law(owner, "force", force),
+            at_a=_check.vector(owner, "at_a", at_a),
+            at_b=_check.vector(owner, "at_b", at_b),
+            name=name,
+        )
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """(a, b), or (a,) as long as the ground stands in for `b` and no system has kept it."""
+        return (self.a,) if self.b is None else (self.a, self.b)
+
+    def kept(self, name: str, ground: Body) -> Self:
+        """The same spring with a name and two bodies."""
+        return twin(self, name=name, b=ground if self.b is None else self.b)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """One element."""
+        return (spring(self.at_a, self.at_b, self.stiffness, self.damping, self.length, self.force),)
+
+
+__all__ = ["SpringDamper"]

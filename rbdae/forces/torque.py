@@ -1,0 +1,64 @@
+"""A given torque on a body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Self, final
+
+from rbdae._arrays import ArrayLike
+from rbdae._frozen import fill, twin
+from rbdae.body import Body
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import Law, Piece, frame_of, law, turner
+from rbdae.joints.base import title
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Torque(AbstractForce):
+    """A given torque on a body.
+
+    The natural forces are tau x d_k / 2 on d_k, since sum d_k x (tau x d_k) = 2 tau. A torque has no potential.
+
+    Parameters
+    ----------
+    body : Body
+    torque : (3,) array_like, or callable
+        N m; a function tau(t) -> (3,) of the time, plain Python or compiled by numba.
+    frame : "space" or "body"
+        Where the components are.
+    name : str, optional
+        Unique among the forces of the system; without it the system chooses "torque-1" and so on.
+    """
+
+    body: Body
+    torque: Law
+    frame: Literal["space", "body"]
+    name: str | None
+
+    def __init__(
+        self,
+        body: Body,
+        torque: ArrayLike | Callable[[float], Any],
+        frame: Literal["space", "body"] = "space",
+        name: str | None = None,
+    ) -> None:
+        owner = title("Torque", body, None, name, "force")
+        fill(self, body=body, torque=law(owner, "torque", torque, 3), frame=frame_of(owner, frame), name=name)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """(body,)."""
+        return (self.body,)
+
+    def kept(self, name: str, ground: Body) -> Self:
+        """The same torque with a name."""
+        return twin(self, name=name)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """One element."""
+        return (turner(self.torque, self.frame == "body"),)
+
+
+__all__ = ["Torque"]

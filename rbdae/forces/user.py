@@ -1,0 +1,131 @@
+"""A force by the user's own functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae._frozen import fill, twin
+from rbdae.body import Body
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import Piece, UserElement
+from rbdae.joints.base import title
+from rbdae.kernels._jit import like
+
+Function: TypeAlias = Callable[[float, Vec, Vec], None]
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class User(AbstractForce):
+    """A force on one or two bodies by the user's own functions, in natural coordinates.
+
+    Both functions are called as function(t, x, out) with x = (Z, Zdot), 48 numbers: Z = (x, d1, d2, d3) of the first
+    body, then of the second, with R = [d1 d2 d3]; the ground, or a second body that is not there, has the axes of space
+    and no velocity. The point x of a free body is its centre of mass, that of a body with a pivot the pivot (as in
+    `rbdae.Problem.natural`). They fill `out` (it is not zero before) and leave x alone:
+
+    * `force`: F, 24 numbers, the natural forces on Z: their power is F . Zdot. A force f at a point x + R r is f on x
+      and r_k f on d_k, a torque tau is tau x d_k / 2 on d_k;
+    * `jacobian`: dF/dZ, then dF/dZdot, each (24, 24) by rows: out[:576].reshape(24, 24) and out[576:].reshape(24, 24).
+
+    Action and reaction, and any energy, are the user's affair: the potential is not part of `rbdae.Problem.energy`.
+
+    Parameters
+    ----------
+    bodies : Body, or sequence of one or two bodies
+    force : callable
+        Plain Python, or compiled by numba (faster by far; such a function must not raise).
+    jacobian : callable
+        The derivatives of `force`, of the same kinds.
+    difference_step : float, optional
+        Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
+        96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
+    name : str, optional
+        Unique among the forces of the system; without it the system chooses "user-1" and so on.
+    """
+
+    body: Body
+    other: Body | None
+    force: Function
+    jacobian: Function
+    difference_step: float | None
+    name: str | None
+
+    def __init__(
+        self,
+        bodies: Body | Sequence[Body],
+        force: Function,
+        jacobian: Function | None = None,
+        *,
+        difference_step: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        given: Any = (bodies,) if isinstance(bodies, Body) else bodies
+        if not isinstance(given, Sequence) or len(given) not in (1, 2):
+            raise ValueError(f"force User: it takes one body or two, got {_check.show(bodies)}")
+        first, second = given[0], given[1] if len(given) == 2 else None
+        owner = title("User", first, second, name, "force")
+        for what, function in (("force", force), ("jacobian", jacobian)):
+            if not callable(function) and not (what == "jacobian" and function is None):
+                raise TypeError(f"{owner}: {what} must be a function (t, x, out), got {_check.show(function)}")
+        if jacobian is None:
+            if difference_step is None:
+                raise ValueError(
+                    f"{owner}: it has no jacobian; give jacobian=, or difference_step=1e-6 for central differences "
+                    "with that step"
+                )
+            step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
+            jacobian = _differences(force, step)
+        elif difference_step is not None:
+            raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
+        fill(
+            self,
+            body=first,
+            other=second,
+            force=force,
+            jacobian=jacobian,
+            difference_step=difference_step,
+            name=name,
+        )
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """One body or two."""
+        return (self.body,) if self.other is None else (self.body, self.other)
+
+    def kept(self, name: str, ground: Body) -> Self:
+        """The same force with a name."""
+        return twin(self, name=name)
+
+    def pieces(self) -> tuple[Piece, ...]:
+        """One element."""
+        return (UserElement(self.force, self.jacobian),)
+
+
+def _differences(force: Any, step: float) -> Function:
+    """The Jacobian of a force by central differences."""
+
+    def jacobian(t: float, x: Vec, out: Vec) -> None:
+        z = x.copy()
+        above = np.empty(24, x.dtype)
+        below = np.empty(24, x.dtype)
+        for j in range(48):
+            z[j] = x[j] + step
+            force(t, z, above)
+            z[j] = x[j] - step
+            force(t, z, below)
+            z[j] = x[j]
+            first = j if j < 24 else 552 + j
+            for k in range(24):
+                out[first + 24 * k] = (above[k] - below[k]) / (2.0 * step)
+
+    return like(force, jacobian)
+
+
+__all__ = ["User"]

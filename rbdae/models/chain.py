@@ -1,0 +1,74 @@
+"""Chains of uniform links: the double pendulum, and as many links as one likes."""
+
+from __future__ import annotations
+
+import operator
+
+from rbdae import _check
+from rbdae.joints.revolute import Revolute
+from rbdae.joints.spherical import Spherical
+from rbdae.system import System
+
+
+def chain(
+    n: int = 10, *, planar: bool = False, length: float = 1.0, mass: float = 1.0, gravity: float = 9.81
+) -> System:
+    """`n` equal links that hang from the ground and fall from the horizontal: bodies "link1", "link2", ...
+
+    Round rods of a tenth of their length in diameter, along the first axis at first; chaotic before long.
+
+    Parameters
+    ----------
+    n : int
+        Number of links.
+    planar : bool
+        Hinges about the second axis in place of ball joints.
+    length, mass : float
+        Of each link, m and kg.
+    gravity : float
+        m/s^2, against the third axis.
+    """
+    owner = "model chain"
+    try:
+        links = operator.index(n)
+    except TypeError:
+        raise TypeError(f"{owner}: n must be a whole number, got {_check.show(n)}") from None
+    if links < 1:
+        raise ValueError(f"{owner}: n must be at least 1, got {links}")
+    l = _check.positive(owner, "length", length, "give the length of a link")
+    m = _check.positive(owner, "mass", mass, "give the mass of a link")
+    hinged = _check.flag(owner, "planar", planar)
+    radius = 0.05 * l
+    across = m * (3.0 * radius**2 + l**2) / 12.0
+    system = System(gravity=(0.0, 0.0, -_check.number(owner, "gravity", gravity)))
+    before, end = system.ground, (0.0, 0.0, 0.0)
+    for k in range(links):
+        link = system.add_body(
+            f"link{k + 1}",
+            mass=m,
+            inertia=(0.5 * m * radius**2, across, across),
+            center_of_mass=(0.5 * l, 0.0, 0.0),
+            position=(k * l, 0.0, 0.0),
+        )
+        name = f"joint{k + 1}"
+        if hinged:
+            axis = (0.0, 1.0, 0.0)
+            system.add_joint(Revolute(before, link, at_a=end, axis_a=axis, axis_b=axis, name=name))
+        else:
+            system.add_joint(Spherical(before, link, at_a=end, name=name))
+        before, end = link, (l, 0.0, 0.0)
+    return system
+
+
+def double_pendulum(*, gravity: float = 9.81) -> System:
+    """Two links of 1 m and 1 kg on hinges, from the horizontal at rest: `chain` with n = 2, to be followed for 2 s.
+
+    Parameters
+    ----------
+    gravity : float
+        m/s^2, against the third axis.
+    """
+    return chain(2, planar=True, gravity=gravity)
+
+
+__all__ = ["chain", "double_pendulum"]

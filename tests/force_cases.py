@@ -1,0 +1,205 @@
+"""One system for each kind of force, for the laws of `test_forces.py`: free bodies, a pivot, the ground."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numba
+import numpy as np
+from cases import INERTIA
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae._arrays import Vec
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.forces import Bushing, Force, Friction, Motor, Slide, SpringDamper, Torque, Torsion, User
+from rbdae.joints import AbstractJoint, Coincidence, Dot1, Dot2, Primitive, Spherical
+
+P, Q = np.array((0.3, -0.2, 0.4)), np.array((-0.1, 0.5, 0.2))
+
+
+def turn(*rotvec: float) -> Any:
+    return Rotation.from_rotvec(rotvec)
+
+
+AXIS_A, AXIS_B = turn(0.4, -0.3, 0.2).as_matrix(), turn(-0.2, 0.5, 0.6).as_matrix()
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Axial(AbstractJoint):
+    """A joint with axes, of which only the geometry counts here: `free` motions, no part in the equations."""
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    free: str
+    name: str | None
+
+    def __init__(self, a: Body, b: Body, free: str) -> None:
+        axes = {"axis_a": AXIS_A[:, 2], "axis_b": AXIS_B[:, 2], "normal_a": AXIS_A[:, 0], "normal_b": AXIS_B[:, 0]}
+        fill(self, a=a, b=b, at_a=P, at_b=Q, free=free, name=None, **axes)
+
+    def primitives(self) -> tuple[Primitive, ...]:
+        (xa, ya, za), (xb, _, zb) = AXIS_A.T, AXIS_B.T
+        parallel = (Dot1(xa, zb), Dot1(ya, zb))
+        inline = (Dot2(xa, self.at_a, self.at_b), Dot2(ya, self.at_a, self.at_b))
+        return {
+            "revolute": (Coincidence(self.at_a, self.at_b), *parallel),
+            "prismatic": (*inline, *parallel, Dot1(ya, xb)),
+            "cylindrical": (*inline, *parallel),
+            "planar": (Dot2(za, self.at_a, self.at_b), *parallel),
+            "universal": (Coincidence(self.at_a, self.at_b), Dot1(za, zb)),
+        }[self.free]
+
+
+def two_bodies(gravity: Any = (0.3, -0.5, -9.0), pivot: bool = False) -> tuple[rbdae.System, Body, Body]:
+    """A free body with an offset centre of mass and another one, free or with a pivot."""
+    system = rbdae.System(gravity=gravity)
+    a = system.add_body(
+        "a",
+        mass=2.0,
+        inertia=INERTIA,
+        center_of_mass=(0.2, 0.3, -0.1),
+        position=(1.0, 0.5, -0.7),
+        orientation=turn(0.3, 0.6, -0.8),
+        velocity=(0.7, -0.3, 0.5),
+        angular_velocity=(1.1, -0.6, 0.9),
+    )
+    place: dict[str, Any] = {"position": (1.8, 0.9, -0.3), "velocity": (-0.2, 0.4, 0.1)}
+    b = system.add_body(
+        "b",
+        mass=1.1,
+        inertia=0.6 * INERTIA,
+        center_of_mass=(-0.3, 0.1, 0.2),
+        orientation=turn(-0.5, 0.4, 1.0),
+        angular_velocity=(-0.9, 1.3, 0.2),
+        **({"pivot": (1.8, 0.9, -0.3)} if pivot else place),
+    )
+    return system, a, b
+
+
+STIFF = turn(0.3, 0.5, -0.2).as_matrix() @ np.diag((40.0, 90.0, 10.0)) @ turn(0.3, 0.5, -0.2).as_matrix().T
+DAMP = turn(0.1, 0.7, 0.4).as_matrix() @ np.diag((1.0, 0.3, 2.0)) @ turn(0.1, 0.7, 0.4).as_matrix().T
+
+
+def wave(t: float) -> float:
+    return 3.0 + math.cos(2.0 * t)
+
+
+@numba.njit
+def gusts(t):
+    return np.array((math.sin(t) - 2.0, 1.0 + t, 0.5))
+
+
+@numba.njit
+def mesh(t, x, out):
+    """A nonlinear force between two points x_a and x_b that is no element: -(1 + v . P) |P|^2 P, v = Pdot."""
+    p = x[0:3] - x[12:15]
+    v = x[24:27] - x[36:39]
+    size = (1.0 + (v * p).sum()) * (p * p).sum()
+    for k in range(24):
+        out[k] = 0.0
+    for k in range(3):
+        out[k] = -size * p[k]
+        out[12 + k] = size * p[k]
+
+
+@numba.njit
+def mesh_jacobian(t, x, out):
+    p = x[0:3] - x[12:15]
+    v = x[24:27] - x[36:39]
+    u = 1.0 + (v * p).sum()
+    n = (p * p).sum()
+    for k in range(1152):
+        out[k] = 0.0
+    for i in range(3):
+        for j in range(3):
+            k = -p[i] * (v[j] * n + 2.0 * u * p[j])
+            if i == j:
+                k -= u * n
+            d = -p[i] * n * p[j]
+            for side in range(2):
+                for other in range(2):
+                    sign = 1.0 if side == other else -1.0
+                    out[24 * (12 * side + i) + 12 * other + j] = sign * k
+                    out[576 + 24 * (12 * side + i) + 12 * other + j] = sign * d
+
+
+def mesh_in_python(t: float, x: Vec, out: Vec) -> None:
+    plain = getattr(mesh, "py_func", mesh)
+    plain(t, x, out)
+
+
+def mesh_jacobian_in_python(t: float, x: Vec, out: Vec) -> None:
+    plain = getattr(mesh_jacobian, "py_func", mesh_jacobian)
+    plain(t, x, out)
+
+
+Make = Callable[[rbdae.System, Body, Body], list[Any]]
+
+# name -> the forces between the bodies a and b of `two_bodies`
+FORCES: dict[str, Make] = {
+    "force": lambda s, a, b: [Force(a, (3.0, -1.0, 2.0), at=P), Force(b, gusts, at=Q)],
+    "thrust": lambda s, a, b: [Force(a, (3.0, -1.0, 2.0), at=P, frame="body"), Force(b, gusts, at=Q, frame="body")],
+    "torque": lambda s, a, b: [Torque(a, (3.0, -1.0, 2.0)), Torque(b, gusts)],
+    "body torque": lambda s, a, b: [Torque(a, (3.0, -1.0, 2.0), frame="body"), Torque(b, gusts, frame="body")],
+    "spring": lambda s, a, b: [SpringDamper(a, b, stiffness=50.0, length=0.8, at_a=P, at_b=Q)],
+    "damper": lambda s, a, b: [SpringDamper(a, b, damping=2.0, at_a=P, at_b=Q)],
+    "actuator": lambda s, a, b: [SpringDamper(a, b, stiffness=50.0, damping=3.0, length=0.4, force=wave, at_b=Q)],
+    "spring to the ground": lambda s, a, b: [
+        SpringDamper(b, stiffness=50.0, damping=3.0, length=0.8, force=2.0, at_a=P, at_b=Q)
+    ],
+    "torsion": lambda s, a, b: [
+        Torsion(Axial(a, b, "revolute"), stiffness=20.0, damping=2.0, angle=0.4, torque=wave),
+        Torsion(Axial(s.ground, b, "cylindrical"), stiffness=20.0),
+    ],
+    "slide": lambda s, a, b: [
+        Slide(Axial(a, b, "prismatic"), stiffness=20.0, damping=2.0, displacement=0.4, force=wave),
+        Slide(Axial(b, s.ground, "cylindrical"), stiffness=30.0, force=1.5),
+    ],
+    "friction": lambda s, a, b: [
+        Friction(Axial(a, b, "revolute"), 1.3),
+        Friction(Axial(a, b, "prismatic"), 0.7),
+        Friction(Axial(a, b, "cylindrical"), rotational=0.7, translational=0.4),
+        Friction(Axial(s.ground, b, "planar"), rotational=0.3, translational=0.2),
+    ],
+    "ball friction": lambda s, a, b: [
+        Friction(Axial(a, b, "universal"), 1.3),
+        Friction(Spherical(s.ground, b), rotational=0.8),
+    ],
+    "motor": lambda s, a, b: [
+        Motor(Axial(a, b, "revolute"), torque=wave),
+        Motor(Axial(a, b, "prismatic"), force=2.0),
+    ],
+    "bushing": lambda s, a, b: [
+        Bushing(a, b, stiffness=STIFF, damping=DAMP, rotational_stiffness=STIFF, rotational_damping=DAMP, at_a=P),
+        Bushing(b, stiffness=0.0, rotational_stiffness=(3.0, 5.0, 0.0), rest=turn(0.5, 0.2, 0.3)),
+    ],
+    "user": lambda s, a, b: [User((a, b), mesh, mesh_jacobian), User(b, mesh, mesh_jacobian)],
+}
+# between a and b alone: their sum is zero
+INTERNAL = ["spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "bushing", "user"]
+
+
+def system_of(kind: str, pivot: bool = False, jointed: bool = False, first: bool = False, **options: Any) -> Any:
+    """A system with the forces of one kind (only the `first` of them)."""
+    system, a, b = two_bodies(pivot=pivot, **options)
+    if jointed:
+        system.add_joint(Spherical(a, b, at_a=(0.5, 0.2, 0.4), at_b=(-0.3, 0.4, -0.2)))
+    made = FORCES[kind](system, a, b)
+    for force in made[:1] if first else made:
+        system.add_force(force)
+    return system
+
+
+__all__ = ["FORCES", "INTERNAL", "Axial", "system_of", "two_bodies"]
