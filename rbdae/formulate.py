@@ -14,8 +14,9 @@ from rbdae._arrays import Mat, Vec
 from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
-from rbdae.gradient import gradient, nearly_redundant, redundant_rows
+from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
 from rbdae.kernels import block as kb
+from rbdae.kernels.drives import ANGLE
 from rbdae.model import Model, compile_system, rotation_matrices
 from rbdae.problem import Problem
 from rbdae.projection import Projection, ProjectionError
@@ -313,6 +314,7 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
             failure = error
         else:
             Z = problem.natural(t0, y)
+            _refuse_half_turns(model, t0, Z)
             p = y[_quaternion_places(model)]
             dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z)) if loops else ()
             return _Start(model, problem, Z[:, :3], p, Z[:, 12:15], angular_velocities(Z), None, dropped)
@@ -321,9 +323,26 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
     except ValueError as error:
         raise error from failure
     Z = natural_coordinates(model, done.position, done.orientation, done.velocity, done.angular_velocity)
+    _refuse_half_turns(model, t0, Z)
     dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z))
     done = replace(done, redundant=tuple(problem.joint_row(k) for k in dropped))
     return _Start(model, problem, done.position, done.orientation, done.velocity, done.angular_velocity, done, dropped)
+
+
+def _refuse_half_turns(model: Model, t0: float, Z: Mat) -> None:
+    """The equation of a driven angle also holds half a turn away, where a start far from the angle is projected to."""
+    for k, law in model.rheonomic.items():
+        if law.kind != ANGLE or law.e1 is None or law.e2 is None:
+            continue
+        angle = float(law.motion(t0)[0][0])
+        across = np.zeros(8)
+        across[1:4] = np.cos(angle) * law.e2 - np.sin(angle) * law.e1
+        pair = model.primitives[k]["body"]
+        if combine(model, across, pair, Z, 0) @ combine(model, model.primitives[k]["B"], pair, Z, 0) < 0.0:
+            raise ValueError(
+                f"{law.motion.owner}: the bodies are placed nearer to half a turn beyond the angle than to the angle, "
+                f"{angle:.4g} rad at t = {t0:g}; place them less than a quarter turn from it"
+            )
 
 
 _REMEDY = (

@@ -652,31 +652,72 @@ def driven() -> rbdae.System:
 
 
 def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6) -> rbdae.System:
-    """A planar four-bar linkage, placed roughly. The last joint leaves the plane free to the others (`plain`), or is a
-    hinge as they are (`redundant`): three of its equations then follow from theirs. A pendulum may hang beside it."""
+    """A four-bar linkage in the plane of x and z, placed roughly. The last joint leaves the plane free to the others
+    (`plain`), or is a hinge as they are (`redundant`): three of its equations then follow from theirs. A pendulum may
+    hang beside it."""
     joints = rbdae.joints
-    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+    system = rbdae.System()
     data: dict[str, Any] = {"mass": 1.0, "inertia": (0.01, 0.1, 0.1)}
-    up = _turn(0.0, 0.0, 0.5 * np.pi)
-    a = system.add_body("a", position=(0.0, 0.5, 0.0), orientation=up, **data)
-    b = system.add_body("b", position=(0.5, 1.0, 0.05), **data)
-    c = system.add_body("c", position=(1.02, 0.5, 0.0), orientation=up, **data)
+    # body frames have their x along the bar and their z across the plane, as Euler angles like it
+    along, up = _turn(0.5 * np.pi, 0.0, 0.0), _turn(0.5 * np.pi, 0.0, 0.0) * _turn(0.0, 0.0, 0.5 * np.pi)
+    a = system.add_body("a", position=(0.0, 0.0, 0.5), orientation=up, **data)
+    b = system.add_body("b", position=(0.5, -0.05, 1.0), orientation=along, **data)
+    c = system.add_body("c", position=(1.02, 0.0, 0.5), orientation=up, **data)
     ground = system.ground
-    system.add_joint(joints.Revolute(ground, a, at_b=(-0.5, 0, 0), name="A"))
+    across: dict[str, Any] = {"axis_a": (0, -1, 0)}
+    hinge: dict[str, Any] = across | {"axis_b": (0, 0, 1)}
+    system.add_joint(joints.Revolute(ground, a, at_b=(-0.5, 0, 0), name="A", **hinge))
     system.add_joint(joints.Revolute(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="B"))
     system.add_joint(joints.Revolute(b, c, at_a=(length, 0, 0), at_b=(0.5, 0, 0), name="C"))
     if closing == "redundant":
-        system.add_joint(joints.Revolute(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D"))
+        system.add_joint(joints.Revolute(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **hinge))
     else:
-        system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), axis_a=(0, 0, 1), name="D"))
+        system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **across))
     if pendulum:
         bob = system.add_body(
             "bob",
             mass=0.8,
             inertia=(0.2, 0.3, 0.25),
-            position=(3.0, -0.3, 0.1),
+            position=(3.0, -0.1, -0.3),
             orientation=_turn(0.2, 0.4, -0.1),
             angular_velocity=(0.5, 0.8, -0.4),
         )
         system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
     return system
+
+
+def closed(system: rbdae.System, change: Callable[[str], dict[str, Any]] = lambda name: {}) -> rbdae.System:
+    """The system with its bodies where assembly puts them, and with changed initial values."""
+    done = rbdae.assemble(system)
+
+    def initial(body: Body) -> dict[str, Any]:
+        k = done.names.index(body.name)
+        turn = Rotation.from_quat(done.orientation[k][[1, 2, 3, 0]])
+        place = done.position[k] - turn.apply(np.array(body.center_of_mass))
+        return {
+            "orientation": turn,
+            "position": place,
+            "velocity": np.zeros(3),
+            "angular_velocity": np.zeros(3),
+        } | change(body.name)
+
+    return rebuild(system, initial=initial)
+
+
+def turning_four_bar(closing: str = "plain", spin: float = 1.5, pendulum: bool = False) -> rbdae.System:
+    """The linkage closed and moving: both ways to close it start from the same state."""
+    place = closed(
+        four_bar("plain", pendulum), lambda name: {"angular_velocity": (0.0, 0.0, spin)} if name == "a" else {}
+    )
+    values = {body.name: body for body in place.bodies}
+
+    def initial(body: Body) -> dict[str, Any]:
+        other = values[body.name]
+        return {
+            "orientation": Rotation.from_quat(other.orientation[[1, 2, 3, 0]]),
+            "position": other.position,
+            "velocity": other.velocity,
+            "angular_velocity": other.angular_velocity,
+        }
+
+    return rebuild(four_bar(closing, pendulum), initial=initial)

@@ -20,13 +20,14 @@ def _violation(problem: rbdae.Problem) -> tuple[float, float]:
     return float(np.abs(g.position).max()), float(np.abs(g.velocity).max())
 
 
-@pytest.mark.parametrize("hold", [(), ("a",), ("c",), (("b", "orientation"),), (("c", "x"), ("c", "z"))], ids=str)
+@pytest.mark.parametrize("hold", [(), ("a",), (("b", "orientation"),), (("c", "z"), ("a", "y"))], ids=str)
 @pytest.mark.parametrize("closing", ["plain", "redundant"])
 def test_a_rough_placement_closes(closing, hold):
     problem = rbdae.formulate(cases.four_bar(closing), "index-0", hold=hold, redundant="minimum-norm")
     assert max(_violation(problem)) < 1e-12
-    assert problem.assembly is not None
-    assert problem.assembly.moved.max() > 0.01
+    if hold or closing == "redundant":  # else the sparse projection is enough
+        assert problem.assembly is not None
+        assert problem.assembly.moved.max() > 0.01
 
 
 @pytest.mark.parametrize("pairing", [p for p in cases.PAIRINGS if p.formulation != "null-space"], ids=str)
@@ -54,10 +55,11 @@ def test_what_is_held_does_not_move():
     assert done.moved[0] == 0.0
     assert done.turned[0] < 1e-15
     assert done.moved[1:].max() > 0.01
-    done = rbdae.assemble(_turning(), hold=[("c", "x"), ("b", "position")])
-    assert done.position[2, 0] == rough["c"].position[0]
-    np.testing.assert_array_equal(done.position[1], rough["b"].position)
-    assert done.moved[2] > 0.01
+    for name, part in (("c", "z"), ("b", "x"), ("a", "y")):
+        done = rbdae.assemble(_turning(), hold=[(name, part)])
+        k, i = "abc".index(name), "xyz".index(part)
+        assert done.position[k, i] == rough[name].position[i]
+        assert done.moved.max() > 0.01
     done = rbdae.assemble(_turning(), hold=[("b", "orientation")])
     np.testing.assert_allclose(done.orientation[1], rough["b"].orientation, rtol=0, atol=1e-15)
 
@@ -65,10 +67,12 @@ def test_what_is_held_does_not_move():
 def test_held_velocities_are_kept_and_drive_the_rest():
     done = rbdae.assemble(_turning(2.0), hold=[("a", "orientation")])
     np.testing.assert_array_equal(done.angular_velocity[0], (0.0, 0.0, 2.0))
-    free = rbdae.assemble(_turning(2.0))
+    free = rbdae.assemble(_turning(2.0), hold=[("b", "orientation")])
     assert 0.1 < free.angular_velocity[0, 2] < 2.0 - 1e-3  # shared with the others
     for k, report in enumerate((done, free)):
-        problem = rbdae.formulate(_turning(2.0), "index-0", hold=[("a", "orientation")] if k == 0 else [])
+        problem = rbdae.formulate(
+            _turning(2.0), "index-0", hold=[("a", "orientation")] if k == 0 else [("b", "orientation")]
+        )
         assert max(_violation(problem)) < 1e-12
         states = problem.states(0.0, problem.y0)
         for i, name in enumerate(report.names):
@@ -124,7 +128,7 @@ def test_the_report_is_what_happened():
     assert not done.velocity_change.any()
     assert len(done.redundant) == 3
     text = str(done)
-    for fragment in ("moved/m", "turned/rad", "largest gap before 0.08", "redundant: joint 'D', equation"):
+    for fragment in ("moved/m", "turned/rad", "largest gap before 0.08", "redundant: joint '"):
         assert fragment in text
     turning = rbdae.assemble(_turning(2.0))
     assert turning.velocity_change[0] == pytest.approx(np.linalg.norm(turning.velocity[0]), abs=1e-12)
@@ -153,17 +157,12 @@ def test_a_loop_that_cannot_close_says_how_far_it_gapes(call):
 
 
 def test_velocities_that_cannot_be_are_refused():
-    system = _turning(2.0)
-    with pytest.raises(ValueError, match=r"no velocities satisfy the constraints: .* what is held"):
-        rbdae.assemble(system, hold=[("a", "orientation"), ("c", "orientation")] if _is_open(system) else ["a", "c"])
-
-
-def _is_open(system: rbdae.System) -> bool:
-    try:
-        rbdae.assemble(system, hold=[("a", "orientation"), ("c", "orientation")])
-    except ValueError as error:
-        return "no velocities" in str(error)
-    return False
+    """One crank turns, the other is held still."""
+    spins = {"a": {"angular_velocity": (0.0, 0.0, 2.0)}}
+    system = cases.closed(cases.four_bar(), lambda name: spins.get(name, {}))
+    with pytest.raises(ValueError, match=r"no velocities satisfy the constraints: .* at joint '[A-D]'.* what is held"):
+        rbdae.assemble(system, hold=["a", "c"])
+    assert rbdae.assemble(system, hold=[("a", "orientation")]).angular_velocity[2, 2] != 0.0
 
 
 def test_what_to_hold_is_checked():

@@ -243,6 +243,27 @@ def test_an_angle_law_means_the_turn_about_the_axis():
     np.testing.assert_allclose(disc.angular_velocity, (0.0, 0.0, 1.0), atol=1e-12)
 
 
+@pytest.mark.parametrize("start", [1.7, 3.0, 4.0, -2.0])
+def test_a_start_on_the_other_side_of_the_axis_is_refused(start):
+    """The equation of the drive holds half a turn away, too: the bodies would follow the wrong angle in silence."""
+    law = (lambda t: start + t, lambda t: 1.0, lambda t: 0.0)
+    for call in (partial(rbdae.formulate, consistent="project"), rbdae.assemble):
+        with pytest.raises(
+            ValueError, match=rf"joint 'motor': .* half a turn beyond the angle .* {start:g} rad at t = 0"
+        ):
+            call(_turntable(law))
+    for near in (start - 1.4, start + 1.4, start + 2.0 * np.pi):
+        system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+        disc = system.add_body(
+            "disc", mass=1.0, inertia=(1, 1, 1.5), orientation=Rotation.from_rotvec((0.0, 0.0, near))
+        )
+        axes = {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1), "normal_a": (1, 0, 0), "normal_b": (1, 0, 0)}
+        system.add_joint(drives.Angle(system.add_joint(joints.Revolute(system.ground, disc, **axes)), law))
+        problem = rbdae.formulate(system, "index-0")
+        turn = problem.states(0.0, problem.y0)["disc"].orientation
+        assert (turn * Rotation.from_rotvec((0, 0, -start))).magnitude() < 1e-12
+
+
 # ---------------------------------------------------------------- kinds of laws
 
 T = np.linspace(-0.5, 1.5, 60)

@@ -7,6 +7,9 @@
 matrix A1, and needs A2 A1^-1 A2^T of the others to be regular. In the second form A1 holds c G vdot's row, so that the
 block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and with
 ODASSL it works by luck.
+
+For joint equations that are left out, the further rows say once more that their multipliers are zero: rows of zeros
+would make that block singular.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from rbdae.formulations.absolute import fill_jacobian, fill_residual
 from rbdae.kernels._jit import address, entry
 from rbdae.kernels.block import head
 from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
-from rbdae.kernels.primitives import clear_dropped, primitive_tangents
+from rbdae.kernels.primitives import dropped_residual, primitive_tangents, put_dropped
 
 
 @entry("ityyo")
@@ -23,10 +26,11 @@ def residual(m, t, y, yd, out):
     """F(t, y, yd) to out, n + level nla rows."""
     h = head(m)
     fill_residual(m, t, y, yd, out)
-    row = h.n_q + h.n_v + h.n_la
+    n = h.n_q + h.n_v
+    row = n + h.n_la
     for level in range(h.level):
         constraint_rows(m, address(out), row, level)
-        clear_dropped(m, address(out), row)
+        dropped_residual(m, address(out), row, address(y), n)
         row += h.n_la
 
 
@@ -35,8 +39,10 @@ def jacobian(m, t, y, yd, c, out):
     """dF/dy + c dF/dyd to the sink."""
     h = head(m)
     fill_jacobian(m, t, y, yd, c, out)
-    row = h.n_q + h.n_v + h.n_la
+    n = h.n_q + h.n_v
+    row = n + h.n_la
     for level in range(h.level):
         primitive_tangents(m, level)
         put_constraint_rows(m, row, level, 0.0)
+        put_dropped(m, row, n, 1.0)
         row += h.n_la

@@ -1,0 +1,213 @@
+"""What the stabilised, Baumgarte and overdetermined forms promise: constraints that stay, violations that decay as a
+linear equation says, and the same motion."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import cases
+import numpy as np
+import pytest
+from cases import PAIRINGS, Pairing, close
+from scipy.linalg import expm
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+
+
+def _need(solver: str) -> None:
+    if not {i.name: i.available for i in rbdae.solvers()}[solver]:
+        pytest.skip(f"{solver} is not installed")
+
+
+@cache
+def _turning(pairing: Pairing) -> rbdae.Problem:
+    return cases.formulate(cases.turning_four_bar(), pairing)
+
+
+# ---------------------------------------------------------------- both constraints are kept
+
+
+@pytest.mark.parametrize("solver", ["sksundae:ida", "scikits.odes:ida"])
+@pytest.mark.parametrize("rotation, velocity", [("quaternion", "angular"), ("directors", "coordinate")])
+@pytest.mark.parametrize("formulation", ["ggl", "hiller-anantharaman"])
+def test_positions_and_velocities_stay_on_their_constraints(formulation, rotation, velocity, solver):
+    _need(solver)
+    problem = cases.formulate(
+        cases.turning_four_bar("redundant"), Pairing(formulation, rotation, velocity), redundant="minimum-norm"
+    )
+    tolerance = 1e-8
+    run = rbdae.solve(problem, (0.0, 5.0), solver=solver, rtol=tolerance, atol=tolerance)
+    assert run.success, run.message
+    g = problem.constraints(run.t, run.y)
+    n_bodies = 3 if velocity == "angular" else 0
+    # the corrected rates of parameters have no constraint of the chart with angular velocities
+    assert np.abs(g.position[:, n_bodies:]).max() < 100 * tolerance
+    assert np.abs(g.velocity[:, n_bodies:]).max() < 1000 * tolerance
+    mu = run.y[:, problem.layout.mu]
+    assert mu.shape[1] > 0
+    if formulation == "ggl":
+        assert np.abs(mu).max() < 1e-4
+    else:
+        assert np.abs(mu).max() < 1e-5  # their integral
+    # the linkage has gone through a good part of its range
+    states = run.states["a"]
+    assert np.ptp(states.position[:, 0]) > 0.3
+
+
+def test_without_the_correction_the_same_run_drifts_in_positions():
+    """What the stabilisation is for: index 1 of the same linkage, same solver and tolerance."""
+    _need("sksundae:ida")
+    worst = {}
+    for formulation in ("index-1", "ggl"):
+        problem = _turning(Pairing(formulation, "quaternion", "angular"))
+        run = rbdae.solve(problem, (0.0, 5.0), solver="sksundae:ida", rtol=1e-6, atol=1e-6)
+        assert run.success, run.message
+        worst[formulation] = np.abs(problem.constraints(run.t, run.y).position[:, 3:]).max()
+    assert worst["ggl"] < 0.1 * worst["index-1"]
+
+
+CORRECTED = [p for p in PAIRINGS if FORMULATIONS[p.formulation].corrected]
+
+
+@pytest.mark.parametrize("pairing", CORRECTED, ids=str)
+def test_the_correction_is_the_force_on_velocities(pairing, rng):
+    """G^T mu enters qdot as G^T la enters the balance of momentum: the columns are the same, through K(a) where the
+    velocities are angular."""
+    problem = cases.problem("tied", pairing)
+    y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
+    yd = rng.standard_normal(problem.n)
+    J0, J1 = (problem.jacobian(0.0, y, yd, c) for c in (0.0, 1.0))
+    J = J1 - J0 if FORMULATIONS[pairing.formulation].integral else J0
+    q, v, la, mu = problem.layout.q, problem.layout.v, problem.layout.la, problem.layout.mu
+    assert np.abs(J[q, la]).max() == 0.0
+    assert np.abs(J[v, mu]).max() == 0.0
+    kinematics = np.eye(q.stop) if pairing.velocity == "coordinate" else -J0[q, v]  # qdot = K v - K G^T mu
+    wanted = kinematics @ J[v, la]
+    assert np.abs(wanted).max() > 0.1
+    assert close(J[q, mu], wanted, 1e-12)
+
+
+@pytest.mark.parametrize("system", ["C", "tied", "loop"])
+def test_hiller_anantharamans_unknowns_are_integrals(system, rng):
+    for pairing in PAIRINGS:
+        if pairing.formulation != "hiller-anantharaman":
+            continue
+        problem = cases.problem(system, pairing)
+        plain = cases.problem(system, pairing._replace(formulation="ggl"))
+        assert problem.differential.all()
+        la, mu = problem.layout.la, problem.layout.mu
+        y, yd = plain.y0 + 0.1 * rng.standard_normal(plain.n), plain.yd0 + rng.standard_normal(plain.n)
+        other = y.copy()
+        other[la], other[mu] = rng.standard_normal((2, la.stop - la.start))  # the integrals themselves enter nowhere
+        rates = yd.copy()
+        rates[la], rates[mu] = y[la], y[mu]
+        np.testing.assert_allclose(
+            problem.residual(0.0, other, rates), plain.residual(0.0, y, yd), rtol=0, atol=1e-12 * np.abs(yd).max() * 10
+        )
+        np.testing.assert_allclose(
+            problem.multipliers(0.0, problem.y0), plain.y0[plain.layout.la], atol=1e-9 * (1 + np.abs(plain.y0).max())
+        )
+
+
+# ---------------------------------------------------------------- Baumgarte
+
+
+@pytest.mark.parametrize("alpha, beta", [(2.0, 2.0), (0.5, 4.0), (5.0, 0.0), (0.0, 0.0)])
+@pytest.mark.parametrize("rotation, velocity", [("quaternion", "coordinate"), ("directors", "angular")])
+def test_violations_decay_as_the_linear_equation_says(alpha, beta, rotation, velocity, rng):
+    """gddot + 2 alpha gdot + beta^2 g = 0 along the exact solution, from an inconsistent start."""
+    pairing = Pairing("baumgarte-ode", rotation, velocity)
+    problem = cases.formulate(cases.turning_four_bar(), pairing, alpha=alpha, beta=beta)
+    y = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
+    problem.y0[:] = y
+    t = np.linspace(0.0, 0.8, 9)
+    run = rbdae.solve(problem, (0.0, 0.8), solver="scipy:DOP853", rtol=1e-12, atol=1e-12, t_eval=t)
+    assert run.success, run.message
+    g = problem.constraints(run.t, run.y)
+    # what angular velocities keep of the charts' own constraints obeys no such equation
+    first = 0 if velocity == "coordinate" else 3 * 6
+    position, speed = g.position[:, first:], g.velocity[:, first:]
+    assert np.abs(position[0]).max() > 1e-4
+    A = np.array(((0.0, 1.0), (-(beta**2), -2.0 * alpha)))
+    for k, time in enumerate(t):
+        wanted = expm(A * time) @ np.array((position[0], speed[0]))
+        np.testing.assert_allclose(position[k], wanted[0], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(speed[k], wanted[1], rtol=0, atol=1e-8)
+
+
+def test_baumgartes_parameters_are_ten_by_default():
+    pairing = Pairing("baumgarte", "quaternion", "angular")
+    y = cases.problem("tied", pairing).y0.copy()
+    y += 0.1
+    found = cases.problem("tied", pairing).rates(0.0, y)
+    for wanted in (
+        cases.problem("tied", pairing, alpha=10.0, beta=10.0).rates(0.0, y),
+        cases.problem("tied", pairing._replace(formulation="baumgarte-ode")).rates(0.0, y),
+    ):
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["C", "tied", "loop"])
+def test_baumgarte_without_parameters_is_index_1(name, rng):
+    for p in PAIRINGS:
+        if p.formulation != "baumgarte":
+            continue
+        problem = cases.problem(name, p, alpha=0.0, beta=0.0)
+        plain = cases.problem(name, p._replace(formulation="index-1"))
+        y, yd = plain.y0 + 0.1 * rng.standard_normal(plain.n), rng.standard_normal(plain.n)
+        np.testing.assert_array_equal(problem.residual(0.0, y, yd), plain.residual(0.0, y, yd))
+
+
+@pytest.mark.parametrize("formulation", [f for f in FORMULATIONS if not FORMULATIONS[f].baumgarte])
+def test_other_forms_refuse_baumgartes_parameters(formulation):
+    for name in ("alpha", "beta"):
+        with pytest.raises(ValueError, match=rf"Baumgarte's parameters; {formulation} has none, leave them out"):
+            rbdae.formulate(cases.linked_bodies(), formulation, **{name: 1.0})
+
+
+@pytest.mark.parametrize("formulation", ["baumgarte", "baumgarte-ode"])
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_negative_parameters_are_refused(formulation, name):
+    with pytest.raises(ValueError, match=rf"formulate: {name} must not be negative .*would grow.*, got -0\.5"):
+        rbdae.formulate(cases.linked_bodies(), formulation, **{name: -0.5})
+
+
+# ---------------------------------------------------------------- overdetermined
+
+
+OVERDETERMINED = [p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "overdetermined"]
+
+
+@pytest.mark.parametrize("pairing", OVERDETERMINED, ids=str)
+def test_further_equations_are_the_constraints(pairing, rng):
+    problem = cases.problem("tied", pairing)
+    square = cases.problem("tied", pairing._replace(formulation=f"index-{FORMULATIONS[pairing.formulation].index}"))
+    y, yd = problem.y0 + 0.1 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    residual = problem.residual(0.0, y, yd)
+    np.testing.assert_array_equal(residual[: problem.n], square.residual(0.0, y, yd))
+    g = problem.constraints(0.0, y)
+    internal = len(g.position) - int(problem.model.primitives["n"].sum())
+    # constraints of the chart are equations only where the velocities do not keep them by themselves
+    first = 0 if pairing.velocity == "coordinate" else internal
+    wanted = [g.position[first:], g.velocity[first:]][: len(FORMULATIONS[pairing.formulation].extra)]
+    np.testing.assert_allclose(residual[problem.n :], np.concatenate(wanted), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("system", ["C", "four-bar"])
+@pytest.mark.parametrize("rotation, velocity", [("quaternion", "angular"), ("directors", "coordinate")])
+def test_odassl_solves_the_overdetermined_form(system, rotation, velocity):
+    _need("assimulo:ODASSL")
+    make = cases.linked_bodies if system == "C" else cases.turning_four_bar
+    t_end = 0.5 if system == "C" else 2.0
+    reference = rbdae.formulate(make(), "index-0")
+    exact = rbdae.solve(reference, (0.0, t_end), solver="scipy:DOP853", rtol=1e-12, atol=1e-12)
+    problem = cases.formulate(make(), Pairing("overdetermined", rotation, velocity))
+    run = rbdae.solve(problem, (0.0, t_end), solver="assimulo:ODASSL", rtol=1e-9, atol=1e-9)
+    assert run.success, run.message
+    wanted = reference.natural(t_end, exact.y[-1])
+    found = problem.natural(t_end, run.y[-1])
+    assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
+    g = problem.constraints(run.t, run.y)
+    assert np.abs(g.position).max() < 1e-6
