@@ -180,7 +180,7 @@ def _used_by_the_mechanisms(what: str) -> set[type]:
 
 def test_every_joint_force_and_primitive_is_in_a_mechanism():
     joints = {c for c in _classes() if issubclass(c, AbstractJoint) and not inspect.isabstract(c)}
-    assert joints == {kind for kind, _ in cases.JOINTS.values()}
+    assert {c for c in joints if c.__module__.startswith("rbdae.joints.")} == {c for c, _ in cases.JOINTS.values()}
     forces = {c for c in _classes() if issubclass(c, AbstractForce) and not inspect.isabstract(c)}
     for name, build in cases.JOINT_SYSTEMS.items():
         assert {type(j) for j in build().joints} == {cases.JOINTS[name.removeprefix("joint-")][0]}
