@@ -31,6 +31,7 @@ class Reason(Enum):
 
     FINISHED = "reached the end of the interval"
     EVENT = "stopped at a terminal event"
+    INTERRUPTED = "was interrupted, to go on from there in other unknowns"
     STEP_TOO_SMALL = "the step size became too small; loosen the tolerances or choose a lower-index formulation"
     NOT_CONVERGED = "Newton's method did not converge; try a lower index, a looser tolerance or a smaller step"
     ERROR_TEST = "the error test failed repeatedly; loosen the tolerances or choose a lower-index formulation"
@@ -91,7 +92,9 @@ class Request:
     `atol` is a float or an array of shape (n,). `t_eval` None asks for the solver's own steps. `projector`
     is None or a `Projector`, called as ``projector(t, y)`` after accepted steps: it corrects `y` in
     place and returns whether it changed anything. `advance` is called with the time of each accepted step
-    (the progress bar). `options` are the package's own options; unknown ones are refused by the adapter.
+    (the progress bar). `watch` is called with each accepted state and ends the
+    run with `Reason.INTERRUPTED` where it returns True. `options` are the package's own; unknown ones
+    are refused by the adapter.
     """
 
     t0: float
@@ -103,6 +106,7 @@ class Request:
     projector: Projector | None = None
     events: Sequence[Callable[[float, Vec], float]] = ()
     advance: Callable[[float], None] | None = None
+    watch: Callable[[float, Vec], bool] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

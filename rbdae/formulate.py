@@ -12,7 +12,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
-from rbdae.formulations import FORMULATIONS, SPELLINGS, Formulation
+from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
+from rbdae.gauges import Gauge, measure
 from rbdae.gradient import gradient, nearly_redundant, redundant_rows
 from rbdae.kernels import block as kb
 from rbdae.model import Model, compile_system, rotation_matrices
@@ -109,7 +110,9 @@ def formulate(
         ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"ggl"``, ``"hiller-anantharaman"``,
         ``"baumgarte"`` (``"baumgarte-ode"``), ``"overdetermined"`` (``"overdetermined-1"``), ``"null-space"``,
         ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``, ... of Assimulo). Also
-        ``"hamiltonian-momentum"``, ... for the values of `constraint`.
+        ``"hamiltonian-momentum"``, ... for the values of `constraint`. ``"null-space"`` costs O(n) for trees of
+        spherical joints and O(n^3) in the number of velocities for all other systems; there its quasi-velocities are
+        those of a gauge, which `solve` changes where it has to (`rbdae.gauges`).
     rotation : str
         ``"quaternion"``, ``"directors"``, ``"euler-313"``.
     velocity : str
@@ -166,11 +169,13 @@ def formulate(
     model = start.model
     if start.dropped and redundant == "error":
         raise ValueError(_redundancy(start))
-    if form.reduced:
-        _refuse_what_has_no_tree(model)
     if form.momenta and chart.kind == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
     kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
+    gauge = None
+    if form.reduced and not _is_spherical_tree(model):
+        form = GAUGED[form.name]
+        gauge = _first_gauge(start, t0)
     settings = Settings(
         chart=chart.number,
         kind=kind,
@@ -182,6 +187,7 @@ def formulate(
         baumgarte=damping,
         dropped=start.dropped,
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
+        gauge=gauge,
     )
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
@@ -207,24 +213,33 @@ def _baumgarte(form: Formulation, alpha: float | None, beta: float | None) -> tu
     return float(values["alpha"]), float(values["beta"])
 
 
-def _refuse_what_has_no_tree(model: Model) -> None:
+def _is_spherical_tree(model: Model) -> bool:
+    """Whether T is known in closed form: spherical joints of free bodies, no loop, nothing that moves by itself."""
     tree = model.tree
-    if tree.closing:
-        names = ", ".join(repr(model.joints[k].name) for k in tree.closing)
-        raise ValueError(
-            f"null-space: joint {names} closes a loop (or hangs on two fixed points), and the analytic null-space "
-            "matrix is for trees; use index-0, index-1, index-2 or index-3"
+    return (
+        not tree.closing
+        and not len(model.drives)
+        and all(
+            [bool(model.primitives[i]["linear"]) for i in model.joints[k].primitives] == [True]
+            and model.bodies["nt"][b] == 3
+            for b, k in enumerate(tree.joint)
+            if k >= 0
         )
-    for b, k in enumerate(tree.joint):
-        if k < 0:
-            continue
-        joint = model.joints[k]
-        kinds = [bool(model.primitives[i]["linear"]) for i in joint.primitives]
-        if kinds != [True] or model.bodies["nt"][b] != 3:
-            raise ValueError(
-                f"null-space: joint {joint.name!r} has no analytic null-space matrix here (it has for spherical joints "
-                "of free bodies); use index-0, index-1, index-2 or index-3"
-            )
+    )
+
+
+def _first_gauge(start: _Start, t0: float) -> Gauge:
+    """From the null space at the start."""
+    model = start.model
+    metric = measure(model)
+    Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
+    G = gradient(model, np.asarray(t0), Z)
+    loose = redundant_rows(model, np.delete(G, start.dropped, axis=0))
+    if loose:
+        kept = np.delete(np.arange(len(G)), start.dropped)
+        names = "; ".join(start.problem.joint_row(int(kept[k])) for k in loose)
+        raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
+    return metric.choose(metric.columns(G), len(metric.scale) - len(G) + len(start.dropped))
 
 
 def _refuse_singular_director_mass(model: Model) -> None:
@@ -365,7 +380,11 @@ def _fill_start(
         parameters.append(a)
     n = problem.layout.v.stop
     if kind == kb.ANGULAR:
-        y = _angular_start(model, workspace.order, x, parameters, xd, om, form.reduced)
+        gauge = workspace.settings.gauge
+        y = _angular_start(model, workspace.order, x, parameters, xd, om, form.reduced and gauge is None)
+        if gauge is not None:
+            q = problem.layout.q.stop
+            y = np.concatenate([y[:q], gauge.S @ y[q:]])
     else:
         rates = [_rotation_rate(model, form, kind, b, p[b], R[b], om[b]) for b in range(model.n)]
         free = model.bodies["nt"] == 3

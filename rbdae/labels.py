@@ -9,8 +9,13 @@ from rbdae.model import Model
 from rbdae.rotations import Chart
 
 
-def labels(model: Model, formulation: Formulation, chart: Chart, velocity: str, order: Sequence[int]) -> list[str]:
-    """One label an unknown, in the order of y: ``"top.p0"``, ``"top.Omega1"``, ``"top.norm"``, ``"spherical-1.1"``."""
+def labels(
+    model: Model, formulation: Formulation, chart: Chart, velocity: str, order: Sequence[int], n_nu: int | None
+) -> list[str]:
+    """One label an unknown, in the order of y: ``"top.p0"``, ``"top.Omega1"``, ``"top.norm"``, ``"spherical-1.1"``.
+
+    `n_nu` is the number of quasi-velocities that are no velocities of a body.
+    """
     q, v, la = [], [], []
     for b in order:
         name = model.names[b]
@@ -28,6 +33,8 @@ def labels(model: Model, formulation: Formulation, chart: Chart, velocity: str, 
             v += [f"{name}.{s}dot" for s in chart.names]
         if velocity != "angular":
             la += [f"{name}.{s}" for s in chart.internal]
+    if n_nu is not None:
+        v = [f"nu{i + 1}" for i in range(n_nu)]
     for joint in model.joints:
         n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
         la += [f"{joint.name}.{i + 1}" for i in range(n)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
@@ -12,7 +14,9 @@ import numpy as np
 from rbdae import quantities
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.assembly import Assembly
+from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
+from rbdae.gauges import LIMIT, Gauges, Measure, measure
 from rbdae.gradient import gradient, minimum_norm
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
@@ -161,7 +165,9 @@ class Problem:
         self.t0 = t0
         self.y0: Vec = np.zeros(self.n)
         self.yd0: Vec = np.zeros(self.n)
-        self.labels = labels(model, formulation, chart, velocity, workspace.order)
+        self.labels = labels(
+            model, formulation, chart, velocity, workspace.order, n_v if workspace.settings.gauge is not None else None
+        )
         self.differential: Bools = np.ones(self.n, dtype=bool)
         if not formulation.integral:
             self.differential[n:] = False
@@ -170,6 +176,8 @@ class Problem:
             self.variable_index[:] = 1
             self.variable_index[self.layout.v] = max(1, self.index - 1)
             self.variable_index[n:] = self.index
+        gauge = workspace.settings.gauge
+        self._gauges = Gauges(gauge) if gauge is not None else None
         self.assembly: Assembly | None = None
         self._pattern: csc_matrix | None = None
         self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
@@ -206,14 +214,16 @@ class Problem:
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
         """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms."""
         result: Vec = self._out(out, (self.n_equations,))
-        self.callbacks.residual(t, self._vector("y", y), self._vector("yd", yd), result)
+        with self._reading(t):
+            self.callbacks.residual(t, self._vector("y", y), self._vector("yd", yd), result)
         return result
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
         result: Mat = self._out(out, (self.n_equations, self.n))
         target = _addressable(result)
-        self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, target)
+        with self._reading(t):
+            self.callbacks.jacobian(t, self._vector("y", y), self._vector("yd", yd), c, target)
         if target is not result:
             result[:] = target
         return result
@@ -250,20 +260,23 @@ class Problem:
 
         pattern = self.sparsity
         data = self._out(out, (pattern.nnz,))
-        self.callbacks.jacobian_data(t, self._vector("y", y), self._vector("yd", yd), c, data)
+        with self._reading(t):
+            self.callbacks.jacobian_data(t, self._vector("y", y), self._vector("yd", yd), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
         """f(t, y) with yd = f, shape (n,); ODE kinds only."""
         result: Vec = self._out(out, (self.n,))
-        self.callbacks.rhs(t, self._vector("y", y), result)
+        with self._reading(t):
+            self.callbacks.rhs(t, self._vector("y", y), result)
         return result
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
         """df/dy, shape (n, n); ODE kinds only."""
         result: Mat = self._out(out, (self.n, self.n))
         target = _addressable(result)
-        self.callbacks.rhs_jacobian(t, self._vector("y", y), target)
+        with self._reading(t):
+            self.callbacks.rhs_jacobian(t, self._vector("y", y), target)
         if target is not result:
             result[:] = target
         return result
@@ -285,7 +298,8 @@ class Problem:
         times, values, single = self._rows(t, y)
         out = np.empty((len(times), n))
         for time, row, result in zip(times, values, out, strict=True):
-            kernel(time, row, result)
+            with self._reading(time):
+                kernel(time, row, result)
         return out[0] if single else out
 
     @cached_property
@@ -358,6 +372,108 @@ class Problem:
             return quantities.reactions(self.model, times, Z, la)
         _, loose = minimum_norm(gradient(self.model, times, Z), la)
         return quantities.reactions(self.model, times, Z, la, loose)
+
+    # ------------------------------------------------------------ gauges
+
+    @property
+    def has_gauges(self) -> bool:
+        """Whether nu are the quasi-velocities of a gauge, which `solve` may have to change (`rbdae.gauges`)."""
+        return self._gauges is not None
+
+    @contextmanager
+    def _reading(self, t: float) -> Iterator[None]:
+        """With the gauge that was valid at a time in the last run."""
+        if self._gauges is None or not self._gauges.times:
+            yield
+            return
+        before = self._workspace.gauge
+        self._workspace.set_gauge(self._gauges.at(t).S)
+        try:
+            yield
+        finally:
+            self._workspace.set_gauge(before)
+
+    @cached_property
+    def _motion_kernel(self) -> Callable[..., None]:
+        self._workspace.make_wide()
+        return self._workspace.compiled(gauge_kernels.motion)
+
+    @cached_property
+    def _measure(self) -> Measure:
+        return measure(self.model)
+
+    def _present_motion(self, t: float, y: Vec) -> tuple[Vec, Mat]:
+        """w and T."""
+        n_v, n_nu = self._sizes["n_v"], self._sizes["n_nu"]
+        out = np.empty(n_v + n_v * n_nu)
+        self._motion_kernel(t, y, out)
+        return out[:n_v], out[n_v:].reshape(n_v, n_nu)
+
+    def _own_gauges(self) -> Gauges:
+        if self._gauges is None:
+            raise TypeError(f"{self!r} has no gauges")
+        return self._gauges
+
+    def begin_gauges(self) -> None:
+        """A run begins: with the first gauge, that of `y0`."""
+        self._own_gauges().reset()
+        self.end_gauges()
+
+    def end_gauges(self) -> None:
+        """The callbacks are in the first gauge again."""
+        self._workspace.set_gauge(self._own_gauges().gauges[0].S)
+
+    def gauge_is_worn(self, t: float, y: Vec) -> bool:
+        """Whether T has grown too much since the present gauge was chosen."""
+        _, T = self._present_motion(t, y)
+        present = self._own_gauges().gauges[-1]
+        return bool(np.any(self._measure.sizes(T) > LIMIT * present.sizes))
+
+    def in_new_gauge(self, t: float, y: Vec) -> Problem:
+        """This problem from (t, y) on, in a gauge chosen there; the two share their gauges and working memory."""
+        w, _ = self._present_motion(t, y)
+        n_q = self.layout.q.stop
+        metric = self._measure
+        Z = np.empty(24 * self.model.n)
+        self._natural_kernel(t, y, Z)
+        G = gradient(self.model, np.asarray(t), Z.reshape(-1, 24))
+        gauge = metric.choose(metric.columns(G), self._sizes["n_nu"])
+        self._own_gauges().append(t, gauge)
+        self._workspace.set_gauge(gauge.S)
+        out = copy.copy(self)
+        out.t0 = t
+        out.y0 = np.concatenate([y[:n_q], gauge.S @ w])
+        out.yd0 = np.empty(self.n)
+        self.callbacks.rhs(t, out.y0, out.yd0)
+        return out
+
+    def gauge_arrays(self) -> dict[str, Any]:
+        """The gauges of the last run, for a file."""
+        return self._own_gauges().arrays()
+
+    def with_gauges(self, arrays: Mapping[str, Any]) -> Problem:
+        """A copy that reads states by the gauges of a file; `y0` stays the state that it is."""
+        return self._copy_in(Gauges.of(arrays))
+
+    def with_own_gauges(self) -> Problem:
+        """This problem, or where its last run has changed the gauge a copy, which later runs do not touch."""
+        own = self._own_gauges()
+        return self._copy_in(own.copy()) if own.times else self
+
+    def _copy_in(self, gauges: Gauges) -> Problem:
+        n_q = self.layout.q.stop
+        w, _ = self._present_motion(self.t0, self.y0)
+        out = copy.copy(self)
+        for name in [name for name in out.__dict__ if name.endswith("_kernel")]:
+            del out.__dict__[name]
+        out._workspace = Workspace(self.model, replace(self._workspace.settings, gauge=gauges.gauges[0]))
+        out._gauges = gauges
+        out._pattern = None
+        out.callbacks = Callbacks(out._formulation, out._workspace, lambda: out.sparsity)
+        out.y0 = np.concatenate([self.y0[:n_q], gauges.gauges[0].S @ w])
+        out.yd0 = np.empty(self.n)
+        out.callbacks.rhs(self.t0, out.y0, out.yd0)
+        return out
 
     # ------------------------------------------------------------ projection
 

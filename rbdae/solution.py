@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Stats
+from rbdae.singular import singular_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,6 +97,11 @@ class Solution:
         return self._problem.energy(self.t, self.y)
 
     @cached_property
+    def singular_times(self) -> Vec:
+        """Times near which the joints of a loop passed a singular position, see `rbdae.singular`."""
+        return singular_times(self._problem, self.t, self.y)
+
+    @cached_property
     def momentum(self) -> Any:
         """`Momentum`: `linear` and `angular` (about the origin), shape (m, 3)."""
         return self._problem.momentum(self.t, self.y)
@@ -156,6 +162,8 @@ class Solution:
             "problem": None if self.problem is None else _signature(self.problem),
         }
         arrays = {"t": self.t, "y": self.y, "metadata": np.array(json.dumps(metadata))}
+        if self.problem is not None and self.problem.has_gauges:
+            arrays |= self.problem.gauge_arrays()
         for k, event in enumerate(self.events):
             arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
         np.savez_compressed(target, **arrays)  # type: ignore[arg-type]  # numpy's stub for **kwargs
@@ -199,11 +207,14 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
             raise ValueError(f"{path} has format {metadata['format']}, this version reads format {_FORMAT}")
         t, y = stored["t"], stored["y"]
         events = tuple(EventLog(stored[f"event_{k}_t"], stored[f"event_{k}_y"]) for k in range(metadata["events"]))
+        gauges = {name: stored[name] for name in stored if name.startswith("gauge_")}
     if problem is not None and metadata["problem"] is not None:
         mine = _signature(problem)
         for key, value in metadata["problem"].items():
             if mine[key] != value:
                 raise ValueError(f"{path} was solved with {key} {value!r}, but the problem has {mine[key]!r}")
+        if gauges:
+            problem = problem.with_gauges(gauges)
     atol = np.asarray(metadata["atol"], dtype=float)
     return Solution(
         problem=problem,

@@ -13,13 +13,14 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, TextIO, final
 
 import numpy as np
 
+from rbdae import gauges
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Request, Unsupported
 from rbdae.solution import EventLog, Solution
@@ -433,10 +434,13 @@ def solve(
             options=options,
         )
         began = time.perf_counter()
-        outcome = speaker.run(problem, method, request)
+        if problem.has_gauges:
+            outcome = gauges.run(problem, lambda part, asked: speaker.run(part, method, asked), request)
+        else:
+            outcome = speaker.run(problem, method, request)
         outcome.stats.seconds = time.perf_counter() - began
-    return Solution(
-        problem=problem,
+    solution = Solution(
+        problem=problem.with_own_gauges() if problem.has_gauges else problem,
         t=outcome.t,
         y=outcome.y,
         solver=solver,
@@ -447,6 +451,17 @@ def solve(
         atol=absolute,
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
     )
+    return _with_warning(solution) if hasattr(problem, "model") else solution
+
+
+def _with_warning(solution: Solution) -> Solution:
+    """The same, with a word in the message where the joints of a loop passed a singular position."""
+    times = solution.singular_times
+    if not len(times):
+        return solution
+    listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
+    warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
+    return replace(solution, message=solution.message + warning)
 
 
 __all__ = ["SolverInfo", "SolverTable", "adapter", "find_method", "solve", "solvers", "solvers_for"]

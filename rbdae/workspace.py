@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
+from rbdae.gauges import Gauge
 from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
@@ -27,7 +28,8 @@ _INTERNAL = {kb.ANGULAR: 0, kb.QUATERNION_RATE: 1, kb.DIRECTOR_RATE: 6}
 class Settings:
     """What lays a model out: chart and velocity kind (kernel numbers), momenta, null-space form, level, radial inertia
     as a fraction of tr(J)/2, whether there are kinematic corrections, whether the unknowns are integrals of the
-    multipliers, Baumgarte's (alpha, beta), and the joint rows (in the order of the joints) to leave out."""
+    multipliers, Baumgarte's (alpha, beta), the joint rows (in the order of the joints) to leave out, and the
+    first gauge of a null-space form that is not of a tree of spherical joints."""
 
     chart: int
     kind: int
@@ -39,6 +41,12 @@ class Settings:
     integral: bool = False
     baumgarte: tuple[float, float] | None = None
     dropped: tuple[int, ...] = ()
+    gauge: Gauge | None = field(default=None, compare=False)
+
+    @property
+    def by_tree(self) -> bool:
+        """Whether the null-space matrix is the analytic one of a tree."""
+        return self.reduced and self.gauge is None
 
 
 def _viewed(array: Any) -> Any:
@@ -70,7 +78,7 @@ class Workspace:
         self._parts: kb.Parts | None = None
         self._has_wide = False
         n = model.n
-        self.order = list(model.tree.order) if settings.reduced else list(range(n))
+        self.order = list(model.tree.order) if settings.by_tree else list(range(n))
         rank = np.empty(n + 1, dtype=np.int64)
         rank[self.order] = np.arange(n)
         rank[n] = n
@@ -84,7 +92,7 @@ class Workspace:
         head["chart"] = settings.chart
         head["kind"] = settings.kind
         head["momenta"] = settings.momenta
-        head["reduced"] = settings.reduced
+        head["reduced"] = (kb.BY_TREE if settings.by_tree else kb.BY_GAUGE) if settings.reduced else 0
         head["level"] = settings.level
         head["integral"] = settings.integral
         if settings.baumgarte is not None:
@@ -101,6 +109,13 @@ class Workspace:
         self._own("blocks", np.zeros((1, 4), dtype=np.int64))
         self._own("wide", np.zeros((1, 1), dtype=scalar))
         self._own("tree", np.zeros((1, 1, 1), dtype=scalar))
+        n_v = int(h["n_v"]) if settings.gauge is not None else 1
+        self._own("elimination", np.zeros((n_v, n_v), dtype=scalar))
+        self._own("pivots", np.zeros(n_v, dtype=np.int64))
+        self._own("gauge", np.zeros((1, 1)))
+        if settings.gauge is not None:
+            head["n_nu"] = len(settings.gauge.S)
+            self.set_gauge(settings.gauge.S)
 
     # ------------------------------------------------------------ layout
 
@@ -129,7 +144,7 @@ class Workspace:
         head["n_v"] = int((moving["nt"] + moving["nr"]).sum())
         head["n_internal"] = int(moving["ni"].sum())
         head["n_la"] = head["n_internal"] + head["n_rows"]
-        if settings.reduced:
+        if settings.by_tree:
             self._lay_out_tree(moving, rank)
         states = np.zeros(n + 1, dtype=kb.state_dtype(self._scalar))
         for k in range(n + 1):
@@ -246,7 +261,8 @@ class Workspace:
         have = {
             "internal": self.settings.kind != kb.ANGULAR,
             "momenta": self.settings.momenta,
-            "tree": self.settings.reduced,
+            "tree": self.settings.by_tree,
+            "gauge": self.settings.gauge is not None,
             "joints": len(self.model.primitives) > 0,
             "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
             "bushings": len(self.model.bushings) > 0,
@@ -276,8 +292,20 @@ class Workspace:
         s = self.sizes()
         self._own("wide", np.zeros((s["n_v"] + s["n_la"], s["n_q"] + s["n_v"]), dtype=self._scalar))
         if self.settings.reduced:
-            self._own("tree", np.zeros((5, s["n_v"], s["n_q"] + s["n_v"]), dtype=self._scalar))
+            rows = max(s["n_v"], 9)  # those of the parameters of one body, too
+            self.head["n_tree"] = rows
+            self._own("tree", np.zeros((6, rows, s["n_q"] + s["n_v"]), dtype=self._scalar))
         self._has_wide = True
+
+    @property
+    def gauge(self) -> Mat:
+        """The gauge of the kernels."""
+        out: Mat = self._arrays["gauge"]
+        return out
+
+    def set_gauge(self, S: Mat) -> None:
+        """The gauge of the kernels from now on."""
+        self._own("gauge", S)
 
     def record(self, jacobian: Entry, y: Vec, yd: Vec) -> Any:
         """The tangent blocks of a Jacobian kernel (row, column, rows, columns), by running it."""

@@ -18,7 +18,6 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.formulations import FORMULATIONS
 from rbdae.joints import (
     AbstractJoint,
     Coincidence,
@@ -351,8 +350,6 @@ JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
     "point-on-line": (PointOnLine, 0.3),
     "point-on-plane": (PointOnPlane, 0.0),
 }
-# those that have an analytic null-space matrix
-NULL_SPACE_JOINTS = {"spherical"}
 
 
 def matched(kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None) -> AbstractJoint:
@@ -410,26 +407,11 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "tied": tied,
     "floating": floating,
 }
-# the analytic null-space matrix is for trees of spherical joints
-NO_TREE = {"loop", "tied"}
-
-
 JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
-NO_TREE |= {f"joint-{kind}" for kind in JOINTS if kind not in NULL_SPACE_JOINTS}
-
-
-def fits(system: str, pairing: Pairing) -> bool:
-    return not (FORMULATIONS[pairing.formulation].reduced and system in NO_TREE)
-
-
-PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS if fits(s, p)]
-JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS if fits(s, p)]
+PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
+JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
-
-
-def pairings_for(system: str) -> list[Pairing]:
-    return [p for p in PAIRINGS if fits(system, p)]
 
 
 def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> rbdae.Problem:
@@ -598,3 +580,103 @@ def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterato
 
 
 ROTATIONS = list(CHARTS)
+
+
+# ---------------------------------------------------------------- prescribed motions
+
+
+def driven() -> rbdae.System:
+    """Every drive: a carriage that is pushed along its rail with a pendulum on it, an arm that is turned, and a rod of
+    prescribed length from the arm to a body of which a point follows a curve."""
+    joints, drives = rbdae.joints, rbdae.drives
+    system = rbdae.System(gravity=(0.3, -0.5, -9.81))
+    tilt, swing = _turn(0.1, 0.2, 0.3), _turn(-0.3, 0.1, 0.2)
+    cart = system.add_body("cart", mass=2.0, inertia=0.2 * INERTIA, position=(0.1, 0.0, 0.0), orientation=tilt)
+    bob = system.add_body(
+        "bob",
+        mass=1.0,
+        inertia=0.1 * INERTIA,
+        center_of_mass=(0.1, 0.0, -0.1),
+        position=(0.0, 0.0, -1.0),
+        orientation=swing,
+        angular_velocity=(0.4, 1.5, -0.3),
+    )
+    arm = system.add_body("arm", mass=0.5, inertia=0.1 * INERTIA, position=(0.0, 1.0, 0.0))
+    tool = system.add_body(
+        "tool", mass=0.7, inertia=0.15 * INERTIA, position=(1.0, 1.0, 0.0), angular_velocity=(0.5, 0.2, -0.6)
+    )
+    rail = system.add_joint(joints.Prismatic(system.ground, cart, axis_a=(1, 0, 0), axis_b=None))
+    system.add_joint(
+        joints.Revolute(
+            cart,
+            bob,
+            at_b=swing.inv().apply((0, 0, 1.0)),
+            axis_a=tilt.inv().apply((0, 1, 0)),
+            axis_b=None,
+        )
+    )
+    hinge = system.add_joint(
+        joints.Revolute(system.ground, arm, at_a=(0, 1, 0), axis_a=(1, 0, 0), axis_b=(1, 0, 0), name="hinge")
+    )
+    system.add_joint(
+        drives.Displacement(
+            rail,
+            (lambda t: 0.1 + 0.05 * np.sin(3 * t), lambda t: 0.15 * np.cos(3 * t), lambda t: -0.45 * np.sin(3 * t)),
+            name="push",
+        )
+    )
+    system.add_joint(
+        drives.Angle(hinge, (lambda t: 0.3 + 2 * t + t * t, lambda t: 2 + 2 * t, lambda t: 2.0), name="motor")
+    )
+    system.add_joint(
+        drives.DrivenRod(
+            arm,
+            tool,
+            (lambda t: 1 + 0.1 * np.sin(t), lambda t: 0.1 * np.cos(t), lambda t: -0.1 * np.sin(t)),
+            at_b=(0.1, 0.2, 0.3),
+            name="hoist",
+        )
+    )
+    system.add_joint(
+        drives.PointMotion(
+            tool,
+            system.ground,
+            (lambda t: (1, 1 + 0.1 * t * t, 0.0), lambda t: (0, 0.2 * t, 0.0), lambda t: (0, 0.2, 0.0)),
+            name="guide",
+        )
+    )
+    return system
+
+
+# ---------------------------------------------------------------- loops
+
+
+def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6) -> rbdae.System:
+    """A planar four-bar linkage, placed roughly. The last joint leaves the plane free to the others (`plain`), or is a
+    hinge as they are (`redundant`): three of its equations then follow from theirs. A pendulum may hang beside it."""
+    joints = rbdae.joints
+    system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+    data: dict[str, Any] = {"mass": 1.0, "inertia": (0.01, 0.1, 0.1)}
+    up = _turn(0.0, 0.0, 0.5 * np.pi)
+    a = system.add_body("a", position=(0.0, 0.5, 0.0), orientation=up, **data)
+    b = system.add_body("b", position=(0.5, 1.0, 0.05), **data)
+    c = system.add_body("c", position=(1.02, 0.5, 0.0), orientation=up, **data)
+    ground = system.ground
+    system.add_joint(joints.Revolute(ground, a, at_b=(-0.5, 0, 0), name="A"))
+    system.add_joint(joints.Revolute(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="B"))
+    system.add_joint(joints.Revolute(b, c, at_a=(length, 0, 0), at_b=(0.5, 0, 0), name="C"))
+    if closing == "redundant":
+        system.add_joint(joints.Revolute(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D"))
+    else:
+        system.add_joint(joints.PointOnLine(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), axis_a=(0, 0, 1), name="D"))
+    if pendulum:
+        bob = system.add_body(
+            "bob",
+            mass=0.8,
+            inertia=(0.2, 0.3, 0.25),
+            position=(3.0, -0.3, 0.1),
+            orientation=_turn(0.2, 0.4, -0.1),
+            angular_velocity=(0.5, 0.8, -0.4),
+        )
+        system.add_joint(joints.Spherical(ground, bob, at_a=(3.0, 0.0, 0.0), at_b=(0.1, 0.4, 0.0), name="hook"))
+    return system

@@ -35,7 +35,11 @@ def test_inconsistent_input_becomes_consistent(system, pairing):
     assert np.abs(g.velocity).max(initial=0.0) < 1e-12 * max(1.0, 0.01 * _terms(problem))
     assert problem.y0.shape == problem.yd0.shape == (problem.n,)
     assert np.isfinite(problem.y0).all() and np.isfinite(problem.yd0).all()
-    assert not problem.yd0[problem.layout.la].any()
+    rest = problem.yd0[problem.layout.v.stop :]
+    if FORMULATIONS[pairing.formulation].integral:  # its unknowns are integrals: their rates are the multipliers
+        assert not problem.y0[problem.layout.v.stop :].any()
+        rest = problem.yd0[problem.layout.mu]
+    assert not rest.any()
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -116,7 +120,7 @@ def test_projected_velocities_are_the_nearest_in_the_mass_metric(system):
 
 # only where velocities obey constraints of the chart or of joints
 PROJECTED = [
-    (s, p) for s, p in PAIRS if FORMULATIONS[p.formulation].kind == "dae" and s in ("skew-top", "branched", "tied")
+    (s, p) for s, p in PAIRS if FORMULATIONS[p.formulation].kind != "ode" and s in ("skew-top", "branched", "tied")
 ]
 
 
@@ -132,11 +136,12 @@ def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, r
     g = problem.constraints(0.0, out)
     assert np.abs(g.velocity).max(initial=0.0) < 1e-12
     np.testing.assert_allclose(out[problem.layout.q], y[problem.layout.q], rtol=0, atol=1e-13)
-    np.testing.assert_array_equal(out[problem.layout.la], y[problem.layout.la])
+    np.testing.assert_array_equal(out[n_v.stop :], y[n_v.stop :])
     J = problem.jacobian(0.0, out, problem.yd0, 0.0)
-    M = problem.jacobian(0.0, out, problem.yd0, 1.0)[n_v, n_v] - J[n_v, n_v]  # with momenta the identity
+    rates = problem.jacobian(0.0, out, problem.yd0, 1.0) - J
+    M = rates[n_v, n_v]  # with momenta the identity
     pushed = M @ (out - y)[n_v]
-    Gt = J[n_v, problem.layout.la]
+    Gt = (rates if FORMULATIONS[pairing.formulation].integral else J)[n_v, problem.layout.la]
     if not Gt.shape[1]:
         np.testing.assert_allclose(pushed, 0.0, atol=1e-13)
         return
@@ -206,6 +211,14 @@ def test_euler_angles_refuse_a_singular_start(tilt, formulation):
         ({"formulation": "index-2", "constraint": "position"}, r"belongs to the formulation 'hamiltonian'"),
         ({"consistent": "chekc"}, r"unknown value of consistent 'chekc'; did you mean 'check'"),
         ({"radial_inertia": "half"}, r"did you mean 'half-trace'"),
+        ({"redundant": "minimum norm"}, r"unknown value of redundant .*did you mean 'minimum-norm'"),
+        ({"alpha": 5.0}, r"alpha and beta are Baumgarte's parameters; index-2 has none"),
+        ({"formulation": "ggl", "beta": 5.0}, r"alpha and beta are Baumgarte's parameters; ggl has none"),
+        ({"formulation": "baumgarte", "alpha": -1.0}, r"alpha must not be negative .*got -1"),
+        ({"formulation": "baumgarte-ode", "beta": -1e-9}, r"beta must not be negative .*got -1e-09"),
+        ({"formulation": "baumgarte", "alpha": np.nan}, r"formulate: alpha"),
+        ({"hold": ["third"]}, r"hold: no body 'third'; the bodies are 'first', 'second'"),
+        ({"hold": [("first", "w")]}, r"hold: body 'first' has no 'w'; choose from 'x', 'y', 'z', 'position'"),
         ({"t0": np.nan}, r"formulate: t0 must be .*finite|formulate: t0"),
     ],
 )
@@ -247,26 +260,27 @@ def test_formulate_needs_a_system_with_bodies():
         rbdae.formulate(rbdae.System())
 
 
-@pytest.mark.parametrize("formulation", ["index-3", "index-1", "index-0", "hamiltonian"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_redundant_joints_are_refused_by_name(formulation):
     system = cases.linked_bodies()
     first, second = system.bodies
     twin = system.joints[0]
     system.add_joint(Spherical(first, second, at_a=twin.at_a, at_b=twin.at_b, name="the same again"))
-    match = r"redundant.*joint '(the same again|spherical-1)', equation \d of 3"
-    with pytest.raises(rbdae.ProjectionError, match=match):
+    name = r"joint '(the same again|spherical-1)', equation \d of 3"
+    match = rf"^3 joint equations follow from the others at the start: {name}; {name}; {name}; .*'minimum-norm'"
+    with pytest.raises(ValueError, match=match):
         rbdae.formulate(system, formulation)
 
 
-def test_null_space_refuses_loops_by_the_joints_name():
-    system = cases.loop()
-    with pytest.raises(ValueError, match=r"null-space: joint 'spherical-\d' closes a loop.*index-0"):
-        rbdae.formulate(system, "null-space")
-    with pytest.raises(ValueError, match=r"null-space: joint 'tie-\d'"):
-        rbdae.formulate(cases.tied(), "null-space")
+def test_null_space_takes_loops_and_any_joint():
+    for system in (cases.loop(), cases.tied()):
+        problem = rbdae.formulate(system, "null-space")
+        rows = sum(joint.n_constraints for joint in system.joints)
+        assert problem.layout.v.stop - problem.layout.v.start == problem._sizes["n_v"] - rows
+        assert problem.labels[-1] == f"nu{problem._sizes['n_nu']}"
 
 
-def test_null_space_refuses_a_body_on_two_fixed_points():
+def test_null_space_refuses_redundant_equations_by_name():
     system = cases.skew_top()
     top = system.bodies[0]
     at = Rotation.from_quat(top.orientation[[1, 2, 3, 0]]).apply((0.5, 0.0, 0.0)) + top.pivot
@@ -297,6 +311,12 @@ INDEX = {
     "index-2": 2,
     "index-1": 1,
     "index-0": 0,
+    "ggl": 2,
+    "hiller-anantharaman": 1,
+    "baumgarte": 1,
+    "baumgarte-ode": 0,
+    "overdetermined": 2,
+    "overdetermined-1": 1,
     "null-space": 0,
     "hamiltonian": 3,
     "hamiltonian-momentum": 2,
@@ -305,12 +325,15 @@ INDEX = {
 }
 
 
+CORRECTED = {"ggl", "hiller-anantharaman"}
+
+
 @pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
 def test_description(system, pairing):
     problem = cases.problem(system, pairing)
-    q, v, la = problem.layout.q, problem.layout.v, problem.layout.la
+    q, v, la, mu = problem.layout.q, problem.layout.v, problem.layout.la, problem.layout.mu
     assert (problem.formulation, problem.rotation, problem.velocity) == tuple(pairing)
-    assert (q.start, q.stop, v.stop, la.stop) == (0, v.start, la.start, problem.n)
+    assert (q.start, q.stop, v.stop, la.stop, mu.stop) == (0, v.start, la.start, mu.start, problem.n)
     assert len(problem.labels) == len(set(problem.labels)) == problem.n
     assert problem.y0.shape == problem.differential.shape == problem.variable_index.shape == (problem.n,)
 
@@ -326,9 +349,12 @@ def test_description(system, pairing):
         assert v.stop - v.start == 3 * free + (3 if pairing.velocity == "angular" else na) * len(bodies)
     index = INDEX[pairing.formulation]
     multipliers = internal * len(bodies) + joints
-    assert problem.kind == ("ode" if index == 0 else "dae")
+    extra = {"overdetermined": 1, "overdetermined-1": 2}.get(pairing.formulation, 0)
+    assert problem.kind == ("overdetermined" if extra else "ode" if index == 0 else "dae")
     assert la.stop - la.start == (0 if index == 0 else multipliers)
-    if index and not multipliers:
+    assert mu.stop - mu.start == (multipliers if pairing.formulation in CORRECTED else 0)
+    assert problem.n_equations == problem.n + extra * multipliers
+    if problem.kind == "dae" and not multipliers:
         index = 1  # nothing is left to differentiate
     assert problem.index == index
     assert repr(problem) == (
@@ -337,9 +363,10 @@ def test_description(system, pairing):
     )
 
     assert problem.differential.dtype == bool
-    assert problem.differential[: la.start].all() and not problem.differential[la].any()
-    wanted = {0: (0, 0, 0), 1: (1, 1, 1), 2: (1, 1, 2), 3: (1, 2, 3)}[index]
-    for part, number in zip((q, v, la), wanted, strict=True):
+    assert problem.differential[: la.start].all()
+    assert (problem.differential[la.start :] == (pairing.formulation == "hiller-anantharaman")).all()
+    wanted = {0: (0, 0, 0, 0), 1: (1, 1, 1, 1), 2: (1, 1, 2, 2), 3: (1, 2, 3, 3)}[index]
+    for part, number in zip((q, v, la, mu), wanted, strict=True):
         assert (problem.variable_index[part] == number).all()
     # what is called differential has its derivative in the residual, and nothing else
     slope = problem.jacobian(0.0, problem.y0, problem.yd0, 1.0) - problem.jacobian(0.0, problem.y0, problem.yd0, 0.0)
@@ -392,9 +419,12 @@ def test_labels_name_bodies_and_joints(pairing):
             rate = np.array([[yd[f"{name}.d{i}{c}"] for i in "123"] for c in "xyz"])
             E = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia
             np.testing.assert_allclose(momentum, rate @ E, atol=1e-13)
-    if problem.kind == "dae":
+    if problem.kind != "ode":
         forces = problem.reactions(0.0, problem.y0)["spherical-1"]["child"].force
-        np.testing.assert_allclose([y[f"spherical-1.{i}"] for i in "123"], -forces, atol=1e-12)
+        integral = FORMULATIONS[pairing.formulation].integral
+        found = [yd[f"spherical-1.{i}.integral"] if integral else y[f"spherical-1.{i}"] for i in "123"]
+        np.testing.assert_allclose(found, -forces, atol=1e-12)
+    assert sum(label.endswith(".mu") for label in problem.labels) == problem.layout.mu.stop - problem.layout.mu.start
 
 
 def test_constraint_is_another_name_of_a_formulation():

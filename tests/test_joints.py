@@ -35,15 +35,11 @@ from rbdae.joints import (
 
 ODE_PAIRS = [(s, p) for s, p in JOINT_PAIRS if FORMULATIONS[p.formulation].kind == "ode"]
 ODE_IDS = [f"{s}-{p}" for s, p in ODE_PAIRS]
-# everything but null space, which some joints have no analytic matrix for
-ABSOLUTE = [p for p in cases.PAIRINGS if not FORMULATIONS[p.formulation].reduced]
 WITH_AXES = (Revolute, Prismatic, Cylindrical, Planar, Universal, Fixed, PointOnLine, PointOnPlane)
 
 
 def test_no_case_is_left_out():
-    assert {(s, p) for s, p in JOINT_PAIRS if p in ABSOLUTE} == {(s, p) for s in cases.JOINT_SYSTEMS for p in ABSOLUTE}
-    reduced = {s.removeprefix("joint-") for s, p in JOINT_PAIRS if p not in ABSOLUTE}
-    assert reduced == cases.NULL_SPACE_JOINTS
+    assert set(JOINT_PAIRS) == {(s, p) for s in cases.JOINT_SYSTEMS for p in cases.PAIRINGS}
 
 
 # ---------------------------------------------------------------- tables
@@ -301,7 +297,7 @@ STATICS = {
 }
 
 
-@pytest.mark.parametrize("pairing", ABSOLUTE, ids=str)
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
 @pytest.mark.parametrize("kind", JOINTS)
 def test_a_body_at_rest_on_a_joint(kind: str, pairing: Pairing) -> None:
     """The joint carries the weight, and its moment about the joint's point; held from the ground, on either side."""

@@ -110,6 +110,7 @@ class Pendulum:
             seen += self._tangent(rng.standard_normal(self.n), rng.standard_normal(self.n), 0.7) != 0
         self.sparsity = csc_matrix((seen != 0).astype(float))
         self._where = (self.sparsity.indices, np.repeat(np.arange(self.n), np.diff(self.sparsity.indptr)))
+        self.has_gauges = False
         self.callbacks = SimpleNamespace(
             residual=self._residual,
             jacobian=self._jacobian,

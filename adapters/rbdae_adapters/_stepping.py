@@ -199,6 +199,8 @@ class Recorder:
             self.reason = Reason.FINISHED
         elif self.max_steps is not None and self.stats.steps >= self.max_steps:
             self.fail(Reason.TOO_MANY_STEPS, f"the limit was {self.max_steps}")
+        elif request.watch is not None and request.watch(t, y):
+            self.reason = Reason.INTERRUPTED
         if back and not self._one_step and not self.done:
             self.stats.restarts += 1
         return back and not self.done

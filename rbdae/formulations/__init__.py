@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rbdae.formulations import absolute, explicit, null_space, overdetermined, stabilised
+from dataclasses import replace
+
+from rbdae.formulations import absolute, explicit, gauge, null_space, overdetermined, stabilised
 from rbdae.formulations.base import Formulation
 
 _ALL = ("quaternion", "directors", "euler-313")
@@ -149,6 +151,17 @@ _TABLE = (
 
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in _TABLE}
 
+# the reduced forms for all that is no tree of spherical joints
+GAUGED: dict[str, Formulation] = {
+    "null-space": replace(
+        FORMULATIONS["null-space"],
+        residual=gauge.residual,
+        jacobian=gauge.jacobian,
+        rhs=gauge.rhs,
+        rhs_jacobian=gauge.rhs_jacobian,
+    )
+}
+
 # the names that users of Assimulo's Mechanical_System know
 SPELLINGS: dict[str, str] = {
     "ind3": "index-3",
@@ -160,4 +173,4 @@ SPELLINGS: dict[str, str] = {
     "ovstab2": "overdetermined",
 }
 
-__all__ = ["FORMULATIONS", "SPELLINGS", "Formulation"]
+__all__ = ["FORMULATIONS", "GAUGED", "SPELLINGS", "Formulation"]

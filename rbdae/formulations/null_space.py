@@ -5,7 +5,7 @@
 
 as an implicit residual with the reduced mass T^T M T, and as an ODE. The right-hand side takes nudot from the
 angular saddle-point system, whose solution is T nudot + Tdot nu (because G T = 0 identically): the same numbers for
-O(N) work.
+O(N) work. For trees of spherical joints, whose T is known; `gauge` is for all other systems.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from rbdae.kernels.bodies import (
 )
 from rbdae.kernels.charts import rate_tangents
 from rbdae.kernels.drives import set_time
+from rbdae.kernels.outputs import position_rows, put_position_rows
 from rbdae.kernels.primitives import primitive_vectors
 from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 from rbdae.kernels.tree import (
@@ -38,6 +39,7 @@ from rbdae.kernels.tree import (
     chain_velocities,
     from_nu,
     reduce_residual,
+    reduce_tangent,
     select_nu,
     tree_tangents,
 )
@@ -69,9 +71,8 @@ def rhs(m, t, y, out):
             out[n + i] = la[i]
 
 
-@entry("ityyo")
-def residual(m, t, y, yd, out):
-    """The implicit form with the reduced mass matrix to out."""
+@jit
+def _residual(m, t, y, yd, out):
     h = head(m)
     evaluate(m, t, y)
     from_nu(m, address(yd), h.n_q, 1)
@@ -82,6 +83,20 @@ def residual(m, t, y, yd, out):
     kinematics_residual(m, address(yd), address(out))
     dynamics_residual(m, address(vectors(m)[1]), 0)
     reduce_residual(m, address(out), h.n_q)
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):
+    """The implicit form with the reduced mass matrix to out."""
+    _residual(m, t, y, yd, out)
+
+
+@entry("ityyo")
+def overdetermined_residual(m, t, y, yd, out):
+    """The same, then g = 0: the chart's internal constraints body by body, then the joints."""
+    h = head(m)
+    _residual(m, t, y, yd, out)
+    position_rows(m, address(out), h.n_q + h.n_nu)
 
 
 @jit
@@ -158,12 +173,10 @@ def rhs_jacobian(m, t, y, out):
     _tangent(t, y, 1.0, 0.0, out, m)
 
 
-@entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
-    """dF/dy + c dF/dyd of the implicit form to the sink.
-
-    With h(q, w, wdot) = M wdot - psi: d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).
-    """
+@jit
+def _jacobian(m, t, y, yd, c, out):
+    """With h(q, w, wdot) = M wdot - psi: d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M
+    T)."""
     h = head(m)
     evaluate(m, t, y)
     from_nu(m, address(yd), h.n_q, 1)
@@ -182,56 +195,22 @@ def jacobian(m, t, y, yd, c, out):
     h.mode = mode
     dynamics_residual(m, address(vectors(m)[1]), 0)
     reduce_residual(m, address(vectors(m)[5]), 0)
-    W = wide(m)
-    M = tree(m)
-    T = M[0]
-    Q = M[1]
-    A = M[2]
-    N = M[3]
-    F = M[4]
-    nq = h.n_q
-    nnu = h.n_nu
-    for i in range(nnu):
-        for j in range(nq + nnu):
-            F[i, j] = 0.0
-    x = vectors(m)[2]
-    B = bodies(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        for k in range(o.nt + 3):
-            i = o.iv + k
-            # one row of the tangent of h with respect to (q, nu), then T^T times it
-            for j in range(nq):
-                x[j] = W[i, j]
-            for j in range(nnu):
-                x[nq + j] = 0.0
-            for l in range(h.n_v):
-                w = W[i, nq + l]
-                if w != 0.0:
-                    for j in range(nq):
-                        x[j] += w * Q[l, j]
-                    for j in range(nnu):
-                        x[nq + j] += w * T[l, j]
-            for l in range(3):
-                if k < o.nt:
-                    if l != k:
-                        continue
-                    w = o.mass
-                    n = i
-                else:
-                    w = o.inertia[k - o.nt, l]
-                    n = o.iv + o.nt + l
-                if w != 0.0:
-                    for j in range(nq):
-                        x[j] += w * A[n, j]
-                    for j in range(nnu):
-                        x[nq + j] += w * (N[n, j] + c * T[n, j])
-            for l in range(nnu):
-                w = T[i, l]
-                if w != 0.0:
-                    for j in range(nq + nnu):
-                        F[l, j] += w * x[j]
+    reduce_tangent(m, c)
     add_reduced_stiffness(m)
     open_sink(m, out)
     _put_kinematics(m, c, -1.0)
-    put_block(m, nq, 0, F, nnu, nq + nnu, 1.0)
+    put_block(m, h.n_q, 0, tree(m)[4], h.n_nu, h.n_q + h.n_nu, 1.0)
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):
+    """dF/dy + c dF/dyd of the implicit form to the sink."""
+    _jacobian(m, t, y, yd, c, out)
+
+
+@entry("ityytM")
+def overdetermined_jacobian(m, t, y, yd, c, out):
+    """The same with the rows of g."""
+    h = head(m)
+    _jacobian(m, t, y, yd, c, out)
+    put_position_rows(m, h.n_q + h.n_nu)

@@ -22,7 +22,9 @@ accessor                what
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
 ``wide(m)``             scratch matrix, (nv + nla) x (nq + nv), for the Jacobian of the explicit forms
-``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and one more
+``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
+``gauge(m)``            S of the null-space form of any joints: nu = S (xdot, Omega), nnu x nv
+``elimination(m)``      the factors of [G; S], nv x nv; ``pivots(m)`` its row exchanges
 ``starts(m)``           where each column of each tangent block begins in the CSC data
 ``blocks(m)``           the tangent blocks in the order of their appearance (row, column, rows, columns)
 ======================= =======================================================================================
@@ -42,6 +44,10 @@ from rbdae.kernels._jit import as_pointer, carray, jit
 ANGULAR = 0
 QUATERNION_RATE = 1
 DIRECTOR_RATE = 2
+
+# where (xdot, Omega) come from in the null-space forms: head.reduced
+BY_TREE = 1
+BY_GAUGE = 2
 
 # sink modes
 STRIDED = 0
@@ -67,6 +73,9 @@ _ARRAYS = (
     "elements",
     "entries",
     "fold",
+    "gauge",
+    "elimination",
+    "pivots",
 )
 
 HEAD = np.dtype(
@@ -318,6 +327,9 @@ class Parts:
     elements: Any
     entries: Any
     fold: Any
+    gauge: Any
+    elimination: Any
+    pivots: Any
     sink: Any = None
 
 
@@ -415,7 +427,22 @@ if _jit.ENABLED:
     @jit
     def tree(m):
         h = head(m)
-        return carray(as_pointer(h.tree), (5, h.n_v, h.n_q + h.n_v), np.float64)
+        return carray(as_pointer(h.tree), (6, h.n_tree, h.n_q + h.n_v), np.float64)
+
+    @jit
+    def gauge(m):
+        h = head(m)
+        return carray(as_pointer(h.gauge), (h.n_nu, h.n_v), np.float64)
+
+    @jit
+    def elimination(m):
+        h = head(m)
+        return carray(as_pointer(h.elimination), (h.n_v, h.n_v), np.float64)
+
+    @jit
+    def pivots(m):
+        h = head(m)
+        return carray(as_pointer(h.pivots), h.n_v, np.int64)
 
     @jit
     def sink(m):
@@ -498,6 +525,15 @@ else:
 
     def tree(m: Any) -> Any:
         return m.tree
+
+    def gauge(m: Any) -> Any:
+        return m.gauge
+
+    def elimination(m: Any) -> Any:
+        return m.elimination
+
+    def pivots(m: Any) -> Any:
+        return m.pivots
 
     def sink(m: Any) -> Any:
         return m.sink

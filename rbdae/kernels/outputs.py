@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, entry, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, head, states
+from rbdae.kernels.block import ANGULAR, BY_GAUGE, BY_TREE, bodies, head, states, vectors
 from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
 from rbdae.kernels.drives import set_time
-from rbdae.kernels.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.gauge import velocities_from_nu
+from rbdae.kernels.primitives import (
+    clear_dropped,
+    primitive_residual,
+    primitive_tangents,
+    primitive_vectors,
+    put_primitive_rows,
+)
+from rbdae.kernels.sink import put_block
 from rbdae.kernels.tree import chain_velocities, from_nu
 
 
@@ -16,13 +24,15 @@ def locate(m, y_at):
     """Natural positions and velocities at y, whatever its velocities are."""
     h = head(m)
     gather_positions(m, y_at)
-    if h.reduced == 1:
+    place(m)
+    if h.reduced == BY_TREE:
         from_nu(m, y_at, h.n_q, 0)
+    elif h.reduced == BY_GAUGE:
+        velocities_from_nu(m, y_at, h.n_q)
     else:
         gather_velocities(m, y_at, h.n_q)
-    place(m)
     move(m)
-    if h.reduced == 1:
+    if h.reduced == BY_TREE:
         chain_velocities(m)
 
 
@@ -96,6 +106,57 @@ def _orthonormality(m, b, v_at, out_at, i, j):
     for k in range(3):
         out[i + k] -= 0.5
     _bilinear(s.a, v, out, j, 1.0)
+
+
+@jit
+def position_rows(m, out_at, row):
+    """out[row:] = g: the internal constraints of the chart, body by body, then the joints; forms with angular
+    velocities. From placed and moved states."""
+    h = head(m)
+    out = vector_at(out_at)
+    first = n_chart(m) * h.n_bodies
+    g = vectors(m)[5]
+    violations(m, address(g))
+    if h.n_rows > 0:
+        clear_dropped(m, address(g), first)
+    for i in range(first + h.n_rows):
+        out[row + i] = g[i]
+
+
+@jit
+def put_position_rows(m, row):
+    """Their tangent; needs `place_tangent`."""
+    h = head(m)
+    n = n_chart(m)
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        if n == 1:
+            for k in range(4):
+                s.T1[0, k] = s.a[k]
+            put_block(m, row + b, o.iq + o.nt, s.T1, 1, 4, 1.0)
+        elif n == 6:
+            _put_orthonormality(m, b, row + 6 * b)
+    primitive_tangents(m, 0)
+    put_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
+
+
+@stage("iii", "directors")
+def _put_orthonormality(m, b, row):
+    o = bodies(m)[b]
+    s = states(m)[b]
+    T = s.T1
+    for i in range(6):
+        for j in range(9):
+            T[i, j] = 0.0
+    for n in range(0, 9, 3):
+        for k in range(3):
+            i = 0 if k == 0 else (2 if k == 1 else 1)
+            j = 1 if k == 0 else (0 if k == 1 else 2)
+            T[k, n + k] = s.a[n + k]
+            T[3 + k, n + i] = s.a[n + j]
+            T[3 + k, n + j] = s.a[n + i]
+    put_block(m, row, o.iq + o.nt, T, 6, 9, 1.0)
 
 
 @entry("ityo")

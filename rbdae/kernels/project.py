@@ -264,7 +264,7 @@ def _scatter(m, y_at):
             i += 3
         for k in range(o.na):
             y[i + k] = s.a[k]
-        if h.reduced == 1:
+        if h.reduced != 0:
             continue
         i = h.n_q + o.iv
         if o.nt == 3:

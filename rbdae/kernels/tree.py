@@ -12,7 +12,7 @@ The bodies are stored so that parents come before children; -1 marks a root, the
 from __future__ import annotations
 
 from rbdae.kernels._jit import jit, stage, vector_at
-from rbdae.kernels.block import bodies, head, states, tree, vectors
+from rbdae.kernels.block import bodies, head, states, tree, vectors, wide
 
 ROOT = -1
 
@@ -221,6 +221,61 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
             M[1][row + k, q + c] += scale * (r[0] * s.D1[k, c] + r[1] * s.D1[3 + k, c] + r[2] * s.D1[6 + k, c])
             if order == 2:
                 M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
+
+
+@stage("if")
+def reduce_tangent(m, c):
+    """tree(m)[4] = T^T times the tangent of h with respect to (q, nu), plus c T^T M T; the first nv rows of the scratch
+    matrix hold (h_q, h_w). Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T)."""
+    h = head(m)
+    W = wide(m)
+    M = tree(m)
+    T = M[0]
+    Q = M[1]
+    A = M[2]
+    N = M[3]
+    F = M[4]
+    nq = h.n_q
+    nnu = h.n_nu
+    for i in range(nnu):
+        for j in range(nq + nnu):
+            F[i, j] = 0.0
+    x = vectors(m)[2]
+    B = bodies(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        for k in range(o.nt + 3):
+            i = o.iv + k
+            for j in range(nq):
+                x[j] = W[i, j]
+            for j in range(nnu):
+                x[nq + j] = 0.0
+            for l in range(h.n_v):
+                w = W[i, nq + l]
+                if w != 0.0:
+                    for j in range(nq):
+                        x[j] += w * Q[l, j]
+                    for j in range(nnu):
+                        x[nq + j] += w * T[l, j]
+            for l in range(3):
+                if k < o.nt:
+                    if l != k:
+                        continue
+                    w = o.mass
+                    n = i
+                else:
+                    w = o.inertia[k - o.nt, l]
+                    n = o.iv + o.nt + l
+                if w != 0.0:
+                    for j in range(nq):
+                        x[j] += w * A[n, j]
+                    for j in range(nnu):
+                        x[nq + j] += w * (N[n, j] + c * T[n, j])
+            for l in range(nnu):
+                w = T[i, l]
+                if w != 0.0:
+                    for j in range(nq + nnu):
+                        F[l, j] += w * x[j]
 
 
 @stage("i", "tree")

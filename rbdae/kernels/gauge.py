@@ -1,0 +1,368 @@
+"""Kernels of the null-space form of any joints, trees and closed loops: the square system of a gauge S.
+
+w = (xdot, Omega) of all bodies follows from the independent quasi-velocities nu = S w, S a constant matrix, by
+
+    [G(q, t)] w = [-g_I(q, t)],    so T = [G]^-1 [0],    G T = 0, S T = I
+    [   S   ]     [    nu    ]            [S]    [I]
+
+and wdot likewise from (-g_II, nudot). Dense elimination with partial pivoting, O(n_v^3): for mechanisms with n_v up to
+a few hundred. Equations that are left out (`keep`) have no row here.
+"""
+
+from __future__ import annotations
+
+from rbdae.kernels._jit import address, jit, stage, vector_at
+from rbdae.kernels.block import bodies, elimination, gauge, head, pivots, primitives, rows, states, tree, vectors, wide
+from rbdae.kernels.bodies import accelerate, clear_accelerations, move, velocity_basis
+from rbdae.kernels.primitives import (
+    gradients,
+    primitive_residual,
+    primitive_tangents,
+    primitive_vectors,
+    put_primitive_rows,
+)
+from rbdae.kernels.sink import sink_to_wide
+
+
+@jit
+def _gather_gradients(m, out):
+    """out[:rows] = G; needs `gradients`."""
+    h = head(m)
+    B = bodies(m)
+    C = primitives(m)
+    R = rows(m)
+    n = 0
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                continue
+            for j in range(h.n_v):
+                out[n, j] = 0.0
+            for side in range(2):
+                o = B[p.body[side]]
+                if o.fixed == 1:
+                    continue
+                j = o.iv
+                if o.nt == 3:
+                    for l in range(3):
+                        out[n, j + l] += r.Gx[side, k, l]
+                    j += 3
+                for l in range(3):
+                    out[n, j + l] += r.Gw[side, k, l]
+            n += 1
+
+
+@stage("i", "gauge")
+def _factorise_gauge(m):
+    """The elimination matrix becomes P L U of [G; S]."""
+    h = head(m)
+    A = elimination(m)
+    P = pivots(m)
+    S = gauge(m)
+    n = h.n_v
+    _gather_gradients(m, A)
+    first = n - h.n_nu
+    for i in range(h.n_nu):
+        for j in range(n):
+            A[first + i, j] = S[i, j]
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[best, k]):
+                best = i
+        P[k] = best
+        if best != k:
+            for j in range(n):
+                t = A[k, j]
+                A[k, j] = A[best, j]
+                A[best, j] = t
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                t = A[i, k] / A[k, k]
+                A[i, k] = t
+                for j in range(k + 1, n):
+                    A[i, j] -= t * A[k, j]
+
+
+@stage("ii", "gauge")
+def _solve(m, x_at):
+    """x = [G; S]^-1 x."""
+    x = vector_at(x_at)
+    A = elimination(m)
+    P = pivots(m)
+    n = head(m).n_v
+    for k in range(n):
+        if P[k] != k:
+            t = x[k]
+            x[k] = x[P[k]]
+            x[P[k]] = t
+    for i in range(n):
+        t = x[i]
+        for j in range(i):
+            t -= A[i, j] * x[j]
+        x[i] = t
+    for i in range(n - 1, -1, -1):
+        t = x[i]
+        for j in range(i + 1, n):
+            t -= A[i, j] * x[j]
+        x[i] = t / A[i, i]
+
+
+@stage("ii", "gauge")
+def solve_transposed(m, x_at):
+    """x = [G; S]^-T x: first the multipliers of the joints, then T^T x."""
+    x = vector_at(x_at)
+    A = elimination(m)
+    P = pivots(m)
+    n = head(m).n_v
+    for i in range(n):
+        t = x[i] / A[i, i]
+        x[i] = t
+        for j in range(i + 1, n):
+            x[j] -= A[i, j] * t
+    for i in range(n - 1, -1, -1):
+        t = x[i]
+        for j in range(i):
+            x[j] -= A[i, j] * t
+    for k in range(n - 1, -1, -1):
+        if P[k] != k:
+            t = x[k]
+            x[k] = x[P[k]]
+            x[P[k]] = t
+
+
+@stage("iii", "gauge")
+def _solve_columns(m, plane, n_columns):
+    """[G; S]^-1 times the first columns of a scratch matrix, in place; row operations over contiguous columns."""
+    X = tree(m)[plane]
+    A = elimination(m)
+    P = pivots(m)
+    n = head(m).n_v
+    for k in range(n):
+        if P[k] != k:
+            for c in range(n_columns):
+                t = X[k, c]
+                X[k, c] = X[P[k], c]
+                X[P[k], c] = t
+    for i in range(n):
+        for j in range(i):
+            t = A[i, j]
+            if t != 0.0:
+                for c in range(n_columns):
+                    X[i, c] -= t * X[j, c]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            t = A[i, j]
+            if t != 0.0:
+                for c in range(n_columns):
+                    X[i, c] -= t * X[j, c]
+        t = 1.0 / A[i, i]
+        for c in range(n_columns):
+            X[i, c] *= t
+
+
+@jit
+def _known(m, y_at, offset, level):
+    """Scratch vector 2: (-g_I, nu) at level 1, (-g_II, nudot) at level 2; what remains of the constraints at zero
+    velocities (accelerations)."""
+    y = vector_at(y_at)
+    h = head(m)
+    C = primitives(m)
+    g = vectors(m)[6]
+    x = vectors(m)[2]
+    primitive_residual(m, address(g), 0, level)
+    n = 0
+    for i in range(h.n_primitives):
+        for k in range(C[i].n):
+            if C[i].keep[k] == 1:
+                x[n] = -g[C[i].row + k]
+                n += 1
+    for i in range(h.n_nu):
+        x[n + i] = y[offset + i]
+
+
+@stage("iii", "gauge")
+def velocities_from_nu(m, y_at, offset):
+    """xdot and Omega of all placed bodies, from nu in y; factorises the system."""
+    B = bodies(m)
+    S = states(m)
+    h = head(m)
+    for b in range(h.n_bodies):
+        for k in range(3):
+            S[b].xd[k] = 0.0
+            S[b].w[k] = 0.0
+    move(m)
+    primitive_vectors(m, 1)
+    velocity_basis(m)
+    gradients(m)
+    _factorise_gauge(m)
+    _known(m, y_at, offset, 1)
+    x = vectors(m)[2]
+    _solve(m, address(x))
+    for b in range(h.n_bodies):
+        i = B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                S[b].xd[k] = x[i + k]
+            i += 3
+        for k in range(3):
+            S[b].w[k] = x[i + k]
+
+
+@stage("iii", "gauge")
+def accelerations_from_nu(m, yd_at, offset):
+    """xddot and Omegadot of all moved bodies, from nudot in yd; after `velocities_from_nu`."""
+    B = bodies(m)
+    S = states(m)
+    clear_accelerations(m)
+    accelerate(m)
+    primitive_vectors(m, 2)
+    _known(m, yd_at, offset, 2)
+    x = vectors(m)[2]
+    _solve(m, address(x))
+    for b in range(head(m).n_bodies):
+        i = B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                S[b].xdd[k] = x[i + k]
+            i += 3
+        for k in range(3):
+            S[b].wd[k] = x[i + k]
+
+
+@stage("iiii", "gauge")
+def select_quasi_velocities(m, w_at, out_at, row):
+    """out[row:row + nnu] = S w."""
+    w = vector_at(w_at)
+    out = vector_at(out_at)
+    h = head(m)
+    S = gauge(m)
+    for i in range(h.n_nu):
+        t = 0.0 * w[0]
+        for j in range(h.n_v):
+            t += S[i, j] * w[j]
+        out[row + i] = t
+
+
+@stage("i", "gauge")
+def place_gauge_forces(m):
+    """Scratch vector 0: minus the first part of [G; S]^-T h in the scratch vector 1, as multipliers of the joints."""
+    C = primitives(m)
+    z = vectors(m)[1]
+    la = vectors(m)[0]
+    n = 0
+    for i in range(head(m).n_primitives):
+        for k in range(C[i].n):
+            la[C[i].row + k] = 0.0
+            if C[i].keep[k] == 1:
+                la[C[i].row + k] = -z[n]
+                n += 1
+
+
+@stage("i", "gauge")
+def null_space_columns(m):
+    """tree(m)[0] = T (nv x nnu)."""
+    h = head(m)
+    T = tree(m)[0]
+    first = h.n_v - h.n_nu
+    for i in range(h.n_v):
+        for j in range(h.n_nu):
+            T[i, j] = 0.0
+    for i in range(h.n_nu):
+        T[first + i, i] = 1.0
+    _solve_columns(m, 0, h.n_nu)
+
+
+@stage("ii", "gauge")
+def gauge_tangents(m, order):
+    """tree(m)[0] = T (nv x nnu), [1] = dw/dq (nv x nq); for order 2 also [2] = dwdot/dq and [3] = dwdot/dnu. The
+    scratch matrix is the sink afterwards.
+
+        [G; S] dw = -[d(G w + g_I); 0],    [G; S] dwdot = -[d(G wdot + g_II); 0]
+    """
+    h = head(m)
+    C = primitives(m)
+    W = wide(m)
+    M = tree(m)
+    T = M[0]
+    Q = M[1]
+    A = M[2]
+    N = M[3]
+    null_space_columns(m)
+    for i in range(h.n_v):
+        for j in range(h.n_q):
+            Q[i, j] = 0.0
+    primitive_tangents(m, 1)
+    sink_to_wide(m)
+    put_primitive_rows(m, 0, 1, 0.0, 1.0)
+    n = 0
+    for i in range(h.n_primitives):
+        for k in range(C[i].n):
+            if C[i].keep[k] == 1:
+                for j in range(h.n_q):
+                    Q[n, j] = -W[C[i].row + k, j]
+                n += 1
+    _solve_columns(m, 1, h.n_q)
+    if order < 2:
+        return
+    for i in range(h.n_v):
+        for j in range(h.n_q):
+            A[i, j] = 0.0
+        for j in range(h.n_nu):
+            N[i, j] = 0.0
+    primitive_tangents(m, 2)
+    sink_to_wide(m)
+    put_primitive_rows(m, 0, 2, 0.0, 1.0)
+    n = 0
+    for i in range(h.n_primitives):
+        for k in range(C[i].n):
+            if C[i].keep[k] == 0:
+                continue
+            row = C[i].row + k
+            for j in range(h.n_q):
+                A[n, j] = -W[row, j]
+            for l in range(h.n_v):
+                t = W[row, h.n_q + l]
+                if t != 0.0:
+                    for j in range(h.n_q):
+                        A[n, j] -= t * Q[l, j]
+                    for j in range(h.n_nu):
+                        N[n, j] -= t * T[l, j]
+            n += 1
+    _solve_columns(m, 2, h.n_q)
+    _solve_columns(m, 3, h.n_nu)
+
+
+@stage("i", "gauge")
+def select_tangent(m):
+    """tree(m)[4] = S times the tangent of vdot in the first nv rows of the scratch matrix, with respect to (q, nu)."""
+    h = head(m)
+    S = gauge(m)
+    W = wide(m)
+    M = tree(m)
+    T = M[0]
+    Q = M[1]
+    F = M[4]
+    x = vectors(m)[2]
+    nq = h.n_q
+    for i in range(h.n_nu):
+        for j in range(nq + h.n_v):
+            x[j] = 0.0
+        for l in range(h.n_v):
+            t = S[i, l]
+            if t != 0.0:
+                for j in range(nq + h.n_v):
+                    x[j] += t * W[l, j]
+        for j in range(nq):
+            F[i, j] = x[j]
+        for j in range(h.n_nu):
+            F[i, nq + j] = 0.0
+        for l in range(h.n_v):
+            t = x[nq + l]
+            if t != 0.0:
+                for j in range(nq):
+                    F[i, j] += t * Q[l, j]
+                for j in range(h.n_nu):
+                    F[i, nq + j] += t * T[l, j]

@@ -1,0 +1,357 @@
+"""Drives: the laws of derivatives and starts with constraints that depend on time, a driven pendulum against a scalar
+equation, and laws that contradict themselves."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import cases
+import numba
+import numpy as np
+import pytest
+import scipy.interpolate
+from cases import Pairing, close
+from scipy.integrate import solve_ivp
+from scipy.spatial.transform import Rotation
+from test_derivatives import Derivatives, _agree
+
+import rbdae
+from rbdae import drives, joints
+from rbdae._arrays import Vec
+
+START = 0.3
+PAIRINGS = cases.PAIRINGS
+
+
+@cache
+def _problem(pairing: Pairing) -> rbdae.Problem:
+    return cases.formulate(cases.driven(), pairing, t0=START)
+
+
+@cache
+def _reference() -> rbdae.Problem:
+    return _problem(cases.REFERENCE)
+
+
+def _rates(problem: rbdae.Problem, y: Vec) -> Vec:
+    """Consistent rates, without multipliers."""
+    out = np.zeros(problem.n)
+    out[: problem.layout.v.stop] = problem.rates(START, y)[0]
+    return out
+
+
+def _flow(problem: rbdae.Problem, what: str, y: Vec) -> Vec:
+    """d/dt of g or gdot along the motion through y, time and state together, to order four."""
+    rates, h = _rates(problem, y), 1e-3
+
+    def at(s: float) -> Vec:
+        return np.asarray(getattr(problem.constraints(START + s, y + s * rates), what))
+
+    return np.asarray((8.0 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12.0 * h))
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_driven_systems_start_consistently(pairing):
+    problem = _problem(pairing)
+    assert np.abs(problem.residual(START, problem.y0, problem.yd0)).max() < 1e-10
+    g = problem.constraints(START, problem.y0)
+    assert np.abs(g.position).max() < 1e-12
+    assert np.abs(g.velocity).max() < 1e-12
+    # the velocity constraint is the rate of the position constraint, the rates satisfy that of accelerations
+    assert np.abs(_flow(problem, "position", problem.y0)).max() < 1e-8
+    assert np.abs(_flow(problem, "velocity", problem.y0)).max() < 1e-8
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_velocity_constraints_are_rates_off_the_manifold_too(pairing, rng):
+    problem = _problem(pairing)
+    y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
+    rates = _rates(problem, y)
+    scale = max(1.0, float(np.abs(rates).max()))
+    found = _flow(problem, "position", y)
+    assert np.abs(found - problem.constraints(START, y).velocity).max() < 1e-7 * scale
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_derivatives_of_driven_systems(pairing, rng):
+    problem = _problem(pairing)
+    numbers = Derivatives(problem)
+    for c in (0.0, 37.5):
+        y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
+        yd = problem.yd0 + 0.1 * rng.standard_normal(problem.n)
+        exact = problem.jacobian(START, y, yd, c)
+
+        def wanted(h: float, c: float = c, y: Vec = y, yd: Vec = yd) -> Vec:
+            Fy, Fyd = numbers.residual(y, yd, h)
+            return Fy + c * Fyd
+
+        _agree(problem, exact, wanted, f"dF/dy + {c} dF/dyd of a driven system")
+        np.testing.assert_array_equal(problem.sparse_jacobian(START, y, yd, c).toarray(), exact)
+    if problem.kind == "ode":
+        y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
+        _agree(problem, problem.rhs_jacobian(START, y), partial(numbers.rhs, y), "d(rhs)/dy of a driven system")
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_drives_push_the_same_in_all_forms(pairing):
+    problem, reference = _problem(pairing), _reference()
+    found, wanted = (p.reactions(START, p.y0) for p in (problem, reference))
+    for joint in wanted:
+        for body in wanted[joint]:
+            for what in ("force", "torque"):
+                one, other = getattr(wanted[joint][body], what), getattr(found[joint][body], what)
+                assert close(other, one, 1e-8, 10.0), (joint, body, what)
+    a, b = (p.natural(START, p.y0) for p in (problem, reference))
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+def test_the_drives_do_the_work():
+    """The total energy changes by the power of the drives: reaction times the velocity that the law prescribes."""
+    problem = _reference()
+    t, y, h = START, problem.y0, 1e-4
+    rates = _rates(problem, y)
+    E = [problem.energy(t + s, y + s * rates).total for s in (-h, h)]
+    states, reactions = problem.states(t, y), problem.reactions(t, y)
+    push = reactions["push"]["cart"].force @ (0.15 * np.cos(3 * t), 0.0, 0.0)
+    motor = reactions["motor"]["arm"].torque @ (2.0 + 2.0 * t, 0.0, 0.0)
+    guide = reactions["guide"]["tool"].force @ (0.0, 0.2 * t, 0.0)
+    tool, arm = states["tool"], states["arm"]
+    end = tool.position + tool.orientation.apply((0.1, 0.2, 0.3))
+    along = (end - arm.position) / np.linalg.norm(end - arm.position)
+    hoist = reactions["hoist"]["tool"].force @ along * 0.1 * np.cos(t)
+    power = float(push + motor + guide + hoist)
+    assert abs(power) > 0.1
+    assert abs((E[1] - E[0]) / (2 * h) - power) < 1e-6 * max(1.0, abs(power))
+
+
+# ---------------------------------------------------------------- the pendulum on a carriage
+
+AMPLITUDE, FREQUENCY, LENGTH, MASS, INERTIA_Y = 0.3, 4.0, 0.8, 1.5, 0.2
+
+
+def _carriage() -> rbdae.System:
+    """s(t) = a sin(w t) along x; the pendulum turns about y, phi = 0 hangs."""
+    system = rbdae.System()
+    w, a = FREQUENCY, AMPLITUDE
+    cart = system.add_body("cart", mass=3.0, inertia=(0.1, 0.1, 0.1))
+    bob = system.add_body(
+        "bob",
+        mass=MASS,
+        inertia=(0.15, INERTIA_Y, 0.1),
+        position=(-LENGTH * np.sin(0.4), 0.0, -LENGTH * np.cos(0.4)),
+        orientation=Rotation.from_rotvec((0.0, 0.4, 0.0)),
+        velocity=(a * w, 0.0, 0.0),
+    )
+    rail = system.add_joint(joints.Prismatic(system.ground, cart, axis_a=(1, 0, 0), axis_b=(1, 0, 0), name="rail"))
+    pivot = joints.Revolute(cart, bob, at_b=(0, 0, LENGTH), axis_a=(0, 1, 0), axis_b=(0, 1, 0), name="pivot")
+    system.add_joint(pivot)
+    law = (lambda t: a * np.sin(w * t), lambda t: a * w * np.cos(w * t), lambda t: -a * w * w * np.sin(w * t))
+    system.add_joint(drives.Displacement(rail, law, name="crank"))
+    return system
+
+
+def _scalar(t_end: float) -> Vec:
+    """phi, phi' from (J + m l^2) phi'' = m l (s'' cos(phi) - g sin(phi)), the bob at s - l sin(phi)."""
+
+    def rhs(t: float, z: Vec) -> list[float]:
+        acceleration = -AMPLITUDE * FREQUENCY**2 * np.sin(FREQUENCY * t)
+        torque = MASS * LENGTH * (acceleration * np.cos(z[0]) - 9.81 * np.sin(z[0]))
+        return [z[1], torque / (INERTIA_Y + MASS * LENGTH**2)]
+
+    run = solve_ivp(rhs, (0.0, t_end), (0.4, 0.0), method="DOP853", rtol=1e-12, atol=1e-12)
+    assert run.success
+    return np.asarray(run.y[:, -1])
+
+
+@pytest.mark.parametrize(
+    "formulation, rotation, solver",
+    [
+        ("index-0", "quaternion", "scipy:DOP853"),
+        ("baumgarte-ode", "directors", "scipy:DOP853"),
+        ("ggl", "quaternion", "sksundae:ida"),
+        ("index-2", "directors", "sksundae:ida"),
+        ("index-2", "quaternion", "assimulo:Radau5DAE"),
+        ("index-1", "quaternion", "solve_dae:Radau"),
+    ],
+)
+def test_a_driven_pendulum_is_a_scalar_equation(formulation, rotation, solver):
+    package = solver.partition(":")[0]
+    if not {i.package: i for i in rbdae.solvers()}[package].available:
+        pytest.skip(f"{package} is not installed")
+    problem = rbdae.formulate(_carriage(), formulation, rotation=rotation)
+    t_end = 2.0 if package != "solve_dae" else 0.5
+    solution = rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=1e-9, atol=1e-9)
+    assert solution.success, solution.message
+    bob = problem.states(t_end, solution.y[-1])["bob"]
+    s = AMPLITUDE * np.sin(FREQUENCY * t_end)
+    phi, speed = _scalar(t_end)
+    wanted = (s - LENGTH * np.sin(phi), 0.0, -LENGTH * np.cos(phi))
+    np.testing.assert_allclose(bob.position, wanted, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(bob.angular_velocity, (0.0, speed, 0.0), rtol=0, atol=2e-6)
+    assert abs(problem.states(t_end, solution.y[-1])["cart"].position[0] - s) < 1e-7
+
+
+def test_the_drive_carries_the_force_of_newtons_law():
+    """On the carriage along x: (m + M) times the acceleration of the common centre of mass."""
+    problem = rbdae.formulate(_carriage(), "index-1", t0=0.2)
+    y, n = problem.y0, problem.layout.v.stop
+    force = problem.reactions(0.2, y)["crank"]["cart"].force
+    rates = np.append(problem.yd0[:n], np.zeros(problem.n - n))
+    accelerations = cases.along(lambda z: problem.natural(0.2, z)[:, 12], y, rates)
+    assert force[0] == pytest.approx(3.0 * accelerations[0] + MASS * accelerations[1], rel=1e-8)
+    assert accelerations[0] == pytest.approx(-AMPLITUDE * FREQUENCY**2 * np.sin(FREQUENCY * 0.2), rel=1e-8)
+    np.testing.assert_allclose(force[1:], 0.0, atol=1e-12)
+
+
+# ---------------------------------------------------------------- angles
+
+
+def _turntable(law: object) -> rbdae.System:
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    disc = system.add_body("disc", mass=1.0, inertia=(1.0, 1.0, 1.5))
+    hinge = system.add_joint(joints.Revolute(system.ground, disc, axis_a=(0, 0, 1), axis_b=(0, 0, 1)))
+    system.add_joint(drives.Angle(hinge, law, name="motor"))
+    return system
+
+
+SPIN = (lambda t: 0.5 + 4.0 * t + 3.0 * t * t, lambda t: 4.0 + 6.0 * t, lambda t: 6.0)
+
+
+@pytest.mark.parametrize("rotation", ["quaternion", "directors"])
+@pytest.mark.parametrize("formulation, solver", [("index-0", "scipy:DOP853"), ("ggl", "sksundae:ida")])
+def test_an_angle_is_driven_through_several_turns(formulation, solver, rotation):
+    """Nothing is special at pi or 2 pi; the torque is J times the angular acceleration all the time."""
+    problem = rbdae.formulate(_turntable(SPIN), formulation, rotation=rotation)
+    t = np.linspace(0.0, 3.0, 40)
+    solution = rbdae.solve(problem, (0.0, 3.0), solver=solver, rtol=1e-9, atol=1e-9, t_eval=t)
+    assert solution.success, solution.message
+    angle = 0.5 + 4.0 * t + 3.0 * t * t
+    assert angle[-1] > 6 * 2 * np.pi
+    R = solution.states["disc"].orientation.as_matrix()
+    # directors with angular velocities keep no constraint of orthonormality: their error is that of the solver
+    np.testing.assert_allclose(R[:, 0, 0], np.cos(angle), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(R[:, 1, 0], np.sin(angle), rtol=0, atol=1e-5)
+    torque = problem.reactions(solution.t, solution.y)["motor"]["disc"].torque
+    np.testing.assert_allclose(torque[:, 2], 1.5 * 6.0, rtol=1e-4)
+
+
+def test_an_angle_law_means_the_turn_about_the_axis():
+    """Of the second body relative to the first, counted from normal_a to normal_b."""
+    problem = rbdae.formulate(_turntable((lambda t: 0.5 + t, lambda t: 1.0, lambda t: 0.0)), "index-0")
+    disc = problem.states(0.0, problem.y0)["disc"]
+    np.testing.assert_allclose(disc.orientation.as_rotvec(), (0.0, 0.0, 0.5), atol=1e-12)
+    np.testing.assert_allclose(disc.angular_velocity, (0.0, 0.0, 1.0), atol=1e-12)
+
+
+# ---------------------------------------------------------------- kinds of laws
+
+T = np.linspace(-0.5, 1.5, 60)
+
+
+@numba.njit
+def _compiled_law(t, x, out):
+    out[0] = 0.2 * np.sin(2.0 * t)
+    out[1] = 0.4 * np.cos(2.0 * t)
+    out[2] = -0.8 * np.sin(2.0 * t)
+
+
+PLAIN_LAW = (lambda t: 0.2 * np.sin(2 * t), lambda t: 0.4 * np.cos(2 * t), lambda t: -0.8 * np.sin(2 * t))
+LAWS = {
+    "cubic spline": (lambda: scipy.interpolate.CubicSpline(T, 0.2 * np.sin(2 * T)), 1e-4),
+    "B-spline": (lambda: scipy.interpolate.make_interp_spline(T, 0.2 * np.sin(2 * T), k=5), 1e-6),
+    "numba": (lambda: _compiled_law, 1e-9),
+    "list": (lambda: list(PLAIN_LAW), 1e-9),
+}
+
+
+@pytest.mark.parametrize("kind", LAWS)
+def test_laws_of_every_kind_drive_the_same(kind):
+    law, level = LAWS[kind]
+    found, wanted = (rbdae.formulate(_turntable(s), "index-0") for s in (law(), PLAIN_LAW))
+    runs = [rbdae.solve(p, (0.0, 1.0), solver="scipy:DOP853", rtol=1e-10, atol=1e-10) for p in (found, wanted)]
+    assert all(run.success for run in runs)
+    states = [run.states["disc"] for run in runs]
+    for name in ("orientation", "angular_velocity"):
+        one, other = (getattr(s, name)[-1] for s in states)
+        if name == "orientation":
+            one, other = one.as_rotvec(), other.as_rotvec()
+        np.testing.assert_allclose(one, other, rtol=0, atol=level)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def _formulate(law: object) -> rbdae.Problem:
+    return rbdae.formulate(_turntable(law), "index-0")
+
+
+@pytest.mark.parametrize(
+    "law, kind, fragments",
+    [
+        ((lambda t: t * t, lambda t: t, lambda t: 1.0), ValueError, ["contradict", "s' is given as", "of s give"]),
+        ((lambda t: t * t, lambda t: 2 * t, lambda t: -2.0), ValueError, ["contradict", "s'' is given as", "s' give"]),
+        ((np.sin, lambda t: -np.cos(t), lambda t: -np.sin(t)), ValueError, ["contradict", "spline"]),
+        ((lambda t: np.nan, np.cos, np.sin), ValueError, ["s is nan", "finite"]),
+        ((np.sin, np.cos, lambda t: np.inf), ValueError, ["s'' is inf", "finite"]),
+        ((lambda t: (t, t), lambda t: (1.0, 1.0), lambda t: (0.0, 0.0)), ValueError, ["2 numbers", "it has 1"]),
+        (np.sin, TypeError, ["a law without derivatives", "(s, s', s'')", "spline", "numba"]),
+        ((np.sin, np.cos), TypeError, ["(s, s', s'')"]),
+        ((0.1, 0.0, 0.0), TypeError, ["three functions"]),
+        (3.0, TypeError, ["3.0", "three functions"]),
+        (None, TypeError, ["None", "three functions"]),
+    ],
+)
+def test_laws_that_cannot_be_are_refused(law, kind, fragments):
+    with pytest.raises(kind) as caught:
+        _formulate(law)
+    for fragment in ["'motor'", *fragments]:
+        assert fragment in str(caught.value)
+
+
+def test_a_point_moves_with_three_components():
+    system = rbdae.System()
+    body = system.add_body("body", mass=1.0, inertia=(1, 1, 1))
+    scalar = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
+    system.add_joint(drives.PointMotion(body, system.ground, scalar, name="guide"))
+    with pytest.raises(ValueError, match=r"joint 'guide': the law gives 1 numbers at t = .*; it has 3"):
+        rbdae.formulate(system)
+
+
+@pytest.mark.parametrize("drive", [drives.Angle, drives.Displacement])
+def test_what_has_no_axis_cannot_be_driven(drive):
+    first, second = cases.linked_bodies().bodies
+    for joint in (joints.Spherical(first, second), "hinge", None):
+        with pytest.raises(TypeError, match=rf"drive {drive.__name__}: it drives a joint that has an axis, such as"):
+            drive(joint, SPIN)
+
+
+class _BrokenError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "formulation, solver",
+    [
+        ("index-0", "scipy:DOP853"),
+        ("ggl", "sksundae:ida"),
+        ("index-2", "assimulo:Radau5DAE"),
+        ("index-0", "scipy:LSODA"),
+    ],
+)
+def test_an_exception_in_a_law_reaches_the_user(formulation, solver):
+    """A plain Python law is called from compiled code, which cannot pass exceptions on; it is raised all the same."""
+    available = {i.name: i.available for i in rbdae.solvers()}
+    if not available[solver]:
+        pytest.skip(f"{solver} is not installed")
+
+    def broken(t: float) -> float:
+        if t > 0.5:
+            raise _BrokenError(f"no law at {t > 0.5}")
+        return 0.3 * np.sin(t)
+
+    problem = _formulate((broken, lambda t: 0.3 * np.cos(t), lambda t: -0.3 * np.sin(t)))
+    problem = rbdae.formulate(problem.system, formulation)
+    with pytest.raises(_BrokenError, match="no law at True"):
+        rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-8, atol=1e-8)
+    # and nothing of it is left for the next call
+    assert np.isfinite(problem.residual(0.0, problem.y0, problem.yd0)).all()
