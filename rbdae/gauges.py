@@ -176,7 +176,7 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
             outcome = once(here, replace(part, watch=watch))
             parts.append(outcome)
             if outcome.reason is not Reason.INTERRUPTED:
-                return _joined(parts)
+                return joined(parts)
             t, y = state[0]
             here = problem.in_new_gauge(t, y)
             _carry_over(outcome, t, here.y0)
@@ -185,13 +185,14 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
                 request,
                 t0=t,
                 t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
-                events=[_left(event, n) for event, n in zip(request.events, counts, strict=True)],
+                events=[left(event, n) for event, n in zip(request.events, counts, strict=True)],
             )
     finally:
         problem.end_gauges()
 
 
-def _left(event: Callable[[float, Vec], float], counted: int) -> Callable[[float, Vec], float]:
+def left(event: Callable[[float, Vec], float], counted: int) -> Callable[[float, Vec], float]:
+    """An event of which some occurrences have been counted."""
     terminal = int(getattr(event, "terminal", 0) or 0)
     return _Remaining(event, terminal - counted) if terminal and counted else event
 
@@ -204,7 +205,8 @@ def _carry_over(outcome: Outcome, t: float, y: Vec) -> None:
         states[times == t] = y
 
 
-def _joined(parts: list[Outcome]) -> Outcome:
+def joined(parts: list[Outcome]) -> Outcome:
+    """The outcome of a run in parts."""
     last = parts[-1]
     if len(parts) == 1:
         return last
@@ -225,4 +227,4 @@ def _joined(parts: list[Outcome]) -> Outcome:
     )
 
 
-__all__ = ["LIMIT", "Gauge", "Gauges", "Measure", "measure", "run"]
+__all__ = ["LIMIT", "Gauge", "Gauges", "Measure", "joined", "left", "measure", "run"]

@@ -17,7 +17,7 @@ from rbdae.assembly import Assembly
 from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
 from rbdae.gauges import LIMIT, Gauges, Measure, measure
-from rbdae.gradient import gradient, minimum_norm
+from rbdae.gradient import gradient, minimum_norm, redundant_rows
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
 from rbdae.labels import labels
@@ -188,6 +188,35 @@ class Problem:
         """Names of the joint equations that are left out because they follow from the others."""
         return tuple(self.joint_row(k) for k in self._workspace.settings.dropped)
 
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """The joint rows that are left out at present; `solve` may have to choose others (`rbdae.redundancy`)."""
+        return self._workspace.dropped
+
+    def drop(self, rows: tuple[int, ...]) -> None:
+        """Leave other joint rows out, as many as before."""
+        if rows != self.dropped:
+            self._workspace.drop(rows)
+            self._pattern = None
+
+    def with_dropped(self, rows: tuple[int, ...], t: float, y: Vec) -> Problem:
+        """This problem from (t, y) on with other rows left out; the two share their working memory."""
+        self.drop(rows)
+        out = copy.copy(self)
+        out._pattern = None
+        out.callbacks = Callbacks(self._formulation, self._workspace, lambda: out.sparsity)
+        out.t0, out.y0, out.yd0 = t, y.copy(), np.zeros(self.n)
+        n = self.layout.v.stop
+        values = np.empty(n + self._sizes["n_la"])
+        self._explicit_kernel(t, out.y0, values)
+        out.yd0[:n] = values[:n]
+        if self._formulation.integral:
+            out.yd0[self.layout.la] = values[n:]
+        elif self._formulation.has_multipliers:
+            out.y0[self.layout.la] = values[n:]
+            out.y0[self.layout.mu] = 0.0
+        return out
+
     def __repr__(self) -> str:
         return (
             f"Problem({self.formulation}, rotation={self.rotation!r}, velocity={self.velocity!r}, n={self.n}, "
@@ -343,8 +372,23 @@ class Problem:
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
         """Consistent yd (without multipliers) and multipliers at positions and velocities of y, by elimination."""
         n = self.layout.v.stop
-        out = self._each(self._explicit_kernel, t, y, n + self._sizes["n_la"])
+        kernel = self._with_best_rows if self.dropped else self._explicit_kernel
+        out = self._each(kernel, t, y, n + self._sizes["n_la"])
         return out[..., :n], out[..., n:]
+
+    def _with_best_rows(self, t: float, y: Vec, out: Vec) -> None:
+        """The explicit kernel with those rows left out that follow from the others at this state."""
+        before = self.dropped
+        Z = np.empty(24 * self.model.n)
+        self._natural_kernel(t, y, Z)
+        Z = Z.reshape(-1, 24)[self._workspace.rank[: self.model.n]]
+        rows = redundant_rows(self.model, gradient(self.model, np.asarray(t), Z))
+        if len(rows) == len(before):
+            self._workspace.drop(rows)
+        try:
+            self._explicit_kernel(t, y, out)
+        finally:
+            self._workspace.drop(before)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Multipliers: the unknowns of a DAE, or the eliminated ones (internal constraints of the velocities, joints).

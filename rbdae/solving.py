@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO, final
 
 import numpy as np
 
-from rbdae import gauges
+from rbdae import gauges, redundancy
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Request, Unsupported
 from rbdae.solution import EventLog, Solution
@@ -436,6 +436,8 @@ def solve(
         began = time.perf_counter()
         if problem.has_gauges:
             outcome = gauges.run(problem, lambda part, asked: speaker.run(part, method, asked), request)
+        elif problem.dropped:
+            outcome = redundancy.run(problem, lambda part, asked: speaker.run(part, method, asked), request)
         else:
             outcome = speaker.run(problem, method, request)
         outcome.stats.seconds = time.perf_counter() - began

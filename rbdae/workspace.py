@@ -64,6 +64,15 @@ def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
+def _drop(primitives: Any, internal: int, rows: tuple[int, ...]) -> None:
+    primitives["keep"] = 1
+    primitives["whole"] = 1
+    for row in rows:
+        k = int(np.searchsorted(primitives["row"] - internal, row, side="right")) - 1
+        primitives["keep"][k, row - (int(primitives["row"][k]) - internal)] = 0
+        primitives["whole"][k] = 0
+
+
 class Workspace:
     """Owns the arrays behind a block's address; the address is good as long as the workspace lives.
 
@@ -77,6 +86,7 @@ class Workspace:
         self._arrays: dict[str, Any] = {}
         self._parts: kb.Parts | None = None
         self._has_wide = False
+        self.dropped = settings.dropped
         n = model.n
         self.order = list(model.tree.order) if settings.by_tree else list(range(n))
         rank = np.empty(n + 1, dtype=np.int64)
@@ -182,12 +192,7 @@ class Workspace:
         sizes = primitives["n"]
         internal = int(self.head["n_internal"][0])
         primitives["row"] = internal + np.cumsum(sizes) - sizes
-        primitives["keep"] = 1
-        primitives["whole"] = 1
-        for row in self.settings.dropped:
-            k = int(np.searchsorted(primitives["row"] - internal, row, side="right")) - 1
-            primitives["keep"][k, row - (int(primitives["row"][k]) - internal)] = 0
-            primitives["whole"][k] = 0
+        _drop(primitives, internal, self.settings.dropped)
         incident: list[list[tuple[int, int]]] = [[] for _ in range(n)]
         for k, (a, b) in enumerate(primitives["body"]):
             for side, body in enumerate((a, b)):
@@ -323,6 +328,11 @@ class Workspace:
         finally:
             self.head["mode"] = kb.STRIDED
         return self._arrays["blocks"][:n]
+
+    def drop(self, rows: tuple[int, ...]) -> None:
+        """Leave other joint rows out."""
+        self.dropped = rows
+        _drop(self._arrays["primitives"], int(self.head["n_internal"][0]), rows)
 
     def set_starts(self, starts: Any) -> None:
         """Where each column of each block begins in the CSC data."""

@@ -111,6 +111,7 @@ class Pendulum:
         self.sparsity = csc_matrix((seen != 0).astype(float))
         self._where = (self.sparsity.indices, np.repeat(np.arange(self.n), np.diff(self.sparsity.indptr)))
         self.has_gauges = False
+        self.dropped = ()
         self.callbacks = SimpleNamespace(
             residual=self._residual,
             jacobian=self._jacobian,

@@ -1,0 +1,86 @@
+"""Runs of systems with redundant joint equations: which equations are left out is chosen anew where the choice wears.
+
+A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps the smallest singular value of the equations that are kept is compared with that of all of them; where it has fallen
+to a quarter of what it was when they were chosen, the run is interrupted and goes on from there with others. The
+motion does not notice: positions and velocities stay, the multipliers are distributed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.adapter import Outcome, Reason, Request
+from rbdae.gauges import joined, left
+from rbdae.gradient import gradient, redundant_rows
+
+if TYPE_CHECKING:
+    from rbdae.problem import Problem
+
+LIMIT = 0.25
+
+
+def strength(G: Mat, dropped: tuple[int, ...]) -> float:
+    """Smallest singular value of the kept rows over the smallest that counts of all rows, rows scaled to one."""
+    scale = np.linalg.norm(G, axis=1, keepdims=True)
+    scale[scale == 0.0] = 1.0
+    A = G / scale
+    rank = len(A) - len(dropped)
+    kept = np.linalg.svd(np.delete(A, dropped, axis=0), compute_uv=False)[rank - 1]
+    return float(kept / np.linalg.svd(A, compute_uv=False)[rank - 1])
+
+
+def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: Request) -> Outcome:
+    """Run a solver, and anew with other equations wherever the present ones are worn."""
+    model = problem.model
+    first = problem.dropped
+    state: list[tuple[float, Vec, tuple[int, ...]]] = []
+    fresh = strength(gradient(model, np.asarray(problem.t0), problem.natural(problem.t0, problem.y0)), first)
+
+    # the joints move slowly against the steps of a fine tolerance: a thousand looks are enough
+    pause = (request.t_end - request.t0) / 1000.0
+    looked = request.t0
+
+    def watch(t: float, y: Vec) -> bool:
+        nonlocal fresh, looked
+        if t - looked < pause or not np.isfinite(y).all():
+            return False
+        looked = t
+        G = gradient(model, np.asarray(t), problem.natural(t, y))
+        if strength(G, problem.dropped) > LIMIT * fresh:
+            return False
+        rows = redundant_rows(model, G)
+        if len(rows) != len(first) or set(rows) == set(problem.dropped):
+            return False  # a singular position, which no choice mends
+        fresh = strength(G, rows)
+        state[:] = [(t, y.copy(), rows)]
+        return True
+
+    parts: list[Outcome] = []
+    part, here = request, problem
+    try:
+        while True:
+            outcome = once(here, replace(part, watch=watch))
+            parts.append(outcome)
+            if outcome.reason is not Reason.INTERRUPTED:
+                return joined(parts)
+            t, y, rows = state[0]
+            here = problem.with_dropped(rows, t, y)
+            keep = outcome.t < t
+            outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
+            counts = [sum(len(p.t_events[k]) for p in parts) for k in range(len(request.events))]
+            part = replace(
+                request,
+                t0=t,
+                t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
+                events=[left(event, n) for event, n in zip(request.events, counts, strict=True)],
+            )
+    finally:
+        problem.drop(first)
+
+
+__all__ = ["run", "strength"]
