@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import qr
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.kernels.drives import ANGLE
@@ -81,17 +82,31 @@ def gradient(model: Model, t: Vec, Z: Mat) -> Mat:
 
 
 def redundant_rows(model: Model, G: Mat) -> tuple[int, ...]:
-    """Joint rows of G (rows, 6 n) that follow from the others, by a QR factorisation with pivoting."""
-    from scipy.linalg import qr
+    """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
 
+    Joints that close loops give way: rows of a tree stay independent while it moves, but a tree joint that has lost
+    rows to a loop can become singular elsewhere (a hinge that keeps one of its two angles turns out of it).
+    """
     if G.shape[0] == 0:
         return ()
     scale = np.linalg.norm(G, axis=1)
     scale[scale == 0.0] = 1.0
-    R, pivot = qr((G / scale[:, None]).T, mode="r", pivoting=True)
-    size = np.abs(np.diag(R))
-    rank = int(np.sum(size > RANK_TOLERANCE * size[0])) if size.size and size[0] > 0.0 else 0
-    return tuple(sorted(int(k) for k in pivot[rank:]))
+    A = G / scale[:, None]
+    sizes = [sum(int(model.primitives[k]["n"]) for k in joint.primitives) for joint in model.joints]
+    closing = np.repeat(np.isin(np.arange(len(sizes)), list(model.tree.closing)), sizes)
+    basis: Mat = np.zeros((G.shape[1], 0))
+    dropped: list[int] = []
+    for part in (np.flatnonzero(~closing), np.flatnonzero(closing)):
+        if not part.size:
+            continue
+        rest = A[part]
+        for _ in range(2):  # twice is enough against rounding
+            rest = rest - (rest @ basis) @ basis.T
+        Q, R, pivot = qr(rest.T, mode="economic", pivoting=True)
+        rank = int(np.sum(np.abs(np.diag(R)) > RANK_TOLERANCE))
+        basis = np.concatenate([basis, Q[:, :rank]], axis=1)
+        dropped += [int(k) for k in part[pivot[rank:]]]
+    return tuple(sorted(dropped))
 
 
 def nearly_redundant(G: Mat) -> bool:
