@@ -2,7 +2,8 @@
 
 - Variables of higher index leave the error test by `exclude_algvar_from_error`, velocities of index 3
   declared algebraic for this purpose, and Newton's convergence test by large tolerances (see `_sundials`).
-- Jacobians are dense; the package has no sparse direct solver, and drops a Jacobian for the band ones.
+- The package has no sparse direct solver, and drops a Jacobian for the band ones. IDA runs constraints of more than
+  `KRYLOV_FROM` unknowns with "spgmr" and our sparse factorisation (see `_krylov`), and others with dense Jacobians.
 - `nonlin_conv_coef` is cut to an integer by the package (0.33 becomes 0, which SUNDIALS ignores): refused.
 - DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. It keeps state in
   Fortran variables and negative times are its switch for single steps: it runs on a shifted clock where the
@@ -28,6 +29,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Stats, Unsupported
+from rbdae_adapters._krylov import preconditioned
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import (
     AbstractStepper,
@@ -56,6 +58,10 @@ from rbdae_adapters._sundials import (
 if TYPE_CHECKING:
     from rbdae.problem import Problem
 
+KRYLOV_FROM = 100
+"""Unknowns from which IDA's default for constrained forms is "spgmr" with a sparse factorisation, in place of "dense".
+On the chain the times cross here."""
+
 _SUNDIALS = frozenset(
     {
         "order",
@@ -81,6 +87,8 @@ _OPTIONS = {
     "ddaspk": frozenset({"order", "max_steps", "max_step_size", "first_step"}),
 }
 _DENSE = frozenset({"dense", "lapackdense"})
+_CALLBACKS = ("jacfn", "prec_setupfn", "prec_solvefn", "jac_times_vecfn", "jac_times_setupfn")
+_PRECONDITIONER = ("precond_type", "prec_setupfn", "prec_solvefn")
 _KRYLOV = {"ida": frozenset({"spgmr", "sptfqmr"}), "cvode": frozenset({"spgmr", "spbcgs", "sptfqmr"})}
 
 
@@ -181,9 +189,13 @@ class _Sundials(AbstractStepper):
 
     def finish(self, stats: Stats) -> None:
         stats.jacobians = self._counts["jacobian"]
+        if "jac_times_setupfn" in self._counts:  # each factorisation has its Jacobian from there, but the first
+            stats.jacobians = 1 + self._counts["jac_times_setupfn"]
         if self._implicit:
             stats.evaluations = self._counts["function"]
-            stats.factorisations = stats.jacobians
+            stats.factorisations = (
+                1 + self._counts["prec_setupfn"] if "prec_setupfn" in self._counts else stats.jacobians
+            )
             stats.rejected = -1  # the package does not report them
         else:
             evaluations, rejected, factorisations = (self._past + self._info()).tolist()
@@ -278,7 +290,8 @@ class ScikitsOdesAdapter(AbstractAdapter):
             "ida",
             frozenset({"ode", "dae"}),
             frozenset({1, 2, 3}),
-            summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
+            summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian, or a sparse one "
+            "that preconditions Krylov's iterations",
         ),
         Method("cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"),
         Method(
@@ -297,7 +310,11 @@ class ScikitsOdesAdapter(AbstractAdapter):
     def native(
         self, problem: Problem, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
     ) -> ResidualNative | RhsNative:
-        """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
+        """Callbacks and the arguments of the package's constructor; `options` are the package's own.
+
+        With a Krylov solver on a constrained form, `resfn` gives the residual multiplied by P^-1 (see `_krylov`), and
+        serves one solver at a time.
+        """
         given = take_options(options, _OPTIONS[method], f"scikits.odes:{method}")
         if method == "cvode":
             return _cvode(problem, rtol, atol, given)
@@ -314,7 +331,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         return chatter.added_to(outcome)
 
 
-def _guarded(trap: Trap, function: Callable[..., None], counts: dict[str, int], name: str) -> Callable[..., int]:
+def _guarded(trap: Trap, function: Callable[..., int | None], counts: dict[str, int], name: str) -> Callable[..., int]:
     """`function`, counted; keeps an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
     counts[name] = 0
 
@@ -323,11 +340,10 @@ def _guarded(trap: Trap, function: Callable[..., None], counts: dict[str, int], 
             return -1
         counts[name] += 1
         try:
-            function(*args)
+            return function(*args) or 0
         except BaseException as error:
             trap.error = error
             return -1
-        return 0
 
     return guarded
 
@@ -346,8 +362,9 @@ def _sundials_stepper(problem: Problem, native: Any, request: Request, recorder:
     options = dict(native.options, one_step_compute=True, old_api=False, err_handler=messages)
     if request.t_end > 0.0:  # the package ignores others; there the solver steps past the end
         options["tstop"] = request.t_end
-    if "jacfn" in options:
-        options["jacfn"] = _guarded(trap, native.jacfn, counts, "jacobian")
+    for name in _CALLBACKS:
+        if callable(options.get(name)):
+            options[name] = _guarded(trap, options[name], counts, "jacobian" if name == "jacfn" else name)
     if isinstance(native, ResidualNative):
         from scikits_odes_sundials.ida import IDA
 
@@ -385,6 +402,8 @@ def _daspk_stepper(problem: Problem, native: Any, request: Request, recorder: Re
 def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
     options = dict(given)
+    if problem.kind == "dae" and problem.index < 3 and problem.n >= KRYLOV_FROM:
+        options.setdefault("linsolver", "spgmr")
     linsolver = _linear_solver(problem, "ida", options)
 
     def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
@@ -401,8 +420,12 @@ def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]
     if problem.kind == "dae":
         options |= _algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, requested))
+    native: Callable[[float, Vec, Vec, Vec], None] = resfn
+    if problem.kind == "dae" and linsolver in _KRYLOV["ida"]:
+        native, ours = preconditioned(problem, 1.0 / (options["first_step_size"] or first_step(problem, requested)))
+        options |= ours
     y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-    return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
+    return ResidualNative(native, jacfn, y0, yd0, problem.t0, options)
 
 
 def _ddaspk(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
@@ -460,11 +483,21 @@ def _linear_solver(problem: Problem, method: str, options: dict[str, Any]) -> st
             f"scikits.odes:{method} does not run with linsolver={name!r} and an analytic Jacobian; "
             f"take one of {', '.join(sorted(known))}, or sksundae:ida, which has a sparse one"
         )
-    if name in _KRYLOV[method] and problem.kind == "dae" and options.get("prec_solvefn") is None:
-        raise Unsupported(
-            f"scikits.odes:{method} with linsolver={name!r} does not converge on a constrained problem "
-            "without a preconditioner; give precond_type, prec_setupfn and prec_solvefn, or take 'dense'"
-        )
+    if method == "ida":
+        given = [k for k in _PRECONDITIONER if options.get(k) is not None]
+        if given:
+            raise Unsupported(
+                f"scikits.odes 3.0 fails inside IDA where it calls a preconditioner, so {given[0]!r} cannot be had; "
+                "constrained forms get our sparse factorisation with linsolver='spgmr' or 'sptfqmr'"
+            )
+        if name in _KRYLOV[method] and problem.kind == "dae" and problem.index == 3:
+            raise Unsupported(
+                f"linsolver={name!r} measures its error with the weights of the error test, which leaves out the "
+                f"velocities of {problem.formulation}; take 'dense', an index-2 formulation, or sksundae:ida"
+            )
+        products = [k for k in ("jac_times_vecfn", "jac_times_setupfn") if options.get(k) is not None]
+        if products and name in _KRYLOV[method] and problem.kind == "dae":
+            raise Unsupported(f"{products[0]!r} cannot be had: constrained forms take products with our Jacobian")
     return name
 
 

@@ -140,7 +140,7 @@ class ScipyAdapter(AbstractAdapter):
 
     def native(self, problem: Problem, method: str, **options: Any) -> ScipyProblem:
         take_options(options, (), f"the native form of scipy:{method}")
-        n, rhs, rhs_jacobian = problem.n, problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+        n, rhs, callbacks = problem.n, problem.callbacks.rhs, problem.callbacks
 
         # scipy keeps references to what it gets, so that every call needs a new array.
         def fun(t: float, y: Vec) -> Vec:
@@ -150,7 +150,7 @@ class ScipyAdapter(AbstractAdapter):
 
         def jac(t: float, y: Vec) -> Mat:
             out = np.empty((n, n))
-            rhs_jacobian(t, y, out)
+            callbacks.rhs_jacobian(t, y, out)  # asking for it allocates memory of its size
             return out
 
         return ScipyProblem(fun, jac, np.array(problem.y0, dtype=float), problem.t0, method)
