@@ -81,11 +81,12 @@ def gradient(model: Model, t: Vec, Z: Mat) -> Mat:
     return G.reshape(*lead, rows, 6 * model.n)
 
 
-def redundant_rows(model: Model, G: Mat) -> tuple[int, ...]:
+def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True) -> tuple[int, ...]:
     """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
 
     Joints that close loops give way: rows of a tree stay independent while it moves, but a tree joint that has lost
-    rows to a loop can become singular elsewhere (a hinge that keeps one of its two angles turns out of it).
+    rows to a loop can become singular elsewhere (a hinge that keeps one of its two angles turns out of it). Without
+    `prefer_trees` it is the best conditioned choice at this state.
     """
     if G.shape[0] == 0:
         return ()
@@ -96,7 +97,8 @@ def redundant_rows(model: Model, G: Mat) -> tuple[int, ...]:
     closing = np.repeat(np.isin(np.arange(len(sizes)), list(model.tree.closing)), sizes)
     basis: Mat = np.zeros((G.shape[1], 0))
     dropped: list[int] = []
-    for part in (np.flatnonzero(~closing), np.flatnonzero(closing)):
+    parts = (np.flatnonzero(~closing), np.flatnonzero(closing)) if prefer_trees else (np.arange(len(A)),)
+    for part in parts:
         if not part.size:
             continue
         rest = A[part]

@@ -382,7 +382,7 @@ class Problem:
         Z = np.empty(24 * self.model.n)
         self._natural_kernel(t, y, Z)
         Z = Z.reshape(-1, 24)[self._workspace.rank[: self.model.n]]
-        rows = redundant_rows(self.model, gradient(self.model, np.asarray(t), Z))
+        rows = redundant_rows(self.model, gradient(self.model, np.asarray(t), Z), prefer_trees=False)
         if len(rows) == len(before):
             self._workspace.drop(rows)
         try:

@@ -1,8 +1,9 @@
 """Runs of systems with redundant joint equations: which equations are left out is chosen anew where the choice wears.
 
-A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps the smallest singular value of the equations that are kept is compared with that of all of them; where it has fallen
-to a quarter of what it was when they were chosen, the run is interrupted and goes on from there with others. The
-motion does not notice: positions and velocities stay, the multipliers are distributed anew.
+A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps the
+smallest singular value of the equations that are kept is compared with that of all of them; where it has fallen to a
+quarter of what it was when they were chosen, the run is interrupted and goes on from there with others. The motion does
+not notice: positions and velocities stay, the multipliers are distributed anew.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
         G = gradient(model, np.asarray(t), problem.natural(t, y))
         if strength(G, problem.dropped) > LIMIT * fresh:
             return False
-        rows = redundant_rows(model, G)
+        rows = redundant_rows(model, G, prefer_trees=False)
         if len(rows) != len(first) or set(rows) == set(problem.dropped):
             return False  # a singular position, which no choice mends
         fresh = strength(G, rows)

@@ -191,6 +191,27 @@ def test_a_driven_pendulum_is_a_scalar_equation(formulation, rotation, solver):
     assert abs(problem.states(t_end, solution.y[-1])["cart"].position[0] - s) < 1e-7
 
 
+def test_the_model_of_a_driven_pendulum():
+    a, w, l, m, angle = 0.2, 4.0, 0.8, 2.0, 0.5
+    problem = rbdae.formulate(
+        rbdae.models.driven_pendulum(amplitude=a, frequency=w, length=l, mass=m, angle=angle), "index-0"
+    )
+    solution = rbdae.solve(problem, (0.0, 2.0), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
+    c, J = 0.5 * l, m * l * l / 12.0
+    share = m * c / (J + m * c * c)
+
+    def rhs(t: float, z: Vec) -> list[float]:
+        return [z[1], share * (-a * w * w * np.sin(w * t) * np.cos(z[0]) - 9.81 * np.sin(z[0]))]
+
+    wanted = solve_ivp(rhs, (0.0, 2.0), (angle, share * a * w * np.cos(angle)), method="DOP853", rtol=1e-12, atol=1e-12)
+    rod = problem.states(2.0, solution.y[-1])["pendulum"]
+    phi, speed = wanted.y[:, -1]
+    np.testing.assert_allclose(
+        rod.position, (a * np.sin(2.0 * w) - c * np.sin(phi), 0.0, -c * np.cos(phi)), rtol=0, atol=1e-8
+    )
+    np.testing.assert_allclose(rod.angular_velocity, (0.0, speed, 0.0), rtol=0, atol=1e-7)
+
+
 def test_the_drive_carries_the_force_of_newtons_law():
     """On the carriage along x: (m + M) times the acceleration of the common centre of mass."""
     problem = rbdae.formulate(_carriage(), "index-1", t0=0.2)

@@ -10,6 +10,7 @@ from rbdae.models.andrews import andrews as andrews
 from rbdae.models.bricard import bricard as bricard
 from rbdae.models.chain import chain as chain
 from rbdae.models.chain import double_pendulum as double_pendulum
+from rbdae.models.driven_pendulum import driven_pendulum as driven_pendulum
 from rbdae.models.flyball_governor import flyball_governor as flyball_governor
 from rbdae.models.heavy_top import heavy_top as heavy_top
 from rbdae.models.linked_bodies import linked_bodies as linked_bodies
@@ -64,6 +65,7 @@ MODELS: Final[dict[str, Entry]] = {
     "bruels_cardona_top": Entry(bruels_cardona_top, 0.2, "fast heavy top as a free body on a ball joint"),
     "rotations_top": Entry(rotations_top, 1.0, "top as a free body on a ball joint (rotations paper, section 11.6)"),
     "double_pendulum": Entry(double_pendulum, 1.0, "two hinged links from the horizontal"),
+    "driven_pendulum": Entry(driven_pendulum, 2.0, "pendulum on a carriage that is driven along a rail (rheonomic)"),
     "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),
 }
 
@@ -76,6 +78,7 @@ __all__ = [
     "chain",
     "cv_pendulum",
     "double_pendulum",
+    "driven_pendulum",
     "flyball_governor",
     "heavy_top",
     "linked_bodies",

@@ -1,0 +1,63 @@
+"""A pendulum on a carriage that is driven along a rail: rheonomic constraints."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+from rbdae import _check
+from rbdae.drives import Displacement
+from rbdae.joints.prismatic import Prismatic
+from rbdae.joints.revolute import Revolute
+from rbdae.system import System
+
+
+def driven_pendulum(
+    *, amplitude: float = 0.1, frequency: float = 6.0, length: float = 1.0, mass: float = 1.0, angle: float = 0.3
+) -> System:
+    """Bodies "carriage", whose place is s(t) = amplitude sin(frequency t), and "pendulum", which hangs from it.
+
+    A textbook problem; its motion is that of the scalar equation
+
+        (J + m c^2) phi'' = m c (s'' cos phi - g sin phi),    c = length / 2,  J = m length^2 / 12,
+
+    phi about the second spatial axis, the rod's end at s - length sin phi. phi(0) = angle and
+    phi'(0) = m c s'(0) cos(angle) / (J + m c^2): at rest but for the jerk with which the carriage starts (velocities
+    are projected in the mass metric).
+
+    Parameters
+    ----------
+    amplitude : float
+        m
+    frequency : float
+        1/s, of the angle in the sine
+    length, mass : float
+        m, kg, of the pendulum, a thin rod
+    angle : float
+        rad, at the start
+    """
+    owner = "model driven_pendulum"
+    a, w = _check.number(owner, "amplitude", amplitude), _check.number(owner, "frequency", frequency)
+    l = _check.positive(owner, "length", length, "give the length of the rod")
+    m = _check.positive(owner, "mass", mass, "give the mass of the rod")
+    half = 0.5 * _check.number(owner, "angle", angle)
+    system = System(gravity=(0.0, 0.0, -9.81))
+    carriage = system.add_body("carriage", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    pendulum = system.add_body(
+        "pendulum",
+        mass=m,
+        inertia=(m * l * l / 12.0, m * l * l / 12.0, 1e-3 * m * l * l),
+        position=(-0.5 * l * sin(2.0 * half), 0.0, -0.5 * l * cos(2.0 * half)),
+        orientation=(cos(half), 0.0, sin(half), 0.0),
+    )
+    rail = system.add_joint(Prismatic(system.ground, carriage, axis_a=(1.0, 0.0, 0.0), name="rail"))
+    system.add_joint(
+        Revolute(
+            carriage, pendulum, at_b=(0.0, 0.0, 0.5 * l), axis_a=(0.0, 1.0, 0.0), axis_b=(0.0, 1.0, 0.0), name="hinge"
+        )
+    )
+    law = (lambda t: a * sin(w * t), lambda t: a * w * cos(w * t), lambda t: -a * w * w * sin(w * t))
+    system.add_joint(Displacement(rail, law, name="motor"))
+    return system
+
+
+__all__ = ["driven_pendulum"]
