@@ -450,7 +450,7 @@ def _ddaspk(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, A
 
 
 def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
-    rhs, jacobian = problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+    rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
     options = dict(given)
     if "lmm" in options and "lmm_type" in options:
         raise Unsupported("scikits.odes:cvode was given both 'lmm' and 'lmm_type', which are the same; give one")
@@ -461,7 +461,7 @@ def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, An
         rhs(t, y, yp)
 
     def jacfn(t: float, y: Vec, fy: Vec, J: Mat) -> None:
-        jacobian(t, y, J)
+        callbacks.rhs_jacobian(t, y, J)
 
     if linsolver in _DENSE and options.get("nonlinsolver", "newton").lower() == "newton":
         options["jacfn"] = jacfn
