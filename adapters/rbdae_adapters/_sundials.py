@@ -132,6 +132,16 @@ def tolerances(problem: Problem, rtol: float, atol: float | Vec) -> tuple[float,
     return rtol, vector
 
 
+def algebraic(problem: Problem) -> dict[str, Any]:
+    """What is algebraic for the error test: at index 3 the velocities as well."""
+    excluded = leaves_error_test(problem)
+    without_rate = excluded | ~np.asarray(problem.differential)
+    return {
+        "algebraic_vars_idx": [int(i) for i in np.flatnonzero(without_rate)],
+        "exclude_algvar_from_error": bool(excluded.any()),
+    }
+
+
 def first_step(problem: Problem, rtol: float) -> float:
     """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
 
@@ -206,6 +216,7 @@ __all__ = [
     "ResidualNative",
     "Restarts",
     "RhsNative",
+    "algebraic",
     "first_step",
     "gave_up",
     "tolerances",

@@ -122,12 +122,12 @@ def _rhs(problem: Problem, counts: _Counts) -> Callable[[float, Vec], Vec]:
 
 
 def _rhs_jacobian(problem: Problem, counts: _Counts) -> Callable[[float, Vec], Mat]:
-    n, jacobian = problem.n, problem.callbacks.rhs_jacobian
+    n, callbacks = problem.n, problem.callbacks  # asking for the Jacobian allocates memory of its size
 
     def jac(t: float, y: Vec) -> Mat:
         counts.jacobians += 1
         out = np.empty((n, n), order="F")
-        jacobian(t, y, out)
+        callbacks.rhs_jacobian(t, y, out)
         return out
 
     return jac

@@ -5,9 +5,7 @@
 - The package has no sparse direct solver, and drops a Jacobian for the band ones. IDA runs constraints of more than
   `KRYLOV_FROM` unknowns with "spgmr" and our sparse factorisation (see `_krylov`), and others with dense Jacobians.
 - `nonlin_conv_coef` is cut to an integer by the package (0.33 becomes 0, which SUNDIALS ignores): refused.
-- DASPK reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. It keeps state in
-  Fortran variables and negative times are its switch for single steps: it runs on a shifted clock where the
-  interval begins before 0.
+- DASPK has its own module (`_daspk`).
 - Exceptions of callbacks are kept aside and raised afterwards, because IDA's wrapper would drop them.
 
 All three are multistep codes without a way to take a corrected state back: with a projection they start
@@ -17,18 +15,16 @@ again, at order 1, where the drift exceeds some ten tolerances (`_sundials.Resta
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import importlib.metadata
 import importlib.util
-import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Request, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Stats, Unsupported
+from rbdae_adapters import _daspk
 from rbdae_adapters._krylov import preconditioned
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import (
@@ -37,12 +33,10 @@ from rbdae_adapters._stepping import (
     Recorder,
     Trap,
     drive,
-    leaves_error_test,
     take_options,
 )
 from rbdae_adapters._sundials import (
     CVODE_REASONS,
-    DASPK_REASONS,
     IDA_REASONS,
     MAX_STEPS,
     STALLED,
@@ -50,6 +44,7 @@ from rbdae_adapters._sundials import (
     ResidualNative,
     Restarts,
     RhsNative,
+    algebraic,
     first_step,
     gave_up,
     tolerances,
@@ -203,79 +198,6 @@ class _Sundials(AbstractStepper):
 
 
 @final
-class _Daspk(AbstractStepper):
-    """DASPK through the package's class; times are `shift`ed to be positive."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        solver: Any,
-        trap: Trap,
-        recorder: Recorder,
-        t_end: float,
-        t0: float,
-        shift: float,
-    ) -> None:
-        self._problem, self._solver, self._trap = problem, solver, trap
-        self._t_end, self._t, self._y, self._shift = t_end, t0, recorder.y0.copy(), shift
-        self._restarts = Restarts(problem, recorder)
-        self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
-        self._yd = np.array(problem.yd0, dtype=float)
-        self._before = self._clock
-        self._past = np.zeros(5, dtype=np.int64)
-        self._start()
-
-    def _start(self) -> None:
-        self._solver.init_step(self._clock, self._y, self._yd)
-
-    def step(self) -> tuple[float, Vec]:
-        y, yd = np.empty_like(self._y), np.empty_like(self._yd)
-        self._solver.t = self._clock  # interpolation leaves another time there
-        with contextlib.redirect_stdout(io.StringIO()):  # the class prints what it returns
-            flag, t = self._solver.step(-(self._t_end - self._shift), y, yd)
-        self._trap.release()
-        if flag < 0:
-            message = self._solver.messages.get(flag, "no message")
-            raise gave_up(self._problem, DASPK_REASONS, flag, message, self._t, self._y, self._yd)
-        if flag == 1 and t <= self._clock:
-            raise gave_up(self._problem, DASPK_REASONS, STALLED, STALLED_MESSAGE, self._t, self._y, self._yd)
-        self._before, self._clock = self._clock, t
-        self._t = self._t_end if flag > 1 else t + self._shift
-        self._y, self._yd = y, yd
-        return self._t, y
-
-    def interpolant(self) -> Dense:
-        def dense(t: float) -> Vec:
-            if t >= self._t:
-                return self._y
-            y = np.empty_like(self._y)
-            self._solver.t = self._before  # DASPK refuses outputs behind the time it is given
-            flag, _ = self._solver.step(t - self._shift, y)
-            if flag != 3:
-                raise RuntimeError(f"DASPK's interpolation at t = {t!r} returned {flag}")
-            return y
-
-        return dense
-
-    def replace(self, t: float, y: Vec) -> None:
-        self._restarts.note()
-        self._past += self._info()
-        self._t, self._y = t, y
-        self._start()
-
-    def _info(self) -> Any:
-        # steps, residuals, Jacobians, error test failures, convergence failures: IWORK(11) to IWORK(15)
-        return np.array(self._solver.iwork[10:15], dtype=np.int64)
-
-    def finish(self, stats: Stats) -> None:
-        _flush_fortran()
-        _, evaluations, jacobians, failures, unconverged = (self._past + self._info()).tolist()
-        stats.evaluations, stats.jacobians = evaluations, jacobians
-        stats.factorisations = jacobians
-        stats.rejected = failures + unconverged
-
-
-@final
 class ScikitsOdesAdapter(AbstractAdapter):
     """`scikits_odes_sundials`' IDA and CVODE, and `scikits_odes.dae("ddaspk", ...)`."""
 
@@ -318,7 +240,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         given = take_options(options, _OPTIONS[method], f"scikits.odes:{method}")
         if method == "cvode":
             return _cvode(problem, rtol, atol, given)
-        return (_ida if method == "ida" else _ddaspk)(problem, rtol, atol, given)
+        return (_ida if method == "ida" else _daspk.native)(problem, rtol, atol, given)
 
     def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
         options = dict(request.options)
@@ -326,7 +248,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         recorder = Recorder(problem, request, one_step=False)
         with quiet() as chatter:
             native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-            make = _daspk_stepper if method.name == "ddaspk" else _sundials_stepper
+            make = _daspk.stepper if method.name == "ddaspk" else _sundials_stepper
             outcome = drive(make(problem, native, request, recorder), recorder, max_steps=max_steps)
         return chatter.added_to(outcome)
 
@@ -346,13 +268,6 @@ def _guarded(trap: Trap, function: Callable[..., int | None], counts: dict[str, 
             return -1
 
     return guarded
-
-
-def _flush_fortran() -> None:
-    """Have what Fortran has printed written now, while it is not shown, instead of at the process's end."""
-    library = importlib.util.find_spec("scikits_odes_daepack.ddaspk")
-    with contextlib.suppress(OSError, AttributeError):  # another compiler's runtime
-        ctypes.CDLL(library.origin if library else None)._gfortran_flush_i4(None)
 
 
 def _sundials_stepper(problem: Problem, native: Any, request: Request, recorder: Recorder) -> AbstractStepper:
@@ -376,29 +291,6 @@ def _sundials_stepper(problem: Problem, native: Any, request: Request, recorder:
     return _Sundials(problem, solver, trap, messages, counts, recorder, request.t_end, request.t0, implicit=implicit)
 
 
-def _daspk_stepper(problem: Problem, native: Any, request: Request, recorder: Recorder) -> AbstractStepper:
-    if importlib.util.find_spec("scikits_odes_daepack") is None:
-        raise MissingSolver("scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0")
-    from scikits_odes import dae
-
-    trap, shift = Trap(), min(request.t0, 0.0)
-    resfn, jacfn = native.resfn, native.jacfn
-    if shift:
-
-        def res(t: float, y: Vec, yp: Vec, out: Vec) -> None:
-            resfn(t + shift, y, yp, out)
-
-        def jac(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
-            jacfn(t + shift, y, yp, cj, J)
-
-    else:
-        res, jac = resfn, jacfn
-    options = dict(native.options, jacfn=trap(jac), tstop=request.t_end - shift)
-    # the class behind the front end: `t` and the work arrays are needed
-    solver = dae("ddaspk", trap(res), **options)._integrator
-    return _Daspk(problem, solver, trap, recorder, request.t_end, request.t0, shift)
-
-
 def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
     options = dict(given)
@@ -418,7 +310,7 @@ def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]
     options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     options["compute_initcond"] = None
     if problem.kind == "dae":
-        options |= _algebraic(problem)
+        options |= algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, requested))
     native: Callable[[float, Vec, Vec, Vec], None] = resfn
     if problem.kind == "dae" and linsolver in _KRYLOV["ida"]:
@@ -428,29 +320,8 @@ def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]
     return ResidualNative(native, jacfn, y0, yd0, problem.t0, options)
 
 
-def _ddaspk(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
-    residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
-
-    def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:
-        residual(t, y, yp, res)
-
-    def jacfn(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
-        jacobian(t, y, yp, cj, J.T)
-
-    options, requested = dict(given), rtol
-    rtol, atol = tolerances(problem, rtol, atol)
-    options["atol"] = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
-    options["rtol"] = np.full(problem.n, rtol)  # both or neither are arrays
-    options["jacfn"] = jacfn
-    if problem.kind == "dae":
-        options |= _algebraic(problem)
-    options.setdefault("first_step", first_step(problem, requested))
-    y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-    return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
-
-
 def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
-    rhs, jacobian = problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+    rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
     options = dict(given)
     if "lmm" in options and "lmm_type" in options:
         raise Unsupported("scikits.odes:cvode was given both 'lmm' and 'lmm_type', which are the same; give one")
@@ -461,7 +332,7 @@ def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, An
         rhs(t, y, yp)
 
     def jacfn(t: float, y: Vec, fy: Vec, J: Mat) -> None:
-        jacobian(t, y, J)
+        callbacks.rhs_jacobian(t, y, J)
 
     if linsolver in _DENSE and options.get("nonlinsolver", "newton").lower() == "newton":
         options["jacfn"] = jacfn
@@ -499,16 +370,6 @@ def _linear_solver(problem: Problem, method: str, options: dict[str, Any]) -> st
         if products and name in _KRYLOV[method] and problem.kind == "dae":
             raise Unsupported(f"{products[0]!r} cannot be had: constrained forms take products with our Jacobian")
     return name
-
-
-def _algebraic(problem: Problem) -> dict[str, Any]:
-    """What is algebraic for the error test: at index 3 the velocities as well."""
-    excluded = leaves_error_test(problem)
-    algebraic = excluded | ~np.asarray(problem.differential)
-    return {
-        "algebraic_vars_idx": [int(i) for i in np.flatnonzero(algebraic)],
-        "exclude_algvar_from_error": bool(excluded.any()),
-    }
 
 
 ADAPTER = ScikitsOdesAdapter()

@@ -218,7 +218,7 @@ def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]
 
 
 def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
-    rhs, jacobian = problem.callbacks.rhs, problem.callbacks.rhs_jacobian
+    rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
     options = dict(given)
     options["method"] = options.pop("lmm", "adams")
     linsolver = options.get("linsolver", "dense")
@@ -232,7 +232,7 @@ def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, An
         rhs(t, y, yp)
 
     def jacfn(t: float, y: Vec, yp: Vec, JJ: Mat) -> None:
-        jacobian(t, y, JJ)
+        callbacks.rhs_jacobian(t, y, JJ)
 
     if linsolver not in _KRYLOV:
         options["jacfn"] = jacfn
