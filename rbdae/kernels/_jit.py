@@ -32,6 +32,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from inspect import Parameter, Signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import llvmlite.binding as llvm
@@ -133,6 +134,17 @@ _STAGES: dict[Any, _Stage] = {}
 _READY: dict[Callable[..., Any], list[Features | None]] = {}
 
 
+def _named(function: Callable[..., Any]) -> Iterator[Any]:
+    """What a function names: globals, and attributes of modules among them."""
+    names = function.__code__.co_names
+    for name in names:
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType):
+            yield from (getattr(value, other, None) for other in names)
+        else:
+            yield value
+
+
 def _ensure_stages(function: Callable[..., Any], features: Features | None) -> None:
     """Compile the stages that a kernel calls, directly or through others, and that problems with these features need
     (None: all): code that names a symbol can only be linked when the symbol is there."""
@@ -140,8 +152,7 @@ def _ensure_stages(function: Callable[..., Any], features: Features | None) -> N
     if features in ready:
         return
     ready.append(features)
-    for name in function.__code__.co_names:
-        value = function.__globals__.get(name)
+    for value in _named(function):
         if isinstance(value, Dispatcher):
             _ensure_stages(value.py_func, features)
         else:
