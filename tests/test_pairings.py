@@ -244,6 +244,18 @@ RULES: Final = (
         "C-hiller-anantharaman-directors-angular-solve_dae:BDF",
         "hiller-anantharaman",
     ),
+    # Baumgarte's terms on the heavy top
+    Rule(
+        "A",
+        "01",
+        "coordinate",
+        BDF,
+        1e-11,
+        GOAL,
+        "its terms of 10/s bring errors of the constraints back into the motion: 1.7e-6 with directors at 1e-10",
+        "",
+        "baumgarte|baumgarte-ode",
+    ),
     # Two sets of multipliers in ODASSL, which takes differences for its Jacobian
     Rule(
         "C",
