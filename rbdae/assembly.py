@@ -196,6 +196,11 @@ def assemble_dense(
             f"no velocities satisfy the constraints: {abs(rest[worst]):.3g} remains at {row_name(worst)}; check the "
             "drives and what is held"
         )
+    return report(model, x, p, xd, om, gap, steps)
+
+
+def report(model: Model, x: Mat, p: Mat, xd: Mat, om: Mat, gap: float, steps: int) -> Assembly:
+    """What has moved from the given placement to this state."""
     turned = Rotation.from_quat(model.p[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(p[:, [1, 2, 3, 0]])
     return Assembly(
         names=model.names,
@@ -205,8 +210,8 @@ def assemble_dense(
         angular_velocity=om,
         moved=np.linalg.norm(x - model.x, axis=1),
         turned=turned.magnitude(),
-        velocity_change=np.linalg.norm(change[:, :3], axis=1),
-        spin_change=np.linalg.norm(change[:, 3:], axis=1),
+        velocity_change=np.linalg.norm(xd - model.xd, axis=1),
+        spin_change=np.linalg.norm(om - model.om, axis=1),
         gap=gap,
         steps=steps,
     )
@@ -215,7 +220,7 @@ def assemble_dense(
 def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
     """Place the bodies of a system consistently, and say what moved.
 
-    `rbdae.formulate(system, ..., hold=...)` starts from the same state.
+    `rbdae.formulate(system, ..., hold=hold)` starts from the same state.
 
     Parameters
     ----------
@@ -235,4 +240,4 @@ def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
     return starting_state(system, hold, t0)[1]
 
 
-__all__ = ["Assembly", "Hold", "assemble", "assemble_dense", "natural_coordinates"]
+__all__ = ["Assembly", "Hold", "assemble", "assemble_dense", "natural_coordinates", "report"]

@@ -12,6 +12,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
+from rbdae.assembly import report as what_moved
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
 from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
@@ -19,7 +20,7 @@ from rbdae.kernels import block as kb
 from rbdae.kernels.drives import ANGLE
 from rbdae.model import Model, compile_system, rotation_matrices
 from rbdae.problem import Problem
-from rbdae.projection import Projection, ProjectionError
+from rbdae.projection import Projection, ProjectionError, Projector
 from rbdae.quantities import angular_velocities
 from rbdae.rotations import CHARTS, Chart
 from rbdae.system import System
@@ -305,9 +306,10 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
     failure: ProjectionError | None = None
     loops = small and len(model.tree.closing) > 0
     risky = loops and nearly_redundant(gradient(model, np.asarray(t0), problem.natural(t0, y)))
-    if not (risky or hold or report):
+    projector = Projector(Projection(max_iterations=50), problem)
+    if not (risky or hold):
         try:
-            y = problem.project(t0, y, Projection(max_iterations=50))
+            projector(t0, y)
         except ProjectionError as error:
             if not small:
                 raise
@@ -317,7 +319,14 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
             _refuse_half_turns(model, t0, Z)
             p = y[_quaternion_places(model)]
             dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z)) if loops else ()
-            return _Start(model, problem, Z[:, :3], p, Z[:, 12:15], angular_velocities(Z), None, dropped)
+            om = angular_velocities(Z)
+            done = None
+            if report:
+                g, _ = violation(model.x, model.p, model.xd, model.om)
+                gap = float(np.max(np.abs(g), initial=0.0))
+                done = what_moved(model, Z[:, :3], p, Z[:, 12:15], om, gap, projector.iterations)
+                done = replace(done, redundant=tuple(problem.joint_row(k) for k in dropped))
+            return _Start(model, problem, Z[:, :3], p, Z[:, 12:15], om, done, dropped)
     try:
         done = assemble_dense(model, t0, violation, problem.joint_row, hold)
     except ValueError as error:

@@ -134,7 +134,9 @@ def test_what_goes_to_another_process_can_be_pickled(reference):
 def test_every_case_makes_sense_and_none_is_missing():
     cases = study.cases(solvers=["scipy:RK45"])
     forms = {f for f, _, _ in rbdae.pairings()}
-    assert {c.formulation for c in cases} == {"index-0", "baumgarte-ode", "null-space", "hamiltonian-eliminated"} <= forms
+    assert (
+        {c.formulation for c in cases} == {"index-0", "baumgarte-ode", "null-space", "hamiltonian-eliminated"} <= forms
+    )
     assert len(study.cases(["ind0"], ["quaternion"], solvers=["scipy:RK45"])) == 2
     every = study.cases(["index-0"], ["quaternion"], ["angular"])
     assert {"scipy:RK45", "scipy:BDF"} <= {c.solver for c in every}
