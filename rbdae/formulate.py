@@ -236,7 +236,7 @@ def _first_gauge(start: _Start, t0: float) -> Gauge:
     metric = measure(model)
     Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
     G = gradient(model, np.asarray(t0), Z)
-    loose = redundant_rows(model, np.delete(G, start.dropped, axis=0))
+    loose = redundant_rows(model, np.delete(G, start.dropped, axis=0), prefer_trees=False)
     if loose:
         kept = np.delete(np.arange(len(G)), start.dropped)
         names = "; ".join(start.problem.joint_row(int(kept[k])) for k in loose)
