@@ -309,7 +309,9 @@ def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: 
     projector = Projector(Projection(max_iterations=50), problem)
     if not (risky or hold):
         try:
-            projector(t0, y)
+            # a start that is consistent already does not cost the compilation of the projection
+            if projector.drift(t0, y) > projector.projection.tolerance:
+                projector(t0, y)
         except ProjectionError as error:
             if not small:
                 raise
