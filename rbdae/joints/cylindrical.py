@@ -7,18 +7,13 @@ from typing import final
 
 import numpy as np
 
-from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
-from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
-from rbdae.joints.frames import frames
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot1, Dot2
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Cylindrical(AbstractJoint):
+class Cylindrical(AbstractAxialJoint):
     """A common axis, about which and along which the bodies move; four equations.
 
     Parameters
@@ -35,40 +30,6 @@ class Cylindrical(AbstractJoint):
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
         default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
     """
-
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    name: str | None
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike | None = (0.0, 0.0, 1.0),
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None,
-    ) -> None:
-        owner = title("Cylindrical", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-            **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b),
-        )
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
         """The axis of `b` and its point stay on the axis of `a`."""

@@ -7,18 +7,15 @@ from typing import final
 
 import numpy as np
 
-from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
+from rbdae._arrays import ArrayLike
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
-from rbdae.joints.frames import frames
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot2
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class PointOnLine(AbstractJoint):
+class PointOnLine(AbstractAxialJoint):
     """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
 
     Parameters
@@ -35,16 +32,6 @@ class PointOnLine(AbstractJoint):
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are where they are at the start.
     """
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    name: str | None
-
     def __init__(
         self,
         a: Body,
@@ -56,16 +43,7 @@ class PointOnLine(AbstractJoint):
         *,
         normal_a: ArrayLike | None = None,
     ) -> None:
-        owner = title("PointOnLine", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-            **frames(owner, a, b, axis_a, None, normal_a, None),
-        )
+        self._place(a, b, at_a, at_b, axis_a, None, name, normal_a, None)
 
     def primitives(self) -> tuple[Dot2, Dot2]:
         """Two distances from planes through the line."""

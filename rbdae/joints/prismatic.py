@@ -7,18 +7,15 @@ from typing import final
 
 import numpy as np
 
-from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
+from rbdae._arrays import ArrayLike
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
-from rbdae.joints.frames import frames
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot1, Dot2
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Prismatic(AbstractJoint):
+class Prismatic(AbstractAxialJoint):
     """Slider: a common axis, along which the bodies move without a turn; five equations.
 
     Parameters
@@ -36,16 +33,6 @@ class Prismatic(AbstractJoint):
         the rotation at the start.
     """
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    name: str | None
-
     def __init__(
         self,
         a: Body,
@@ -59,16 +46,7 @@ class Prismatic(AbstractJoint):
         normal_a: ArrayLike | None = None,
         normal_b: ArrayLike | None = None,
     ) -> None:
-        owner = title("Prismatic", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-            **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b),
-        )
+        self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b)
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
         """The rotation stays; the point of `b` stays on the axis of `a`."""

@@ -5,18 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
+from rbdae._arrays import ArrayLike
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
-from rbdae.joints.frames import frames
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Coincidence, Dot1
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Universal(AbstractJoint):
+class Universal(AbstractAxialJoint):
     """Cardan joint: a common point, and an axis of each body at right angles to the other's; four equations.
 
     Parameters
@@ -33,16 +30,6 @@ class Universal(AbstractJoint):
         Perpendicular to the axes of their bodies; by default both along the normal of the cross at the start.
     """
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    name: str | None
-
     def __init__(
         self,
         a: Body,
@@ -56,16 +43,7 @@ class Universal(AbstractJoint):
         normal_a: ArrayLike | None = None,
         normal_b: ArrayLike | None = None,
     ) -> None:
-        owner = title("Universal", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-            **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed=True),
-        )
+        self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b, crossed=True)
 
     def primitives(self) -> tuple[Coincidence, Dot1]:
         """One coincidence, and one right angle."""
