@@ -9,14 +9,13 @@ not notice: positions and velocities stay, the multipliers are distributed anew.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rbdae import relay
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Outcome, Reason, Request
-from rbdae.gauges import joined, left
+from rbdae.adapter import Outcome, Request
 from rbdae.gradient import gradient, redundant_rows
 
 if TYPE_CHECKING:
@@ -39,15 +38,14 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
     """Run a solver, and anew with other equations wherever the present ones are worn."""
     model = problem.model
     first = problem.dropped
-    state: list[tuple[float, Vec, tuple[int, ...]]] = []
+    better = first
     fresh = strength(gradient(model, np.asarray(problem.t0), problem.natural(problem.t0, problem.y0)), first)
-
     # the joints move slowly against the steps of a fine tolerance: a thousand looks are enough
     pause = (request.t_end - request.t0) / 1000.0
     looked = request.t0
 
-    def watch(t: float, y: Vec) -> bool:
-        nonlocal fresh, looked
+    def worn(t: float, y: Vec) -> bool:
+        nonlocal better, fresh, looked
         if t - looked < pause or not np.isfinite(y).all():
             return False
         looked = t
@@ -57,29 +55,11 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
         rows = redundant_rows(model, G, prefer_trees=False)
         if len(rows) != len(first) or set(rows) == set(problem.dropped):
             return False  # a singular position, which no choice mends
-        fresh = strength(G, rows)
-        state[:] = [(t, y.copy(), rows)]
+        better, fresh = rows, strength(G, rows)
         return True
 
-    parts: list[Outcome] = []
-    part, here = request, problem
     try:
-        while True:
-            outcome = once(here, replace(part, watch=watch))
-            parts.append(outcome)
-            if outcome.reason is not Reason.INTERRUPTED:
-                return joined(parts)
-            t, y, rows = state[0]
-            here = problem.with_dropped(rows, t, y)
-            keep = outcome.t < t
-            outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
-            counts = [sum(len(p.t_events[k]) for p in parts) for k in range(len(request.events))]
-            part = replace(
-                request,
-                t0=t,
-                t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
-                events=[left(event, n) for event, n in zip(request.events, counts, strict=True)],
-            )
+        return relay.run(problem, once, request, worn, lambda t, y: problem.with_dropped(better, t, y))
     finally:
         problem.drop(first)
 
