@@ -27,6 +27,8 @@ from rbdae.kernels.charts import (
     rotation,
     rotation_tangent,
     spin,
+    spin_transposed,
+    spin_transposed_columns,
 )
 from rbdae.kernels.quaternion import (
     add_product,
@@ -424,23 +426,15 @@ def _pull_back_quaternion(p_at, f_at, out_at):
 def _angular_forces(m, b):
     """t = B^T fd - Omega x J Omega."""
     s = states(m)[b]
-    d = s.d
-    f = s.fd
     J = bodies(m)[b].inertia
     w = s.w
     l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
     l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
     l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
-    t0 = w[2] * l1 - w[1] * l2
-    t1 = w[0] * l2 - w[2] * l0
-    t2 = w[1] * l0 - w[0] * l1
-    for k in range(3):
-        t0 += d[6 + k] * f[3 + k] - d[3 + k] * f[6 + k]
-        t1 += d[k] * f[6 + k] - d[6 + k] * f[k]
-        t2 += d[3 + k] * f[k] - d[k] * f[3 + k]
-    s.t[0] = t0
-    s.t[1] = t1
-    s.t[2] = t2
+    spin_transposed(s.d, s.fd, s.t)
+    s.t[0] -= w[1] * l2 - w[2] * l1
+    s.t[1] -= w[2] * l0 - w[0] * l2
+    s.t[2] -= w[0] * l1 - w[1] * l0
 
 
 @stage("ii", "quaternion-rate momenta")
@@ -841,20 +835,24 @@ def dynamics_tangent(m, row, c):
                 _put_director_mass(m, r, v, address(o.euler), c)
 
 
+@jit
+def symmetric(l, il, out):
+    """out[:3, :3] = the symmetric matrix of six multipliers of a body with directors."""
+    for k in range(3):
+        out[k, k] = l[il + k]
+    out[0, 1] = l[il + 3]
+    out[1, 0] = l[il + 3]
+    out[0, 2] = l[il + 4]
+    out[2, 0] = l[il + 4]
+    out[1, 2] = l[il + 5]
+    out[2, 1] = l[il + 5]
+
+
 @stage("iiii", "director-rate")
 def _director_tangent(m, b, r, q):
     """d(G_int^T la)/dq."""
-    o = bodies(m)[b]
-    la = vectors(m)[0]
     T = states(m)[b].T1
-    for k in range(3):
-        T[k, k] = la[o.il + k]
-    T[0, 1] = la[o.il + 3]
-    T[1, 0] = la[o.il + 3]
-    T[0, 2] = la[o.il + 4]
-    T[2, 0] = la[o.il + 4]
-    T[1, 2] = la[o.il + 5]
-    T[2, 1] = la[o.il + 5]
+    symmetric(vectors(m)[0], bodies(m)[b].il, T)
     for j in range(0, 9, 3):
         put_block(m, r + j, q + j, T, 3, 3, 1.0)
 
@@ -864,19 +862,10 @@ def _angular_tangent(m, b, c):
     """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
     o = bodies(m)[b]
     s = states(m)[b]
-    f = s.fd
-    D = s.D0
-    for j in range(o.na):
-        t0 = 0.0 * D[0, j]
-        t1 = t0
-        t2 = t0
-        for k in range(3):
-            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
-            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
-            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
-        s.T1[0, j] = -t0
-        s.T1[1, j] = -t1
-        s.T1[2, j] = -t2
+    spin_transposed_columns(s.D0, s.fd, o.na, s.T1)
+    for i in range(3):
+        for j in range(o.na):
+            s.T1[i, j] = -s.T1[i, j]
     J = o.inertia
     w = s.w
     l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]

@@ -410,6 +410,37 @@ def spin(d, om, out):
 
 
 @jit
+def spin_transposed(d, f, out):
+    """out[:3] = T_d(d)^T f, what forces f on the directors do to the rotation: spin(d, om) . f = om . out."""
+    t0 = 0.0 * f[0]
+    t1 = t0
+    t2 = t0
+    for k in range(3):
+        t0 += d[6 + k] * f[3 + k] - d[3 + k] * f[6 + k]
+        t1 += d[k] * f[6 + k] - d[6 + k] * f[k]
+        t2 += d[3 + k] * f[k] - d[k] * f[3 + k]
+    out[0] = t0
+    out[1] = t1
+    out[2] = t2
+
+
+@jit
+def spin_transposed_columns(D, f, n, out):
+    """out[:3, :n] = `spin_transposed` of the columns of D[:, :n]."""
+    for j in range(n):
+        t0 = 0.0 * D[0, j]
+        t1 = t0
+        t2 = t0
+        for k in range(3):
+            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
+            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
+            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
+        out[0, j] = t0
+        out[1, j] = t1
+        out[2, j] = t2
+
+
+@jit
 def add_spin(d, om, out):
     """out += R om^."""
     o1 = om[0]

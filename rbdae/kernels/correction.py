@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from rbdae.kernels._jit import address, jit, stage, vector_at
 from rbdae.kernels.block import ANGULAR, QUATERNION_RATE, bodies, head, primitives, rows, states, vectors
-from rbdae.kernels.bodies import _pull_back_quaternion, internal_columns
-from rbdae.kernels.charts import euler_hessian, rate, rate_tangents
-from rbdae.kernels.primitives import add_natural, columns_of, put_primitive_columns, put_pulled_back
+from rbdae.kernels.bodies import _pull_back_quaternion, internal_columns, symmetric
+from rbdae.kernels.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
+from rbdae.kernels.primitives import add_natural, chart_tangents, put_hessian, put_primitive_columns
 from rbdae.kernels.sink import put_block, put_transposed
 
 
@@ -56,37 +56,6 @@ def place_corrections(m):
             add_natural(p.B, r.P, f, s1.gx, s1.gd, s2.gx, s2.gd)
 
 
-@jit
-def _pulled(m, b):
-    """t = B^T gd of the angular kind."""
-    s = states(m)[b]
-    d = s.d
-    f = s.gd
-    t0 = 0.0 * f[0]
-    t1 = t0
-    t2 = t0
-    for k in range(3):
-        t0 += d[6 + k] * f[3 + k] - d[3 + k] * f[6 + k]
-        t1 += d[k] * f[6 + k] - d[6 + k] * f[k]
-        t2 += d[3 + k] * f[k] - d[k] * f[3 + k]
-    s.t[0] = t0
-    s.t[1] = t1
-    s.t[2] = t2
-
-
-@jit
-def _symmetric(l, il, out):
-    """out = the symmetric matrix of six multipliers of a body with directors."""
-    for k in range(3):
-        out[k, k] = l[il + k]
-    out[0, 1] = l[il + 3]
-    out[1, 0] = l[il + 3]
-    out[0, 2] = l[il + 4]
-    out[2, 0] = l[il + 4]
-    out[1, 2] = l[il + 5]
-    out[2, 1] = l[il + 5]
-
-
 @stage("ii", "corrected")
 def add_corrections(m, out_at):
     """out[:nq] += G^T mu (or K times it)."""
@@ -104,7 +73,7 @@ def add_corrections(m, out_at):
                 out[i + k] += s.gx[k]
             i += 3
         if h.kind == ANGULAR:
-            _pulled(m, b)
+            spin_transposed(s.d, s.gd, s.t)
             rate(h.chart, s.a, s.t, s.ad)
             for k in range(o.na):
                 out[i + k] += s.ad[k]
@@ -113,7 +82,7 @@ def add_corrections(m, out_at):
             for k in range(4):
                 out[i + k] += s.t[k] + mu[o.il] * s.a[k]
         else:
-            _symmetric(mu, o.il, s.T1)
+            symmetric(mu, o.il, s.T1)
             for j in range(0, 9, 3):
                 for k in range(3):
                     t = s.gd[j + k]
@@ -142,7 +111,7 @@ def put_corrections(m, column, scale):
                 s.T1[k, k] += mu[o.il]
             put_block(m, q, q, s.T1, 4, 4, 1.0)
         else:
-            _symmetric(mu, o.il, s.T1)
+            symmetric(mu, o.il, s.T1)
             for j in range(0, 9, 3):
                 put_block(m, q + j, q + j, s.T1, 3, 3, 1.0)
     if h.kind != ANGULAR:
@@ -159,23 +128,15 @@ def _put_angular_correction(m, b):
     o = bodies(m)[b]
     s = states(m)[b]
     q = o.iq + o.nt
-    _pulled(m, b)
+    spin_transposed(s.d, s.gd, s.t)
     rate_tangents(head(m).chart, s.a, s.t, s.T1, s.T2)
     for i in range(o.na):
         for j in range(3):
             s.N[i, j] = s.T1[i, j]
-    f = s.gd
-    D = s.D0
-    for j in range(o.na):
-        t0 = 0.0 * D[0, j]
-        t1 = t0
-        t2 = t0
-        for k in range(3):
-            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
-            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
-            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
-        for i in range(o.na):
-            s.T2[i, j] += s.N[i, 0] * t0 + s.N[i, 1] * t1 + s.N[i, 2] * t2
+    spin_transposed_columns(s.D0, s.gd, o.na, s.T1)
+    for i in range(o.na):
+        for j in range(o.na):
+            s.T2[i, j] += s.N[i, 0] * s.T1[0, j] + s.N[i, 1] * s.T1[1, j] + s.N[i, 2] * s.T1[2, j]
     put_block(m, q, q, s.T2, o.na, o.na, 1.0)
 
 
@@ -222,30 +183,15 @@ def _put_correction_stiffness(m):
             continue
         r = R[i]
         f = p.scale * r.mu[0]
+        chart_tangents(m, i)
         for side in range(2):
             b = p.body[side]
-            if B[b].fixed == 1:
-                continue
-            columns_of(h.kind, p.A, side, S[b].D0, B[b].na, r.Pa[side])
-            columns_of(h.kind, p.B, side, S[b].D0, B[b].na, r.Qa[side])
-        for s1 in range(2):
-            b1 = p.body[s1]
-            o = B[b1]
+            o = B[b]
             if o.fixed == 1:
                 continue
-            n = o.nr
             if h.kind == ANGULAR:
-                n = o.na
-                _times_kinematics(r.Pw[s1], S[b1].N, 3, n, r.work[0])
-                _times_kinematics(r.Qw[s1], S[b1].N, 3, n, r.work[1])
+                _times_kinematics(r.Pw[side], S[b].N, 3, o.na, r.work[0])
+                _times_kinematics(r.Qw[side], S[b].N, 3, o.na, r.work[1])
+                put_hessian(m, i, side, o.iq, o.na, r.work[0], r.work[1], f)
             else:
-                for k in range(3):
-                    for j in range(n):
-                        r.work[0][k, j] = r.Pw[s1, k, j]
-                        r.work[1][k, j] = r.Qw[s1, k, j]
-            for s2 in range(2):
-                b2 = p.body[s2]
-                if B[b2].fixed == 1:
-                    continue
-                put_pulled_back(m, o.iq, n, 0, r.work[0], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f)
-                put_pulled_back(m, o.iq, n, 0, r.work[1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f)
+                put_hessian(m, i, side, o.iq, o.nr, r.Pw[side], r.Qw[side], f)

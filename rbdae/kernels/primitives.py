@@ -501,34 +501,47 @@ def put_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
 
 
 @stage("ii", "bilinear")
+def chart_tangents(m, i):
+    """Pa, Qa of a bilinear primitive."""
+    kind = head(m).kind
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    for side in range(2):
+        b = p.body[side]
+        o = bodies(m)[b]
+        if o.fixed == 0:
+            D = states(m)[b].D0
+            columns_of(kind, p.A, side, D, o.na, r.Pa[side])
+            columns_of(kind, p.B, side, D, o.na, r.Qa[side])
+
+
+@jit
+def put_hessian(m, i, side, row, n, P, Q, f):
+    """f times the Hessian of a bilinear primitive from the row `row` of its body `side` on, whose tangents of P and Q
+    (3 x n) are given; needs `chart_tangents`."""
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    b1 = p.body[side]
+    for other in range(2):
+        b2 = p.body[other]
+        if bodies(m)[b2].fixed == 0:
+            put_pulled_back(m, row, n, 0, P, p.A[4 * side], r.Qa[other], p.B[4 * other], b1, b2, f)
+            put_pulled_back(m, row, n, 0, Q, p.B[4 * side], r.Pa[other], p.A[4 * other], b1, b2, f)
+
+
+@stage("ii", "bilinear")
 def put_primitive_stiffness(m, row):
     """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
-    h = head(m)
     C = primitives(m)
     R = rows(m)
-    S = states(m)
     B = bodies(m)
-    for i in range(h.n_primitives):
+    for i in range(head(m).n_primitives):
         p = C[i]
         if p.linear == 1:
             continue
         r = R[i]
-        f = p.scale * r.la[0]
+        chart_tangents(m, i)
         for side in range(2):
-            b = p.body[side]
-            if B[b].fixed == 1:
-                continue
-            columns_of(h.kind, p.A, side, S[b].D0, B[b].na, r.Pa[side])
-            columns_of(h.kind, p.B, side, S[b].D0, B[b].na, r.Qa[side])
-        for s1 in range(2):
-            b1 = p.body[s1]
-            if B[b1].fixed == 1:
-                continue
-            for s2 in range(2):
-                b2 = p.body[s2]
-                if B[b2].fixed == 1:
-                    continue
-                n = row + B[b1].iv
-                nr = B[b1].nr
-                put_pulled_back(m, n, nr, 0, r.Pw[s1], p.A[4 * s1], r.Qa[s2], p.B[4 * s2], b1, b2, f)
-                put_pulled_back(m, n, nr, 0, r.Qw[s1], p.B[4 * s1], r.Pa[s2], p.A[4 * s2], b1, b2, f)
+            o = B[p.body[side]]
+            if o.fixed == 0:
+                put_hessian(m, i, side, row + o.iv, o.nr, r.Pw[side], r.Qw[side], p.scale * r.la[0])
