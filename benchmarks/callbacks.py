@@ -97,7 +97,7 @@ def main() -> None:
             problem = rbdae.formulate(build(), formulation, rotation=rotation, velocity=velocity)
             form = FORMULATIONS[formulation]
             m = problem._workspace.m
-            out, J = np.empty(problem.n), np.empty((problem.n, problem.n))
+            out, J = np.empty(problem.n_equations), np.empty((problem.n_equations, problem.n))
             y0, yd0 = problem.y0, problem.yd0
             cells = []
             kernels: list[tuple[Any, str, tuple[Any, ...]]] = [
