@@ -23,8 +23,10 @@ accessor                what
 ``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
 ``wide(m)``             scratch matrix, (nv + nla) x (nq + nv), for the Jacobian of the explicit forms
 ``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
-``gauge(m)``            S of the null-space form of any joints: nu = S (xdot, Omega), nnu x nv
+``branches(m)``         per body: its joint equations and quasi-velocities in the null-space form of trees
+``gauge(m)``            S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
 ``elimination(m)``      the factors of [G; S], nv x nv; ``pivots(m)`` its row exchanges
+``local(m)``            the same memory for trees: the factors of one 6 x 6 matrix a body
 ``starts(m)``           where each column of each tangent block begins in the CSC data
 ``blocks(m)``           the tangent blocks in the order of their appearance (row, column, rows, columns)
 ======================= =======================================================================================
@@ -48,6 +50,7 @@ DIRECTOR_RATE = 2
 # where (xdot, Omega) come from in the null-space forms: head.reduced
 BY_TREE = 1
 BY_GAUGE = 2
+BY_BRANCHES = 3
 
 # sink modes
 STRIDED = 0
@@ -76,6 +79,7 @@ _ARRAYS = (
     "gauge",
     "elimination",
     "pivots",
+    "branches",
 )
 
 HEAD = np.dtype(
@@ -247,6 +251,23 @@ PAIR = np.dtype(
 )
 
 
+# a body and its joint to the parent: `primitive`, `equation` and `side` of each of its joint equations, which are the
+# constraint rows `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega); the exchanges of its elimination
+BRANCH = np.dtype(
+    [
+        ("n_rows", "i8"),
+        ("n_free", "i8"),
+        ("primitive", "i8", (6,)),
+        ("equation", "i8", (6,)),
+        ("side", "i8", (6,)),
+        ("row", "i8", (6,)),
+        ("pivot", "i8", (6,)),
+        ("S", "f8", (6, 6)),
+    ],
+    align=True,
+)
+
+
 def state_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
     vector, nine, square = (3,), (9,), (9, 9)
@@ -330,6 +351,7 @@ class Parts:
     gauge: Any
     elimination: Any
     pivots: Any
+    branches: Any
     sink: Any = None
 
 
@@ -445,6 +467,16 @@ if _jit.ENABLED:
         return carray(as_pointer(h.pivots), h.n_v, np.int64)
 
     @jit
+    def branches(m):
+        h = head(m)
+        return carray(as_pointer(h.branches), h.n_bodies, BRANCH)
+
+    @jit
+    def local(m):
+        h = head(m)
+        return carray(as_pointer(h.elimination), (6 * h.n_bodies, 6), np.float64)
+
+    @jit
     def sink(m):
         h = head(m)
         return carray(as_pointer(h.sink), h.n_sink, np.float64)
@@ -534,6 +566,12 @@ else:
 
     def pivots(m: Any) -> Any:
         return m.pivots
+
+    def branches(m: Any) -> Any:
+        return m.branches
+
+    def local(m: Any) -> Any:
+        return m.elimination
 
     def sink(m: Any) -> Any:
         return m.sink

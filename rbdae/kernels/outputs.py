@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, entry, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, BY_GAUGE, BY_TREE, bodies, head, states, vectors
+from rbdae.kernels.block import ANGULAR, BY_TREE, bodies, head, states, vectors
 from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
 from rbdae.kernels.drives import set_time
@@ -27,7 +27,7 @@ def locate(m, y_at):
     place(m)
     if h.reduced == BY_TREE:
         from_nu(m, y_at, h.n_q, 0)
-    elif h.reduced == BY_GAUGE:
+    elif h.reduced != 0:
         velocities_from_nu(m, y_at, h.n_q)
     else:
         gather_velocities(m, y_at, h.n_q)
