@@ -126,7 +126,7 @@ class Problem:
     differential : (n,) bool
         False where yd does not appear: the multipliers.
     variable_index : (n,) int
-        Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds.
+        Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds and where there is no constraint to differentiate.
     callbacks : Callbacks
     assembly : Assembly or None
         What was moved to close the joints; None where the sparse projection was enough.
@@ -181,7 +181,7 @@ class Problem:
         if not formulation.integral:
             self.differential[n:] = False
         self.variable_index: Ints = np.zeros(self.n, dtype=np.int64)
-        if self.kind != "ode":
+        if self.index > 0:
             self.variable_index[:] = 1
             self.variable_index[self.layout.v] = max(1, self.index - 1)
             self.variable_index[n:] = self.index
