@@ -272,6 +272,7 @@ class Workspace:
         self._own("elements", forces)
         self._own("entries", model.forces.entries)
         self._own("fold", np.zeros(1, dtype=kb.fold_dtype(self._scalar)))
+        self._own("tangent", np.zeros(1, dtype=kb.tangent_dtype(self._scalar)))
         self.head["n_drives"] = len(drives)
         self._own("drives", drives)
         self.head["n_pairs"] = len(pairs)

@@ -17,6 +17,7 @@ accessor                what
 ``drives(m)``           the rheonomic primitives and the addresses of their laws
 ``elements(m)``         constants of the force elements; ``entries(m)`` the coefficients of their forms
 ``fold(m)``             working memory of one force element
+``tangent(m)``          working memory of the tangents of one primitive
 ``factor(m)``           values of the factor L and D of the joint Schur complement
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
@@ -80,6 +81,7 @@ _ARRAYS = (
     "elimination",
     "pivots",
     "branches",
+    "tangent",
 )
 
 HEAD = np.dtype(
@@ -288,15 +290,21 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
 
 
 def row_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of one primitive: the vectors P, Q, and tangents by side (0, 1)."""
+    """Working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)."""
     return np.dtype(
         [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
-        + [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu", "Gx", "H", "HJ")]
-        + [
-            (n, scalar, (2, 3, 9))
-            for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "work")
-        ]
-        + [("GP", scalar, (2, 3, 6))],
+        + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
+        align=True,
+    )
+
+
+def tangent_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of the tangents of one primitive (by side) or bushing at a time: it stays in the cache."""
+    return np.dtype(
+        [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
+        + [("square", scalar, (9, 9))],
         align=True,
     )
 
@@ -323,6 +331,7 @@ def fold_dtype(scalar: Any) -> np.dtype[Any]:
 STATE = state_dtype("f8")
 ROW = row_dtype("f8")
 FOLD = fold_dtype("f8")
+TANGENT = tangent_dtype("f8")
 
 
 @dataclass
@@ -352,6 +361,7 @@ class Parts:
     elimination: Any
     pivots: Any
     branches: Any
+    tangent: Any
     sink: Any = None
 
 
@@ -405,6 +415,11 @@ if _jit.ENABLED:
     def fold(m):
         h = head(m)
         return carray(as_pointer(h.fold), 1, FOLD)[0]
+
+    @jit
+    def tangent(m):
+        h = head(m)
+        return carray(as_pointer(h.tangent), 1, TANGENT)[0]
 
     @jit
     def factor(m):
@@ -530,6 +545,9 @@ else:
 
     def fold(m: Any) -> Any:
         return m.fold[0]
+
+    def tangent(m: Any) -> Any:
+        return m.tangent[0]
 
     def factor(m: Any) -> Any:
         return m.factor

@@ -43,7 +43,6 @@ from rbdae.kernels.branches import (
 from rbdae.kernels.primitives import (
     gradients,
     primitive_residual,
-    primitive_tangents,
     primitive_vectors,
     put_primitive_rows,
 )
@@ -369,7 +368,6 @@ def gauge_tangents(m, order):
     for i in range(h.n_v):
         for j in range(h.n_q):
             Q[i, j] = 0.0
-    primitive_tangents(m, 1)
     sink_to_wide(m)
     put_primitive_rows(m, 0, 1, 0.0, 1.0)
     n = 0
@@ -389,7 +387,6 @@ def gauge_tangents(m, order):
             A[i, j] = 0.0
         for j in range(h.n_nu):
             N[i, j] = 0.0
-    primitive_tangents(m, 2)
     sink_to_wide(m)
     put_primitive_rows(m, 0, 2, 0.0, 1.0)
     n = 0

@@ -11,7 +11,6 @@ from rbdae.kernels.gauge import velocities_from_nu
 from rbdae.kernels.primitives import (
     clear_dropped,
     primitive_residual,
-    primitive_tangents,
     primitive_vectors,
     put_primitive_rows,
 )
@@ -137,7 +136,6 @@ def put_position_rows(m, row):
             put_block(m, row + b, o.iq + o.nt, s.T1, 1, 4, 1.0)
         elif n == 6:
             _put_orthonormality(m, b, row + 6 * b)
-    primitive_tangents(m, 0)
     put_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
 
 
