@@ -12,7 +12,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.gauges import Gauge
 from rbdae.kernels import block as kb
-from rbdae.kernels._jit import ENABLED, Entry
+from rbdae.kernels._jit import ENABLED, Entry, Features
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.kernels.charts import FEATURES as CHART_FEATURES
 from rbdae.kernels.foreign import raise_pending
@@ -47,6 +47,27 @@ class Settings:
     def by_tree(self) -> bool:
         """Whether the null-space matrix is the analytic one of a tree."""
         return self.reduced and self.gauge is None
+
+
+def features(model: Model, settings: Settings) -> Features:
+    """What the kernels need for a model and formulation: the `when` of stages."""
+    out = {_KINDS[settings.kind], CHART_FEATURES[settings.chart]}
+    have = {
+        "internal": settings.kind != kb.ANGULAR,
+        "momenta": settings.momenta,
+        "tree": settings.by_tree,
+        "gauge": settings.gauge is not None,
+        "joints": len(model.primitives) > 0,
+        "bilinear": bool(np.any(model.primitives["linear"] == 0)),
+        "bushings": len(model.bushings) > 0,
+        "elements": len(model.forces.elements) > 0,
+        "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
+        "rheonomic": len(model.drives) > 0,
+        "corrected": settings.corrected,
+        "baumgarte": settings.baumgarte is not None,
+        "redundant": len(settings.dropped) > 0,
+    }
+    return frozenset(out | {name for name, wanted in have.items() if wanted})
 
 
 def _viewed(array: Any) -> Any:
@@ -260,25 +281,9 @@ class Workspace:
         return self._parts
 
     @property
-    def features(self) -> frozenset[str]:
+    def features(self) -> Features:
         """What the kernels need for this model and formulation: the `when` of stages."""
-        out = {_KINDS[self.settings.kind], CHART_FEATURES[self.settings.chart]}
-        have = {
-            "internal": self.settings.kind != kb.ANGULAR,
-            "momenta": self.settings.momenta,
-            "tree": self.settings.by_tree,
-            "gauge": self.settings.gauge is not None,
-            "joints": len(self.model.primitives) > 0,
-            "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
-            "bushings": len(self.model.bushings) > 0,
-            "elements": len(self.model.forces.elements) > 0,
-            "user-forces": bool(np.any(self.model.forces.elements["shaping"] == kb.USER)),
-            "rheonomic": len(self.model.drives) > 0,
-            "corrected": self.settings.corrected,
-            "baumgarte": self.settings.baumgarte is not None,
-            "redundant": len(self.settings.dropped) > 0,
-        }
-        return frozenset(out | {name for name, wanted in have.items() if wanted})
+        return features(self.model, self.settings)
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to the block."""
