@@ -84,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     given.results.mkdir(parents=True, exist_ok=True)
 
+    study.compile_kernels(progress=True)
     # Forking a process that has compiled kernels is not safe everywhere; a fresh one loads them from the cache.
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(given.processes, mp_context=fresh) as executor:
-        study.compile_kernels(executor, progress=True)
         rows = big_table(given.model, given.t_end, given.tolerance, executor, progress=True)
         print(f"{given.model}: {MODELS[given.model].summary}\n{rows}", flush=True)
         (given.results / f"{given.model}.txt").write_text(f"{rows}\n", encoding="utf-8")

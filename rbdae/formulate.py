@@ -18,14 +18,17 @@ from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
 from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
 from rbdae.kernels import block as kb
+from rbdae.kernels import outputs
+from rbdae.kernels._ahead import expect
 from rbdae.kernels.drives import ANGLE
+from rbdae.kernels.project import project
 from rbdae.model import Model, compile_system, rotation_matrices
 from rbdae.problem import Problem
 from rbdae.projection import Projection, ProjectionError, Projector
 from rbdae.quantities import angular_velocities
 from rbdae.rotations import CHARTS, Chart
 from rbdae.system import System
-from rbdae.workspace import Settings, Workspace
+from rbdae.workspace import Settings, Workspace, features
 
 RadialInertia = Literal["zero", "half-trace"]
 
@@ -168,21 +171,8 @@ def formulate(
         raise _nearest("value of redundant", redundant, ("error", "minimum-norm"))
     t0 = _check.number("formulate", "t0", t0)
 
-    start = _starting_state(system, consistent == "check", hold, t0)
-    model = start.model
-    if start.dropped and redundant == "error":
-        raise ValueError(_redundancy(start))
-    if form.momenta and chart.kind == kb.DIRECTOR_RATE:
-        _refuse_singular_director_mass(model)
+    model = _compiled_system(system, t0)
     kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
-    gauge, known = None, None
-    if form.reduced and not _is_spherical_tree(model):
-        form = GAUGED[form.name]
-        if not start.dropped:
-            Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
-            known = branches(model, t0, Z)
-        if known is None:
-            gauge = _first_gauge(start, t0)
     settings = Settings(
         chart=chart.number,
         kind=kind,
@@ -192,11 +182,21 @@ def formulate(
         corrected=form.corrected,
         integral=form.integral,
         baumgarte=damping,
-        dropped=start.dropped,
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
-        gauge=gauge,
-        branches=known,
     )
+    gauged = form.reduced and not _is_spherical_tree(model)
+    if gauged:
+        form = GAUGED[form.name]
+    _expect_kernels(model, form, settings, gauged)
+    start = _starting_state(model, consistent == "check", hold, t0)
+    if start.dropped and redundant == "error":
+        raise ValueError(_redundancy(start))
+    if form.momenta and chart.kind == kb.DIRECTOR_RATE:
+        _refuse_singular_director_mass(model)
+    settings = replace(settings, dropped=start.dropped)
+    if gauged:
+        known = None if start.dropped else branches(model, t0, _natural(start))
+        settings = replace(settings, branches=known, gauge=_first_gauge(start, t0) if known is None else None)
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
     problem.assembly = start.assembly
@@ -205,6 +205,23 @@ def formulate(
         name = problem.joint_row(workspace.singular_row() - 1)
         raise ValueError(f"the constraints are redundant or singular at the start, first at {name}; {_REMEDY}")
     return problem
+
+
+def _expect_kernels(model: Model, form: Formulation, settings: Settings, gauged: bool) -> None:
+    """What is not compiled yet of all that this problem will probably call, in this order."""
+    start, wanted = features(model, _START), features(model, settings)
+    if gauged:
+        closing = [k for k in model.tree.closing if model.joints[k].primitives.start not in model.rheonomic]
+        wanted = wanted - {"tree"} | {"gauge", "loops" if closing else "branches"}
+    expect(
+        [
+            (outputs.constraints, start),
+            (outputs.natural, start),
+            (form.rhs, wanted),
+            (project, start),
+            *((entry, wanted) for entry in (form.rhs_jacobian, form.residual, form.jacobian) if entry is not None),
+        ]
+    )
 
 
 def _baumgarte(form: Formulation, alpha: float | None, beta: float | None) -> tuple[float, float] | None:
@@ -236,12 +253,15 @@ def _is_spherical_tree(model: Model) -> bool:
     )
 
 
+def _natural(start: _Start) -> Mat:
+    return natural_coordinates(start.model, start.x, start.p, start.xd, start.om)
+
+
 def _first_gauge(start: _Start, t0: float) -> Gauge:
     """From the null space at the start."""
     model = start.model
     metric = measure(model)
-    Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
-    G = gradient(model, np.asarray(t0), Z)
+    G = gradient(model, np.asarray(t0), _natural(start))
     loose = redundant_rows(model, np.delete(G, start.dropped, axis=0), prefer_trees=False)
     if loose:
         kept = np.delete(np.arange(len(G)), start.dropped)
@@ -275,23 +295,29 @@ class _Start:
 
 def starting_state(system: System, hold: Hold, t0: float) -> tuple[Model, Assembly]:
     """The assembled start of a system and the report of the assembly, for `rbdae.assemble`."""
-    start = _starting_state(system, False, hold, _check.number("assemble", "t0", t0), report=True)
+    t0 = _check.number("assemble", "t0", t0)
+    start = _starting_state(_compiled_system(system, t0), False, hold, t0, report=True)
     assert start.assembly is not None
     return start.model, start.assembly
 
 
-def _starting_state(system: System, check: bool, hold: Hold, t0: float, report: bool = False) -> _Start:
-    """(x, p, xdot, Omega) on the constraint manifold: one path for all formulations, in quaternions with angular
-    velocities, so that all start from the same state. Trees go through the sparse projection, whose effort grows
-    linearly; loops, and what it cannot solve, through the dense assembly."""
+def _compiled_system(system: System, t0: float) -> Model:
     for joint in system.joints:
         law = joint.rheonomic()
         if law is not None:
             law.motion.check(t0)
-    model = compile_system(system)
-    chart = CHARTS["quaternion"]
-    workspace = Workspace(model, Settings(chart=chart.number, kind=kb.ANGULAR))
-    problem = Problem(model, FORMULATIONS["index-0"], chart, "angular", workspace, t0)
+    return compile_system(system)
+
+
+_START = Settings(chart=CHARTS["quaternion"].number, kind=kb.ANGULAR)
+
+
+def _starting_state(model: Model, check: bool, hold: Hold, t0: float, report: bool = False) -> _Start:
+    """(x, p, xdot, Omega) on the constraint manifold: one path for all formulations, in quaternions with angular
+    velocities, so that all start from the same state. Trees go through the sparse projection, whose effort grows
+    linearly; loops, and what it cannot solve, through the dense assembly."""
+    workspace = Workspace(model, _START)
+    problem = Problem(model, FORMULATIONS["index-0"], CHARTS["quaternion"], "angular", workspace, t0)
 
     def violation(x: Mat, p: Mat, xd: Mat, om: Mat) -> tuple[Vec, Vec]:
         g = problem.constraints(t0, _angular_start(model, range(model.n), x, list(p), xd, om))

@@ -7,35 +7,33 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from typing import Any, TypeVar
 
-from rbdae.formulations import FORMULATIONS
+from rbdae.formulations import FORMULATIONS, GAUGED
 from rbdae.kernels import outputs
+from rbdae.kernels._ahead import wait_for
 from rbdae.kernels._jit import Entry
 from rbdae.kernels.project import project
 
 T = TypeVar("T")
 
 
-def compile_kernels(executor: Executor | None = None, *, progress: bool = False) -> None:
-    """Compile, or load from the cache, every kernel; worth it before a study by several processes."""
-    tasks = [(_compile, (k,)) for k in range(len(entries()))]
-    for _ in run_all(tasks, executor, "kernels" if progress else ""):
-        pass
+def compile_kernels(*, progress: bool = False) -> None:
+    """Have every kernel in the cache on disk, compiled on all cores; worth it before a study by several processes."""
+    missing = list(dict.fromkeys(name for entry in entries() for name in entry.missing(None)))
+    with _bar(len(missing), "kernels" if progress else "") as advance:
+        wait_for(missing, advance)
+    for entry in entries():
+        if entry.missing(None):
+            entry.compiled()
 
 
 def entries() -> list[Entry]:
-    """All kernels that Python calls. The longest one first: others can be compiled beside it."""
-    table = [f for f in FORMULATIONS.values() if f.kind == "dae"]
-    table += [f for f in FORMULATIONS.values() if f.kind != "dae"]
-    found = [f.jacobian for f in table[:1]]
-    found += [project, outputs.natural, outputs.constraints, *(f.rhs for f in table)]
-    found += [f.residual for f in table]
-    found += [f.jacobian for f in table]
-    found += [f.rhs_jacobian for f in table if f.rhs_jacobian is not None]
+    """All kernels that Python calls."""
+    found = [project, outputs.natural, outputs.constraints]
+    for form in (*FORMULATIONS.values(), *GAUGED.values()):
+        found += [form.rhs, form.residual, form.jacobian]
+        if form.rhs_jacobian is not None:
+            found.append(form.rhs_jacobian)
     return list(dict.fromkeys(found))
-
-
-def _compile(k: int) -> None:
-    entries()[k].compiled()
 
 
 def run_all(

@@ -13,7 +13,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.branches import Branch
 from rbdae.gauges import Gauge
 from rbdae.kernels import block as kb
-from rbdae.kernels._jit import ENABLED, Entry
+from rbdae.kernels._jit import ENABLED, Entry, Features
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.kernels.charts import FEATURES as CHART_FEATURES
 from rbdae.kernels.foreign import raise_pending
@@ -56,6 +56,29 @@ class Settings:
         if not self.reduced:
             return 0
         return kb.BY_TREE if self.by_tree else kb.BY_GAUGE if self.branches is None else kb.BY_BRANCHES
+
+
+def features(model: Model, settings: Settings) -> Features:
+    """What the kernels need for a model and formulation: the `when` of stages."""
+    out = {_KINDS[settings.kind], CHART_FEATURES[settings.chart]}
+    have = {
+        "internal": settings.kind != kb.ANGULAR,
+        "momenta": settings.momenta,
+        "tree": settings.by_tree,
+        "gauge": settings.reduced and not settings.by_tree,
+        "loops": settings.gauge is not None,
+        "branches": settings.branches is not None,
+        "joints": len(model.primitives) > 0,
+        "bilinear": bool(np.any(model.primitives["linear"] == 0)),
+        "bushings": len(model.bushings) > 0,
+        "elements": len(model.forces.elements) > 0,
+        "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
+        "rheonomic": len(model.drives) > 0,
+        "corrected": settings.corrected,
+        "baumgarte": settings.baumgarte is not None,
+        "redundant": len(settings.dropped) > 0,
+    }
+    return frozenset(out | {name for name, wanted in have.items() if wanted})
 
 
 def _viewed(array: Any) -> Any:
@@ -298,27 +321,9 @@ class Workspace:
         return self._parts
 
     @property
-    def features(self) -> frozenset[str]:
+    def features(self) -> Features:
         """What the kernels need for this model and formulation: the `when` of stages."""
-        out = {_KINDS[self.settings.kind], CHART_FEATURES[self.settings.chart]}
-        have = {
-            "internal": self.settings.kind != kb.ANGULAR,
-            "momenta": self.settings.momenta,
-            "tree": self.settings.by_tree,
-            "gauge": self.settings.reduced and not self.settings.by_tree,
-            "loops": self.settings.gauge is not None,
-            "branches": self.settings.branches is not None,
-            "joints": len(self.model.primitives) > 0,
-            "bilinear": bool(np.any(self.model.primitives["linear"] == 0)),
-            "bushings": len(self.model.bushings) > 0,
-            "elements": len(self.model.forces.elements) > 0,
-            "user-forces": bool(np.any(self.model.forces.elements["shaping"] == kb.USER)),
-            "rheonomic": len(self.model.drives) > 0,
-            "corrected": self.settings.corrected,
-            "baumgarte": self.settings.baumgarte is not None,
-            "redundant": len(self.settings.dropped) > 0,
-        }
-        return frozenset(out | {name for name, wanted in have.items() if wanted})
+        return features(self.model, self.settings)
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to the block."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import zlib
 from pathlib import Path
@@ -10,6 +11,10 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # the workers keep the cores busy by themselves
+    os.environ.setdefault("RBDAE_COMPILE_PROCESSES", "1")
 
 
 @pytest.fixture

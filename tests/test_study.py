@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import report, study
+from rbdae import report, study, tasks
 from rbdae.adapter import MissingSolver, Stats
 from rbdae.study import Case, Comparison, Errors, Row
 
@@ -111,10 +111,14 @@ def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
         assert all(len(line.get_xdata()) == 3 for line in axis.lines)
 
 
+def test_all_kernels_are_compiled_once():
+    study.compile_kernels()
+    assert not any(entry.missing(None) for entry in tasks.entries())
+
+
 def test_an_executor_gives_the_same_rows(reference):
     case = Case("null-space", "quaternion", "angular", "scipy:DOP853", 1e-6)
     with ThreadPoolExecutor(1) as executor:
-        study.compile_kernels(executor)
         theirs = study.compare_cases(
             rbdae.models.heavy_top(), T_END, [case, case], reference=reference, executor=executor
         )

@@ -40,7 +40,7 @@ from rbdae.kernels.primitives import (
     put_primitive_stiffness,
 )
 from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
-from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
+from rbdae.kernels.sink import open_sink_above, put_identity, set_block, sink_to_wide
 
 
 @stage("i")
@@ -121,7 +121,7 @@ def rhs(m, t, y, out):
 
 @stage("i")
 def acceleration_tangents(m):
-    """The first nv rows of the scratch matrix: minus d vdot/d(q, v) (of M^-1 pdot with momenta). Follows
+    """The first nv rows of the scratch matrix: minus d vdot/d(q, v) (of pdot with momenta). Follows
     `accelerations`."""
     h = head(m)
     place(m)  # the natural forces start anew, now with those of the joints
@@ -143,28 +143,6 @@ def acceleration_tangents(m):
     solve_saddle_wide(m)
 
 
-@stage("i", "momenta")
-def _momentum_rows(m):
-    """Rows of the scratch matrix from M^-1 pdot to pdot."""
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    W = wide(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        s = S[b]
-        i = o.iv
-        for c in range(h.n_q + h.n_v):
-            if o.nt == 3:
-                for k in range(3):
-                    W[i + k, c] *= o.mass
-            for k in range(o.nr):
-                s.ad[k] = W[i + o.nt + k, c]
-            apply_mass(m, b, s.ad, s.t)
-            for k in range(o.nr):
-                W[i + o.nt + k, c] = s.t[k]
-
-
 @jit
 def _tangent(t, y, c, sign, out, m):
     """c I + sign d(rhs)/dy to the sink."""
@@ -178,11 +156,9 @@ def _tangent(t, y, c, sign, out, m):
     if h.momenta == 1:
         to_momentum_rates(m)
     acceleration_tangents(m)
-    if h.momenta == 1:
-        _momentum_rows(m)
-    open_sink(m, out)
+    open_sink_above(m, out, h.n_q)
     kinematics_tangent(m, c, sign)
-    put_block(m, h.n_q, 0, wide(m), h.n_v, h.n_q + h.n_v, -sign)
+    set_block(m, h.n_q, 0, wide(m), h.n_v, h.n_q + h.n_v, -sign)
     if c != 0.0 or h.mode != STRIDED:
         put_identity(m, h.n_q, h.n_q, h.n_v, c)
 

@@ -3,7 +3,8 @@
 Three decorators:
 
 ``jit``
-    a kernel that other kernels call. Lazy, cached on disk, no Python objects, IEEE division.
+    a kernel that other kernels call. Lazy, no Python objects, IEEE division. Not cached on disk: its callers are, and
+    two processes that compile one function for two signatures can leave numba's index with the wrong one's code.
 ``stage``
     a larger kernel that other kernels call, compiled once as a C function and linked by its symbol. (numba would link
     a copy into every caller and optimise it again at each level of the call tree: four times the compile time.) Its
@@ -18,7 +19,9 @@ Three decorators:
 With ``NUMBA_DISABLE_JIT=1`` all leave the function as it is; it then also takes complex numbers.
 
 The cache directory carries a hash of the sources, because numba does not notice that a callee in another file has
-changed (numba 0.68, ``cache=True``: the caller stays stale).
+changed (numba 0.68, ``cache=True``: the caller stays stale). It carries all else that numba's own index depends on, so
+that a mark in it for each kernel says what is there: what is missing can be compiled by several processes
+(`rbdae.kernels._ahead`).
 """
 
 from __future__ import annotations
@@ -29,12 +32,15 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib import import_module
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import llvmlite.binding as llvm
 import llvmlite.ir as ir
 import numba as _numba
@@ -60,18 +66,21 @@ def _user_cache() -> Path:
 
 
 def _cache_directory() -> str:
-    digest = hashlib.sha256()
     package = Path(__file__).resolve().parent.parent
+    versions = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, llvm.get_host_cpu_name())
+    digest = hashlib.sha256(repr((str(package), *versions)).encode())
     for folder in ("kernels", "formulations"):
         for source in sorted((package / folder).glob("*.py")):
             digest.update(source.read_bytes())
+            digest.update(str(source.stat().st_mtime_ns).encode())
     base = os.environ.get("NUMBA_CACHE_DIR")
     root = Path(base) if base else _user_cache() / "rbdae"
     return str(root / f"kernels-{digest.hexdigest()[:16]}")
 
 
 _DIRECTORY = _cache_directory() if ENABLED else ""
-_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+_OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+_CACHED: dict[str, Any] = {"cache": True, **_OPTIONS}
 
 
 @contextmanager
@@ -100,8 +109,40 @@ def jit(function: F) -> F:
     """Compile a kernel (lazily); leave it alone with the JIT off."""
     if not ENABLED:
         return function
-    with _our_cache():
-        return cast(F, numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)(function))
+    return cast(F, numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)(function))
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+_MARKED: set[str] = set()
+
+
+def is_cached(name: str) -> bool:
+    """Whether a kernel is in the cache on disk."""
+    if name not in _MARKED and os.path.exists(_mark_of(name)):
+        _MARKED.add(name)
+    return name in _MARKED
+
+
+def _mark_of(name: str) -> str:
+    return f"{_DIRECTORY}/compiled/{name.replace(':', '.')}"
+
+
+def _mark(name: str) -> None:
+    if not is_cached(name) and can_mark():
+        # without a mark a kernel is looked for in the cache all the same
+        with suppress(OSError):
+            Path(_mark_of(name)).touch()
+
+
+def can_mark() -> bool:
+    """Whether the cache on disk can be written."""
+    folder = Path(_DIRECTORY, "compiled")
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return os.access(folder, os.W_OK)
 
 
 Features = frozenset[str]
@@ -112,6 +153,7 @@ class _Stage:
 
     def __init__(self, function: Callable[..., Any], symbol: str, signature: Any, when: Features) -> None:
         self.function = function
+        self.name = _name(function)
         self.symbol = symbol
         self.signature = signature
         self.when = when
@@ -123,15 +165,15 @@ class _Stage:
     def ensure(self) -> None:
         if self.compiled is None:
             with _our_cache():
-                self.compiled = numba.cfunc(self.signature, **_OPTIONS)(self.function)
+                self.compiled = numba.cfunc(self.signature, **_CACHED)(self.function)
             if self.when:
                 self.cell.value = self.compiled.address
             else:
                 llvm.add_symbol(self.symbol, self.compiled.address)
+            _mark(self.name)
 
 
 _STAGES: dict[Any, _Stage] = {}
-_READY: dict[Callable[..., Any], list[Features | None]] = {}
 
 
 def _named(function: Callable[..., Any]) -> Iterator[Any]:
@@ -145,21 +187,34 @@ def _named(function: Callable[..., Any]) -> Iterator[Any]:
             yield value
 
 
-def _ensure_stages(function: Callable[..., Any], features: Features | None) -> None:
-    """Compile the stages that a kernel calls, directly or through others, and that problems with these features need
-    (None: all): code that names a symbol can only be linked when the symbol is there."""
-    ready = _READY.setdefault(function, [])
-    if features in ready:
-        return
-    ready.append(features)
+@cache
+def _called(function: Callable[..., Any]) -> tuple[tuple[Callable[..., Any], _Stage | None], ...]:
+    """The kernels that a kernel names; with their stages, or None where they become part of its code."""
+    found: dict[Any, None] = {}
     for value in _named(function):
         if isinstance(value, Dispatcher):
-            _ensure_stages(value.py_func, features)
-        else:
-            found = _STAGES.get(value) if isinstance(value, Hashable) else None
-            if found is not None and (features is None or found.when <= features):
-                _ensure_stages(found.function, features)
-                found.ensure()
+            found[value.py_func, None] = None
+        elif isinstance(value, Hashable) and value in _STAGES:
+            found[_STAGES[value].function, _STAGES[value]] = None
+    return tuple(found)
+
+
+def _needed(function: Callable[..., Any], features: Features | None) -> list[_Stage]:
+    """The stages behind a kernel that problems with these features need (None: all), those first that others call:
+    code that names a symbol can only be linked when the symbol is there."""
+    seen = set()
+    order = []
+
+    def walk(caller: Callable[..., Any]) -> None:
+        seen.add(caller)
+        for callee, made in _called(caller):
+            if callee not in seen and (made is None or features is None or made.when <= features):
+                walk(callee)
+                if made is not None:
+                    order.append(made)
+
+    walk(function)
+    return order
 
 
 def stage(kinds: str, when: str = "") -> Callable[[F], F]:
@@ -213,12 +268,23 @@ class Entry:
 
     def __init__(self, function: Callable[..., Any], signs: str) -> None:
         self.python = function
+        self.name = _name(function)
         self.kernel: Any = function
         if ENABLED:
             with _our_cache():
-                self.kernel = numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+                self.kernel = numba.njit(no_cfunc_wrapper=True, **_CACHED)(function)
         self.signs = signs
         self._compiled: Callable[..., Any] | None = None
+        self._ready: set[Features | None] = set()
+
+    def missing(self, features: Features | None) -> list[str]:
+        """What the cache on disk lacks for problems with these features: names, the longest kernel first."""
+        if not ENABLED or features in self._ready:
+            return []
+        lacking = [s for s in _needed(self.python, features) if s.compiled is None and not is_cached(s.name)]
+        lacking.sort(key=lambda s: -len(s.function.__code__.co_code))
+        names = [s.name for s in lacking]
+        return names if is_cached(self.name) else [self.name, *names]
 
     def compiled(self, features: Features | None = None) -> Callable[..., Any]:
         """The C function (compiled or loaded from the cache now) for problems with these features (None: for all), or
@@ -226,19 +292,44 @@ class Entry:
 
         It trusts its arguments: float64, vectors contiguous.
         """
-        if ENABLED:
+        if not ENABLED:
+            return self.python
+        if features not in self._ready:
+            missing = self.missing(features)
+            if missing:
+                from rbdae.kernels import _ahead
+
+                _ahead.wait_for(missing)
             with _collector_off():
-                _ensure_stages(self.python, features)
+                for needed in _needed(self.python, features):
+                    needed.ensure()
+            self._ready.add(features)
         if self._compiled is None:
-            if ENABLED:
-                dispatcher = self.kernel
-                signature = tuple(_SIGNS[s] for s in self.signs)
-                with _collector_off():
-                    dispatcher.compile(signature)
-                self._compiled = dispatcher.get_overload(signature)
-            else:
-                self._compiled = self.python
+            self._compiled = self._compile()
         return self._compiled
+
+    def _compile(self) -> Callable[..., Any]:
+        dispatcher = self.kernel
+        signature = tuple(_SIGNS[s] for s in self.signs)
+        with _collector_off():
+            dispatcher.compile(signature)
+        _mark(self.name)
+        return cast(Callable[..., Any], dispatcher.get_overload(signature))
+
+
+def compile_alone(name: str) -> None:
+    """Compile one kernel into the cache on disk, for processes that never run it: the stages that it calls get an
+    address that is good for linking only."""
+    module, _, attribute = name.partition(":")
+    function = getattr(import_module(module), attribute)
+    for called in _STAGES.values():
+        if not called.when and llvm.address_of_symbol(called.symbol) is None:
+            llvm.add_symbol(called.symbol, ctypes.addressof(called.cell))
+    with _collector_off():
+        if isinstance(function, Entry):
+            function._compile()
+        else:
+            _STAGES[function].ensure()
 
 
 def entry(signs: str) -> Callable[[Callable[..., Any]], Entry]:

@@ -743,7 +743,9 @@ def _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
     if h.kind == QUATERNION_RATE:
         _chain(K, s.U, n, 4, s.T4)
         put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
-    _chain(K, s.V, n, o.nr, s.T4)
+        _chain(K, s.V, n, 4, s.T4)
+    else:
+        _chain_directors(K, o.euler_inverse, n, s.T4)
     put_block(m, row, h.n_q + o.iv + o.nt, s.T4, n, o.nr, scale)
 
 
@@ -751,7 +753,7 @@ def _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
 def put_acceleration(m, b, row, Kx, K, n, c, scale):
     """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v, all times
     scale; with momenta wdot also depends on q and p."""
-    if bodies(m)[b].nt == 3:
+    if bodies(m)[b].nt == 3 and (c != 0.0 or head(m).mode != 0):
         _put_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale * c)
     put_rotation_acceleration(m, b, row, K, n, c, scale)
 
@@ -767,7 +769,8 @@ def _put_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 0:
-        put_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
+        if c != 0.0 or h.mode != 0:
+            put_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
     else:
         _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
 
@@ -784,8 +787,25 @@ def _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
         put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
         _chain(K, s.Vd, n, 4, s.T4)
         put_block(m, row, v, s.T4, n, 4, scale)
-    _chain(K, s.V, n, o.nr, s.T4)
+    if c == 0.0 and h.mode == 0:
+        return
+    if h.kind == QUATERNION_RATE:
+        _chain(K, s.V, n, 4, s.T4)
+    else:
+        _chain_directors(K, o.euler_inverse, n, s.T4)
     put_block(m, row, v, s.T4, n, o.nr, scale * c)
+
+
+@jit
+def _chain_directors(K, E, n, out):
+    """out = K V with V = E^-1 on each component of the directors; E is its inverse here."""
+    for i in range(n):
+        for k in range(3):
+            a = K[i, k]
+            b = K[i, 3 + k]
+            e = K[i, 6 + k]
+            for j in range(3):
+                out[i, 3 * j + k] = a * E[0, j] + b * E[1, j] + e * E[2, j]
 
 
 @jit
@@ -812,10 +832,8 @@ def dynamics_tangent(m, row, c):
         q = o.iq + o.nt
         v = h.n_q + o.iv
         if o.nt == 3:
-            if h.momenta == 1:
-                put_identity(m, r, v, 3, c)
-            else:
-                put_identity(m, r, v, 3, c * o.mass)
+            if c != 0.0 or h.mode != 0:
+                put_identity(m, r, v, 3, c if h.momenta == 1 else c * o.mass)
             r += 3
             v += 3
         if h.kind == ANGULAR:
@@ -831,9 +849,11 @@ def dynamics_tangent(m, row, c):
             put_block(m, r, v, s.T2, 4, 4, 1.0)
         else:
             _director_tangent(m, b, r, q)
+            if c == 0.0 and h.mode == 0:
+                continue
             if h.momenta == 1:
                 put_identity(m, r, v, 9, c)
-            elif c != 0.0 or h.mode != 0:
+            else:
                 _put_director_mass(m, r, v, address(o.euler), c)
 
 
@@ -1099,12 +1119,13 @@ def _director_internal_tangent(m, b, row, level, c, scale):
         _bilinear_matrix(address(s.wd), 1.0, address(T))
         put_block(m, r, q, T, 6, 9, scale)
         _bilinear_matrix(address(s.w), 2.0, address(T))
-        _bilinear_matrix(address(s.a), c, address(s.T2))
-        for i in range(6):
-            for j in range(9):
-                T[i, j] += s.T2[i, j]
+        if c != 0.0:
+            _bilinear_matrix(address(s.a), c, address(s.T2))
+            for i in range(6):
+                for j in range(9):
+                    T[i, j] += s.T2[i, j]
     if h.momenta == 1:
-        _chain(T, s.V, 6, 9, s.T2)
+        _chain_directors(T, o.euler_inverse, 6, s.T2)
         put_block(m, r, v, s.T2, 6, 9, scale)
     else:
         put_block(m, r, v, T, 6, 9, scale)

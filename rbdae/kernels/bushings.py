@@ -62,20 +62,28 @@ def put_bushing_tangents(m, row):
                 o2 = B[b2]
                 if o2.fixed == 1:
                     continue
-                _put_spring(m, row, b1, b2, e.A[4 * s1], e.A[4 * s2], L, e.A, s2, e.stiffness, S[b2].D0)
+                _put_spring(m, row, i, s1, s2)
                 if e.damped == 1:
-                    _put_spring_rate(m, row, b1, b2, e.A[4 * s1], e.A[4 * s2], L, e.A, s2, e.damping)
+                    _put_spring_rate(m, row, i, s1, s2)
 
 
-@jit
-def _put_spring(m, row, b1, b2, x1, x2, L, A, s2, K, D):
-    """Blocks (x1 I, L)^T K (x2 I, T) in the columns of q of body b2, T = tangent of the point of b2."""
+@stage("iiiii", "bushings")
+def _put_spring(m, row, i, s1, s2):
+    """Blocks (x1 I, L)^T K (x2 I, T) of bushing i in the rows of its side s1 and the columns of q of its side s2, T =
+    tangent of the point of that one; L is in T2 of the first body."""
     h = head(m)
+    e = bushings(m)[i]
+    b1 = e.body[s1]
+    b2 = e.body[s2]
+    x1 = e.A[4 * s1]
+    x2 = e.A[4 * s2]
+    K = e.stiffness
+    L = states(m)[b1].T2
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
     T = states(m)[b2].T3
     KT = states(m)[b2].T4
-    columns_of(h.kind, A, s2, D, o2.na, T)
+    columns_of(h.kind, e.A, s2, states(m)[b2].D0, o2.na, T)
     _matrix_times(K, T, o2.na, KT)
     r = row + o1.iv
     q = o2.iq
@@ -101,10 +109,18 @@ def _transposed_times(L, K, n1, n2, out):
             out[i, j] = L[0, i] * K[0, j] + L[1, i] * K[1, j] + L[2, i] * K[2, j]
 
 
-@jit
-def _put_spring_rate(m, row, b1, b2, x1, x2, L, A, s2, K):
+@stage("iiiii", "bushings")
+def _put_spring_rate(m, row, i, s1, s2):
     """The same for the damping: tangents of Pdot with respect to q (through D1) and to the velocities."""
     h = head(m)
+    e = bushings(m)[i]
+    b1 = e.body[s1]
+    b2 = e.body[s2]
+    x1 = e.A[4 * s1]
+    x2 = e.A[4 * s2]
+    A = e.A
+    K = e.damping
+    L = states(m)[b1].T2
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
     s = states(m)[b2]

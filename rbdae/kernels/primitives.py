@@ -349,8 +349,9 @@ def _put_linear_row(m, i, side, row, level, c, scale):
         if level == 2:
             f *= c
         column = o.iq if level == 0 else h.n_q + o.iv
-        for k in range(3):
-            put(m, row + k, column + k, f * p.keep[k])
+        if f != 0.0 or h.mode != 0:
+            for k in range(3):
+                put(m, row + k, column + k, f * p.keep[k])
     if level == 0:
         columns_of(h.kind, p.A, side, s.D0, o.na, T.Ca[side])
     elif h.kind != DIRECTOR_RATE:

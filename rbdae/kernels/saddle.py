@@ -33,6 +33,7 @@ from rbdae.kernels.block import (
     wide,
 )
 from rbdae.kernels.charts import quaternion_tangents
+from rbdae.kernels.lines import add_any_three, add_row, add_three, mix_three, scale_row, set_by_three
 from rbdae.kernels.quaternion import add_product, conjugate_product, extended
 
 
@@ -508,26 +509,10 @@ def _director_multipliers(m, b):
     la[o.il + 5] = 0.5 * (s.T1[1, 2] + s.T1[2, 1])
 
 
-@jit
-def _axpy(W, i, k, t, n):
-    """Row i += t row k."""
-    if t != 0.0:
-        for c in range(n):
-            W[i, c] += t * W[k, c]
-
-
-@jit
-def _add_row(W, k, t, n, x):
-    """x += t row k."""
-    if t != 0.0:
-        for c in range(n):
-            x[c] += t * W[k, c]
-
-
 @stage("i")
 def solve_saddle_wide(m):
-    """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns; the rows hold
-    f (nv) and s (nla) before. Row operations over contiguous columns."""
+    """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns, or M vdot
+    with momenta; the rows hold f (nv) and s (nla) before. Row operations over contiguous columns."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -535,79 +520,120 @@ def solve_saddle_wide(m):
     nc = h.n_q + h.n_v
     for b in range(h.n_bodies):
         o = B[b]
-        s = S[b]
-        i = o.iv
         if o.nt == 3:
-            t = 1.0 / o.mass
             for k in range(3):
-                for c in range(nc):
-                    W[i + k, c] *= t
-            i += 3
+                scale_row(W, o.iv + k, nc, 1.0 / o.mass)
         if h.kind == ANGULAR:
-            for c in range(nc):
-                w0 = W[i, c]
-                w1 = W[i + 1, c]
-                w2 = W[i + 2, c]
-                W[i, c] = s.Ji[0, 0] * w0 + s.Ji[0, 1] * w1 + s.Ji[0, 2] * w2
-                W[i + 1, c] = s.Ji[1, 0] * w0 + s.Ji[1, 1] * w1 + s.Ji[1, 2] * w2
-                W[i + 2, c] = s.Ji[2, 0] * w0 + s.Ji[2, 1] * w1 + s.Ji[2, 2] * w2
-            continue
-        _solve_body_wide(m, b)
+            mix_three(W, o.iv + o.nt, nc, S[b].Ji)
+        elif h.kind == QUATERNION_RATE:
+            _solve_quaternion_wide(m, b)
+        else:
+            _solve_directors_wide(m, b)
     if h.n_rows > 0:
         _solve_joints_wide(m)
-    if h.kind != ANGULAR:
-        for b in range(h.n_bodies):
-            _finish_body_wide(m, b)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        o = B[b]
+        if h.momenta == 1:
+            if o.nt == 3:
+                for k in range(3):
+                    scale_row(W, o.iv + k, nc, o.mass)
+            _momentum_maps(m, b)
+        _finish_body_wide(m, b)
 
 
-@stage("ii", "internal")
-def _solve_body_wide(m, b):
+# vdot = N beta + Pi s with beta = Ri f - Zi s: Pi the particular part, Ri = Ji N^T, Zi = Ri M Pi
+
+
+@jit
+def _reduced_transpose(s, nr):
+    """Ri = Ji N^T."""
+    for l in range(3):
+        for k in range(nr):
+            s.Ri[l, k] = s.Ji[l, 0] * s.N[k, 0] + s.Ji[l, 1] * s.N[k, 1] + s.Ji[l, 2] * s.N[k, 2]
+
+
+@stage("ii", "quaternion-rate")
+def _solve_quaternion_wide(m, b):
+    """beta to the first three of the rows of f; Zi = 0, because M p is a multiple of p."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     W = wide(m)
     X = vectors(m)[1:4]
     nc = h.n_q + h.n_v
-    nv = h.n_v
     i = o.iv + o.nt
-    nr = o.nr
-    ni = o.ni
-    # vdot = N beta + Pi s with beta = Ri f - Zi s: Pi the particular part, Ri = Ji N^T, Zi = Ri M Pi
-    for k in range(ni):
-        for l in range(6):
-            s.s[l] = 0.0
-        s.s[k] = 1.0
-        for l in range(6):
-            s.t[l] = s.s[l]
-        _particular(m, b, s.t, 0, s.ad)
-        for l in range(nr):
-            s.Pi[l, k] = s.ad[l]
+    s.s[0] = 1.0
+    _particular(m, b, s.s, 0, s.ad)
+    for k in range(4):
+        s.Pi[k, 0] = s.ad[k]
+    _reduced_transpose(s, 4)
     for l in range(3):
-        for k in range(nr):
-            s.Ri[l, k] = s.Ji[l, 0] * s.N[k, 0] + s.Ji[l, 1] * s.N[k, 1] + s.Ji[l, 2] * s.N[k, 2]
-    for k in range(ni):
-        for l in range(nr):
-            s.ad[l] = s.Pi[l, k]
-        apply_mass(m, b, s.ad, s.t)
-        for l in range(3):
-            t = s.Ri[l, 0] * s.t[0]
-            for n in range(1, nr):
-                t += s.Ri[l, n] * s.t[n]
-            s.Zi[l, k] = t
-    # beta overwrites the first three rows of f; the others are free afterwards
-    j = nv + o.il
+        set_by_three(X[l], W, i, nc, s.Ri[l])
     for l in range(3):
-        x = X[l]
+        add_any_three(X[l], W, i + 3, i + 3, i + 3, nc, s.Ri[l, 3], 0.0, 0.0)
+    for l in range(3):
         for c in range(nc):
-            x[c] = 0.0
-        for k in range(nr):
-            _add_row(W, i + k, s.Ri[l, k], nc, x)
-        for k in range(ni):
-            _add_row(W, j + k, -s.Zi[l, k], nc, x)
+            W[i + l, c] = X[l, c]
+
+
+@stage("ii", "director-rate")
+def _solve_directors_wide(m, b):
+    """beta to the first three of the rows of f."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    W = wide(m)
+    X = vectors(m)[1:4]
+    nc = h.n_q + h.n_v
+    i = o.iv + o.nt
+    j = h.n_v + o.il
+    _director_maps(m, b)
     for l in range(3):
-        x = X[l]
+        set_by_three(X[l], W, i, nc, s.Ri[l])
+        add_three(X[l], W, i + 3, nc, s.Ri[l, 3:6])
+        add_three(X[l], W, i + 6, nc, s.Ri[l, 6:9])
+        add_three(X[l], W, j, nc, s.Zi[l, 0:3])
+        add_three(X[l], W, j + 3, nc, s.Zi[l, 3:6])
+    for l in range(3):
         for c in range(nc):
-            W[i + l, c] = x[c]
+            W[i + l, c] = X[l, c]
+
+
+@stage("ii", "director-rate")
+def _director_maps(m, b):
+    """Pi (see `_director_particular`), Ri, and -Zi in Zi."""
+    s = states(m)[b]
+    E = bodies(m)[b].euler
+    _reduced_transpose(s, 9)
+    for i in range(3):
+        x = s.C[0, i]
+        y = s.C[1, i]
+        z = s.C[2, i]
+        for k in range(6):
+            s.Pi[3 * i, k] = 0.0
+            s.Pi[3 * i + 1, k] = 0.0
+            s.Pi[3 * i + 2, k] = 0.0
+        s.Pi[3 * i, 0] = x
+        s.Pi[3 * i, 3] = 0.5 * y
+        s.Pi[3 * i, 4] = 0.5 * z
+        s.Pi[3 * i + 1, 3] = 0.5 * x
+        s.Pi[3 * i + 1, 1] = y
+        s.Pi[3 * i + 1, 5] = 0.5 * z
+        s.Pi[3 * i + 2, 4] = 0.5 * x
+        s.Pi[3 * i + 2, 5] = 0.5 * y
+        s.Pi[3 * i + 2, 2] = z
+    for l in range(3):
+        # Ri M in the scratch vector
+        for j in range(3):
+            for k in range(3):
+                s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
+        for k in range(6):
+            s.Zi[l, k] = 0.0
+        for j in range(9):
+            for k in range(6):
+                s.Zi[l, k] -= s.t[j] * s.Pi[j, k]
 
 
 @stage("i", "joints")
@@ -616,7 +642,6 @@ def _solve_joints_wide(m):
     B = bodies(m)
     S = states(m)
     C = primitives(m)
-    R = rows(m)
     W = wide(m)
     nc = h.n_q + h.n_v
     nv = h.n_v
@@ -624,27 +649,26 @@ def _solve_joints_wide(m):
         p = C[n]
         r = R[n]
         for k in range(p.n):
-            row = nv + p.row + k
-            for c in range(nc):
-                W[row, c] = -W[row, c]
-            for side in range(2):
-                b = p.body[side]
-                o = B[b]
-                if o.fixed == 1:
-                    continue
-                s = S[b]
-                i = o.iv
+            scale_row(W, nv + p.row + k, nc, -1.0)
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            if h.kind == QUATERNION_RATE:
+                _quaternion_gradient(m, b, n, side)
+            elif h.kind == DIRECTOR_RATE:
+                _director_gradient(m, b, n, side)
+            for k in range(p.n):
+                row = W[nv + p.row + k]
                 if o.nt == 3:
-                    for j in range(3):
-                        _axpy(W, row, i + j, r.Gx[side, k, j], nc)
-                    i += 3
-                for j in range(3):
-                    _axpy(W, row, i + j, r.H[side, k, j], nc)
-                for j in range(o.ni):
-                    t = r.Gw[side, k, 0] * s.Pi[0, j]
-                    for l in range(1, o.nr):
-                        t += r.Gw[side, k, l] * s.Pi[l, j]
-                    _axpy(W, row, nv + o.il + j, t, nc)
+                    add_three(row, W, o.iv, nc, r.Gx[side, k])
+                add_three(row, W, o.iv + o.nt, nc, r.H[side, k])
+                if o.ni == 6:
+                    add_three(row, W, nv + o.il, nc, r.GP[side, k, 0:3])
+                    add_three(row, W, nv + o.il + 3, nc, r.GP[side, k, 3:6])
+                elif o.ni == 1:
+                    add_row(W, nv + p.row + k, nv + o.il, nc, r.GP[side, k, 0])
     _solve_schur_wide(m)
     for n in range(h.n_primitives):
         p = C[n]
@@ -653,43 +677,99 @@ def _solve_joints_wide(m):
             o = B[p.body[side]]
             if o.fixed == 1:
                 continue
-            i = o.iv
-            for k in range(p.n):
-                row = nv + p.row + k
-                if o.nt == 3:
-                    for j in range(3):
-                        _axpy(W, i + j, row, -r.Gx[side, k, j] / o.mass, nc)
-                for j in range(3):
-                    _axpy(W, i + o.nt + j, row, -r.HJ[side, k, j], nc)
+            t = -1.0
+            if o.nt == 3:
+                t = -1.0 / o.mass
+            for j in range(o.nt):
+                _add_gradient(W, o.iv + j, nv + p.row, p.n, nc, t, r.Gx[side, :, j])
+            for j in range(3):
+                _add_gradient(W, o.iv + o.nt + j, nv + p.row, p.n, nc, -1.0, r.HJ[side, :, j])
+
+
+@jit
+def _add_gradient(W, i, k, n_rows, n, t, g):
+    """Row i += t (g_0 row k + ...)."""
+    if n_rows == 3:
+        add_any_three(W[i], W, k, k + 1, k + 2, n, t * g[0], t * g[1], t * g[2])
+    else:
+        for l in range(n_rows):
+            add_row(W, i, k + l, n, t * g[l])
+
+
+@stage("iiii", "joints quaternion-rate")
+def _quaternion_gradient(m, b, n, side):
+    """GP = Gw Pi of one side of a primitive."""
+    s = states(m)[b]
+    r = rows(m)[n]
+    for k in range(primitives(m)[n].n):
+        g = r.Gw[side, k]
+        r.GP[side, k, 0] = g[0] * s.Pi[0, 0] + g[1] * s.Pi[1, 0] + g[2] * s.Pi[2, 0] + g[3] * s.Pi[3, 0]
+
+
+@stage("iiii", "joints director-rate")
+def _director_gradient(m, b, n, side):
+    """GP = Gw Pi of one side of a primitive; Pi has three of six numbers in each row."""
+    C = states(m)[b].C
+    r = rows(m)[n]
+    for k in range(primitives(m)[n].n):
+        g = r.Gw[side, k]
+        for i in range(3):
+            x = g[i] * C[0, 0] + g[3 + i] * C[0, 1] + g[6 + i] * C[0, 2]
+            y = g[i] * C[1, 0] + g[3 + i] * C[1, 1] + g[6 + i] * C[1, 2]
+            z = g[i] * C[2, 0] + g[3 + i] * C[2, 1] + g[6 + i] * C[2, 2]
+            r.GP[side, k, i] = x if i == 0 else (y if i == 1 else z)
+            if i == 0:
+                r.GP[side, k, 3] = 0.5 * y
+                r.GP[side, k, 4] = 0.5 * z
+            elif i == 1:
+                r.GP[side, k, 3] += 0.5 * x
+                r.GP[side, k, 5] = 0.5 * z
+            else:
+                r.GP[side, k, 4] += 0.5 * x
+                r.GP[side, k, 5] += 0.5 * y
+
+
+@stage("ii", "momenta")
+def _momentum_maps(m, b):
+    """M N and M Pi in place of N and Pi."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    for j in range(3):
+        for k in range(o.nr):
+            s.ad[k] = s.N[k, j]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            s.N[k, j] = s.t[k]
+    for j in range(o.ni):
+        for k in range(o.nr):
+            s.ad[k] = s.Pi[k, j]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            s.Pi[k, j] = s.t[k]
 
 
 @stage("ii", "internal")
 def _finish_body_wide(m, b):
-    """vdot = N beta + Pi s."""
+    """N beta + Pi s; the rows that hold beta come last."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     W = wide(m)
-    X = vectors(m)[1:4]
-    x0 = X[0]
-    x1 = X[1]
-    x2 = X[2]
     nc = h.n_q + h.n_v
-    nv = h.n_v
     i = o.iv + o.nt
-    j = nv + o.il
-    for l in range(3):
-        x = X[l]
-        for c in range(nc):
-            x[c] = W[i + l, c]
-    for k in range(o.nr):
-        a0 = s.N[k, 0]
-        a1 = s.N[k, 1]
-        a2 = s.N[k, 2]
-        for c in range(nc):
-            W[i + k, c] = a0 * x0[c] + a1 * x1[c] + a2 * x2[c]
-        for l in range(o.ni):
-            _axpy(W, i + k, j + l, s.Pi[k, l], nc)
+    j = h.n_v + o.il
+    for k in range(3, o.nr):
+        set_by_three(W[i + k], W, i, nc, s.N[k])
+    mix_three(W, i, nc, s.N)
+    if o.ni == 1:
+        for k in range(o.nr):
+            add_row(W, i + k, j, nc, s.Pi[k, 0])
+        return
+    for k in range(0, o.nr, 3):
+        # a row of H has three of the six numbers of s
+        add_any_three(W[i + k], W, j, j + 3, j + 4, nc, s.Pi[k, 0], s.Pi[k, 3], s.Pi[k, 4])
+        add_any_three(W[i + k + 1], W, j + 3, j + 1, j + 5, nc, s.Pi[k + 1, 3], s.Pi[k + 1, 1], s.Pi[k + 1, 5])
+        add_any_three(W[i + k + 2], W, j + 4, j + 5, j + 2, nc, s.Pi[k + 2, 4], s.Pi[k + 2, 5], s.Pi[k + 2, 2])
 
 
 @jit
@@ -706,14 +786,12 @@ def _solve_schur_wide(m):
     inverse = _row_of(m)
     for i in range(h.n_rows):
         for n in range(start[i], start[i + 1] - 1):
-            _axpy(W, where + inverse[i], where + inverse[col[n]], -L[n], nc)
+            add_row(W, where + inverse[i], where + inverse[col[n]], nc, -L[n])
     for i in range(h.n_rows):
-        t = 1.0 / D[i]
-        for c in range(nc):
-            W[where + inverse[i], c] *= t
+        scale_row(W, where + inverse[i], nc, 1.0 / D[i])
     for i in range(h.n_rows - 1, -1, -1):
         for n in range(start[i], start[i + 1] - 1):
-            _axpy(W, where + inverse[col[n]], where + inverse[i], -L[n], nc)
+            add_row(W, where + inverse[col[n]], where + inverse[i], nc, -L[n])
 
 
 @jit

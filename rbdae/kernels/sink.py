@@ -34,6 +34,17 @@ def open_sink(m, out):
 
 
 @jit
+def open_sink_above(m, out, n_rows):
+    """The same for kernels that overwrite the rows from `n_rows` on (`set_block`): a dense matrix keeps them."""
+    h = head(m)
+    aim_sink(m, out)
+    if h.mode != RECORD:
+        h.mode = COLUMNS if out.shape[0] == 1 else STRIDED
+        _clear_sink(m, min(n_rows, out.shape[0]), out.shape[1])
+    h.cursor = 0
+
+
+@jit
 def sink_to_wide(m):
     """Zero the scratch matrix and make it the sink (mode STRIDED)."""
     h = head(m)
@@ -46,8 +57,8 @@ def sink_to_wide(m):
 def _clear_sink(m, n_rows, n_columns):
     h = head(m)
     values = sink(m)
-    if values.shape[0] == n_rows * n_columns:
-        for i in range(values.shape[0]):
+    if h.row_stride == n_columns and h.column_stride == 1:
+        for i in range(n_rows * n_columns):
             values[i] = 0.0
     else:
         for i in range(n_rows):
@@ -130,6 +141,35 @@ def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):
         h.cursor = start + n_columns
     else:
         _record(m, row, column, n_rows, n_columns)
+
+
+@jit
+def set_block(m, row, column, A, n_rows, n_columns, scale):
+    """sink[row + i, column + j] = scale A[i, j] in a dense matrix, whatever was there; elsewhere `put_block`."""
+    _set_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+
+
+@stage("iiiiiiif")
+def _set_block(m, row, column, A_at, step, n_rows, n_columns, scale):
+    A = matrix_at(A_at, step)
+    h = head(m)
+    if h.mode != STRIDED:
+        put_block(m, row, column, A, n_rows, n_columns, scale)
+        return
+    out = sink(m)
+    rs = h.row_stride
+    cs = h.column_stride
+    start = row * rs + column * cs
+    if cs == 1:
+        for i in range(n_rows):
+            first = start + i * rs
+            for j in range(n_columns):
+                out[first + j] = scale * A[i, j]
+    else:
+        for j in range(n_columns):
+            first = start + j * cs
+            for i in range(n_rows):
+                out[first + i * rs] = scale * A[i, j]
 
 
 @jit
