@@ -294,7 +294,8 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
         + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
-        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
+        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")]
+        + [("GP", scalar, (2, 3, 6))],
         align=True,
     )
 

@@ -640,8 +640,8 @@ def _director_maps(m, b):
 def _solve_joints_wide(m):
     h = head(m)
     B = bodies(m)
-    S = states(m)
     C = primitives(m)
+    R = rows(m)
     W = wide(m)
     nc = h.n_q + h.n_v
     nv = h.n_v
