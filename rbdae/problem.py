@@ -20,6 +20,7 @@ from rbdae.gauges import LIMIT, Gauges, Measure, measure
 from rbdae.gradient import gradient, minimum_norm, redundant_rows
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
+from rbdae.kernels.volume import volume as volume_kernel
 from rbdae.labels import labels
 from rbdae.model import Model
 from rbdae.projection import Projection, ProjectionError, Projector
@@ -338,6 +339,12 @@ class Problem:
     @cached_property
     def _constraint_kernel(self) -> Callable[..., None]:
         return self._workspace.compiled(outputs.constraints)
+
+    def joint_volumes(self, t: ArrayLike, y: ArrayLike) -> Vec:
+        """Logarithm of the product of the singular values of the joints' matrix in the mass metric, shape (m,): it
+        falls steeply at singular positions; -inf in them."""
+        kernel = self._workspace.compiled(volume_kernel)
+        return np.asarray(self._each(kernel, t, y, 1)[..., 0])
 
     @cached_property
     def _explicit_kernel(self) -> Callable[..., None]:
