@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
+from rbdae.gauges import measure
 from rbdae.gradient import gradient
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ LARGEST = 200
 
 _POINTS = 2000
 _CLOSE = 1e-3
-# a parameter of a rotation (a position: its range) changes by so much from one look to the next
+# a parameter of a rotation, or a position over the mechanism's length, changes by so much from one look to the next
 _APART = 0.02
 # rows to look at around a minimum, at most
 _FINE = 60
@@ -85,12 +86,18 @@ def _passages(t: Vec, s: Vec) -> Vec:
     return np.array(times)
 
 
+def spans(problem: Problem) -> Vec:
+    """What positions q are to be compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    metric = measure(problem.model)
+    length = metric.scale[~metric.turning].max(initial=0.0) or 1.0
+    places = [label[-2:] in (".x", ".y", ".z") for label in problem.labels[problem.layout.q]]
+    return np.where(places, length, 1.0)
+
+
 def _looks(problem: Problem, y: Mat) -> Ints:
     """Rows that follow the motion, at most `_POINTS` of them."""
-    q = y[:, problem.layout.q]
-    places = np.array([label[-2:] in (".x", ".y", ".z") for label in problem.labels[problem.layout.q]])
-    span = np.where(places, max(1e-300, np.ptp(q[:, places], axis=0).max(initial=0.0)), 1.0)
-    path = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(q, axis=0)) / span, axis=1)))
+    q = y[:, problem.layout.q] / spans(problem)
+    path = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(q, axis=0)), axis=1)))
     apart = max(_APART, path[-1] / _POINTS)
     return np.unique(np.searchsorted(path, np.arange(0.0, path[-1] + apart, apart)).clip(max=len(y) - 1))
 
@@ -125,4 +132,4 @@ def _crossing(t: Vec, s: Vec, k: int) -> float | None:
     return float(t[k] + root) if near else None
 
 
-__all__ = ["LARGEST", "closeness", "singular_times"]
+__all__ = ["LARGEST", "closeness", "singular_times", "spans"]
