@@ -275,7 +275,7 @@ def test_a_rotational_bushing_by_hand():
     system.add_force(
         Bushing(a, stiffness=0.0, rotational_stiffness=(1, 1, 3.0), rotational_damping=0.5, rest=(1, 0, 0, 0))
     )
-    torque = -(3.0 * math.sin(0.4) + 0.5 * math.cos(0.4) * 1.5) * math.cos(0.4)
+    torque = -3.0 * math.sin(0.4) - 0.5 * math.cos(0.4) ** 2 * 1.5
     np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, torque / 2.0), atol=1e-14)
     # as placed there is no torque
     for rest in (None, R, R.as_matrix()):
@@ -286,6 +286,27 @@ def test_a_rotational_bushing_by_hand():
     still.add_force(Bushing(a, b, stiffness=0.0, rotational_stiffness=force_cases.STIFF))
     bare = two_bodies(gravity=(0, 0, 0))[0]
     np.testing.assert_allclose(accelerations(still), accelerations(bare), atol=1e-13)
+
+
+@pytest.mark.parametrize("angle", [0.01, 0.8, 2.0, 3.1])
+def test_a_rotational_bushing_about_any_axis(angle, rng):
+    """The potential (1 - cos phi) n . K n between two bodies, and opposite torques that are its derivative."""
+    R, rest = turn(0.4, 0.3, -0.9), turn(-0.2, 0.7, 0.1)
+    K = force_cases.STIFF
+    n = rng.standard_normal(3)
+    n /= np.linalg.norm(n)
+    system = rbdae.System(gravity=(0, 0, 0))
+    b = system.add_body("b", mass=1.0, inertia=cases.INERTIA, orientation=R)
+    a = system.add_body("a", mass=1.0, inertia=cases.INERTIA, orientation=R * Rotation.from_rotvec(angle * n) * rest)
+    system.add_force(Bushing(a, b, stiffness=0.0, rotational_stiffness=K, rest=rest))
+    problem = rbdae.formulate(system, "index-0", rotation="directors")
+    assert problem.energy(0.0, problem.y0).potential == pytest.approx((1.0 - math.cos(angle)) * n @ K @ n, rel=1e-11)
+    spins = np.array([part[3:] for part in problem.yd0[problem.layout.v].reshape(-1, 6)])
+    on_b = R.apply(cases.INERTIA @ spins[0])
+    on_a = (R * Rotation.from_rotvec(angle * n) * rest).apply(cases.INERTIA @ spins[1])
+    np.testing.assert_allclose(on_a, -on_b, atol=1e-10)
+    along = on_a @ R.apply(n)  # the derivative of the potential in the angle
+    assert along == pytest.approx(-math.sin(angle) * n @ K @ n, abs=1e-10)
 
 
 def test_a_bushing_of_three_components_is_what_it_was():

@@ -23,7 +23,8 @@ class Friction(AbstractForce):
     On the body `b`, and the opposite on `a`:
 
     * about the axis of a revolute, cylindrical or planar joint the torque -rotational phidot;
-    * of a spherical or universal joint the torque -rotational (omega_b - omega_a);
+    * of a spherical or universal joint the torque -rotational (omega_b - omega_a), by directors as in
+      `rbdae.forces.Torque`, which balance between the bodies as exactly as the directors are orthonormal;
     * along the axis of a prismatic or cylindrical joint the force -translational udot, along the two directions of a
       planar one likewise.
 
