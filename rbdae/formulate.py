@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.assembly import report as what_moved
+from rbdae.branches import Branch, branches
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
 from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
@@ -174,10 +175,14 @@ def formulate(
     if form.momenta and chart.kind == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
     kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
-    gauge = None
+    gauge, known = None, None
     if form.reduced and not _is_spherical_tree(model):
         form = GAUGED[form.name]
-        gauge = _first_gauge(start, t0)
+        if not start.dropped:
+            Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
+            known = branches(model, t0, Z)
+        if known is None:
+            gauge = _first_gauge(start, t0)
     settings = Settings(
         chart=chart.number,
         kind=kind,
@@ -190,6 +195,7 @@ def formulate(
         dropped=start.dropped,
         radial=1.0 if radial_inertia == "half-trace" else 0.0,
         gauge=gauge,
+        branches=known,
     )
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
@@ -411,7 +417,12 @@ def _fill_start(
     n = problem.layout.v.stop
     if kind == kb.ANGULAR:
         gauge = workspace.settings.gauge
-        y = _angular_start(model, workspace.order, x, parameters, xd, om, form.reduced and gauge is None)
+        known = workspace.settings.branches
+        y = _angular_start(model, workspace.order, x, parameters, xd, om, workspace.settings.by_tree)
+        if known is not None:
+            y = np.concatenate(
+                [y[: problem.layout.q.stop], _quasi_velocities(model, known, workspace.order, R, xd, om)]
+            )
         if gauge is not None:
             q = problem.layout.q.stop
             y = np.concatenate([y[:q], gauge.S @ y[q:]])
@@ -432,6 +443,17 @@ def _fill_start(
         problem.yd0[problem.layout.la] = la
     elif form.has_multipliers:
         problem.y0[problem.layout.la] = la
+
+
+def _quasi_velocities(model: Model, known: Sequence[Branch], order: Iterable[int], R: Mat, xd: Mat, om: Mat) -> Vec:
+    """nu of a tree whose freedoms are known."""
+    out = []
+    for b in order:
+        if model.tree.parent[b] < 0:
+            out.append(np.concatenate([xd[b], om[b]]) if model.bodies["nt"][b] == 3 else om[b])
+        else:
+            out.append(known[b].S @ np.concatenate([R[b].T @ xd[b], om[b]]))
+    return np.concatenate(out)
 
 
 def _rotation_rate(model: Model, form: Formulation, kind: int, b: int, p: Vec, R: Mat, om: Vec) -> Vec:

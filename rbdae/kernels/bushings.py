@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.kernels._jit import jit, stage
-from rbdae.kernels.block import bodies, bushings, head, states
+from rbdae.kernels.block import bodies, bushings, head, states, tangent
 from rbdae.kernels.bodies import put_velocity
 from rbdae.kernels.primitives import _combine, add_natural, columns_of
 from rbdae.kernels.sink import put_block
@@ -121,7 +121,7 @@ def _put_spring_rate(m, row, b1, b2, x1, x2, L, A, s2, K):
         put_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
     # columns of the velocities, Kx and Kw in T and KT
     columns_of(h.kind, A, s2, s.B, o2.nr, T)
-    R = s.D2  # free here: the second-order tangents are made after the forces
+    R = tangent(m).work[0]
     if o1.nt == 3:
         for k in range(3):
             for j in range(3):
@@ -137,6 +137,6 @@ def _put_spring_rate(m, row, b1, b2, x1, x2, L, A, s2, K):
     for k in range(o1.nr):
         for j in range(3):
             W[k, j] *= x2
-    V = s.W
+    V = tangent(m).square
     _transposed_times(L, R, o1.nr, o2.nr, V)
     put_velocity(m, b2, r, W, V, o1.nr, 1.0)
