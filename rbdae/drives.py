@@ -6,7 +6,7 @@ They are added with `System.add_joint`, and their reactions are the forces and t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import ALL_TURNS, AbstractJoint, Rheonomic, title
 from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
 from rbdae.kernels.drives import ANGLE, LENGTH, OFFSET
 from rbdae.motion import Law, Motion
 
 
-def _of_joint(kind: str, joint: Any, name: str | None) -> str:
-    if not isinstance(joint, AbstractJoint) or not hasattr(joint, "axis_a"):
+def _of_joint(kind: str, joint: object, name: str | None) -> str:
+    if not isinstance(joint, AbstractAxialJoint):
         raise TypeError(
             f"drive {kind}: it drives a joint that has an axis, such as rbdae.joints.Revolute(...), "
             f"got {_check.show(joint)}"
@@ -57,9 +58,8 @@ class Angle(AbstractJoint):
     motion: Motion
     name: str | None
 
-    def __init__(self, joint: AbstractJoint, angle: Law, name: str | None = None) -> None:
+    def __init__(self, joint: AbstractAxialJoint, angle: Law, name: str | None = None) -> None:
         owner = _of_joint("Angle", joint, name)
-        directions = {k: getattr(joint, k) for k in ("axis_a", "axis_b", "normal_a", "normal_b")}
         fill(
             self,
             a=joint.a,
@@ -67,8 +67,11 @@ class Angle(AbstractJoint):
             at_a=joint.at_a,
             at_b=joint.at_b,
             motion=Motion(owner, angle, 1),
+            axis_a=joint.axis_a,
+            axis_b=joint.axis_b,
+            normal_a=joint.normal_a,
+            normal_b=joint.normal_b,
             name=name,
-            **directions,
         )
 
     def primitives(self) -> tuple[Dot1]:
@@ -102,11 +105,18 @@ class Displacement(AbstractJoint):
     motion: Motion
     name: str | None
 
-    def __init__(self, joint: AbstractJoint, displacement: Law, name: str | None = None) -> None:
+    def __init__(self, joint: AbstractAxialJoint, displacement: Law, name: str | None = None) -> None:
         owner = _of_joint("Displacement", joint, name)
-        motion = Motion(owner, displacement, 1)
-        axis = joint.axis_a  # type: ignore[attr-defined]
-        fill(self, a=joint.a, b=joint.b, at_a=joint.at_a, at_b=joint.at_b, axis_a=axis, motion=motion, name=name)
+        fill(
+            self,
+            a=joint.a,
+            b=joint.b,
+            at_a=joint.at_a,
+            at_b=joint.at_b,
+            axis_a=joint.axis_a,
+            motion=Motion(owner, displacement, 1),
+            name=name,
+        )
 
     def primitives(self) -> tuple[Dot2]:
         """One product of the axis and the vector between the points."""

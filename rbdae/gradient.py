@@ -96,12 +96,13 @@ def pair_gradient(model: Model, k: int, t: Vec, Z: Mat, b: int) -> Mat:
     return out
 
 
-def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True) -> tuple[int, ...]:
+def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: int = 0) -> tuple[int, ...]:
     """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
 
     Joints that close loops give way: rows of a tree stay independent while it moves, but a tree joint that has lost
     rows to a loop can become singular elsewhere (a hinge that keeps one of its two angles turns out of it). Without
-    `prefer_trees` it is the best conditioned choice at this state.
+    `prefer_trees` it is the best conditioned choice at this state, of `at_least` so many rows: where the state has
+    drifted they follow from the others only nearly.
     """
     if G.shape[0] == 0:
         return ()
@@ -121,6 +122,8 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True) -> tuple[int
             rest = rest - (rest @ basis) @ basis.T
         Q, R, pivot = qr(rest.T, mode="economic", pivoting=True)
         rank = int(np.sum(np.abs(np.diag(R)) > RANK_TOLERANCE))
+        if not prefer_trees:
+            rank = min(rank, len(A) - at_least)
         basis = np.concatenate([basis, Q[:, :rank]], axis=1)
         dropped += [int(k) for k in part[pivot[rank:]]]
     return tuple(sorted(dropped))
@@ -134,13 +137,18 @@ def nearly_redundant(G: Mat) -> bool:
     return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
 
 
-def minimum_norm(G: Mat, la: Mat) -> tuple[Mat, Bools]:
-    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique."""
+def minimum_norm(G: Mat, la: Mat, deficiency: int = 0) -> tuple[Mat, Bools]:
+    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique.
+
+    `deficiency` equations at least are known to follow from the others; where the state has drifted, the singular
+    values hide it.
+    """
     U, s, _ = np.linalg.svd(G, full_matrices=True)
     rows = G.shape[-2]
     full = np.zeros((*s.shape[:-1], rows))
     full[..., : s.shape[-1]] = s
     null = full <= RANK_TOLERANCE * full[..., :1]
+    null |= np.arange(rows) >= rows - deficiency
     N = U * null[..., None, :]
     best = la - np.einsum("...ij,...kj,...k->...i", N, N, la)
     loose = np.linalg.norm(N, axis=-1) > 1e-6

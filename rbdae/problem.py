@@ -20,6 +20,7 @@ from rbdae.gauges import LIMIT, Gauges, Measure, measure
 from rbdae.gradient import gradient, minimum_norm, redundant_rows
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
+from rbdae.kernels.volume import volume as volume_kernel
 from rbdae.labels import labels
 from rbdae.model import Model
 from rbdae.projection import Projection, ProjectionError, Projector
@@ -208,12 +209,17 @@ class Problem:
             self._pattern = None
 
     def with_dropped(self, rows: tuple[int, ...], t: float, y: Vec) -> Problem:
-        """This problem from (t, y) on with other rows left out; the two share their working memory."""
+        """This problem from (t, y) on with other rows left out; the two share their working memory.
+
+        The state is projected: rows that are taken up have drifted more than those that the solver kept, and a code
+        that keeps them from now on would have to correct them within one step, whatever its error test says.
+        """
         self.drop(rows)
         out = copy.copy(self)
         out._pattern = None
         out.callbacks = Callbacks(self._formulation, self._workspace, lambda: out.sparsity)
         out.t0, out.y0, out.yd0 = t, y.copy(), np.zeros(self.n)
+        Projector(Projection(), self)(t, out.y0)
         n = self.layout.v.stop
         values = np.empty(n + self._sizes["n_la"])
         self._explicit_kernel(t, out.y0, values)
@@ -347,6 +353,12 @@ class Problem:
     def _constraint_kernel(self) -> Callable[..., None]:
         return self._workspace.compiled(outputs.constraints)
 
+    def joint_volumes(self, t: ArrayLike, y: ArrayLike) -> Vec:
+        """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
+        that are left out: it falls steeply at singular positions; -inf in them. Vectorised over rows of y."""
+        kernel = self._workspace.compiled(volume_kernel)
+        return np.asarray(self._each(kernel, t, y, 1)[..., 0])
+
     @cached_property
     def _explicit_kernel(self) -> Callable[..., None]:
         return self._workspace.compiled(self._formulation.rhs)
@@ -390,7 +402,8 @@ class Problem:
         Z = np.empty(24 * self.model.n)
         self._natural_kernel(t, y, Z)
         Z = Z.reshape(-1, 24)[self._workspace.rank[: self.model.n]]
-        rows = redundant_rows(self.model, gradient(self.model, np.asarray(t), Z), prefer_trees=False)
+        G = gradient(self.model, np.asarray(t), Z)
+        rows = redundant_rows(self.model, G, prefer_trees=False, at_least=len(before))
         if len(rows) == len(before):
             self._workspace.drop(rows)
         try:
@@ -411,7 +424,7 @@ class Problem:
         if self._workspace.settings.dropped:
             G = gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
             first = self._sizes["n_internal"]
-            la[..., first:] = minimum_norm(G, la[..., first:])[0]
+            la[..., first:] = minimum_norm(G, la[..., first:], len(self.dropped))[0]
         return la
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
@@ -422,7 +435,7 @@ class Problem:
         times = np.asarray(t, dtype=float)
         if not self._workspace.settings.dropped:
             return quantities.reactions(self.model, times, Z, la)
-        _, loose = minimum_norm(gradient(self.model, times, Z), la)
+        _, loose = minimum_norm(gradient(self.model, times, Z), la, len(self.dropped))
         return quantities.reactions(self.model, times, Z, la, loose)
 
     # ------------------------------------------------------------ gauges

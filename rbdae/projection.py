@@ -36,7 +36,8 @@ class Projection:
         Violation beyond which an adapter of a multistep code interrupts it to feed the projected state back (each such
         restart costs the code its order and step size).
     max_iterations : int
-        Of Newton's method.
+        Of Newton's method, whose steps are halved where a whole one does not reduce the violation. The first half of
+        them looks for the nearest consistent state, the others, from far away, for any.
     """
 
     position: bool = True

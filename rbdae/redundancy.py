@@ -3,7 +3,7 @@
 A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps the
 smallest singular value of the equations that are kept is compared with that of all of them; where it has fallen to a
 quarter of what it was when they were chosen, the run is interrupted and goes on from there with others. The motion does
-not notice: positions and velocities stay, the multipliers are distributed anew.
+not notice: positions and velocities stay, but for what they have drifted, the multipliers are distributed anew.
 """
 
 from __future__ import annotations
@@ -17,11 +17,17 @@ from rbdae import relay
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Outcome, Request
 from rbdae.gradient import gradient, redundant_rows
+from rbdae.singular import spans
 
 if TYPE_CHECKING:
     from rbdae.problem import Problem
 
 LIMIT = 0.25
+APART = 0.03
+"""Of the motion from one look to the next, see `rbdae.singular.spans`."""
+
+CHANGE = 0.1
+"""Of the logarithm of the product of singular values of the kept equations, below which nothing has worn."""
 
 
 def strength(G: Mat, dropped: tuple[int, ...]) -> float:
@@ -40,22 +46,29 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
     first = problem.dropped
     better = first
     fresh = strength(gradient(model, np.asarray(problem.t0), problem.natural(problem.t0, problem.y0)), first)
-    # the joints move slowly against the steps of a fine tolerance: a thousand looks are enough
-    pause = (request.t_end - request.t0) / 1000.0
-    looked = request.t0
+    # the joints move slowly against the steps of a fine tolerance
+    span = spans(problem)
+    seen = problem.y0[problem.layout.q] / span
+    volume = problem.joint_volumes(problem.t0, problem.y0)
 
     def worn(t: float, y: Vec) -> bool:
-        nonlocal better, fresh, looked
-        if t - looked < pause or not np.isfinite(y).all():
+        nonlocal better, fresh, seen, volume
+        here = y[problem.layout.q] / span
+        # not a number is not far
+        if not np.max(np.abs(here - seen)) > APART:
             return False
-        looked = t
+        seen = here
+        present = problem.joint_volumes(t, y)
+        if abs(present - volume) < CHANGE:
+            return False
+        volume = present
         G = gradient(model, np.asarray(t), problem.natural(t, y))
         if strength(G, problem.dropped) > LIMIT * fresh:
             return False
-        rows = redundant_rows(model, G, prefer_trees=False)
+        rows = redundant_rows(model, G, prefer_trees=False, at_least=len(first))
         if len(rows) != len(first) or set(rows) == set(problem.dropped):
             return False  # a singular position, which no choice mends
-        better, fresh = rows, strength(G, rows)
+        better, fresh, volume = rows, strength(G, rows), np.asarray(np.inf)
         return True
 
     try:

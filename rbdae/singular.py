@@ -4,6 +4,9 @@ The smallest singular value of G that counts (the rank at the start) is taken at
 a singular position, a dead point with a branching of its motion, it falls to zero and rises again, both linearly: the
 zero is extrapolated from both sides, so the steps need not hit it. Where the state has drifted it turns a little above
 zero: a minimum below 1e-3 counts, too.
+
+`rbdae.solve` asks after every run, so the question has to be cheap: steps much shorter than the motion needs are left
+out, and singular values are computed only around minima of the product of all of them, which one factorisation gives.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.gauges import measure
 from rbdae.gradient import gradient
 
 if TYPE_CHECKING:
@@ -23,6 +27,14 @@ LARGEST = 200
 
 _POINTS = 2000
 _CLOSE = 1e-3
+# a parameter of a rotation, or a position over the mechanism's length, changes by so much from one look to the next
+_APART = 0.02
+# rows to look at around a minimum, at most
+_FINE = 60
+# a minimum of the product of all singular values counts where it is below this share of its largest value, or
+# half as large as two looks away
+_LOW = 0.1
+_DEEP = 0.5
 
 
 def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
@@ -48,9 +60,19 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
     t, y = t[finite], y[finite]
     if not problem.model.tree.closing or not 0 < rows <= LARGEST or len(t) < 4:
         return np.empty(0)
-    every = -(-len(t) // _POINTS)
-    t, y = t[::every], y[::every]
-    s = closeness(problem, t, y)
+    looks = _looks(problem, y)
+    spans = _suspects(problem.joint_volumes(t[looks], y[looks]))
+    if not spans:
+        return np.empty(0)
+    parts = [np.unique(np.linspace(looks[a], looks[b], _FINE).astype(np.int64)) for a, b in spans]
+    every = np.concatenate(parts)
+    s = closeness(problem, t[every], y[every])
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    return np.concatenate([_passages(*part) for part in zip(np.split(t[every], ends), np.split(s, ends), strict=True)])
+
+
+def _passages(t: Vec, s: Vec) -> Vec:
+    """Zeros of s."""
     found: list[int] = []
     times: list[float] = []
     for k in range(1, len(t) - 2):
@@ -62,6 +84,39 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
             found.append(k)
             times.append(time)
     return np.array(times)
+
+
+def spans(problem: Problem) -> Vec:
+    """What positions q are to be compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    metric = measure(problem.model)
+    length = metric.scale[~metric.turning].max(initial=0.0) or 1.0
+    places = [label[-2:] in (".x", ".y", ".z") for label in problem.labels[problem.layout.q]]
+    return np.where(places, length, 1.0)
+
+
+def _looks(problem: Problem, y: Mat) -> Ints:
+    """Rows that follow the motion, at most `_POINTS` of them."""
+    q = y[:, problem.layout.q] / spans(problem)
+    path = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(q, axis=0)), axis=1)))
+    apart = max(_APART, path[-1] / _POINTS)
+    return np.unique(np.searchsorted(path, np.arange(0.0, path[-1] + apart, apart)).clip(max=len(y) - 1))
+
+
+def _suspects(volumes: Vec) -> list[tuple[int, int]]:
+    """Spans around the minima of the product of all singular values, given by its logarithm, that may be zeros."""
+    top = np.max(volumes)
+    if not np.isfinite(top):
+        return []
+    v = np.exp(volumes - top)
+    spans: list[tuple[int, int]] = []
+    for k in range(1, len(v) - 1):
+        shoulder = min(v[max(k - 2, 0)], v[min(k + 2, len(v) - 1)])
+        if v[k - 1] >= v[k] < v[k + 1] and (v[k] < _LOW or v[k] < _DEEP * shoulder):
+            first, last = max(k - 4, 0), min(k + 4, len(v) - 1)
+            if spans and first <= spans[-1][1]:
+                first = spans.pop()[0]
+            spans.append((first, last))
+    return spans
 
 
 def _crossing(t: Vec, s: Vec, k: int) -> float | None:
@@ -77,4 +132,4 @@ def _crossing(t: Vec, s: Vec, k: int) -> float | None:
     return float(t[k] + root) if near else None
 
 
-__all__ = ["LARGEST", "closeness", "singular_times"]
+__all__ = ["LARGEST", "closeness", "singular_times", "spans"]

@@ -289,7 +289,7 @@ def tied() -> rbdae.System:
     ties = [
         (first, second, [Dot1(u, w), Dot2(w, r, u), Distance(r, w, 1.0)]),
         (ground, first, [Dot2(u, r, w)]),
-        (second, ground, [Distance(w, r, 1.0), Dot1(w, u)]),
+        (second, ground, [Distance(w, r, 1.0), Dot1(w, u), Dot2(w, u, r)]),
         (first, ground, [Coincidence(u, r)]),
         (second, third, [Dot2(u, w, r), Distance(u, u, 1.0)]),
         (ground, third, [Dot1(u, u)]),

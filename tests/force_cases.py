@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any
 
 import numba
 import numpy as np
@@ -14,10 +13,9 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae._arrays import Vec
-from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.forces import Bushing, Force, Friction, Motor, Slide, SpringDamper, Torque, Torsion, User
-from rbdae.joints import AbstractJoint, Coincidence, Dot1, Dot2, Primitive, Spherical
+from rbdae.joints import AbstractAxialJoint, Cylindrical, Planar, Prismatic, Revolute, Spherical, Universal
 
 P, Q = np.array((0.3, -0.2, 0.4)), np.array((-0.1, 0.5, 0.2))
 
@@ -29,37 +27,21 @@ def turn(*rotvec: float) -> Any:
 AXIS_A, AXIS_B = turn(0.4, -0.3, 0.2).as_matrix(), turn(-0.2, 0.5, 0.6).as_matrix()
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
-class Axial(AbstractJoint):
-    """A joint with axes, of which only the geometry counts here: `free` motions, no part in the equations."""
+AXIAL = {
+    "revolute": Revolute,
+    "prismatic": Prismatic,
+    "cylindrical": Cylindrical,
+    "planar": Planar,
+    "universal": Universal,
+}
 
-    a: Body
-    b: Body
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    axis_b: Vec
-    normal_a: Vec
-    normal_b: Vec
-    free: str
-    name: str | None
 
-    def __init__(self, a: Body, b: Body, free: str) -> None:
-        axes = {"axis_a": AXIS_A[:, 2], "axis_b": AXIS_B[:, 2], "normal_a": AXIS_A[:, 0], "normal_b": AXIS_B[:, 0]}
-        fill(self, a=a, b=b, at_a=P, at_b=Q, free=free, name=None, **axes)
-
-    def primitives(self) -> tuple[Primitive, ...]:
-        (xa, ya, za), (xb, _, zb) = AXIS_A.T, AXIS_B.T
-        parallel = (Dot1(xa, zb), Dot1(ya, zb))
-        inline = (Dot2(xa, self.at_a, self.at_b), Dot2(ya, self.at_a, self.at_b))
-        return {
-            "revolute": (Coincidence(self.at_a, self.at_b), *parallel),
-            "prismatic": (*inline, *parallel, Dot1(ya, xb)),
-            "cylindrical": (*inline, *parallel),
-            "planar": (Dot2(za, self.at_a, self.at_b), *parallel),
-            "universal": (Coincidence(self.at_a, self.at_b), Dot1(za, zb)),
-        }[self.free]
+def axial(a: Body, b: Body, free: str) -> AbstractAxialJoint:
+    """A joint with axes, of which only the geometry counts here: no system has it, the bodies move as they like."""
+    axes: dict[str, Any] = {
+        "axis_a": AXIS_A[:, 2], "axis_b": AXIS_B[:, 2], "normal_a": AXIS_A[:, 0], "normal_b": AXIS_B[:, 0]
+    }  # fmt: skip
+    return AXIAL[free](a, b, at_a=P, at_b=Q, **axes)
 
 
 def two_bodies(gravity: Any = (0.3, -0.5, -9.0), pivot: bool = False) -> tuple[rbdae.System, Body, Body]:
@@ -160,26 +142,26 @@ FORCES: dict[str, Make] = {
         SpringDamper(b, stiffness=50.0, damping=3.0, length=0.8, force=2.0, at_a=P, at_b=Q)
     ],
     "torsion": lambda s, a, b: [
-        Torsion(Axial(a, b, "revolute"), stiffness=20.0, damping=2.0, angle=0.4, torque=wave),
-        Torsion(Axial(s.ground, b, "cylindrical"), stiffness=20.0),
+        Torsion(axial(a, b, "revolute"), stiffness=20.0, damping=2.0, angle=0.4, torque=wave),
+        Torsion(axial(s.ground, b, "cylindrical"), stiffness=20.0),
     ],
     "slide": lambda s, a, b: [
-        Slide(Axial(a, b, "prismatic"), stiffness=20.0, damping=2.0, displacement=0.4, force=wave),
-        Slide(Axial(b, s.ground, "cylindrical"), stiffness=30.0, force=1.5),
+        Slide(axial(a, b, "prismatic"), stiffness=20.0, damping=2.0, displacement=0.4, force=wave),
+        Slide(axial(b, s.ground, "cylindrical"), stiffness=30.0, force=1.5),
     ],
     "friction": lambda s, a, b: [
-        Friction(Axial(a, b, "revolute"), 1.3),
-        Friction(Axial(a, b, "prismatic"), 0.7),
-        Friction(Axial(a, b, "cylindrical"), rotational=0.7, translational=0.4),
-        Friction(Axial(s.ground, b, "planar"), rotational=0.3, translational=0.2),
+        Friction(axial(a, b, "revolute"), 1.3),
+        Friction(axial(a, b, "prismatic"), 0.7),
+        Friction(axial(a, b, "cylindrical"), rotational=0.7, translational=0.4),
+        Friction(axial(s.ground, b, "planar"), rotational=0.3, translational=0.2),
     ],
     "ball friction": lambda s, a, b: [
-        Friction(Axial(a, b, "universal"), 1.3),
+        Friction(axial(a, b, "universal"), 1.3),
         Friction(Spherical(s.ground, b), rotational=0.8),
     ],
     "motor": lambda s, a, b: [
-        Motor(Axial(a, b, "revolute"), torque=wave),
-        Motor(Axial(a, b, "prismatic"), force=2.0),
+        Motor(axial(a, b, "revolute"), torque=wave),
+        Motor(axial(a, b, "prismatic"), force=2.0),
     ],
     "bushing": lambda s, a, b: [
         Bushing(a, b, stiffness=STIFF, damping=DAMP, rotational_stiffness=STIFF, rotational_damping=DAMP, at_a=P),
@@ -202,4 +184,4 @@ def system_of(kind: str, pivot: bool = False, jointed: bool = False, first: bool
     return system
 
 
-__all__ = ["FORCES", "INTERNAL", "Axial", "system_of", "two_bodies"]
+__all__ = ["FORCES", "INTERNAL", "axial", "system_of", "two_bodies"]

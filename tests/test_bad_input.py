@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -13,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from rbdae.forces import Bushing
-from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Spherical
+from rbdae import drives, formulate
+from rbdae.forces import Bushing, User
+from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Revolute, Spherical
 from rbdae.models import heavy_top, linked_bodies, tennis_racket
 from rbdae.system import System
 
@@ -214,6 +216,64 @@ def test_joint_or_force_is_refused(
         make(a, b)
     for fragment in fragments:
         assert fragment in str(caught.value)
+
+
+# ---------------------------------------------------------------- five mistakes of the textbooks
+
+
+def _joint_without_axis() -> None:
+    system, a, b = pair()
+    system.add_joint(Revolute(a, b, axis_a=(0, 0, 0), name="elbow"))
+
+
+def _joint_with_itself() -> None:
+    system, a, _ = pair()
+    system.add_joint(Revolute(a, a, name="elbow"))
+
+
+def _open_loop() -> None:
+    """A bar of 2 m between points that are 3 m apart."""
+    system = System()
+    bar = body(system, "bar")
+    system.add_joint(Spherical(system.ground, bar, at_b=(-1, 0, 0), name="left"))
+    system.add_joint(Spherical(system.ground, bar, at_a=(3, 0, 0), at_b=(1, 0, 0), name="right"))
+    formulate(system, "index-2")
+
+
+def _contradictory_drive() -> None:
+    system, a, _ = pair()
+    hinge = system.add_joint(Revolute(system.ground, a))
+    system.add_joint(drives.Angle(hinge, (math.sin, lambda t: 2.0 * math.cos(t), lambda t: -math.sin(t)), name="motor"))
+    formulate(system, "index-2")
+
+
+def _force_without_jacobian() -> None:
+    system, a, _ = pair()
+    system.add_force(User(a, lambda t, x, out: None, name="wind"))
+
+
+MISTAKES: dict[str, tuple[Callable[[], None], str]] = {
+    "axis of zero length": (_joint_without_axis, r"joint 'elbow': axis_a must not be zero, got \(0, 0, 0\).*direction"),
+    "body with itself": (_joint_with_itself, r"joint 'elbow': .* body 'a' with itself; name two different bodies"),
+    # half a metre at each end
+    "open loop": (
+        _open_loop,
+        r"cannot be closed: at best a gap of 0\.5 remains at joint '(left|right)'.*check lengths",
+    ),
+    "contradictory drive": (
+        _contradictory_drive,
+        r"joint 'motor': .* contradict the law: at t = 0\.001, s' is given as 2, .* give (1|0\.9+\d*); correct",
+    ),
+    "force without Jacobian": (_force_without_jacobian, r"force 'wind': it has no jacobian; give jacobian=, or diff"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_each_textbook_mistake_has_its_own_error(mistake: str) -> None:
+    make, sentence = MISTAKES[mistake]
+    with pytest.raises(ValueError, match=sentence) as caught:
+        make()
+    assert [name for name, (_, words) in MISTAKES.items() if re.search(words, str(caught.value))] == [mistake]
 
 
 PRIMITIVES: list[tuple[Callable[[], Any], type[Exception], list[str]]] = [

@@ -1,4 +1,4 @@
-"""The models against published values: three formulations and five packages of solvers, each at a tight tolerance.
+"""The models against published values: four formulations and five packages of solvers, each at a tight tolerance.
 
 Where a benchmark has no published numbers but its energy, or a closed form, it is held to those. References are good to
 the digits that they were printed with, which the tolerances say.
@@ -177,9 +177,9 @@ def test_double_pendulum(run):
 
 
 @pytest.mark.parametrize("planar", [False, True])
-def test_a_chain_in_a_plane_needs_no_hinges(planar):
+@each_run
+def test_a_chain_in_a_plane_needs_no_hinges(run, planar):
     """Ball joints leave a chain that falls in a plane in it: with both the same motion, which keeps its energy."""
-    run = RUNS[0]
     solution = run("chain", np.linspace(0.1, 0.5, 5), {"n": 5, "planar": planar})
     assert np.abs(energies(solution)).max() < 1e-8
     other = run("chain", np.array((0.5,)), {"n": 5, "planar": not planar})
@@ -209,24 +209,29 @@ def test_bruels_cardona_top(run):
 
 
 @pytest.mark.parametrize("case", [1, 2])
-def test_rotations_top(case):
+@each_run
+def test_rotations_top(run, case):
     """First integrals of a symmetrical top; the paper has figures alone. Case 1 falls first, and its nutation returns
-    to the start; the steadiest bound of the tilt is the cubic of the energy."""
-    solution = RUNS[0]("rotations_top", np.linspace(0.05, 1.0, 20), {"case": case})
+    to the start; the steadiest bound of the tilt is the cubic of the energy. The phase is that of the first run."""
+    level = 1e-9 if run is RUNS[0] else 5e-8
+    solution = run("rotations_top", np.linspace(0.05, 1.0, 20), {"case": case})
     problem = solution.problem
     start = problem.energy(0.0, problem.y0).total
-    assert np.abs(energies(solution) - start).max() < 1e-9 * abs(start)
+    assert np.abs(energies(solution) - start).max() < level * abs(start)
     states = [problem.states(t, y)["top"] for t, y in zip(solution.t, solution.y, strict=True)]
     spins = [s.angular_velocity[2] for s in states]
-    assert np.ptp(spins) < 1e-9
+    assert np.ptp(spins) < level * abs(spins[0])
     vertical = [problem.momentum(t, y).angular[2] for t, y in zip(solution.t, solution.y, strict=True)]
-    assert np.ptp(vertical) < 1e-8
+    assert np.ptp(vertical) < level * abs(vertical[0])
     # u = cos theta lies between the roots of the cubic, A = 0.8 + 5 * 1.3^2, spin s, momentum L
     A, C, mgl, s, L = 0.8 + 5.0 * 1.69, 1.8, 5.0 * 9.81 * 1.3, spins[0], vertical[0]
     u = np.array([s.orientation.as_matrix()[2, 2] for s in states])
     reduced = (start - 0.5 * C * s * s - mgl * u) * 2.0 / A * (1 - u * u) - ((L - C * s * u) / A) ** 2
-    assert (reduced > -1e-9).all()
+    assert (reduced > -level).all()
     assert np.ptp(u) > 1e-3
+    other = RUNS[0]("rotations_top", np.array((1.0,)), {"case": case})
+    wanted = other.problem.states(1.0, other.y[-1])["top"].orientation.as_matrix()
+    np.testing.assert_allclose(states[-1].orientation.as_matrix(), wanted, rtol=0, atol=5e-7)
 
 
 # ---------------------------------------------------------------- Andrews' squeezing mechanism
@@ -262,9 +267,10 @@ def _relative(value: Any) -> Any:
     return np.array((k1, k2 - k1, k3, k4 - k5, k5, k6 - k7, k7))
 
 
-@pytest.mark.parametrize(
-    "run", [*RUNS[:1], Run("index-1", "angular", "sksundae:ida", 1e-12), *RUNS[2:4], ANDREWS_MOMENTA], ids=str
-)
+ANDREWS_RUNS = [*RUNS[:1], Run("index-1", "angular", "sksundae:ida", 1e-12), *RUNS[2:4], ANDREWS_MOMENTA]
+
+
+@pytest.mark.parametrize("run", ANDREWS_RUNS, ids=str)
 def test_andrews(run):
     solution = run("andrews", np.array((0.03,)))
     states = solution.problem.states(0.03, solution.y[-1])
@@ -421,15 +427,14 @@ def test_bricard_is_one_motion_with_and_without_the_redundant_equation():
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize(
-    "run",
-    [
-        Run("index-0", "angular", "scipy:Radau", 1e-8),
-        Run("index-1", "angular", "sksundae:ida", 1e-8),
-        Run("index-2", "angular", "solve_dae:Radau", 1e-8),
-    ],
-    ids=str,
-)
+GOVERNOR_RUNS = [
+    Run("index-0", "angular", "scipy:Radau", 1e-8),
+    Run("index-1", "angular", "sksundae:ida", 1e-8),
+    Run("index-2", "angular", "solve_dae:Radau", 1e-8),
+]
+
+
+@pytest.mark.parametrize("run", GOVERNOR_RUNS, ids=str)
 def test_flyball_governor(run):
     """Nothing but gravity and the bearing act from outside: the momentum about the shaft is constant; both sides move
     alike; dampers take energy."""
@@ -444,6 +449,12 @@ def test_flyball_governor(run):
         right, left, slider = (states[name].center_of_mass for name in ("right", "left", "slider"))
         np.testing.assert_allclose(right + left, (0.0, 0.0, 2.0 * right[2]), rtol=0, atol=1e-6)
         np.testing.assert_allclose(slider[:2], 0.0, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("runs", [RUNS, ANDREWS_RUNS, BRICARD_RUNS, GOVERNOR_RUNS])
+def test_numbers_are_reached_in_three_forms_and_three_packages(runs):
+    assert len({run.formulation for run in runs}) >= 3
+    assert len({run.solver.partition(":")[0] for run in runs}) >= 3
 
 
 def test_every_model_is_tested():

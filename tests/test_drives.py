@@ -13,11 +13,13 @@ import scipy.interpolate
 from cases import Pairing, close
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
+from test_benchmarks import each_run
 from test_derivatives import Derivatives, _agree
 
 import rbdae
 from rbdae import drives, joints
 from rbdae._arrays import Vec
+from rbdae.formulations import FORMULATIONS
 
 START = 0.3
 PAIRINGS = cases.PAIRINGS
@@ -172,13 +174,16 @@ def _scalar(t_end: float) -> Vec:
         ("index-2", "directors", "sksundae:ida"),
         ("index-2", "quaternion", "assimulo:Radau5DAE"),
         ("index-1", "quaternion", "solve_dae:Radau"),
+        ("null-space", "quaternion", "scikits.odes:cvode"),
+        ("hamiltonian-momentum", "quaternion", "scikits.odes:ida"),
     ],
 )
 def test_a_driven_pendulum_is_a_scalar_equation(formulation, rotation, solver):
     package = solver.partition(":")[0]
     if not {i.package: i for i in rbdae.solvers()}[package].available:
         pytest.skip(f"{package} is not installed")
-    problem = rbdae.formulate(_carriage(), formulation, rotation=rotation)
+    velocity = FORMULATIONS[formulation].velocities[0]
+    problem = rbdae.formulate(_carriage(), formulation, rotation=rotation, velocity=velocity)
     t_end = 2.0 if package != "solve_dae" else 0.5
     solution = rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=1e-9, atol=1e-9)
     assert solution.success, solution.message
@@ -191,12 +196,11 @@ def test_a_driven_pendulum_is_a_scalar_equation(formulation, rotation, solver):
     assert abs(problem.states(t_end, solution.y[-1])["cart"].position[0] - s) < 1e-7
 
 
-def test_the_model_of_a_driven_pendulum():
+@each_run
+def test_the_model_of_a_driven_pendulum(run):
     a, w, l, m, angle = 0.2, 4.0, 0.8, 2.0, 0.5
-    problem = rbdae.formulate(
-        rbdae.models.driven_pendulum(amplitude=a, frequency=w, length=l, mass=m, angle=angle), "index-0"
-    )
-    solution = rbdae.solve(problem, (0.0, 2.0), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
+    given = {"amplitude": a, "frequency": w, "length": l, "mass": m, "angle": angle}
+    solution = run("driven_pendulum", np.array((1.0, 2.0)), given)
     c, J = 0.5 * l, m * l * l / 12.0
     share = m * c / (J + m * c * c)
 
@@ -204,7 +208,7 @@ def test_the_model_of_a_driven_pendulum():
         return [z[1], share * (-a * w * w * np.sin(w * t) * np.cos(z[0]) - 9.81 * np.sin(z[0]))]
 
     wanted = solve_ivp(rhs, (0.0, 2.0), (angle, share * a * w * np.cos(angle)), method="DOP853", rtol=1e-12, atol=1e-12)
-    rod = problem.states(2.0, solution.y[-1])["pendulum"]
+    rod = solution.problem.states(2.0, solution.y[-1])["pendulum"]
     phi, speed = wanted.y[:, -1]
     np.testing.assert_allclose(
         rod.position, (a * np.sin(2.0 * w) - c * np.sin(phi), 0.0, -c * np.cos(phi)), rtol=0, atol=1e-8

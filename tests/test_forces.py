@@ -13,14 +13,14 @@ import force_cases
 import numpy as np
 import pytest
 from cases import Pairing, worst
-from force_cases import FORCES, INTERNAL, Axial, system_of, turn, two_bodies
+from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
 from scipy.spatial.transform import Rotation
 from test_derivatives import Derivatives, _states
 
 import rbdae
 from rbdae._arrays import Mat, Vec
 from rbdae.forces import Bushing, Force, Friction, Motor, Slide, SpringDamper, Torque, Torsion, User
-from rbdae.joints import Spherical
+from rbdae.joints import Prismatic, Revolute, Spherical
 from rbdae.kernels._jit import ENABLED
 
 T = 0.7
@@ -128,7 +128,7 @@ CONSERVATIVE = ["spring", "bushing", "slide", "torsion"]
 def conservative(kind: str) -> rbdae.System:
     """All that has a potential, and nothing else."""
     system, a, b = two_bodies()
-    joint = Axial(a, b, "cylindrical")
+    joint = axial(a, b, "cylindrical")
     made: dict[str, list[Any]] = {
         "spring": [SpringDamper(a, b, stiffness=50.0, length=0.4, force=2.0, at_a=(0.3, 0, 0)), Force(b, (1, 2, 3))],
         "bushing": [Bushing(a, b, stiffness=9.0, rotational_stiffness=force_cases.STIFF, at_a=(0.3, 0.1, 0.2))],
@@ -223,7 +223,7 @@ def test_a_spring_swings_with_its_frequency():
 def test_torsion_counts_turns(spin):
     """A wheel that spins on goes on winding the spring up: an oscillation of many turns."""
     system, a = one_body(inertia=(1.0, 1.0, 2.0), angular_velocity=(0, 0, 20.0))
-    joint = axle(system.ground, a)
+    joint = axle(Revolute, system.ground, a)
     system.add_force(Torsion(joint, stiffness=2.0, angle=-0.5 * spin))
     problem = rbdae.formulate(system, "index-0")
     t = np.linspace(0.0, 6.0, 200)
@@ -236,13 +236,9 @@ def test_torsion_counts_turns(spin):
     np.testing.assert_allclose(found.energy.total, found.energy.total[0], rtol=1e-8)
 
 
-def axle(a: Any, b: Any) -> Axial:
-    """A revolute stand-in about e3 of both bodies."""
-    joint = Axial(a, b, "revolute")
-    e1, e3 = np.eye(3)[0], np.eye(3)[2]
-    for name, value in {"axis_a": e3, "axis_b": e3, "normal_a": e1, "normal_b": e1}.items():
-        object.__setattr__(joint, name, value)
-    return joint
+def axle(kind: type[Revolute] | type[Prismatic], a: Any, b: Any) -> Any:
+    """A joint about e3 of both bodies."""
+    return kind(a, b, axis_b=(0, 0, 1), normal_a=(1, 0, 0), normal_b=(1, 0, 0))
 
 
 def test_forces_along_joints_by_hand():
@@ -255,7 +251,7 @@ def test_forces_along_joints_by_hand():
         (lambda j: Friction(j, 0.3), -0.3 * 1.5),
     ]:
         system, a = one_body(**values)
-        system.add_force(make(axle(system.ground, a)))
+        system.add_force(make(axle(Revolute, system.ground, a)))
         np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, torque / 2.0), atol=1e-14)
     system, a = one_body(**values)
     system.add_force(Friction(Spherical(system.ground, a), 0.3))
@@ -269,10 +265,7 @@ def test_slides_by_hand():
         (lambda j: Friction(j, 0.3), -0.3 * 0.7),
     ]:
         system, a = one_body(position=(0, 0, 0.5), velocity=(0, 0, 0.7))
-        joint = axle(system.ground, a)
-        for name, value in {"free": "prismatic", "at_a": np.zeros(3), "at_b": np.zeros(3)}.items():
-            object.__setattr__(joint, name, value)
-        system.add_force(make(joint))
+        system.add_force(make(axle(Prismatic, system.ground, a)))
         np.testing.assert_allclose(accelerations(system)[0], (0, 0, force / 2.0, 0, 0, 0), atol=1e-14)
 
 
@@ -282,7 +275,7 @@ def test_a_rotational_bushing_by_hand():
     system.add_force(
         Bushing(a, stiffness=0.0, rotational_stiffness=(1, 1, 3.0), rotational_damping=0.5, rest=(1, 0, 0, 0))
     )
-    torque = -(3.0 * math.sin(0.4) + 0.5 * math.cos(0.4) * 1.5) * math.cos(0.4)
+    torque = -3.0 * math.sin(0.4) - 0.5 * math.cos(0.4) ** 2 * 1.5
     np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, torque / 2.0), atol=1e-14)
     # as placed there is no torque
     for rest in (None, R, R.as_matrix()):
@@ -293,6 +286,27 @@ def test_a_rotational_bushing_by_hand():
     still.add_force(Bushing(a, b, stiffness=0.0, rotational_stiffness=force_cases.STIFF))
     bare = two_bodies(gravity=(0, 0, 0))[0]
     np.testing.assert_allclose(accelerations(still), accelerations(bare), atol=1e-13)
+
+
+@pytest.mark.parametrize("angle", [0.01, 0.8, 2.0, 3.1])
+def test_a_rotational_bushing_about_any_axis(angle, rng):
+    """The potential (1 - cos phi) n . K n between two bodies, and opposite torques that are its derivative."""
+    R, rest = turn(0.4, 0.3, -0.9), turn(-0.2, 0.7, 0.1)
+    K = force_cases.STIFF
+    n = rng.standard_normal(3)
+    n /= np.linalg.norm(n)
+    system = rbdae.System(gravity=(0, 0, 0))
+    b = system.add_body("b", mass=1.0, inertia=cases.INERTIA, orientation=R)
+    a = system.add_body("a", mass=1.0, inertia=cases.INERTIA, orientation=R * Rotation.from_rotvec(angle * n) * rest)
+    system.add_force(Bushing(a, b, stiffness=0.0, rotational_stiffness=K, rest=rest))
+    problem = rbdae.formulate(system, "index-0", rotation="directors")
+    assert problem.energy(0.0, problem.y0).potential == pytest.approx((1.0 - math.cos(angle)) * n @ K @ n, rel=1e-11)
+    spins = np.array([part[3:] for part in problem.yd0[problem.layout.v].reshape(-1, 6)])
+    on_b = R.apply(cases.INERTIA @ spins[0])
+    on_a = (R * Rotation.from_rotvec(angle * n) * rest).apply(cases.INERTIA @ spins[1])
+    np.testing.assert_allclose(on_a, -on_b, atol=1e-10)
+    along = on_a @ R.apply(n)  # the derivative of the potential in the angle
+    assert along == pytest.approx(-math.sin(angle) * n @ K @ n, abs=1e-10)
 
 
 def test_a_bushing_of_three_components_is_what_it_was():
@@ -398,15 +412,15 @@ BAD: list[tuple[Any, type[Exception], list[str]]] = [
     (lambda s, a, b: SpringDamper(a, b, length=-1), ValueError, ["length", "-1"]),
     (lambda s, a, b: SpringDamper(a, a), ValueError, ["itself"]),
     (lambda s, a, b: Torsion(a), TypeError, ["force Torsion", "joint", "Body"]),
-    (lambda s, a, b: Torsion(Spherical(a, b, name="ball")), ValueError, ["joint 'ball'", "axis_a", "Revolute"]),
-    (lambda s, a, b: Torsion(Axial(a, b, "prismatic")), ValueError, ["joint Axial", "no rotation", "Revolute"]),
-    (lambda s, a, b: Slide(Axial(a, b, "revolute")), ValueError, ["joint Axial", "no translation", "Prismatic"]),
-    (lambda s, a, b: Motor(Axial(a, b, "revolute")), ValueError, ["torque=", "force="]),
-    (lambda s, a, b: Motor(Axial(a, b, "revolute"), torque="x"), TypeError, ["torque", "'x'"]),
-    (lambda s, a, b: Friction(Axial(a, b, "cylindrical"), 1.0), ValueError, ["turns and slides", "rotational="]),
-    (lambda s, a, b: Friction(Axial(a, b, "revolute")), ValueError, ["no coefficient"]),
-    (lambda s, a, b: Friction(Axial(a, b, "revolute"), -1.0), ValueError, ["coefficient", "-1.0"]),
-    (lambda s, a, b: Friction(Axial(a, b, "revolute"), translational=1.0), ValueError, ["translational="]),
+    (lambda s, a, b: Torsion(Spherical(a, b, name="ball")), ValueError, ["joint 'ball' has no axis", "Revolute"]),
+    (lambda s, a, b: Torsion(axial(a, b, "prismatic")), ValueError, ["joint Prismatic", "no rotation", "Revolute"]),
+    (lambda s, a, b: Slide(axial(a, b, "revolute")), ValueError, ["joint Revolute", "no translation", "Prismatic"]),
+    (lambda s, a, b: Motor(axial(a, b, "revolute")), ValueError, ["torque=", "force="]),
+    (lambda s, a, b: Motor(axial(a, b, "revolute"), torque="x"), TypeError, ["torque", "'x'"]),
+    (lambda s, a, b: Friction(axial(a, b, "cylindrical"), 1.0), ValueError, ["turns and slides", "rotational="]),
+    (lambda s, a, b: Friction(axial(a, b, "revolute")), ValueError, ["no coefficient"]),
+    (lambda s, a, b: Friction(axial(a, b, "revolute"), -1.0), ValueError, ["coefficient", "-1.0"]),
+    (lambda s, a, b: Friction(axial(a, b, "revolute"), translational=1.0), ValueError, ["translational="]),
     (lambda s, a, b: Bushing(a, stiffness=1, rotational_stiffness=-1), ValueError, ["rotational_stiffness", "sign"]),
     (lambda s, a, b: Bushing(a, stiffness=1, rest=(1, 1, 1)), ValueError, ["orientation"]),
     (lambda s, a, b: User(a, lambda t, x, out: None), ValueError, ["User('a')", "jacobian", "difference_step=1e-6"]),

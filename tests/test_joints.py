@@ -298,50 +298,51 @@ STATICS = {
 
 
 @pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+@pytest.mark.parametrize("side", ["a", "b"])
 @pytest.mark.parametrize("kind", JOINTS)
-def test_a_body_at_rest_on_a_joint(kind: str, pairing: Pairing) -> None:
-    """The joint carries the weight, and its moment about the joint's point; held from the ground, on either side."""
+def test_a_body_at_rest_on_a_joint(kind: str, side: str, pairing: Pairing) -> None:
+    """The joint carries the weight, and its moment about the joint's point; the ground is its first or second body."""
     assert set(STATICS) == set(JOINTS)
     pull, arm = STATICS[kind]
     turn, own = Rotation.from_rotvec((0.4, -0.7, 0.3)), Rotation.from_rotvec((-0.5, 0.2, 1.1))
     cls, apart = JOINTS[kind]
+    if kind == "point-on-line" and side == "b":
+        arm = arm - apart * Z3  # the line is the body's, and carries it where the ground's point is
     place, at = np.array((1.0, 2.0, 3.0)), np.array((0.2, -0.1, 0.4))
     weight = 2.0 * 10.0 * turn.apply(pull / np.linalg.norm(pull))
     point = place + turn.apply(apart * Z3)
     held = turn * own  # the joint is at `at` in the body frame
-    for ground_first in (True, False):
-        system = rbdae.System(gravity=weight / 2.0)
-        body = system.add_body(
-            "body",
-            mass=2.0,
-            inertia=cases.INERTIA,
-            center_of_mass=at + own.inv().apply(arm),
-            position=point - held.apply(at),
-            orientation=held,
-        )
-        here, there = (turn.apply(Z3), own.inv().apply(X if kind == "universal" else Z3))
-        points, axes, normals = (place, at), (here, there), {}
-        a, b = (system.ground, body)
-        if not ground_first:
-            if kind in ("point-on-line", "point-on-plane", "cylindrical", "prismatic"):
-                continue  # the point is on the line of the first body, which the body is not to be here
-            (a, b), points, axes = (b, a), points[::-1], axes[::-1]
-        more: dict[str, Any] = {"axis_a": axes[0], "axis_b": axes[1], **normals}
-        if kind in ("point-on-line", "point-on-plane"):
-            del more["axis_b"]
-        if kind in ("spherical", "rod"):
-            more = {}
-        if kind == "point-on-line":
-            more["normal_a"] = turn.apply(X + Y)
-        joint = system.add_joint(cls(a, b, at_a=points[0], at_b=points[1], name="hold", **more))
-        problem = cases.formulate(system, pairing, consistent="check")
-        assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-11
-        reactions = problem.reactions(problem.t0, problem.y0)["hold"]
-        lever = turn.apply(arm)
-        np.testing.assert_allclose(reactions["body"].force, -weight, atol=1e-11)
-        np.testing.assert_allclose(reactions["ground"].force, weight, atol=1e-11)
-        np.testing.assert_allclose(reactions["body"].torque, -np.cross(lever, weight), atol=1e-11)
-        np.testing.assert_allclose(reactions["ground"].torque, np.cross(lever + point - place, weight), atol=1e-11)
-        if kind in ("revolute", "fixed", "prismatic", "planar", "universal", "cylindrical"):
-            assert np.abs(reactions["body"].torque).max() > 1.0  # the arm counts
-        assert joint.name == "hold"
+    system = rbdae.System(gravity=weight / 2.0)
+    body = system.add_body(
+        "body",
+        mass=2.0,
+        inertia=cases.INERTIA,
+        center_of_mass=at + own.inv().apply(arm),
+        position=point - held.apply(at),
+        orientation=held,
+    )
+    # of the ground and of the body: frame, point, axis
+    sides = [
+        (system.ground, turn, place, turn.apply(Z3)),
+        (body, own.inv(), at, own.inv().apply(X if kind == "universal" else Z3)),
+    ]
+    (a, into_a, at_a, axis_a), (b, _, at_b, axis_b) = sides if side == "a" else sides[::-1]
+    more: dict[str, Any] = {"axis_a": axis_a, "axis_b": axis_b}
+    if kind in ("point-on-line", "point-on-plane"):
+        del more["axis_b"]
+    if kind in ("spherical", "rod"):
+        more = {}
+    if kind == "point-on-line":
+        more["normal_a"] = into_a.apply(X + Y)
+    joint = system.add_joint(cls(a, b, at_a=at_a, at_b=at_b, name="hold", **more))
+    problem = cases.formulate(system, pairing, consistent="check")
+    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-11
+    reactions = problem.reactions(problem.t0, problem.y0)["hold"]
+    lever = turn.apply(arm)
+    np.testing.assert_allclose(reactions["body"].force, -weight, atol=1e-11)
+    np.testing.assert_allclose(reactions["ground"].force, weight, atol=1e-11)
+    np.testing.assert_allclose(reactions["body"].torque, -np.cross(lever, weight), atol=1e-11)
+    np.testing.assert_allclose(reactions["ground"].torque, np.cross(lever + point - place, weight), atol=1e-11)
+    if kind in ("revolute", "fixed", "prismatic", "planar", "universal", "cylindrical"):
+        assert np.abs(reactions["body"].torque).max() > 1.0  # the arm counts
+    assert joint.name == "hold"

@@ -43,7 +43,7 @@ def _bar(system, turn, name, a, b, mass, **more):
     return system.add_body(
         name,
         mass=mass,
-        inertia=(0.01 * mass, across, across + 0.01 * mass),
+        inertia=(0.01 * mass, across, across + 0.008 * mass),  # not flat: directors have a mass, too
         position=turn.apply((a + b) / 2),
         orientation=turn * Rotation.from_rotvec((0, 0, np.arctan2(b[1] - a[1], b[0] - a[0]))),
         **more,

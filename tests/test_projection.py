@@ -281,6 +281,60 @@ def test_bad_options(options, match):
         rbdae.Projection(**options)
 
 
+# ---------------------------------------------------------------- far away
+
+FAR = {
+    "branched": cases.branched,
+    "loop": cases.loop,
+    "two bodies": cases.linked_bodies,
+    **{kind: cases.JOINT_SYSTEMS[f"joint-{kind}"] for kind in ("revolute", "prismatic", "universal", "rod")},
+}
+
+
+def _turned_away(problem: rbdae.Problem, angle: float, rng: np.random.Generator) -> np.ndarray:
+    """The start with every body turned about an axis of its own."""
+    y = problem.y0.copy()
+    state = problem.states(0.0, y)
+    columns = {label: k for k, label in enumerate(problem.labels)}
+    for name, body in state.items():
+        axis = rng.standard_normal(3)
+        turn = body.orientation * Rotation.from_rotvec(angle * axis / np.linalg.norm(axis))
+        if problem.rotation == "quaternion":
+            first = columns[f"{name}.p0"]
+            y[first : first + 4] = turn.as_quat()[[3, 0, 1, 2]]
+        else:
+            first = columns[f"{name}.d1x"]
+            y[first : first + 9] = turn.as_matrix().T.reshape(-1)
+    return y
+
+
+@pytest.mark.parametrize("rotation", ["quaternion", "directors"])
+@pytest.mark.parametrize("name", FAR)
+def test_bodies_turned_by_a_radian_are_brought_back(name, rotation, rng):
+    """Steps are shortened, and in the end aim at the manifold alone: without that, most of these cases fail."""
+    problem = rbdae.formulate(FAR[name](), "index-1", rotation=rotation)
+    for angle in (1.0, 1.5):
+        for _ in range(10):
+            y = _turned_away(problem, angle, rng)
+            assert _drift(problem, y)[0] > 0.01
+            out = problem.project(0.0, y, rbdae.Projection(max_iterations=20))
+            assert _drift(problem, out)[0] < 1e-12 * _scale(problem, out)
+
+
+def test_a_step_that_overshoots_is_halved():
+    """A point on a rod of 1 m, pulled in to 2 mm: the whole step goes to 250 m, and comes back by halves each time."""
+    system = rbdae.System()
+    bob = system.add_body("bob", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -1.0))
+    system.add_joint(rbdae.joints.Rod(system.ground, bob, length=1.0))
+    problem = rbdae.formulate(system, "index-0")
+    y = problem.y0.copy()
+    y[2] = -0.002
+    projector = rbdae.Projection(max_iterations=8).bind(problem)
+    assert projector(0.0, y)
+    np.testing.assert_allclose(y[:3], (0.0, 0.0, -1.0), rtol=0, atol=1e-14)
+    assert projector.iterations <= 8
+
+
 # ---------------------------------------------------------------- failures
 
 

@@ -45,6 +45,7 @@ from rbdae.forces import (
     element,
 )
 from rbdae.joints import (
+    AbstractAxialJoint,
     AbstractJoint,
     Coincidence,
     Cylindrical,
@@ -74,8 +75,8 @@ def _bodies() -> tuple[Body, ...]:
     return cases.linked_bodies().bodies
 
 
-def _axial(free: str) -> force_cases.Axial:
-    return force_cases.Axial(*_bodies(), free)
+def _axial(free: str) -> AbstractAxialJoint:
+    return force_cases.axial(*_bodies(), free)
 
 
 def _solution() -> rbdae.Solution:

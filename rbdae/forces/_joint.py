@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
-
-import numpy as np
-
 from rbdae import _check
-from rbdae._arrays import Vec
 from rbdae.forces.element import NONE, Element, Law, angle, slide
+from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, title
 
 
-@dataclass(frozen=True, slots=True)
-class Axes:
-    """Points, axis and normals of a joint, in the body frames."""
+def on_angle(
+    joint: AbstractAxialJoint, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0, u: Law = NONE
+) -> Element:
+    """An element on the angle about the axis."""
+    return angle(joint.axis_a, joint.normal_a, joint.normal_b, stiffness, damping, rest, u)
 
-    at_a: Vec
-    at_b: Vec
-    axis_a: Vec
-    normal_a: Vec
-    normal_b: Vec
 
-    def angle(self, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0, u: Law = NONE) -> Element:
-        """An element on the angle about the axis."""
-        return angle(self.axis_a, self.normal_a, self.normal_b, stiffness, damping, rest, u)
-
-    def slide(self, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0, u: Law = NONE) -> Element:
-        """An element on the displacement along the axis."""
-        return slide(self.axis_a, self.at_a, self.at_b, stiffness, damping, rest, u)
+def on_slide(
+    joint: AbstractAxialJoint, stiffness: float = 0.0, damping: float = 0.0, rest: float = 0.0, u: Law = NONE
+) -> Element:
+    """An element on the displacement along the axis."""
+    return slide(joint.axis_a, joint.at_a, joint.at_b, stiffness, damping, rest, u)
 
 
 def owner_of(kind: str, joint: object, name: str | None) -> str:
@@ -57,27 +47,22 @@ def describe(joint: AbstractJoint) -> str:
     return f"joint {joint.name!r}" if joint.name is not None else f"joint {type(joint).__name__}"
 
 
-def axes_of(owner: str, joint: Any) -> Axes:
-    """The axes of a joint; refuses one that has none by name."""
-    names = [field.name for field in fields(Axes)]
-    for name in names:
-        if getattr(joint, name, None) is None:
-            raise ValueError(
-                f"{owner}: {describe(joint)} has no {name}; the joints Revolute, Prismatic, Cylindrical and Planar "
-                "have an axis"
-            )
-    values = [np.asarray(getattr(joint, name), dtype=float) for name in names]
-    # directions of any length will do
-    return Axes(*values[:2], *(_check.frozen(value / np.linalg.norm(value)) for value in values[2:]))
+def axial(owner: str, joint: AbstractJoint) -> AbstractAxialJoint:
+    """The joint; refuses one without an axis by name."""
+    if not isinstance(joint, AbstractAxialJoint):
+        raise ValueError(
+            f"{owner}: {describe(joint)} has no axis; the joints Revolute, Prismatic, Cylindrical and Planar have one"
+        )
+    return joint
 
 
-def axes(owner: str, joint: AbstractJoint, motion: str) -> Axes:
-    """The axes of a joint that has the motion; refuses another one by name."""
-    out = axes_of(owner, joint)
+def moving(owner: str, joint: AbstractJoint, motion: str) -> AbstractAxialJoint:
+    """The joint, if it has an axis and leaves the motion free; refuses another one by name."""
+    out = axial(owner, joint)
     if motion not in motions(joint):
         have = {"rotation": "Revolute, Cylindrical and Planar", "translation": "Prismatic and Cylindrical"}[motion]
         raise ValueError(f"{owner}: {describe(joint)} leaves no {motion} free along its axis; {have} joints do")
     return out
 
 
-__all__ = ["Axes", "axes", "axes_of", "describe", "motions", "owner_of"]
+__all__ = ["axial", "describe", "motions", "moving", "on_angle", "on_slide", "owner_of"]

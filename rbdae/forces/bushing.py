@@ -12,7 +12,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Piece, PointSpring, relative_turn
+from rbdae.forces.element import Piece, PointSpring, alignment, relative_turn
 from rbdae.joints.base import title
 from rbdae.joints.primitives import Coincidence
 
@@ -28,11 +28,16 @@ class Bushing(AbstractForce):
     With P = (x_a + R_a at_a) - (x_b + R_b at_b) the force on `a` at its point is -K P - D Pdot; the opposite
     one acts on `b` at its own. The potential is P . K P / 2.
 
-    With a rotational stiffness or damping it has six components. R = R_b^T R_a R_rest^T being the rotation of `a`
-    relative to `b` away from that at rest, theta = ((R32 - R23)/2, (R13 - R31)/2, (R21 - R12)/2) is its axis times the
-    sine of its angle: the rotation vector as long as that is small. The potential is theta . Kr theta / 2, the torque
-    on `a` and the opposite one on `b` are the gradient of that, and the damping acts likewise on the rate of theta.
-    Beyond a quarter of a turn the torque falls again.
+    With a rotational stiffness or damping it has six components. R = R_b^T R_a R_rest^T, the rotation of `a` relative
+    to `b` away from that at rest, turns by phi about a unit vector n. The potential is
+
+        (1 - cos phi) n . Kr n = tr((tr(Kr) I/2 - Kr) (I - R)),
+
+    for small angles that of the rotation vector, half (phi n) . Kr (phi n). About a principal axis of Kr the torque on
+    `a` is -k sin phi, the opposite one acts on `b`: of a linear spring it falls short by phi^2/6 (1 % at 14 degrees,
+    10 % at 45), is largest at a quarter of a turn, and zero at half a turn. The damping acts on the rate of theta =
+    sin(phi) n: about a fixed axis the torque is -d cos(phi)^2 phidot, which fades to nothing at a quarter of a turn.
+    Use `rbdae.forces.Torsion` for large angles about the axis of a joint.
 
     Parameters
     ----------
@@ -117,17 +122,19 @@ class Bushing(AbstractForce):
         return twin(self, name=name, b=ground if self.b is None else self.b)
 
     def pieces(self) -> tuple[Piece, ...]:
-        """The translational spring, and an element for the rotation where there is one."""
-        spring = PointSpring(self.A, self.stiffness, self.damping)
-        if not (self.rotational_stiffness.any() or self.rotational_damping.any()):
-            return (spring,)
+        """The translational spring, and elements for the rotation where there are any."""
+        out: list[Piece] = [PointSpring(self.A, self.stiffness, self.damping)]
         if self.rest is not None:
             rest = _matrix(self.rest)
         else:
             rest = _matrix(self.a.orientation)
             if self.b is not None:
                 rest = _matrix(self.b.orientation).T @ rest
-        return spring, relative_turn(self.rotational_stiffness, self.rotational_damping, rest)
+        if self.rotational_stiffness.any():
+            out.append(alignment(self.rotational_stiffness, rest))
+        if self.rotational_damping.any():
+            out.append(relative_turn(self.rotational_damping, rest))
+        return tuple(out)
 
 
 def _matrix(p: Vec) -> Mat:

@@ -59,6 +59,8 @@ class Element:
         How s comes from the forms: n = p of them; the root of one; the angle of which two are sine and cosine.
     holonomic : bool
         Whether s exists (then every H is symmetric) or only its rate: no stiffness without it.
+    level : float
+        A constant in the potential.
     """
 
     forms: Any
@@ -70,6 +72,7 @@ class Element:
     sign: float = 1.0
     shape: Shape = "identity"
     holonomic: bool = True
+    level: float = 0.0
 
 
 @final
@@ -177,15 +180,30 @@ def relative_turning(damping: float) -> Element:
     return Element(H, np.zeros((3, 24)), K, damping * np.eye(3), rest, Law(np.zeros(3)), holonomic=False)
 
 
-def relative_turn(stiffness: Mat, damping: Mat, rest: Mat) -> Element:
-    """theta = axial vector of (R_b^T R_a rest^T), from the second body b to the first a."""
+def _axes(rest: Mat) -> tuple[list[Vec], list[Vec]]:
+    """d_i and e_j with (R_b^T R_a rest^T)_ij = d_i . e_j, from the second body b to the first a."""
+    return [direction(axis, 1) for axis in np.eye(3)], [direction(axis, 0) for axis in rest]
+
+
+def alignment(stiffness: Mat, rest: Mat) -> Element:
+    """Potential tr(E (I - R)) of R = R_b^T R_a rest^T with E = tr(K) I / 2 - K: (1 - cos phi) n . K n for a turn by phi
+    about n. It is linear in R, so a constant force along one form."""
+    d, e = _axes(rest)
+    E = 0.5 * np.trace(stiffness) * np.eye(3) - stiffness
+    H = sum(E[i, j] * product(d[i], e[j]) for i in range(3) for j in range(3))
+    one = Law(_check.frozen(np.ones(1)))
+    return Element(np.array([H]), np.zeros((1, 24)), *_nothing(1), one, level=float(np.trace(E)))
+
+
+def relative_turn(damping: Mat, rest: Mat) -> Element:
+    """Damping on the rate of theta = axial vector of R_b^T R_a rest^T."""
+    d, e = _axes(rest)
     H = np.zeros((3, 24, 24))
-    e = [direction(rest[j], 0) for j in range(3)]
-    d = [direction(np.eye(3)[i], 1) for i in range(3)]
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         H[k] = 0.5 * (product(d[j], e[i]) - product(d[i], e[j]))
-    return Element(H, np.zeros((3, 24)), stiffness, damping, np.zeros(3), Law(np.zeros(3)))
+    K, _, zero = _nothing(3)
+    return Element(H, np.zeros((3, 24)), K, damping, zero, Law(np.zeros(3)))
 
 
 def spring(at_a: Vec, at_b: Vec, stiffness: float, damping: float, rest: float, tension: Law) -> Element:
@@ -239,6 +257,7 @@ __all__ = [
     "Piece",
     "PointSpring",
     "UserElement",
+    "alignment",
     "angle",
     "follower",
     "frame_of",

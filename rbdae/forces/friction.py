@@ -9,7 +9,7 @@ import numpy as np
 
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.forces._joint import axes_of, describe, motions, owner_of
+from rbdae.forces._joint import axial, describe, motions, on_angle, owner_of
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import Piece, not_negative, relative_turning, slide
 from rbdae.joints.base import AbstractJoint
@@ -23,7 +23,8 @@ class Friction(AbstractForce):
     On the body `b`, and the opposite on `a`:
 
     * about the axis of a revolute, cylindrical or planar joint the torque -rotational phidot;
-    * of a spherical or universal joint the torque -rotational (omega_b - omega_a);
+    * of a spherical or universal joint the torque -rotational (omega_b - omega_a), by directors as in
+      `rbdae.forces.Torque`, which balance between the bodies as exactly as the directors are orthonormal;
     * along the axis of a prismatic or cylindrical joint the force -translational udot, along the two directions of a
       planar one likewise.
 
@@ -79,8 +80,8 @@ class Friction(AbstractForce):
             motions=free,
             name=name,
         )
-        if not free <= {"ball"}:
-            axes_of(owner, joint)
+        if "ball" not in free:
+            axial(owner, joint)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
@@ -93,18 +94,16 @@ class Friction(AbstractForce):
 
     def pieces(self) -> tuple[Piece, ...]:
         """One element for each free motion that has friction."""
+        if "ball" in self.motions:
+            return (relative_turning(self.rotational),) if self.rotational else ()
+        joint = axial("", self.joint)  # as the constructor has checked
         out: list[Piece] = []
         if self.rotational:
-            out.append(
-                relative_turning(self.rotational)
-                if "ball" in self.motions
-                else axes_of("", self.joint).angle(damping=self.rotational)
-            )
+            out.append(on_angle(joint, damping=self.rotational))
         if self.translational:
-            known = axes_of("", self.joint)
-            across = (known.normal_a, np.cross(known.axis_a, known.normal_a))
-            for axis in across if "plane" in self.motions else (known.axis_a,):
-                out.append(slide(axis, known.at_a, known.at_b, damping=self.translational))
+            across = (joint.normal_a, np.cross(joint.axis_a, joint.normal_a))
+            for axis in across if "plane" in self.motions else (joint.axis_a,):
+                out.append(slide(axis, joint.at_a, joint.at_b, damping=self.translational))
         return tuple(out)
 
 

@@ -8,10 +8,10 @@ from typing import Any, Self, final
 
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.forces._joint import Axes, axes, owner_of
+from rbdae.forces._joint import moving, on_angle, on_slide, owner_of
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import NONE, Law, Piece, law
-from rbdae.joints.base import AbstractJoint
+from rbdae.joints.axial import AbstractAxialJoint
 
 
 @final
@@ -21,7 +21,7 @@ class Motor(AbstractForce):
 
     Parameters
     ----------
-    joint : AbstractJoint
+    joint : AbstractAxialJoint
         With a free rotation about an axis (revolute, cylindrical, planar) for a torque, with a free translation along
         one (prismatic, cylindrical) for a force.
     torque : float or callable
@@ -32,15 +32,14 @@ class Motor(AbstractForce):
         Unique among the forces of the system; without it the system chooses "motor-1" and so on.
     """
 
-    joint: AbstractJoint
+    joint: AbstractAxialJoint
     torque: Law | None
     force: Law | None
-    axes: Axes
     name: str | None
 
     def __init__(
         self,
-        joint: AbstractJoint,
+        joint: AbstractAxialJoint,
         *,
         torque: float | Callable[[float], Any] | None = None,
         force: float | Callable[[float], Any] | None = None,
@@ -51,10 +50,9 @@ class Motor(AbstractForce):
             raise ValueError(f"{owner}: give either torque= (about the axis) or force= (along it)")
         fill(
             self,
-            joint=joint,
+            joint=moving(owner, joint, "rotation" if force is None else "translation"),
             torque=None if torque is None else law(owner, "torque", torque),
             force=None if force is None else law(owner, "force", force),
-            axes=axes(owner, joint, "rotation" if force is None else "translation"),
             name=name,
         )
 
@@ -69,7 +67,9 @@ class Motor(AbstractForce):
 
     def pieces(self) -> tuple[Piece, ...]:
         """One element."""
-        return (self.axes.slide(u=self.force) if self.force is not None else self.axes.angle(u=self.torque or NONE),)
+        if self.force is not None:
+            return (on_slide(self.joint, u=self.force),)
+        return (on_angle(self.joint, u=self.torque or NONE),)
 
 
 __all__ = ["Motor"]

@@ -49,6 +49,7 @@ def pack(pieces: list[tuple[str, Element | UserElement, tuple[int, int]]], shift
         row["rest"][:n] = piece.rest
         row["constant"][:n] = piece.law.constant
         row["sign"] = piece.sign
+        row["level"] = piece.level
         row["holonomic"] = piece.holonomic
         row["damped"] = np.any(piece.damping)
         row["tangent"] = np.any(piece.forms) or np.any(piece.stiffness) or np.any(piece.damping)
@@ -154,7 +155,7 @@ def potential(elements: Any, entries: Any, k: int, Z: Mat) -> Vec | float:
     out = 0.5 * np.einsum("...i,ij,...j->...", away, e["stiffness"][:n, :n], away)
     if e["shaping"] != kb.ANGLE and e["law"] == 0:
         out = out - e["sign"] * (s @ e["constant"][:n])
-    return np.asarray(out)
+    return np.asarray(out + e["level"])
 
 
 __all__ = ["Packed", "displacements", "pack", "potential"]

@@ -9,10 +9,10 @@ from typing import Any, Self, final
 from rbdae import _check
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.forces._joint import Axes, axes, owner_of
+from rbdae.forces._joint import moving, on_slide, owner_of
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import Law, Piece, law, not_negative
-from rbdae.joints.base import AbstractJoint
+from rbdae.joints.axial import AbstractAxialJoint
 
 
 @final
@@ -30,7 +30,7 @@ class Slide(AbstractForce):
 
     Parameters
     ----------
-    joint : AbstractJoint
+    joint : AbstractAxialJoint
         With a free translation along an axis: prismatic, cylindrical.
     stiffness, damping : float
         N/m and N s/m.
@@ -42,17 +42,16 @@ class Slide(AbstractForce):
         Unique among the forces of the system; without it the system chooses "slide-1" and so on.
     """
 
-    joint: AbstractJoint
+    joint: AbstractAxialJoint
     stiffness: float
     damping: float
     displacement: float
     force: Law
-    axes: Axes
     name: str | None
 
     def __init__(
         self,
-        joint: AbstractJoint,
+        joint: AbstractAxialJoint,
         *,
         stiffness: float = 0.0,
         damping: float = 0.0,
@@ -63,12 +62,11 @@ class Slide(AbstractForce):
         owner = owner_of("Slide", joint, name)
         fill(
             self,
-            joint=joint,
+            joint=moving(owner, joint, "translation"),
             stiffness=not_negative(owner, "stiffness", stiffness),
             damping=not_negative(owner, "damping", damping),
             displacement=_check.number(owner, "displacement", displacement),
             force=law(owner, "force", force),
-            axes=axes(owner, joint, "translation"),
             name=name,
         )
 
@@ -83,7 +81,7 @@ class Slide(AbstractForce):
 
     def pieces(self) -> tuple[Piece, ...]:
         """One element."""
-        return (self.axes.slide(self.stiffness, self.damping, self.displacement, self.force),)
+        return (on_slide(self.joint, self.stiffness, self.damping, self.displacement, self.force),)
 
 
 __all__ = ["Slide"]

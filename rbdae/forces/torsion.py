@@ -9,10 +9,10 @@ from typing import Any, Self, final
 from rbdae import _check
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
-from rbdae.forces._joint import Axes, axes, owner_of
+from rbdae.forces._joint import moving, on_angle, owner_of
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import Law, Piece, law, not_negative
-from rbdae.joints.base import AbstractJoint
+from rbdae.joints.axial import AbstractAxialJoint
 
 
 @final
@@ -28,7 +28,7 @@ class Torsion(AbstractForce):
 
     Parameters
     ----------
-    joint : AbstractJoint
+    joint : AbstractAxialJoint
         With a free rotation about an axis: revolute, cylindrical, planar.
     stiffness, damping : float
         N m/rad and N m s/rad.
@@ -46,17 +46,16 @@ class Torsion(AbstractForce):
     an energy asked for there alone, count from the initial angle of the system again.
     """
 
-    joint: AbstractJoint
+    joint: AbstractAxialJoint
     stiffness: float
     damping: float
     angle: float
     torque: Law
-    axes: Axes
     name: str | None
 
     def __init__(
         self,
-        joint: AbstractJoint,
+        joint: AbstractAxialJoint,
         *,
         stiffness: float = 0.0,
         damping: float = 0.0,
@@ -67,12 +66,11 @@ class Torsion(AbstractForce):
         owner = owner_of("Torsion", joint, name)
         fill(
             self,
-            joint=joint,
+            joint=moving(owner, joint, "rotation"),
             stiffness=not_negative(owner, "stiffness", stiffness),
             damping=not_negative(owner, "damping", damping),
             angle=_check.number(owner, "angle", angle),
             torque=law(owner, "torque", torque),
-            axes=axes(owner, joint, "rotation"),
             name=name,
         )
 
@@ -87,7 +85,7 @@ class Torsion(AbstractForce):
 
     def pieces(self) -> tuple[Piece, ...]:
         """One element."""
-        return (self.axes.angle(self.stiffness, self.damping, self.angle, self.torque),)
+        return (on_angle(self.joint, self.stiffness, self.damping, self.angle, self.torque),)
 
 
 __all__ = ["Torsion"]

@@ -3,6 +3,7 @@
 There is no screw joint: it ties a translation to an angle, and an angle is no polynomial in natural coordinates.
 """
 
+from rbdae.joints.axial import AbstractAxialJoint as AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint as AbstractJoint
 from rbdae.joints.cylindrical import Cylindrical as Cylindrical
 from rbdae.joints.fixed import Fixed as Fixed
@@ -21,6 +22,7 @@ from rbdae.joints.spherical import Spherical as Spherical
 from rbdae.joints.universal import Universal as Universal
 
 __all__ = [
+    "AbstractAxialJoint",
     "AbstractJoint",
     "Coincidence",
     "Cylindrical",

@@ -233,6 +233,7 @@ ELEMENT = np.dtype(
         ("constant", "f8", (3,)),
         ("sign", "f8"),
         ("memory", "f8"),
+        ("level", "f8"),
     ],
     align=True,
 )

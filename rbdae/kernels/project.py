@@ -1,7 +1,7 @@
 """Projection onto the constraint manifold; null-space paper, section 6.
 
 Rotations first, explicitly: (63, P) for quaternions, Spurrier-Klumpp for directors. Then the joints by Newton's method
-for (62, P),
+(steps are halved where a whole one does not reduce the violation) for (62, P),
 
     M (q - q*) + G^T chi = 0,  g(q) = 0,
 
@@ -33,6 +33,9 @@ from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle
 
 if not ENABLED:
     from numpy import sqrt  # type: ignore[assignment]
+
+# of a Newton step that does not reduce the violation
+HALVINGS = 10
 
 
 @jit
@@ -159,6 +162,30 @@ def _close_joints(m, tolerance, limit, count_at):
 
 
 @jit
+def _keep(m, back):
+    """Positions from the states to the scratch vector 5, or back."""
+    S = states(m)
+    B = bodies(m)
+    kept = vectors(m)[5]
+    i = 0
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            if back:
+                s.x[k] = kept[i + k]
+            else:
+                kept[i + k] = s.x[k]
+        i += 3
+        n = B[b].na
+        for k in range(n):
+            if back:
+                s.a[k] = kept[i + k]
+            else:
+                kept[i + k] = s.a[k]
+        i += n
+
+
+@jit
 def _newton(m, tolerance, limit):
     h = head(m)
     f = vectors(m)[1]
@@ -168,34 +195,50 @@ def _newton(m, tolerance, limit):
     for i in range(h.n_v):
         total[i] = 0.0
     best = -1.0
-    for iteration in range(limit + 1):
+    iteration = 0
+    halvings = 0
+    while True:
         place(m)
         primitive_vectors(m, 0)
         primitive_residual(m, address(rhs), 0, 0)
         error = _largest(rhs, h.n_internal, h.n_rows)
         if error <= tolerance:
             return iteration
-        # at the rounding level the violation stops falling: that is convergence too
-        if best >= 0.0 and error >= 0.5 * best and error <= 1e3 * tolerance:
-            return iteration
+        if best >= 0.0:
+            # at the rounding level the violation stops falling: that is convergence too
+            if error >= 0.5 * best and error <= 1e3 * tolerance:
+                return iteration
+            # G step = -g: a step that is short enough does reduce the violation
+            if not error < best and halvings < HALVINGS:
+                halvings += 1
+                _keep(m, True)
+                for i in range(h.n_v):
+                    step[i] *= 0.5
+                    total[i] -= step[i]
+                _displace(m)
+                _normalise(m)
+                continue
         if iteration == limit or np.isnan(error):
-            break
+            return -1
+        iteration += 1
+        halvings = 0
         best = error
         velocity_basis(m)
         gradients(m)
         factorise(m)
         if h.singular != 0:
-            break
-        _mass_times(m, address(total), address(f), -1.0)
+            return -1
+        # nearest to the start as long as there is time; this converges linearly, Newton's method alone quadratically
+        _mass_times(m, address(total), address(f), -1.0 if 2 * iteration <= limit + 1 else 0.0)
         for i in range(h.n_la):
             rhs[i] = 0.0 if i < h.n_internal else -rhs[i]
         clear_dropped(m, address(rhs), 0)
         solve_saddle(m)
         for i in range(h.n_v):
             total[i] += step[i]
+        _keep(m, False)
         _displace(m)
         _normalise(m)
-    return -1
 
 
 @stage("i")
