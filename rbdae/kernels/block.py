@@ -21,7 +21,8 @@ accessor                what
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
-``wide(m)``             scratch matrix, (nv + nla) x (nq + nv), for the Jacobian of the explicit forms
+``wide(m)``             scratch matrix, (nv + nla) x (nq + nv and zeros up to whole cache lines), for the Jacobian of
+                        the explicit forms
 ``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
 ``gauge(m)``            S of the null-space form of any joints: nu = S (xdot, Omega), nnu x nv
 ``elimination(m)``      the factors of [G; S], nv x nv; ``pivots(m)`` its row exchanges
@@ -412,7 +413,7 @@ if _jit.ENABLED:
     @jit
     def wide(m):
         h = head(m)
-        return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_q + h.n_v), np.float64)
+        return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_wide), np.float64)
 
     @jit
     def starts(m):
@@ -462,10 +463,10 @@ if _jit.ENABLED:
     def aim_sink_at_wide(m):
         """The scratch matrix becomes the sink."""
         h = head(m)
-        h.row_stride = h.n_q + h.n_v
+        h.row_stride = h.n_wide
         h.column_stride = 1
         h.sink = h.wide
-        h.n_sink = (h.n_v + h.n_la) * (h.n_q + h.n_v)
+        h.n_sink = (h.n_v + h.n_la) * h.n_wide
 
 else:
 
