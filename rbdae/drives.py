@@ -11,10 +11,10 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, Rheonomic, title
+from rbdae.joints.base import ALL_TURNS, AbstractJoint, Rheonomic, title
 from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2
 from rbdae.kernels.drives import ANGLE, LENGTH, OFFSET
 from rbdae.motion import Law, Motion
@@ -153,6 +153,10 @@ class PointMotion(AbstractJoint):
         owner = title("PointMotion", a, b, name)
         points = {"at_a": _check.vector(owner, "at_a", at_a), "at_b": _check.vector(owner, "at_b", at_b)}
         fill(self, a=a, b=b, motion=Motion(owner, vector, 3), name=name, **points)
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """All turns."""
+        return ALL_TURNS, ALL_TURNS
 
     def primitives(self) -> tuple[Coincidence]:
         """One coincidence with an offset."""

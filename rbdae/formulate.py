@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.assembly import report as what_moved
+from rbdae.branches import Branch, branches
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
 from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
@@ -192,7 +193,10 @@ def formulate(
         raise ValueError(_redundancy(start))
     if form.momenta and chart.kind == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
-    settings = replace(settings, dropped=start.dropped, gauge=_first_gauge(start, t0) if gauged else None)
+    settings = replace(settings, dropped=start.dropped)
+    if gauged:
+        known = None if start.dropped else branches(model, t0, _natural(start))
+        settings = replace(settings, branches=known, gauge=_first_gauge(start, t0) if known is None else None)
     workspace = Workspace(model, settings)
     problem = Problem(model, form, chart, speed, workspace, t0)
     problem.assembly = start.assembly
@@ -207,7 +211,8 @@ def _expect_kernels(model: Model, form: Formulation, settings: Settings, gauged:
     """What is not compiled yet of all that this problem will probably call, in this order."""
     start, wanted = features(model, _START), features(model, settings)
     if gauged:
-        wanted = wanted - {"tree"} | {"gauge"}
+        closing = [k for k in model.tree.closing if model.joints[k].primitives.start not in model.rheonomic]
+        wanted = wanted - {"tree"} | {"gauge", "loops" if closing else "branches"}
     expect(
         [
             (outputs.constraints, start),
@@ -248,12 +253,15 @@ def _is_spherical_tree(model: Model) -> bool:
     )
 
 
+def _natural(start: _Start) -> Mat:
+    return natural_coordinates(start.model, start.x, start.p, start.xd, start.om)
+
+
 def _first_gauge(start: _Start, t0: float) -> Gauge:
     """From the null space at the start."""
     model = start.model
     metric = measure(model)
-    Z = natural_coordinates(model, start.x, start.p, start.xd, start.om)
-    G = gradient(model, np.asarray(t0), Z)
+    G = gradient(model, np.asarray(t0), _natural(start))
     loose = redundant_rows(model, np.delete(G, start.dropped, axis=0), prefer_trees=False)
     if loose:
         kept = np.delete(np.arange(len(G)), start.dropped)
@@ -435,7 +443,12 @@ def _fill_start(
     n = problem.layout.v.stop
     if kind == kb.ANGULAR:
         gauge = workspace.settings.gauge
-        y = _angular_start(model, workspace.order, x, parameters, xd, om, form.reduced and gauge is None)
+        known = workspace.settings.branches
+        y = _angular_start(model, workspace.order, x, parameters, xd, om, workspace.settings.by_tree)
+        if known is not None:
+            y = np.concatenate(
+                [y[: problem.layout.q.stop], _quasi_velocities(model, known, workspace.order, R, xd, om)]
+            )
         if gauge is not None:
             q = problem.layout.q.stop
             y = np.concatenate([y[:q], gauge.S @ y[q:]])
@@ -456,6 +469,17 @@ def _fill_start(
         problem.yd0[problem.layout.la] = la
     elif form.has_multipliers:
         problem.y0[problem.layout.la] = la
+
+
+def _quasi_velocities(model: Model, known: Sequence[Branch], order: Iterable[int], R: Mat, xd: Mat, om: Mat) -> Vec:
+    """nu of a tree whose freedoms are known."""
+    out = []
+    for b in order:
+        if model.tree.parent[b] < 0:
+            out.append(np.concatenate([xd[b], om[b]]) if model.bodies["nt"][b] == 3 else om[b])
+        else:
+            out.append(known[b].S @ np.concatenate([R[b].T @ xd[b], om[b]]))
+    return np.concatenate(out)
 
 
 def _rotation_rate(model: Model, form: Formulation, kind: int, b: int, p: Vec, R: Mat, om: Vec) -> Vec:

@@ -81,6 +81,21 @@ def gradient(model: Model, t: Vec, Z: Mat) -> Mat:
     return G.reshape(*lead, rows, 6 * model.n)
 
 
+def pair_gradient(model: Model, k: int, t: Vec, Z: Mat, b: int) -> Mat:
+    """The rows of primitive k with respect to (xdot, Omega) of body b, (n, 6); Z is one state."""
+    primitive = model.primitives[k]
+    terms = natural_gradients(model, k, t, Z)
+    out: Mat = np.zeros((int(primitive["n"]), 6))
+    side = list(primitive["body"]).index(b)
+    directors = Z[b, 3:12].reshape(3, 3)
+    for i, (c, f) in enumerate(terms):
+        at = i if len(out) == 3 else 0
+        part = c[4 * side : 4 * side + 4]
+        out[at, :3] += part[0] * f
+        out[at, 3:] += directors @ np.cross(part[1:] @ directors, f)
+    return out
+
+
 def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True) -> tuple[int, ...]:
     """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
 
@@ -139,5 +154,6 @@ __all__ = [
     "minimum_norm",
     "natural_gradients",
     "nearly_redundant",
+    "pair_gradient",
     "redundant_rows",
 ]

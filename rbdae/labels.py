@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdae.branches import Branch
 from rbdae.formulations.base import Formulation
 from rbdae.model import Model
 from rbdae.rotations import Chart
 
 
 def labels(
-    model: Model, formulation: Formulation, chart: Chart, velocity: str, order: Sequence[int], n_nu: int | None
+    model: Model,
+    formulation: Formulation,
+    chart: Chart,
+    velocity: str,
+    order: Sequence[int],
+    n_nu: int | None,
+    branches: Sequence[Branch] | None = None,
 ) -> list[str]:
     """One label an unknown, in the order of y: ``"top.p0"``, ``"top.Omega1"``, ``"top.norm"``, ``"spherical-1.1"``.
 
-    `n_nu` is the number of quasi-velocities that are no velocities of a body.
+    `n_nu` is the number of quasi-velocities that are no velocities of a body; those of `branches` are components of a
+    body's twist.
     """
     q, v, la = [], [], []
     for b in order:
@@ -25,7 +33,9 @@ def labels(
         child = formulation.reduced and model.tree.parent[b] >= 0
         if free and not child:
             v += [f"{name}.{s}" for s in (("px", "py", "pz") if formulation.momenta else ("vx", "vy", "vz"))]
-        if velocity == "angular":
+        if child and branches is not None:
+            v += [f"{name}.nu{i + 1}" for i in range(len(branches[b].S))]
+        elif velocity == "angular":
             v += [f"{name}.Omega{i}" for i in "123"]
         elif formulation.momenta:
             v += [f"{name}.pi_{s}" for s in chart.names]

@@ -25,12 +25,14 @@ from rbdae.system import System
 
 @dataclass(frozen=True, slots=True)
 class PackedJoint:
-    """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points)."""
+    """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points), and the
+    freedoms that it leaves its bodies (`AbstractJoint.freedoms`)."""
 
     name: str
     bodies: tuple[int, int]
     primitives: range
     points: tuple[Vec, Vec]
+    freedoms: tuple[Mat | None, Mat | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,7 +161,7 @@ def compile_system(system: System) -> Model:
             foreign.append(law.motion.foreign)
             rheonomic[first] = law
         points = (joint.at_a - shift[a], joint.at_b - shift[b])
-        joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points))
+        joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points, joint.freedoms()))
     primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
 
     springs: list[Any] = []

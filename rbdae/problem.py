@@ -66,7 +66,7 @@ class Callbacks:
     @cached_property
     def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
         """jacobian(t, y, yd, c, out)."""
-        if self._formulation.kind == "ode":
+        if self._formulation.eliminated:
             self._workspace.make_wide()
         return self._workspace.compiled(self._formulation.jacobian)
 
@@ -126,7 +126,7 @@ class Problem:
     differential : (n,) bool
         False where yd does not appear: the multipliers.
     variable_index : (n,) int
-        Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds.
+        Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds and where there is no constraint to differentiate.
     callbacks : Callbacks
     assembly : Assembly or None
         What was moved to close the joints; None where the sparse projection was enough.
@@ -159,20 +159,29 @@ class Problem:
         n = n_q + n_v
         self.layout = Layout(slice(0, n_q), slice(n_q, n), slice(n, n + n_la), slice(n + n_la, n + n_la + n_mu))
         self.n: int = n + n_la + n_mu
-        self.n_equations: int = self.n + len(formulation.extra) * sizes["n_la"]
+        self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
+        invariants = self._n_constraints if formulation.reduced else sizes["n_la"]
+        self.n_equations: int = self.n + len(formulation.extra) * invariants
         self.kind: Kind = formulation.kind
         self.index = 1 if formulation.kind == "dae" and n_la == 0 else formulation.index
         self.t0 = t0
         self.y0: Vec = np.zeros(self.n)
         self.yd0: Vec = np.zeros(self.n)
+        settings = workspace.settings
         self.labels = labels(
-            model, formulation, chart, velocity, workspace.order, n_v if workspace.settings.gauge is not None else None
+            model,
+            formulation,
+            chart,
+            velocity,
+            workspace.order,
+            n_v if settings.gauge is not None else None,
+            settings.branches,
         )
         self.differential: Bools = np.ones(self.n, dtype=bool)
         if not formulation.integral:
             self.differential[n:] = False
         self.variable_index: Ints = np.zeros(self.n, dtype=np.int64)
-        if self.kind != "ode":
+        if self.index > 0:
             self.variable_index[:] = 1
             self.variable_index[self.layout.v] = max(1, self.index - 1)
             self.variable_index[n:] = self.index
@@ -181,7 +190,6 @@ class Problem:
         self.assembly: Assembly | None = None
         self._pattern: csc_matrix | None = None
         self.callbacks = Callbacks(formulation, workspace, lambda: self.sparsity)
-        self._n_constraints = model.n * len(chart.internal) + sizes["n_rows"]
 
     @property
     def redundant(self) -> tuple[str, ...]:
@@ -267,7 +275,7 @@ class Problem:
     def _make_pattern(self) -> csc_matrix:
         from scipy.sparse import csc_matrix
 
-        if self.kind == "ode":
+        if self._formulation.eliminated:
             self._workspace.make_wide()
         blocks = self._workspace.record(self._formulation.jacobian, self.y0, self.yd0)
         row, column, n_rows, n_columns = blocks.T
@@ -488,7 +496,7 @@ class Problem:
         out.t0 = t
         out.y0 = np.concatenate([y[:n_q], gauge.S @ w])
         out.yd0 = np.empty(self.n)
-        self.callbacks.rhs(t, out.y0, out.yd0)
+        self._explicit_kernel(t, out.y0, out.yd0)
         return out
 
     def gauge_arrays(self) -> dict[str, Any]:
@@ -516,7 +524,7 @@ class Problem:
         out.callbacks = Callbacks(out._formulation, out._workspace, lambda: out.sparsity)
         out.y0 = np.concatenate([self.y0[:n_q], gauges.gauges[0].S @ w])
         out.yd0 = np.empty(self.n)
-        out.callbacks.rhs(self.t0, out.y0, out.yd0)
+        out._explicit_kernel(self.t0, out.y0, out.yd0)
         return out
 
     # ------------------------------------------------------------ projection

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.branches import Branch
 from rbdae.gauges import Gauge
 from rbdae.kernels import block as kb
 from rbdae.kernels._jit import ENABLED, Entry, Features
@@ -28,8 +29,8 @@ _INTERNAL = {kb.ANGULAR: 0, kb.QUATERNION_RATE: 1, kb.DIRECTOR_RATE: 6}
 class Settings:
     """What lays a model out: chart and velocity kind (kernel numbers), momenta, null-space form, level, radial inertia
     as a fraction of tr(J)/2, whether there are kinematic corrections, whether the unknowns are integrals of the
-    multipliers, Baumgarte's (alpha, beta), the joint rows (in the order of the joints) to leave out, and the
-    first gauge of a null-space form that is not of a tree of spherical joints."""
+    multipliers, Baumgarte's (alpha, beta), the joint rows (in the order of the joints) to leave out, and
+    of a null-space form that is not of a tree of spherical joints the branches of a tree, or the first gauge."""
 
     chart: int
     kind: int
@@ -42,11 +43,19 @@ class Settings:
     baumgarte: tuple[float, float] | None = None
     dropped: tuple[int, ...] = ()
     gauge: Gauge | None = field(default=None, compare=False)
+    branches: tuple[Branch, ...] | None = field(default=None, compare=False)
 
     @property
     def by_tree(self) -> bool:
-        """Whether the null-space matrix is the analytic one of a tree."""
-        return self.reduced and self.gauge is None
+        """Whether the null-space matrix is that of a tree of spherical joints."""
+        return self.reduced and self.gauge is None and self.branches is None
+
+    @property
+    def reduction(self) -> int:
+        """The kernels' number of the kind of null-space form."""
+        if not self.reduced:
+            return 0
+        return kb.BY_TREE if self.by_tree else kb.BY_GAUGE if self.branches is None else kb.BY_BRANCHES
 
 
 def features(model: Model, settings: Settings) -> Features:
@@ -56,7 +65,9 @@ def features(model: Model, settings: Settings) -> Features:
         "internal": settings.kind != kb.ANGULAR,
         "momenta": settings.momenta,
         "tree": settings.by_tree,
-        "gauge": settings.gauge is not None,
+        "gauge": settings.reduced and not settings.by_tree,
+        "loops": settings.gauge is not None,
+        "branches": settings.branches is not None,
         "joints": len(model.primitives) > 0,
         "bilinear": bool(np.any(model.primitives["linear"] == 0)),
         "bushings": len(model.bushings) > 0,
@@ -122,7 +133,8 @@ class Workspace:
         self._has_wide = False
         self.dropped = settings.dropped
         n = model.n
-        self.order = list(model.tree.order) if settings.by_tree else list(range(n))
+        parents_first = settings.reduced and settings.gauge is None
+        self.order = list(model.tree.order) if parents_first else list(range(n))
         rank = np.empty(n + 1, dtype=np.int64)
         rank[self.order] = np.arange(n)
         rank[n] = n
@@ -136,7 +148,7 @@ class Workspace:
         head["chart"] = settings.chart
         head["kind"] = settings.kind
         head["momenta"] = settings.momenta
-        head["reduced"] = (kb.BY_TREE if settings.by_tree else kb.BY_GAUGE) if settings.reduced else 0
+        head["reduced"] = settings.reduction
         head["level"] = settings.level
         head["integral"] = settings.integral
         if settings.baumgarte is not None:
@@ -154,9 +166,11 @@ class Workspace:
         self._own("wide", np.zeros((1, 1), dtype=scalar))
         self._own("tree", np.zeros((1, 1, 1), dtype=scalar))
         n_v = int(h["n_v"]) if settings.gauge is not None else 1
-        self._own("elimination", np.zeros((n_v, n_v), dtype=scalar))
+        matrix = (6 * n, 6) if settings.branches is not None else (n_v, n_v)
+        self._own("elimination", np.zeros(matrix, dtype=scalar))
         self._own("pivots", np.zeros(n_v, dtype=np.int64))
         self._own("gauge", np.zeros((1, 1)))
+        self._lay_out_branches(rank)
         if settings.gauge is not None:
             head["n_nu"] = len(settings.gauge.S)
             self.set_gauge(settings.gauge.S)
@@ -219,6 +233,31 @@ class Workspace:
             moving["parent_arm"][k] = joint.points[1 - side]
         self.head["n_nu"] = offset
 
+    def _lay_out_branches(self, rank: Any) -> None:
+        """After the joints, whose rows they name."""
+        branches = self.settings.branches
+        out = np.zeros(self.model.n if branches is not None else 1, dtype=kb.BRANCH)
+        self._own("branches", out)
+        if branches is None:
+            return
+        bodies, primitives = self._arrays["bodies"], self._arrays["primitives"]
+        offset = 0
+        for k, b in enumerate(self.order):
+            branch, parent = branches[b], self.model.tree.parent[b]
+            bodies["inu"][k] = offset
+            if parent < 0:
+                offset += 3 + int(bodies["nt"][k])
+                continue
+            bodies["parent"][k] = rank[parent]
+            equations = [(p, i) for p in branch.primitives for i in range(int(primitives["n"][p]))]
+            out["n_rows"][k], out["n_free"][k] = len(equations), len(branch.S)
+            for e, (p, i) in enumerate(equations):
+                out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, int(primitives["row"][p]) + i
+                out["side"][k, e] = int(primitives["body"][p, 1] == k)
+            out["S"][k, : len(branch.S)] = branch.S
+            offset += len(branch.S)
+        self.head["n_nu"] = offset
+
     def _lay_out_joints(self, rank: Any) -> None:
         model, n = self.model, self.model.n
         primitives = model.primitives.copy()
@@ -269,6 +308,7 @@ class Workspace:
         self._own("elements", forces)
         self._own("entries", model.forces.entries)
         self._own("fold", np.zeros(1, dtype=kb.fold_dtype(self._scalar)))
+        self._own("tangent", np.zeros(1, dtype=kb.tangent_dtype(self._scalar)))
         self.head["n_drives"] = len(drives)
         self._own("drives", drives)
         self.head["n_pairs"] = len(pairs)

@@ -17,10 +17,18 @@ from scipy.spatial.transform import Rotation
 import rbdae
 from rbdae import gauges
 from rbdae._frozen import twin
-from rbdae.drives import Angle
-from rbdae.formulations import gauge as gauge_form
-from rbdae.formulations import null_space
-from rbdae.joints import Prismatic, Revolute, Spherical
+from rbdae.drives import Angle, Displacement
+from rbdae.joints import (
+    Cylindrical,
+    Fixed,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from rbdae.joints.primitives import Dot2
 from rbdae.kernels._jit import ENABLED
 from rbdae.projection import Projector
@@ -131,8 +139,28 @@ def problems(name, rotation):
     )
 
 
-def S_of(problem):
-    return problem._workspace.settings.gauge.S
+def quasi_velocities(problem, Z):
+    """nu of a state in natural coordinates, from the definition."""
+    settings = problem._workspace.settings
+    free = problem.model.bodies["nt"] == 3
+    w = []
+    for z in Z:
+        R, rate = z[3:12].reshape(3, 3).T, z[15:24].reshape(3, 3).T
+        W = R.T @ rate
+        om = np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / 2
+        w.append((z[12:15], om, R))
+    if settings.gauge is not None:
+        return settings.gauge.S @ np.concatenate(
+            [np.concatenate([x, om] if free[b] else [om]) for b, (x, om, _) in enumerate(w)]
+        )
+    nu = []
+    for b in problem._workspace.order:
+        x, om, R = w[b]
+        if problem.model.tree.parent[b] >= 0:
+            nu.append(settings.branches[b].S @ np.concatenate([R.T @ x, om]))
+        else:
+            nu.append(np.concatenate([x, om] if free[b] else [om]))
+    return np.concatenate(nu)
 
 
 # ---------------------------------------------------------------- equations
@@ -166,16 +194,20 @@ def test_complex_steps_without_the_jit():
 def test_equal_to_index_0(mechanism, rotation, rng):
     """At consistent states: velocities, accelerations and multipliers; and nu = S w throughout."""
     problem, absolute = problems(mechanism, rotation)
-    q, v = absolute.layout.q, absolute.layout.v
-    S = S_of(problem)
+    q = absolute.layout.q
     for t in (0.0, 0.4):
         y = absolute.y0 + 0.02 * rng.standard_normal(absolute.n)
         y = absolute.project(t, y, rbdae.Projection(max_iterations=50))
-        z = np.concatenate([y[q], S @ y[v]])
+        nu = quasi_velocities(problem, absolute.natural(t, y))
+        z = np.concatenate([y[q], nu])
         assert close(problem.natural(t, z), absolute.natural(t, y), 1e-10)
         rates, la = absolute.rates(t, y)
-        wanted = np.concatenate([rates[q], S @ rates[v]])
-        assert close(problem.rhs(t, z), wanted, 1e-8)
+        # nudot along the motion of the other form
+        change = along(lambda x, t=t: quasi_velocities(problem, absolute.natural(t, x)), y, rates, 1e-4)
+        wanted = np.concatenate([rates[q], change])
+        assert close(problem.rhs(t, z), wanted, 1e-7)
+        assert close(problem.rhs(t, z)[problem.layout.q], rates[q], 1e-8)
+        wanted = problem.rhs(t, z)
         assert close(problem.multipliers(t, z), la, 1e-8)
         for joint, on in problem.reactions(t, z).items():
             for body, reaction in on.items():
@@ -189,31 +221,38 @@ def test_equal_to_index_0(mechanism, rotation, rng):
 
 
 @pytest.mark.parametrize("rotation", cases.ROTATIONS)
-@pytest.mark.parametrize("system", ["hinges", "C"])
+@pytest.mark.parametrize("system", ["hinges", "driven", "four-bar", "C"])
 def test_rows_of_the_overdetermined_form(system, rotation, rng):
-    """Prepared: the implicit residual, then the position constraints."""
+    """The implicit residual, then the position constraints."""
     mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
-    problem = rbdae.formulate(mechanism, "null-space", rotation=rotation)
-    form = gauge_form if problem.has_gauges else null_space
-    assert problem.has_gauges == (system == "hinges")
-    problem.jacobian(0.0, problem.y0, problem.yd0, 0.0)  # makes room
-    residual = problem._workspace.compiled(form.overdetermined_residual)
-    jacobian = problem._workspace.compiled(form.overdetermined_jacobian)
+    square = rbdae.formulate(mechanism, "null-space", rotation=rotation)
+    problem = rbdae.formulate(mechanism, "null-space-overdetermined", rotation=rotation)
     y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
     yd = rng.standard_normal(problem.n)
-    n = problem.n + len(problem.constraints(0.0, y).position)
+    n = problem.n
+    found = problem.residual(0.3, y, yd)
+    assert problem.n_equations == len(found) == n + len(problem.constraints(0.3, y).position)
+    assert np.array_equal(found[:n], square.residual(0.3, y, yd))
+    assert np.array_equal(found[n:], problem.constraints(0.3, y).position)
+    J = problem.jacobian(0.3, y, yd, 0.7)
+    assert np.array_equal(J[:n], square.jacobian(0.3, y, yd, 0.7))
+    assert worst(J[n:], differences(lambda z: problem.residual(0.3, z, yd), y)[n:], 1e-3)[0] < 1e-8
+    assert np.array_equal(problem.sparse_jacobian(0.3, y, yd, 0.7).toarray(), J)
 
-    def rows(z):
-        out = np.empty(n)
-        residual(0.0, z, yd, out)
-        return out
 
-    assert np.array_equal(rows(y)[: problem.n], problem.residual(0.0, y, yd))
-    assert np.array_equal(rows(y)[problem.n :], problem.constraints(0.0, y).position)
-    J = np.empty((n, problem.n))
-    jacobian(0.0, y, yd, 0.7, J)
-    assert np.array_equal(J[: problem.n], problem.jacobian(0.0, y, yd, 0.7))
-    assert worst(J[problem.n :], differences(rows, y)[problem.n :], 1e-3)[0] < 1e-8
+@pytest.mark.parametrize("system", ["hinges", "driven", "four-bar", "C"])
+def test_odassl_holds_positions_and_velocities(system):
+    mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
+    problem = rbdae.formulate(mechanism, "null-space-overdetermined")
+    solution = rbdae.solve(problem, (0.0, 0.3), solver="assimulo:ODASSL", rtol=1e-8, atol=1e-8)
+    other = rbdae.solve(
+        rbdae.formulate(mechanism, "index-0"), (0.0, 0.3), solver="scipy:DOP853", rtol=1e-11, atol=1e-11
+    )
+    assert solution.success, solution.message
+    assert solution.drift.position.max() < 1e-8
+    assert solution.drift.velocity.max() < 1e-8
+    Z = solution.problem.natural(solution.t[-1], solution.y[-1])
+    assert close(Z, other.problem.natural(other.t[-1], other.y[-1]), 1e-4)
 
 
 def test_redundant_equations_are_refused_or_left_out(rng):
@@ -253,9 +292,100 @@ def _again(system, body):
     )
 
 
-def test_trees_of_ball_joints_keep_the_analytic_matrix():
-    assert not rbdae.formulate(cases.branched(), "null-space").has_gauges
-    assert rbdae.formulate(hinges(), "null-space").has_gauges
+def test_trees_have_no_gauges():
+    for build in (cases.branched, hinges, driven_hinges):
+        assert not rbdae.formulate(build(), "null-space").has_gauges
+    assert rbdae.formulate(four_bar(), "null-space").has_gauges
+
+
+def _pair(joint, child, more=None):
+    """Two bodies; the second is the child of the first through a joint on its side b or a, the first hangs from the
+    ground by a hinge about a skew axis."""
+    system = rbdae.System()
+    inertia = cases.INERTIA
+    spin = {"velocity": (0.1, 0.2, -0.3), "angular_velocity": (0.7, -0.4, 0.5)}
+    one = system.add_body("one", mass=1.3, inertia=inertia, center_of_mass=(0.1, 0.2, -0.1), **spin)
+    turn = Rotation.from_rotvec((0.4, -0.2, 0.3))
+    two = system.add_body("two", mass=0.8, inertia=inertia, position=(0.6, 0.1, 0.2), orientation=turn, **spin)
+    system.add_joint(Revolute(system.ground, one, axis_a=(1, 0.5, 0.2), axis_b=None))
+    a, b = (one, two) if child == "b" else (two, one)
+    made = joint(a, b)
+    system.add_joint(made)
+    if more is not None:
+        system.add_joint(more(made))
+    return system
+
+
+_WAVE = (lambda t: 0.3 * np.sin(2 * t), lambda t: 0.6 * np.cos(2 * t), lambda t: -1.2 * np.sin(2 * t))
+_ARMS = {"at_a": (0.2, 0.1, -0.1), "at_b": (-0.1, 0.3, 0.2), "axis_a": (0.3, 1.0, -0.2)}
+CHILDREN = {
+    "spherical": (lambda a, b: Spherical(a, b, at_a=(0.2, 0.1, 0), at_b=(0, 0.3, 0.1)), None, 3),
+    "revolute": (lambda a, b: Revolute(a, b, **_ARMS, axis_b=None), None, 1),
+    "cylindrical": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), None, 2),
+    "prismatic": (lambda a, b: Prismatic(a, b, **_ARMS), None, 1),
+    "planar": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), None, 3),
+    "fixed": (lambda a, b: Fixed(a, b, **_ARMS), None, 0),
+    "driven hinge": (lambda a, b: Revolute(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 0),
+    "driven turn": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 1),
+    "driven slide": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: Displacement(j, _WAVE), 1),
+    "driven plane": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 2),
+}
+ONE_SIDED = {
+    "point on line": (lambda a, b: PointOnLine(a, b, **_ARMS), 4),
+    "point on plane": (lambda a, b: PointOnPlane(a, b, **_ARMS), 5),
+}
+
+
+@pytest.mark.parametrize("child", ["a", "b"])
+@pytest.mark.parametrize("joint", [*CHILDREN, *ONE_SIDED])
+def test_every_pair_with_known_freedoms(joint, child, rng):
+    """The rows of the freedoms complete the equations everywhere, and the motion is that of index 0; joints whose
+    freedoms one side alone can count fall back to a gauge on the other."""
+    make, more, free = CHILDREN[joint] if joint in CHILDREN else (ONE_SIDED[joint][0], None, ONE_SIDED[joint][1])
+    system = _pair(make, child, more)
+    problem = rbdae.formulate(system, "null-space")
+    absolute = rbdae.formulate(system, "index-0", velocity="angular")
+    assert problem.has_gauges == (joint in ONE_SIDED and child == "b")
+    assert problem._sizes["n_nu"] == 1 + free
+    tight = {"solver": "scipy:DOP853", "rtol": 1e-11, "atol": 1e-11, "t_eval": np.linspace(0, 3, 7)}
+    one, two = (rbdae.solve(p, (0, 3), **tight) for p in (problem, absolute))
+    assert close(one.problem.natural(one.t, one.y), absolute.natural(two.t, two.y), 1e-6)
+    assert one.drift.velocity.max() < 1e-12
+    if not problem.has_gauges:
+        assert one.stats.restarts == 0
+        y = one.y[-1] + 0.05 * rng.standard_normal(problem.n)
+        yd = rng.standard_normal(problem.n)
+        found = problem.jacobian(3.0, y, yd, 0.6)
+        wanted = differences(lambda z: problem.residual(3.0, z, yd), y)
+        wanted = wanted + 0.6 * differences(lambda z: problem.residual(3.0, y, z), yd)
+        assert worst(found, wanted, 1e-3)[0] < 1e-6
+        assert worst(problem.rhs_jacobian(3.0, y), differences(lambda z: problem.rhs(3.0, z), y), 1e-3)[0] < 1e-6
+
+
+def test_trees_cost_no_dense_matrix():
+    """A chain of 150 hinges about changing axes: the elimination holds one 6 x 6 matrix a body."""
+    system = rbdae.System()
+    before = system.ground
+    for i in range(150):
+        body = system.add_body(f"link{i}", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0.5 + i, 0, 0))
+        arms = {"at_a": (0.5 if i else 0.0, 0, 0), "at_b": (-0.5, 0, 0)}
+        system.add_joint(Revolute(before, body, **arms, axis_a=(0, 1, 0) if i % 2 else (0, 0, 1), axis_b=None))
+        before = body
+    problem = rbdae.formulate(system, "null-space")
+    assert problem._workspace._arrays["elimination"].size == 150 * 36
+    absolute = rbdae.formulate(system, "index-0", velocity="angular")
+    q = problem.layout.q
+    assert problem._sizes["n_nu"] == 150
+    assert close(problem.rhs(0.0, problem.y0)[q], absolute.rhs(0.0, absolute.y0)[q], 1e-9)
+    assert close(problem.multipliers(0.0, problem.y0), absolute.multipliers(0.0, absolute.y0), 1e-7)
+    assert np.abs(problem.residual(0.0, problem.y0, problem.yd0)).max() < 1e-7
+
+
+def test_a_joint_whose_freedoms_turn_falls_back_to_a_gauge():
+    system = rbdae.System()
+    body = system.add_body("a", mass=1.0, inertia=(1.0, 1.2, 1.4))
+    system.add_joint(Universal(system.ground, body, at_b=(0, 0.2, 0.4)))
+    assert rbdae.formulate(system, "null-space").has_gauges
 
 
 def test_a_mechanism_without_freedom_has_no_quasi_velocities():

@@ -18,6 +18,7 @@ import rbdae
 from rbdae import (
     adapter,
     assembly,
+    branches,
     drives,
     formulations,
     gauges,
@@ -162,6 +163,7 @@ EXAMPLES: dict[type, Any] = {
     element.PointSpring: lambda: Bushing(_bodies()[0], stiffness=1.0).pieces()[0],
     element.Element: lambda: Force(_bodies()[0], (1, 0, 0)).pieces()[0],
     element.UserElement: lambda: User(_bodies()[0], max, max).pieces()[0],
+    branches.Branch: lambda: branches.Branch((), np.zeros((0, 6))),
     gauges.Gauge: lambda: gauges.Gauge(np.eye(1), np.ones(1)),
     gauges.Gauges: lambda: gauges.Gauges(gauges.Gauge(np.eye(1), np.ones(1))),
     gauges.Measure: lambda: gauges.measure(_problem().model),
@@ -254,7 +256,7 @@ def test_the_issues_pairings_are_there():
     wanted |= {(f, *rv) for f in ("ggl", "hiller-anantharaman") for rv in either + angular}
     wanted |= {(f, *rv) for f in ("baumgarte", "baumgarte-ode") for rv in either + angular}
     wanted |= {(f, *rv) for f in ("overdetermined", "overdetermined-1") for rv in either + angular}
-    wanted |= {("null-space", *rv) for rv in angular}
+    wanted |= {(f, *rv) for f in ("null-space", "null-space-overdetermined") for rv in angular}
     wanted |= {
         (f"hamiltonian{c}", r, "momentum")
         for c in ("", "-momentum", "-differentiated", "-eliminated")

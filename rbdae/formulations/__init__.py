@@ -143,6 +143,21 @@ _TABLE = (
         rhs_jacobian=null_space.rhs_jacobian,
         reduced=True,
     ),
+    Formulation(
+        name="null-space-overdetermined",
+        summary="the implicit null-space form with g = 0 as well, for ODASSL",
+        source="null-space paper (11)",
+        kind="overdetermined",
+        index=0,
+        velocities=("angular",),
+        rotations=_ALL,
+        residual=null_space.overdetermined_residual,
+        jacobian=null_space.overdetermined_jacobian,
+        rhs=null_space.rhs,
+        rhs_jacobian=None,
+        reduced=True,
+        extra=(0,),
+    ),
     _hamiltonian("hamiltonian", 3, "momenta; constraint on positions", "Hamiltonian paper (38), (39)"),
     _hamiltonian("hamiltonian-momentum", 2, "momenta; constraint on momenta", "Hamiltonian paper (39), (40)"),
     _hamiltonian("hamiltonian-differentiated", 1, "momenta; (40) differentiated", "Hamiltonian paper, Remark 4.2"),
@@ -159,7 +174,13 @@ GAUGED: dict[str, Formulation] = {
         jacobian=gauge.jacobian,
         rhs=gauge.rhs,
         rhs_jacobian=gauge.rhs_jacobian,
-    )
+    ),
+    "null-space-overdetermined": replace(
+        FORMULATIONS["null-space-overdetermined"],
+        residual=gauge.overdetermined_residual,
+        jacobian=gauge.overdetermined_jacobian,
+        rhs=gauge.rhs,
+    ),
 }
 
 # the names that users of Assimulo's Mechanical_System know

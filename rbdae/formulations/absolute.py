@@ -39,8 +39,8 @@ from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import (
     dropped_residual,
+    gradients,
     primitive_forces,
-    primitive_tangents,
     primitive_vectors,
     put_dropped,
     put_primitive_columns,
@@ -91,7 +91,7 @@ def fill_jacobian(m, t, y, yd, c, out):
     move_tangent(m)
     if level == 2:
         accelerate_tangent(m)
-    primitive_tangents(m, level)
+    gradients(m)
     dynamics = h.n_q
     constraints = h.n_q + h.n_v
     kinematics_tangent(m, c, -1.0)

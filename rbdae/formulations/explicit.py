@@ -36,7 +36,6 @@ from rbdae.kernels.primitives import (
     clear_dropped,
     gradients,
     primitive_forces,
-    primitive_tangents,
     primitive_vectors,
     put_primitive_stiffness,
 )
@@ -134,7 +133,6 @@ def acceleration_tangents(m):
     place_tangent(m)
     move_tangent(m)
     accelerate_tangent(m)
-    primitive_tangents(m, 2)
     mode = h.mode
     sink_to_wide(m)
     dynamics_tangent(m, 0, 0.0)

@@ -1,15 +1,14 @@
-"""`null-space` of any joints, closed loops and rheonomic ones included: (q, nu) with nu = S w and a constant gauge S.
+"""`null-space` of any joints, closed loops and rheonomic ones included: (q, nu) with nu = S w.
 
     qdot - K w = 0,                                w    = [G; S]^-1 (-g_I, nu)
     T^T [M wdot - psi(q, w, t)] = 0,               wdot = [G; S]^-1 (-g_II, nudot),    T = [G; S]^-1 [0; I]
 
-Null-space paper (7)-(11) with a numerical null-space matrix: the velocity constraints hold to rounding whatever the
-solver does. The right-hand side takes nudot = S vdot from the saddle-point system, whose solution has the same
-equations. The dense system costs O(n_v^3), so this is for mechanisms with n_v up to a few hundred; trees of spherical
-joints take the analytic matrix of `null_space` in O(n).
-
-Where [G; S] comes near a singular matrix, `rbdae.gauges` chooses another S and carries nu over: the same motion in
-other unknowns.
+Null-space paper (7)-(11): the velocity constraints hold to rounding whatever the solver does. The right-hand side takes
+nudot = S vdot + Sdot w from the saddle-point system, whose solution has the same equations. Trees of joints whose
+freedoms are known (`rbdae.branches`) have rows S in the frames of the bodies, good everywhere, and cost O(n). With
+loops S is constant and the system dense, O(n_v^3), so that is for mechanisms with n_v up to a few hundred; where it
+comes near a singular matrix, `rbdae.gauges` chooses another S and carries nu over: the same motion in other unknowns.
+Trees of spherical joints take the matrix of `null_space`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,8 @@ from rbdae.kernels.gauge import (
     gauge_tangents,
     null_space_columns,
     place_gauge_forces,
-    select_quasi_velocities,
+    put_rows_stiffness,
+    select_rates,
     select_tangent,
     solve_transposed,
     velocities_from_nu,
@@ -88,7 +88,7 @@ def rhs(m, t, y, out):
     evaluate(m, t, y)
     accelerations(m)
     kinematics_rate(m, address(out))
-    select_quasi_velocities(m, address(vectors(m)[3]), address(out), h.n_q)
+    select_rates(m, vectors(m)[3], out, h.n_q)
     n = h.n_q + h.n_nu
     if out.shape[0] > n:
         la = vectors(m)[0]
@@ -106,7 +106,7 @@ def _dynamics(m, t, y, yd):
     primitive_vectors(m, 2)
     applied_forces(m)
     dynamics_residual(m, address(vectors(m)[1]), 0)
-    solve_transposed(m, address(vectors(m)[1]))
+    solve_transposed(m, vectors(m)[1])
 
 
 @jit
@@ -211,6 +211,7 @@ def _jacobian(m, t, y, yd, c, out):
     dynamics_tangent(m, 0, 0.0)
     put_primitive_stiffness(m, 0)
     put_applied_tangents(m, 0)
+    put_rows_stiffness(m, 0)
     h.mode = mode
     reduce_tangent(m, c)
     open_sink(m, out)

@@ -18,7 +18,7 @@ from rbdae.formulations.absolute import fill_jacobian, fill_residual
 from rbdae.kernels._jit import address, entry
 from rbdae.kernels.block import head
 from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
-from rbdae.kernels.primitives import dropped_residual, primitive_tangents, put_dropped
+from rbdae.kernels.primitives import dropped_residual, put_dropped
 
 
 @entry("ityyo")
@@ -42,7 +42,6 @@ def jacobian(m, t, y, yd, c, out):
     n = h.n_q + h.n_v
     row = n + h.n_la
     for level in range(h.level):
-        primitive_tangents(m, level)
         put_constraint_rows(m, row, level, 0.0)
         put_dropped(m, row, n, 1.0)
         row += h.n_la

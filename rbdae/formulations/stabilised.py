@@ -34,8 +34,8 @@ from rbdae.kernels.correction import add_corrections, gather_corrections, place_
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import (
     dropped_residual,
+    gradients,
     primitive_forces,
-    primitive_tangents,
     primitive_vectors,
     put_dropped,
     put_primitive_columns,
@@ -90,9 +90,8 @@ def jacobian(m, t, y, yd, c, out):
     la = n
     mu = n + h.n_la
     scale = c if h.integral == 1 else 1.0
-    primitive_tangents(m, 0)
+    gradients(m)
     put_constraint_rows(m, la, 0, c)
-    primitive_tangents(m, 1)
     put_constraint_rows(m, mu, 1, c)
     kinematics_tangent(m, c, -1.0)
     put_corrections(m, mu, scale)

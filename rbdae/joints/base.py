@@ -6,8 +6,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self, final
 
+import numpy as np
+
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
 from rbdae._frozen import twin
 from rbdae.body import Body
 from rbdae.joints.primitives import Primitive
@@ -24,6 +26,10 @@ class Rheonomic:
     motion: Motion
     e1: Vec | None = None
     e2: Vec | None = None
+
+
+ALL_TURNS: Mat = _check.frozen(np.eye(6)[3:])
+"""Rows of a twist: the angular velocity."""
 
 
 class AbstractJoint(ABC):
@@ -52,6 +58,13 @@ class AbstractJoint(ABC):
     def rheonomic(self) -> Rheonomic | None:
         """How its first primitive depends on time; None where it does not."""
         return None
+
+    def freedoms(self) -> tuple[Mat | None, Mat | None]:
+        """For either body rows (6 - n_constraints, 6) on its twist (R^T xdot, Omega), in its own frame and of any of
+        its points, that are independent of the joint's equations wherever the joint stands: the quasi-velocities of
+        that body as a child in the null-space form. None where no constant rows are so; trees with such a joint are
+        treated as loops are."""
+        return None, None
 
     @property
     def n_constraints(self) -> int:
@@ -93,4 +106,4 @@ def title(kind: str, a: Body, b: Body | None, name: str | None, what: str = "joi
     return out
 
 
-__all__ = ["AbstractJoint", "Rheonomic", "title"]
+__all__ = ["ALL_TURNS", "AbstractJoint", "Rheonomic", "title"]

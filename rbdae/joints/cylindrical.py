@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from rbdae._arrays import Mat
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot1, Dot2
 
@@ -30,6 +31,10 @@ class Cylindrical(AbstractAxialJoint):
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
         default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
     """
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """The slide along and the turn about the axis."""
+        return self._rows(0, "u", "u"), self._rows(1, "u", "u")
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
         """The axis of `b` and its point stay on the axis of `a`."""

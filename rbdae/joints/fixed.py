@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike
+from rbdae._arrays import ArrayLike, Mat
 from rbdae.body import Body
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Coincidence, Dot1
@@ -48,6 +48,10 @@ class Fixed(AbstractAxialJoint):
         normal_b: ArrayLike | None = None,
     ) -> None:
         self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b)
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """None."""
+        return self._rows(0, "", ""), self._rows(1, "", "")
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:
         """One coincidence, and the rotation stays."""

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from rbdae._arrays import Mat
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot1, Dot2
 
@@ -30,6 +31,10 @@ class Planar(AbstractAxialJoint):
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
         default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
     """
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """Two slides in the plane, and the turn."""
+        return self._rows(0, "nm", "u"), self._rows(1, "nm", "u")
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2]:
         """The axis of `b` stays parallel to that of `a`, and its point in the plane of `a`."""

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike
+from rbdae._arrays import ArrayLike, Mat
 from rbdae.body import Body
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot2
@@ -44,6 +44,10 @@ class PointOnLine(AbstractAxialJoint):
         normal_a: ArrayLike | None = None,
     ) -> None:
         self._place(a, b, at_a, at_b, axis_a, None, name, normal_a, None)
+
+    def freedoms(self) -> tuple[Mat, None]:
+        """Of the body with the line: the slide along it, and all turns."""
+        return self._rows(0, "u", "nmu"), None
 
     def primitives(self) -> tuple[Dot2, Dot2]:
         """Two distances from planes through the line."""

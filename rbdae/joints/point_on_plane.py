@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from rbdae._arrays import ArrayLike
+from rbdae._arrays import ArrayLike, Mat
 from rbdae.body import Body
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot2
@@ -42,6 +42,10 @@ class PointOnPlane(AbstractAxialJoint):
         normal_a: ArrayLike | None = None,
     ) -> None:
         self._place(a, b, at_a, at_b, axis_a, None, name, normal_a, None)
+
+    def freedoms(self) -> tuple[Mat, None]:
+        """Of the body with the plane: two slides in it, and all turns."""
+        return self._rows(0, "nm", "nmu"), None
 
     def primitives(self) -> tuple[Dot2]:
         """The distance from the plane."""

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike
+from rbdae._arrays import ArrayLike, Mat
 from rbdae.body import Body
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.primitives import Dot1, Dot2
@@ -47,6 +47,10 @@ class Prismatic(AbstractAxialJoint):
         normal_b: ArrayLike | None = None,
     ) -> None:
         self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b)
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """The slide along the axis."""
+        return self._rows(0, "u", ""), self._rows(1, "u", "")
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
         """The rotation stays; the point of `b` stays on the axis of `a`."""

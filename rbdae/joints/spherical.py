@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import final
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.base import ALL_TURNS, AbstractJoint, title
 from rbdae.joints.primitives import Coincidence
 
 
@@ -51,6 +51,10 @@ class Spherical(AbstractJoint):
             at_b=_check.vector(owner, "at_b", at_b),
             name=name,
         )
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """All turns."""
+        return ALL_TURNS, ALL_TURNS
 
     def primitives(self) -> tuple[Coincidence]:
         """One coincidence."""

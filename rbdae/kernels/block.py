@@ -17,6 +17,7 @@ accessor                what
 ``drives(m)``           the rheonomic primitives and the addresses of their laws
 ``elements(m)``         constants of the force elements; ``entries(m)`` the coefficients of their forms
 ``fold(m)``             working memory of one force element
+``tangent(m)``          working memory of the tangents of one primitive
 ``factor(m)``           values of the factor L and D of the joint Schur complement
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
@@ -24,8 +25,10 @@ accessor                what
 ``wide(m)``             scratch matrix, (nv + nla) x (nq + nv and zeros up to whole cache lines), for the Jacobian of
                         the explicit forms
 ``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
-``gauge(m)``            S of the null-space form of any joints: nu = S (xdot, Omega), nnu x nv
+``branches(m)``         per body: its joint equations and quasi-velocities in the null-space form of trees
+``gauge(m)``            S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
 ``elimination(m)``      the factors of [G; S], nv x nv; ``pivots(m)`` its row exchanges
+``local(m)``            the same memory for trees: the factors of one 6 x 6 matrix a body
 ``starts(m)``           where each column of each tangent block begins in the CSC data
 ``blocks(m)``           the tangent blocks in the order of their appearance (row, column, rows, columns)
 ======================= =======================================================================================
@@ -49,6 +52,7 @@ DIRECTOR_RATE = 2
 # where (xdot, Omega) come from in the null-space forms: head.reduced
 BY_TREE = 1
 BY_GAUGE = 2
+BY_BRANCHES = 3
 
 # sink modes
 STRIDED = 0
@@ -77,6 +81,8 @@ _ARRAYS = (
     "gauge",
     "elimination",
     "pivots",
+    "branches",
+    "tangent",
 )
 
 HEAD = np.dtype(
@@ -248,6 +254,23 @@ PAIR = np.dtype(
 )
 
 
+# a body and its joint to the parent: `primitive`, `equation` and `side` of each of its joint equations, which are the
+# constraint rows `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega); the exchanges of its elimination
+BRANCH = np.dtype(
+    [
+        ("n_rows", "i8"),
+        ("n_free", "i8"),
+        ("primitive", "i8", (6,)),
+        ("equation", "i8", (6,)),
+        ("side", "i8", (6,)),
+        ("row", "i8", (6,)),
+        ("pivot", "i8", (6,)),
+        ("S", "f8", (6, 6)),
+    ],
+    align=True,
+)
+
+
 def state_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
     vector, nine, square = (3,), (9,), (9, 9)
@@ -268,15 +291,21 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
 
 
 def row_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of one primitive: the vectors P, Q, and tangents by side (0, 1)."""
+    """Working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)."""
     return np.dtype(
         [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
-        + [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu", "Gx", "H", "HJ")]
-        + [
-            (n, scalar, (2, 3, 9))
-            for n in ("Ca", "Cw", "Gw", "Pa", "Qa", "Pw", "Qw", "Pda", "Qda", "Pdda", "Qdda", "work")
-        ]
-        + [("GP", scalar, (2, 3, 6))],
+        + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
+        align=True,
+    )
+
+
+def tangent_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of the tangents of one primitive (by side) or bushing at a time: it stays in the cache."""
+    return np.dtype(
+        [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
+        + [("square", scalar, (9, 9))],
         align=True,
     )
 
@@ -303,6 +332,7 @@ def fold_dtype(scalar: Any) -> np.dtype[Any]:
 STATE = state_dtype("f8")
 ROW = row_dtype("f8")
 FOLD = fold_dtype("f8")
+TANGENT = tangent_dtype("f8")
 
 
 @dataclass
@@ -331,6 +361,8 @@ class Parts:
     gauge: Any
     elimination: Any
     pivots: Any
+    branches: Any
+    tangent: Any
     sink: Any = None
 
 
@@ -384,6 +416,11 @@ if _jit.ENABLED:
     def fold(m):
         h = head(m)
         return carray(as_pointer(h.fold), 1, FOLD)[0]
+
+    @jit
+    def tangent(m):
+        h = head(m)
+        return carray(as_pointer(h.tangent), 1, TANGENT)[0]
 
     @jit
     def factor(m):
@@ -446,6 +483,16 @@ if _jit.ENABLED:
         return carray(as_pointer(h.pivots), h.n_v, np.int64)
 
     @jit
+    def branches(m):
+        h = head(m)
+        return carray(as_pointer(h.branches), h.n_bodies, BRANCH)
+
+    @jit
+    def local(m):
+        h = head(m)
+        return carray(as_pointer(h.elimination), (6 * h.n_bodies, 6), np.float64)
+
+    @jit
     def sink(m):
         h = head(m)
         return carray(as_pointer(h.sink), h.n_sink, np.float64)
@@ -500,6 +547,9 @@ else:
     def fold(m: Any) -> Any:
         return m.fold[0]
 
+    def tangent(m: Any) -> Any:
+        return m.tangent[0]
+
     def factor(m: Any) -> Any:
         return m.factor
 
@@ -535,6 +585,12 @@ else:
 
     def pivots(m: Any) -> Any:
         return m.pivots
+
+    def branches(m: Any) -> Any:
+        return m.branches
+
+    def local(m: Any) -> Any:
+        return m.elimination
 
     def sink(m: Any) -> Any:
         return m.sink

@@ -703,87 +703,87 @@ def _quaternion_acceleration_tangents(m, b):
 
 @jit
 def put_velocity(m, b, row, Kx, K, n, scale):
-    """See `_put_velocity`."""
-    _put_velocity(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, scale)
-
-
-@stage("iiiiiiiif")
-def _put_velocity(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):
     """Tangent blocks scale (Kx, K), n rows, with respect to (xdot, w) of body b; with momenta by the chain rule to
     the columns of q and p."""
-    Kx = matrix_at(Kx_at, Kx_step)
-    K = matrix_at(K_at, K_step)
+    if bodies(m)[b].nt == 3:
+        _put_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale)
+    put_rotation_velocity(m, b, row, K, n, scale)
+
+
+@stage("iiiiiif")
+def _put_translation(m, b, row, Kx_at, Kx_step, n, scale):
+    """Of the velocities, or accelerations, of the reference point."""
     h = head(m)
     o = bodies(m)[b]
-    v = h.n_q + o.iv
+    if h.momenta == 1:
+        scale /= o.mass
+    put_block(m, row, h.n_q + o.iv, matrix_at(Kx_at, Kx_step), n, 3, scale)
+
+
+@jit
+def put_rotation_velocity(m, b, row, K, n, scale):
+    """The part of w alone."""
+    _put_rotation_velocity(m, b, row, address(K), K.strides[0] // 8, n, scale)
+
+
+@stage("iiiiiif")
+def _put_rotation_velocity(m, b, row, K_at, K_step, n, scale):
+    h = head(m)
+    o = bodies(m)[b]
     if h.momenta == 0:
-        if o.nt == 3:
-            put_block(m, row, v, Kx, n, 3, scale)
-            v += 3
-        put_block(m, row, v, K, n, o.nr, scale)
+        put_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale)
     else:
-        _put_velocity_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale)
+        _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale)
 
 
-@stage("iiiiiiiif", "momenta")
-def _put_velocity_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, scale):
-    Kx = matrix_at(Kx_at, Kx_step)
+@stage("iiiiiif", "momenta")
+def _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
-    v = h.n_q + o.iv
     s = states(m)[b]
-    if o.nt == 3:
-        put_block(m, row, v, Kx, n, 3, scale / o.mass)
-        v += 3
     if h.kind == QUATERNION_RATE:
         _chain(K, s.U, n, 4, s.T4)
         put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
         _chain(K, s.V, n, 4, s.T4)
     else:
         _chain_directors(K, o.euler_inverse, n, s.T4)
-    put_block(m, row, v, s.T4, n, o.nr, scale)
+    put_block(m, row, h.n_q + o.iv + o.nt, s.T4, n, o.nr, scale)
 
 
 @jit
 def put_acceleration(m, b, row, Kx, K, n, c, scale):
-    """See `_put_acceleration`."""
-    _put_acceleration(m, b, row, address(Kx), Kx.strides[0] // 8, address(K), K.strides[0] // 8, n, c, scale)
-
-
-@stage("iiiiiiiiff")
-def _put_acceleration(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c, scale):
     """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v, all times
-    scale; with
-    momenta wdot also depends on q and p."""
-    Kx = matrix_at(Kx_at, Kx_step)
-    K = matrix_at(K_at, K_step)
+    scale; with momenta wdot also depends on q and p."""
+    if bodies(m)[b].nt == 3 and (c != 0.0 or head(m).mode != 0):
+        _put_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale * c)
+    put_rotation_acceleration(m, b, row, K, n, c, scale)
+
+
+@jit
+def put_rotation_acceleration(m, b, row, K, n, c, scale):
+    """The part of wdot alone."""
+    _put_rotation_acceleration(m, b, row, address(K), K.strides[0] // 8, n, c, scale)
+
+
+@stage("iiiiiiff")
+def _put_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
     h = head(m)
     o = bodies(m)[b]
-    v = h.n_q + o.iv
     if h.momenta == 0:
-        if c == 0.0 and h.mode == 0:
-            return
-        if o.nt == 3:
-            put_block(m, row, v, Kx, n, 3, scale * c)
-            v += 3
-        put_block(m, row, v, K, n, o.nr, scale * c)
+        if c != 0.0 or h.mode != 0:
+            put_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
     else:
-        _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c, scale)
+        _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
 
 
-@stage("iiiiiiiiff", "momenta")
-def _put_acceleration_by_momenta(m, b, row, Kx_at, Kx_step, K_at, K_step, n, c, scale):
-    Kx = matrix_at(Kx_at, Kx_step)
+@stage("iiiiiiff", "momenta")
+def _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
-    v = h.n_q + o.iv
+    v = h.n_q + o.iv + o.nt
     s = states(m)[b]
-    if o.nt == 3:
-        if c != 0.0 or h.mode != 0:
-            put_block(m, row, v, Kx, n, 3, scale * c / o.mass)
-        v += 3
     if h.kind == QUATERNION_RATE:
         _chain(K, s.Ud, n, 4, s.T4)
         put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.kernels._jit import jit, stage
-from rbdae.kernels.block import bodies, bushings, head, states
+from rbdae.kernels.block import bodies, bushings, head, states, tangent
 from rbdae.kernels.bodies import put_velocity
 from rbdae.kernels.primitives import _combine, add_natural, columns_of
 from rbdae.kernels.sink import put_block
@@ -137,7 +137,7 @@ def _put_spring_rate(m, row, i, s1, s2):
         put_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
     # columns of the velocities, Kx and Kw in T and KT
     columns_of(h.kind, A, s2, s.B, o2.nr, T)
-    R = s.D2  # free here: the second-order tangents are made after the forces
+    R = tangent(m).work[0]
     if o1.nt == 3:
         for k in range(3):
             for j in range(3):
@@ -153,6 +153,6 @@ def _put_spring_rate(m, row, i, s1, s2):
     for k in range(o1.nr):
         for j in range(3):
             W[k, j] *= x2
-    V = s.W
+    V = tangent(m).square
     _transposed_times(L, R, o1.nr, o2.nr, V)
     put_velocity(m, b2, r, W, V, o1.nr, 1.0)

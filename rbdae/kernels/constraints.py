@@ -10,7 +10,7 @@ from __future__ import annotations
 from rbdae.kernels._jit import address, jit, stage, vector_at
 from rbdae.kernels.block import head, vectors
 from rbdae.kernels.bodies import internal_residual, internal_tangent
-from rbdae.kernels.primitives import primitive_residual, primitive_tangents, put_primitive_rows
+from rbdae.kernels.primitives import primitive_residual, put_primitive_rows
 
 
 @jit
@@ -37,7 +37,7 @@ def _add_baumgarte_rows(m, out_at, row):
 
 @jit
 def put_constraint_rows(m, row, level, c):
-    """Their tangent, c being the factor of the rates; needs `primitive_tangents` at this level."""
+    """Their tangent, c being the factor of the rates; needs `gradients`."""
     internal_tangent(m, row, level, c, 1.0)
     put_primitive_rows(m, row, level, c, 1.0)
     if level == 2:
@@ -46,10 +46,8 @@ def put_constraint_rows(m, row, level, c):
 
 @stage("ii", "baumgarte")
 def _put_baumgarte_rows(m, row):
-    """Leaves the tangents of the primitives at the velocity level."""
     h = head(m)
     for level in range(2):
         f = h.stiffness if level == 0 else h.damping
-        primitive_tangents(m, level)
         internal_tangent(m, row, level, 0.0, f)
         put_primitive_rows(m, row, level, 0.0, f)

@@ -11,10 +11,16 @@ mu is in the scratch vector 6.
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, QUATERNION_RATE, bodies, head, primitives, rows, states, vectors
+from rbdae.kernels.block import ANGULAR, QUATERNION_RATE, bodies, head, primitives, rows, states, tangent, vectors
 from rbdae.kernels.bodies import _pull_back_quaternion, internal_columns, symmetric
 from rbdae.kernels.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
-from rbdae.kernels.primitives import add_natural, chart_tangents, put_hessian, put_primitive_columns
+from rbdae.kernels.primitives import (
+    add_natural,
+    chart_tangents,
+    put_gradient_columns,
+    put_hessian,
+    put_primitive_columns,
+)
 from rbdae.kernels.sink import put_block, put_transposed
 
 
@@ -94,7 +100,7 @@ def add_corrections(m, out_at):
 @stage("iif", "corrected")
 def put_corrections(m, column, scale):
     """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
-    `column` on. Needs `primitive_tangents`."""
+    `column` on. Needs `gradients`."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -163,10 +169,11 @@ def _put_angular_columns(m, column, scale):
                 continue
             n = o.iq
             if o.nt == 3:
-                put_transposed(m, n, column + p.row, r.Gx[side], 3, p.n, scale)
+                put_gradient_columns(m, i, side, n, column + p.row, scale)
                 n += 3
-            _times_kinematics(r.Gw[side], states(m)[b].N, p.n, o.na, r.work[side])
-            put_transposed(m, n, column + p.row, r.work[side], o.na, p.n, scale)
+            work = tangent(m).work[side]
+            _times_kinematics(r.Gw[side], states(m)[b].N, p.n, o.na, work)
+            put_transposed(m, n, column + p.row, work, o.na, p.n, scale)
 
 
 @stage("i", "corrected bilinear")
@@ -190,8 +197,9 @@ def _put_correction_stiffness(m):
             if o.fixed == 1:
                 continue
             if h.kind == ANGULAR:
-                _times_kinematics(r.Pw[side], S[b].N, 3, o.na, r.work[0])
-                _times_kinematics(r.Qw[side], S[b].N, 3, o.na, r.work[1])
-                put_hessian(m, i, side, o.iq, o.na, r.work[0], r.work[1], f)
+                work = tangent(m).work
+                _times_kinematics(r.Pw[side], S[b].N, 3, o.na, work[0])
+                _times_kinematics(r.Qw[side], S[b].N, 3, o.na, work[1])
+                put_hessian(m, i, side, o.iq, o.na, work[0], work[1], f)
             else:
                 put_hessian(m, i, side, o.iq, o.nr, r.Pw[side], r.Qw[side], f)

@@ -1,23 +1,48 @@
-"""Kernels of the null-space form of any joints, trees and closed loops: the square system of a gauge S.
+"""Kernels of the null-space form of any joints, trees and closed loops: the square system of the rows S.
 
-w = (xdot, Omega) of all bodies follows from the independent quasi-velocities nu = S w, S a constant matrix, by
+w = (xdot, Omega) of all bodies follows from the independent quasi-velocities nu = S w by
 
     [G(q, t)] w = [-g_I(q, t)],    so T = [G]^-1 [0],    G T = 0, S T = I
     [   S   ]     [    nu    ]            [S]    [I]
 
-and wdot likewise from (-g_II, nudot). Dense elimination with partial pivoting, O(n_v^3): for mechanisms with n_v up to
-a few hundred. Equations that are left out (`keep`) have no row here.
+and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S for each joint, counted in the frame of its
+body, and are solved body by body (`branches`). Loops have a constant S, a gauge, and dense elimination with partial
+pivoting, O(n_v^3): for mechanisms with n_v up to a few hundred. Equations that are left out (`keep`) have no row here.
 """
 
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, jit, stage, vector_at
-from rbdae.kernels.block import bodies, elimination, gauge, head, pivots, primitives, rows, states, tree, vectors, wide
+from rbdae.kernels.block import (
+    BY_BRANCHES,
+    bodies,
+    elimination,
+    gauge,
+    head,
+    pivots,
+    primitives,
+    rows,
+    states,
+    tree,
+    vectors,
+    wide,
+)
 from rbdae.kernels.bodies import accelerate, clear_accelerations, move, velocity_basis
+from rbdae.kernels.branches import (
+    factorise_branches,
+    frame_rate_tangents,
+    frame_tangents,
+    put_frame_stiffness,
+    select_branch_rates,
+    select_branch_tangent,
+    solve_branches,
+    solve_branches_columns,
+    solve_branches_transposed,
+    subtract_frame_rates,
+)
 from rbdae.kernels.primitives import (
     gradients,
     primitive_residual,
-    primitive_tangents,
     primitive_vectors,
     put_primitive_rows,
 )
@@ -54,8 +79,16 @@ def _gather_gradients(m, out):
             n += 1
 
 
-@stage("i", "gauge")
-def _factorise_gauge(m):
+@jit
+def _factorise(m):
+    if head(m).reduced == BY_BRANCHES:
+        factorise_branches(m)
+    else:
+        _factorise_loops(m)
+
+
+@stage("i", "loops")
+def _factorise_loops(m):
     """The elimination matrix becomes P L U of [G; S]."""
     h = head(m)
     A = elimination(m)
@@ -86,9 +119,17 @@ def _factorise_gauge(m):
                     A[i, j] -= t * A[k, j]
 
 
-@stage("ii", "gauge")
-def _solve(m, x_at):
+@jit
+def _solve(m, x):
     """x = [G; S]^-1 x."""
+    if head(m).reduced == BY_BRANCHES:
+        solve_branches(m, address(x))
+    else:
+        _solve_loops(m, address(x))
+
+
+@stage("ii", "loops")
+def _solve_loops(m, x_at):
     x = vector_at(x_at)
     A = elimination(m)
     P = pivots(m)
@@ -110,9 +151,17 @@ def _solve(m, x_at):
         x[i] = t / A[i, i]
 
 
-@stage("ii", "gauge")
-def solve_transposed(m, x_at):
+@jit
+def solve_transposed(m, x):
     """x = [G; S]^-T x: first the multipliers of the joints, then T^T x."""
+    if head(m).reduced == BY_BRANCHES:
+        solve_branches_transposed(m, address(x))
+    else:
+        _solve_loops_transposed(m, address(x))
+
+
+@stage("ii", "loops")
+def _solve_loops_transposed(m, x_at):
     x = vector_at(x_at)
     A = elimination(m)
     P = pivots(m)
@@ -133,9 +182,17 @@ def solve_transposed(m, x_at):
             x[P[k]] = t
 
 
-@stage("iii", "gauge")
+@jit
 def _solve_columns(m, plane, n_columns):
     """[G; S]^-1 times the first columns of a scratch matrix, in place; row operations over contiguous columns."""
+    if head(m).reduced == BY_BRANCHES:
+        solve_branches_columns(m, plane, n_columns)
+    else:
+        _solve_loops_columns(m, plane, n_columns)
+
+
+@stage("iii", "loops")
+def _solve_loops_columns(m, plane, n_columns):
     X = tree(m)[plane]
     A = elimination(m)
     P = pivots(m)
@@ -197,10 +254,10 @@ def velocities_from_nu(m, y_at, offset):
     primitive_vectors(m, 1)
     velocity_basis(m)
     gradients(m)
-    _factorise_gauge(m)
+    _factorise(m)
     _known(m, y_at, offset, 1)
     x = vectors(m)[2]
-    _solve(m, address(x))
+    _solve(m, x)
     for b in range(h.n_bodies):
         i = B[b].iv
         if B[b].nt == 3:
@@ -221,7 +278,9 @@ def accelerations_from_nu(m, yd_at, offset):
     primitive_vectors(m, 2)
     _known(m, yd_at, offset, 2)
     x = vectors(m)[2]
-    _solve(m, address(x))
+    if head(m).reduced == BY_BRANCHES:
+        subtract_frame_rates(m, address(x))
+    _solve(m, x)
     for b in range(head(m).n_bodies):
         i = B[b].iv
         if B[b].nt == 3:
@@ -232,9 +291,17 @@ def accelerations_from_nu(m, yd_at, offset):
             S[b].wd[k] = x[i + k]
 
 
-@stage("iiii", "gauge")
-def select_quasi_velocities(m, w_at, out_at, row):
-    """out[row:row + nnu] = S w."""
+@jit
+def select_rates(m, vd, out, row):
+    """out[row:row + nnu] = nudot = S vdot + Sdot w."""
+    if head(m).reduced == BY_BRANCHES:
+        select_branch_rates(m, address(vd), address(out), row)
+    else:
+        _select_loop_rates(m, address(vd), address(out), row)
+
+
+@stage("iiii", "loops")
+def _select_loop_rates(m, w_at, out_at, row):
     w = vector_at(w_at)
     out = vector_at(out_at)
     h = head(m)
@@ -259,6 +326,13 @@ def place_gauge_forces(m):
             if C[i].keep[k] == 1:
                 la[C[i].row + k] = -z[n]
                 n += 1
+
+
+@jit
+def put_rows_stiffness(m, row):
+    """-d(S^T sigma)/dq in the rows of the dynamics, after `solve_transposed` to the scratch vector 1."""
+    if head(m).reduced == BY_BRANCHES:
+        put_frame_stiffness(m, row)
 
 
 @stage("i", "gauge")
@@ -294,7 +368,6 @@ def gauge_tangents(m, order):
     for i in range(h.n_v):
         for j in range(h.n_q):
             Q[i, j] = 0.0
-    primitive_tangents(m, 1)
     sink_to_wide(m)
     put_primitive_rows(m, 0, 1, 0.0, 1.0)
     n = 0
@@ -304,6 +377,8 @@ def gauge_tangents(m, order):
                 for j in range(h.n_q):
                     Q[n, j] = -W[C[i].row + k, j]
                 n += 1
+    if h.reduced == BY_BRANCHES:
+        frame_tangents(m)
     _solve_columns(m, 1, h.n_q)
     if order < 2:
         return
@@ -312,7 +387,6 @@ def gauge_tangents(m, order):
             A[i, j] = 0.0
         for j in range(h.n_nu):
             N[i, j] = 0.0
-    primitive_tangents(m, 2)
     sink_to_wide(m)
     put_primitive_rows(m, 0, 2, 0.0, 1.0)
     n = 0
@@ -331,13 +405,24 @@ def gauge_tangents(m, order):
                     for j in range(h.n_nu):
                         N[n, j] -= t * T[l, j]
             n += 1
+    if h.reduced == BY_BRANCHES:
+        frame_rate_tangents(m)
     _solve_columns(m, 2, h.n_q)
     _solve_columns(m, 3, h.n_nu)
 
 
-@stage("i", "gauge")
+@jit
 def select_tangent(m):
-    """tree(m)[4] = S times the tangent of vdot in the first nv rows of the scratch matrix, with respect to (q, nu)."""
+    """tree(m)[4] = the tangent of nudot with respect to (q, nu), from that of vdot in the first nv rows of the scratch
+    matrix; both with the sign that it has there, minus."""
+    if head(m).reduced == BY_BRANCHES:
+        select_branch_tangent(m)
+    else:
+        _select_loop_tangent(m)
+
+
+@stage("i", "loops")
+def _select_loop_tangent(m):
     h = head(m)
     S = gauge(m)
     W = wide(m)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, entry, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, BY_GAUGE, BY_TREE, bodies, head, states, vectors
+from rbdae.kernels.block import ANGULAR, BY_TREE, bodies, head, states, vectors
 from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
 from rbdae.kernels.drives import set_time
@@ -11,7 +11,6 @@ from rbdae.kernels.gauge import velocities_from_nu
 from rbdae.kernels.primitives import (
     clear_dropped,
     primitive_residual,
-    primitive_tangents,
     primitive_vectors,
     put_primitive_rows,
 )
@@ -27,7 +26,7 @@ def locate(m, y_at):
     place(m)
     if h.reduced == BY_TREE:
         from_nu(m, y_at, h.n_q, 0)
-    elif h.reduced == BY_GAUGE:
+    elif h.reduced != 0:
         velocities_from_nu(m, y_at, h.n_q)
     else:
         gather_velocities(m, y_at, h.n_q)
@@ -137,7 +136,6 @@ def put_position_rows(m, row):
             put_block(m, row + b, o.iq + o.nt, s.T1, 1, 4, 1.0)
         elif n == 6:
             _put_orthonormality(m, b, row + 6 * b)
-    primitive_tangents(m, 0)
     put_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
 
 

@@ -13,9 +13,9 @@ those of P and Q, which are 3 x n matrices per body (null-space paper, sections 
 from __future__ import annotations
 
 from rbdae.kernels._jit import jit, stage, vector_at
-from rbdae.kernels.block import DIRECTOR_RATE, bodies, head, primitives, rows, states, vectors
-from rbdae.kernels.bodies import put_acceleration, put_velocity
-from rbdae.kernels.sink import put, put_block, put_transposed
+from rbdae.kernels.block import DIRECTOR_RATE, bodies, head, primitives, rows, states, tangent, vectors
+from rbdae.kernels.bodies import put_acceleration, put_rotation_acceleration, put_rotation_velocity, put_velocity
+from rbdae.kernels.sink import put, put_block, put_identity, put_transposed
 
 
 @jit
@@ -206,7 +206,7 @@ def _times(f, T, n, scale, out):
 
 @stage("i", "joints")
 def gradients(m):
-    """G with respect to (xdot, w): Gx, Gw of both sides; needs B (or K) of the bodies and P, Q."""
+    """G with respect to (xdot, w): Gx, Gw of both sides; needs B of the bodies and P, Q."""
     h = head(m)
     C = primitives(m)
     R = rows(m)
@@ -220,25 +220,34 @@ def gradients(m):
             if B[b].fixed == 1:
                 continue
             n = B[b].nr
-            ax = p.A[4 * side]
-            columns_of(h.kind, p.A, side, S[b].B, n, r.Pw[side])
             if p.linear == 1:
+                columns_of(h.kind, p.A, side, S[b].B, n, r.Gw[side])
                 for k in range(3):
                     for j in range(3):
                         r.Gx[side, k, j] = 0.0
-                    r.Gx[side, k, k] = ax
-                    for j in range(n):
-                        r.Gw[side, k, j] = r.Pw[side, k, j]
+                    r.Gx[side, k, k] = p.A[4 * side]
             else:
-                bx = p.B[4 * side]
-                columns_of(h.kind, p.B, side, S[b].B, n, r.Qw[side])
-                for k in range(3):
-                    r.Gx[side, 0, k] = p.scale * (ax * r.Q[k] + bx * r.P[k])
-                _zero(r.Gw[side], n, 1)
-                _times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
-                _times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
+                _bilinear_gradient(m, i, side)
             if p.whole == 0:
                 _drop_gradient(m, i, side)
+
+
+@stage("iii", "bilinear")
+def _bilinear_gradient(m, i, side):
+    """scale (Q^T dP + P^T dQ)."""
+    kind = head(m).kind
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    b = p.body[side]
+    n = bodies(m)[b].nr
+    D = states(m)[b].B
+    columns_of(kind, p.A, side, D, n, r.Pw[side])
+    columns_of(kind, p.B, side, D, n, r.Qw[side])
+    for k in range(3):
+        r.Gx[side, 0, k] = p.scale * (p.A[4 * side] * r.Q[k] + p.B[4 * side] * r.P[k])
+    _zero(r.Gw[side], n, 1)
+    _times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
+    _times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
 
 
 @stage("iii", "redundant")
@@ -256,16 +265,17 @@ def _drop_gradient(m, i, side):
 
 @stage("iii", "redundant")
 def _drop_tangent(m, i, side):
+    """Likewise their tangents."""
     p = primitives(m)[i]
-    r = rows(m)[i]
+    c = tangent(m)
     for k in range(p.n):
         if p.keep[k] == 0:
             for j in range(3):
-                r.Cx[side, k, j] = 0.0
-                r.Cu[side, k, j] = 0.0
+                c.Cx[side, k, j] = 0.0
+                c.Cu[side, k, j] = 0.0
             for j in range(9):
-                r.Ca[side, k, j] = 0.0
-                r.Cw[side, k, j] = 0.0
+                c.Ca[side, k, j] = 0.0
+                c.Cw[side, k, j] = 0.0
 
 
 @stage("iii", "redundant")
@@ -304,98 +314,143 @@ def put_dropped(m, row, column, scale):
                 put(m, row + p.row + k, column + p.row + k, scale)
 
 
-@stage("ii", "joints")
-def primitive_tangents(m, level):
-    """Tangents of the constraint rows of all primitives at one level: Cx, Ca, Cu, Cw, and Gx, Gw."""
-    gradients(m)
+@stage("iiiff", "joints")
+def put_primitive_rows(m, row, level, c, scale):
+    """scale times the rows of the joint constraints at one level, c being the factor of the rates at level 2; needs
+    `gradients` from the velocity level on, and the tangents of the bodies up to the level."""
     h = head(m)
     C = primitives(m)
-    R = rows(m)
-    S = states(m)
     B = bodies(m)
     for i in range(h.n_primitives):
         p = C[i]
-        r = R[i]
         for side in range(2):
-            b = p.body[side]
-            o = B[b]
-            if o.fixed == 1:
+            if B[p.body[side]].fixed == 1:
                 continue
-            s = S[b]
-            ax = p.A[4 * side]
-            bx = p.B[4 * side]
-            linear = p.linear == 1
-            if linear and h.kind == DIRECTOR_RATE and level > 0:
-                continue  # constant gradient: these tangents stay zero
-            columns_of(h.kind, p.A, side, s.D0, o.na, r.Pa[side])
-            if not linear:
-                columns_of(h.kind, p.B, side, s.D0, o.na, r.Qa[side])
-            if h.kind != DIRECTOR_RATE:
-                if level > 0:
-                    columns_of(h.kind, p.A, side, s.D1, o.na, r.Pda[side])
-                    if not linear:
-                        columns_of(h.kind, p.B, side, s.D1, o.na, r.Qda[side])
-                if level > 1:
-                    columns_of(h.kind, p.A, side, s.D2, o.na, r.Pdda[side])
-                    if not linear:
-                        columns_of(h.kind, p.B, side, s.D2, o.na, r.Qdda[side])
-            if linear:
-                if level == 0:
-                    for k in range(3):
-                        for j in range(3):
-                            r.Cx[side, k, j] = 0.0
-                        r.Cx[side, k, k] = ax
-                        for j in range(o.na):
-                            r.Ca[side, k, j] = r.Pa[side, k, j]
-                elif level == 1:
-                    for k in range(3):
-                        for j in range(o.na):
-                            r.Ca[side, k, j] = r.Pda[side, k, j]
-                else:
-                    for k in range(3):
-                        for j in range(o.na):
-                            r.Ca[side, k, j] = r.Pdda[side, k, j]
-                    columns_of(h.kind, p.A, side, s.W, o.nr, r.Cw[side])
-                if p.whole == 0:
-                    _drop_tangent(m, i, side)
-                continue
-            f = p.scale
-            _zero(r.Ca[side], o.na, 1)
-            if level == 0:
-                for k in range(3):
-                    r.Cx[side, 0, k] = f * (ax * r.Q[k] + bx * r.P[k])
-                _times(r.Q, r.Pa[side], o.na, f, r.Ca[side])
-                _times(r.P, r.Qa[side], o.na, f, r.Ca[side])
-            elif level == 1:
-                for k in range(3):
-                    r.Cx[side, 0, k] = f * (ax * r.Qd[k] + bx * r.Pd[k])
-                _times(r.Qd, r.Pa[side], o.na, f, r.Ca[side])
-                _times(r.Pd, r.Qa[side], o.na, f, r.Ca[side])
-                if h.kind != DIRECTOR_RATE:
-                    _times(r.Q, r.Pda[side], o.na, f, r.Ca[side])
-                    _times(r.P, r.Qda[side], o.na, f, r.Ca[side])
+            if p.linear == 1:
+                _put_linear_row(m, i, side, row + p.row, level, c, scale)
             else:
-                for k in range(3):
-                    r.Cx[side, 0, k] = f * (ax * r.Qdd[k] + bx * r.Pdd[k])
-                    r.Cu[side, 0, k] = 2.0 * f * (ax * r.Qd[k] + bx * r.Pd[k])
-                _times(r.Qdd, r.Pa[side], o.na, f, r.Ca[side])
-                _times(r.Pdd, r.Qa[side], o.na, f, r.Ca[side])
-                _zero(r.Cw[side], o.nr, 1)
-                _times(r.Qd, r.Pw[side], o.nr, 2.0 * f, r.Cw[side])
-                _times(r.Pd, r.Qw[side], o.nr, 2.0 * f, r.Cw[side])
-                if h.kind != DIRECTOR_RATE:
-                    _times(r.Q, r.Pdda[side], o.na, f, r.Ca[side])
-                    _times(r.P, r.Qdda[side], o.na, f, r.Ca[side])
-                    _times(r.Qd, r.Pda[side], o.na, 2.0 * f, r.Ca[side])
-                    _times(r.Pd, r.Qda[side], o.na, 2.0 * f, r.Ca[side])
-                    columns_of(h.kind, p.A, side, s.W, o.nr, r.work[side])
-                    _times(r.Q, r.work[side], o.nr, f, r.Cw[side])
-                    columns_of(h.kind, p.B, side, s.W, o.nr, r.work[side])
-                    _times(r.P, r.work[side], o.nr, f, r.Cw[side])
-            if p.moving == 1 and level > 0:
-                _add_moving_tangents(m, i, side, level)
-            if p.whole == 0:
-                _drop_tangent(m, i, side)
+                _put_bilinear_row(m, i, side, row + p.row, level, c, scale)
+
+
+@stage("iiiiiff", "joints")
+def _put_linear_row(m, i, side, row, level, c, scale):
+    """P = s(t) is linear in the natural coordinates: only those of the rotation have tangents that change."""
+    h = head(m)
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    b = p.body[side]
+    o = bodies(m)[b]
+    s = states(m)[b]
+    T = tangent(m)
+    if o.nt == 3:
+        f = scale * p.A[4 * side]
+        if level > 0 and h.momenta == 1:
+            f /= o.mass
+        if level == 2:
+            f *= c
+        column = o.iq if level == 0 else h.n_q + o.iv
+        if f != 0.0 or h.mode != 0:
+            for k in range(3):
+                put(m, row + k, column + k, f * p.keep[k])
+    if level == 0:
+        columns_of(h.kind, p.A, side, s.D0, o.na, T.Ca[side])
+    elif h.kind != DIRECTOR_RATE:
+        if level == 1:
+            columns_of(h.kind, p.A, side, s.D1, o.na, T.Ca[side])
+        else:
+            columns_of(h.kind, p.A, side, s.D2, o.na, T.Ca[side])
+            columns_of(h.kind, p.A, side, s.W, o.nr, T.Cw[side])
+    if p.whole == 0:
+        _drop_tangent(m, i, side)
+    if level == 0 or h.kind != DIRECTOR_RATE:
+        put_block(m, row, o.iq + o.nt, T.Ca[side], 3, o.na, scale)
+    if level == 1:
+        put_rotation_velocity(m, b, row, r.Gw[side], 3, scale)
+    elif level == 2:
+        if h.kind != DIRECTOR_RATE:
+            put_rotation_velocity(m, b, row, T.Cw[side], 3, scale)
+        put_rotation_acceleration(m, b, row, r.Gw[side], 3, c, scale)
+
+
+@stage("iiiiiff", "bilinear")
+def _put_bilinear_row(m, i, side, row, level, c, scale):
+    r = rows(m)[i]
+    p = primitives(m)[i]
+    b = p.body[side]
+    o = bodies(m)[b]
+    T = tangent(m)
+    _bilinear_tangents(m, i, side, level)
+    if p.moving == 1 and level > 0:
+        _add_moving_tangents(m, i, side, level)
+    if p.whole == 0:
+        _drop_tangent(m, i, side)
+    if o.nt == 3:
+        put_block(m, row, o.iq, T.Cx[side], 1, 3, scale)
+    put_block(m, row, o.iq + o.nt, T.Ca[side], 1, o.na, scale)
+    if level == 1:
+        put_velocity(m, b, row, r.Gx[side], r.Gw[side], 1, scale)
+    elif level == 2:
+        put_velocity(m, b, row, T.Cu[side], T.Cw[side], 1, scale)
+        put_acceleration(m, b, row, r.Gx[side], r.Gw[side], 1, c, scale)
+
+
+@stage("iiii", "bilinear")
+def _bilinear_tangents(m, i, side, level):
+    """Cx, Ca and, at level 2, Cu, Cw: tangents of the row with respect to x, a, xdot, w."""
+    h = head(m)
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    b = p.body[side]
+    o = bodies(m)[b]
+    s = states(m)[b]
+    T = tangent(m)
+    ax = p.A[4 * side]
+    bx = p.B[4 * side]
+    f = p.scale
+    Ca = T.Ca[side]
+    Pa = T.Pa[side]
+    Qa = T.Qa[side]
+    columns_of(h.kind, p.A, side, s.D0, o.na, Pa)
+    columns_of(h.kind, p.B, side, s.D0, o.na, Qa)
+    if h.kind != DIRECTOR_RATE and level > 0:
+        columns_of(h.kind, p.A, side, s.D1, o.na, T.Pda[side])
+        columns_of(h.kind, p.B, side, s.D1, o.na, T.Qda[side])
+    _zero(Ca, o.na, 1)
+    if level == 0:
+        for k in range(3):
+            T.Cx[side, 0, k] = f * (ax * r.Q[k] + bx * r.P[k])
+        _times(r.Q, Pa, o.na, f, Ca)
+        _times(r.P, Qa, o.na, f, Ca)
+    elif level == 1:
+        for k in range(3):
+            T.Cx[side, 0, k] = f * (ax * r.Qd[k] + bx * r.Pd[k])
+        _times(r.Qd, Pa, o.na, f, Ca)
+        _times(r.Pd, Qa, o.na, f, Ca)
+        if h.kind != DIRECTOR_RATE:
+            _times(r.Q, T.Pda[side], o.na, f, Ca)
+            _times(r.P, T.Qda[side], o.na, f, Ca)
+    else:
+        Cw = T.Cw[side]
+        for k in range(3):
+            T.Cx[side, 0, k] = f * (ax * r.Qdd[k] + bx * r.Pdd[k])
+            T.Cu[side, 0, k] = 2.0 * f * (ax * r.Qd[k] + bx * r.Pd[k])
+        _times(r.Qdd, Pa, o.na, f, Ca)
+        _times(r.Pdd, Qa, o.na, f, Ca)
+        _zero(Cw, o.nr, 1)
+        _times(r.Qd, r.Pw[side], o.nr, 2.0 * f, Cw)
+        _times(r.Pd, r.Qw[side], o.nr, 2.0 * f, Cw)
+        if h.kind != DIRECTOR_RATE:
+            work = T.work[side]
+            _times(r.Qd, T.Pda[side], o.na, 2.0 * f, Ca)
+            _times(r.Pd, T.Qda[side], o.na, 2.0 * f, Ca)
+            columns_of(h.kind, p.A, side, s.D2, o.na, work)
+            _times(r.Q, work, o.na, f, Ca)
+            columns_of(h.kind, p.B, side, s.D2, o.na, work)
+            _times(r.P, work, o.na, f, Ca)
+            columns_of(h.kind, p.A, side, s.W, o.nr, work)
+            _times(r.Q, work, o.nr, f, Cw)
+            columns_of(h.kind, p.B, side, s.W, o.nr, work)
+            _times(r.P, work, o.nr, f, Cw)
 
 
 @stage("iiii", "rheonomic")
@@ -407,49 +462,21 @@ def _add_moving_tangents(m, i, side, level):
     b = p.body[side]
     o = bodies(m)[b]
     s = states(m)[b]
+    T = tangent(m)
     f = p.scale
-    work = r.work[side]
+    work = T.work[side]
     columns_of(h.kind, p.Ad, side, s.D0, o.na, work)
     if level == 1:
-        _times(r.Q, work, o.na, f, r.Ca[side])
+        _times(r.Q, work, o.na, f, T.Ca[side])
         return
-    _times(r.Qd, work, o.na, 2.0 * f, r.Ca[side])
+    _times(r.Qd, work, o.na, 2.0 * f, T.Ca[side])
     columns_of(h.kind, p.Add, side, s.D0, o.na, work)
-    _times(r.Q, work, o.na, f, r.Ca[side])
+    _times(r.Q, work, o.na, f, T.Ca[side])
     if h.kind != DIRECTOR_RATE:
         columns_of(h.kind, p.Ad, side, s.D1, o.na, work)
-        _times(r.Q, work, o.na, 2.0 * f, r.Ca[side])
+        _times(r.Q, work, o.na, 2.0 * f, T.Ca[side])
     columns_of(h.kind, p.Ad, side, s.B, o.nr, work)
-    _times(r.Q, work, o.nr, 2.0 * f, r.Cw[side])
-
-
-@stage("iiiff", "joints")
-def put_primitive_rows(m, row, level, c, scale):
-    """scale times the rows of the joint constraints at one level, c being the factor of the rates at level 2."""
-    h = head(m)
-    C = primitives(m)
-    R = rows(m)
-    B = bodies(m)
-    for i in range(h.n_primitives):
-        p = C[i]
-        r = R[i]
-        n = row + p.row
-        for side in range(2):
-            b = p.body[side]
-            o = B[b]
-            if o.fixed == 1:
-                continue
-            linear = p.linear == 1
-            if o.nt == 3 and (level == 0 or not linear):
-                put_block(m, n, o.iq, r.Cx[side], p.n, 3, scale)
-            if level == 0 or not linear or h.kind != DIRECTOR_RATE:
-                put_block(m, n, o.iq + o.nt, r.Ca[side], p.n, o.na, scale)
-            if level == 1:
-                put_velocity(m, b, n, r.Gx[side], r.Gw[side], p.n, scale)
-            elif level == 2:
-                if not linear or h.kind != DIRECTOR_RATE:
-                    put_velocity(m, b, n, r.Cu[side], r.Cw[side], p.n, scale)
-                put_acceleration(m, b, n, r.Gx[side], r.Gw[side], p.n, c, scale)
+    _times(r.Q, work, o.nr, 2.0 * f, T.Cw[side])
 
 
 @stage("iiif", "joints")
@@ -467,9 +494,21 @@ def put_primitive_columns(m, row, column, scale):
                 continue
             n = row + o.iv
             if o.nt == 3:
-                put_transposed(m, n, column + p.row, r.Gx[side], 3, p.n, scale)
+                put_gradient_columns(m, i, side, n, column + p.row, scale)
                 n += 3
             put_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
+
+
+@jit
+def put_gradient_columns(m, i, side, row, column, scale):
+    """scale Gx^T of one side."""
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    if p.linear == 1:
+        for k in range(3):
+            put(m, row + k, column + k, scale * r.Gx[side, k, k])
+    else:
+        put_transposed(m, row, column, r.Gx[side], 3, 1, scale)
 
 
 @jit
@@ -482,17 +521,16 @@ def put_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
     T = states(m)[b1].T1
     r = row
     q = column + o2.iq
-    if o1.nt == 3 and o2.nt == 3:
-        for k in range(3):
-            for j in range(3):
-                T[k, j] = 0.0
-            T[k, k] = Lx * Kx
-        put_block(m, r, q, T, 3, 3, scale)
+    # directions have no part in x: Lx, Kx are constants
     if o1.nt == 3:
-        put_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
+        if o2.nt == 3 and Lx * Kx != 0.0:
+            put_identity(m, r, q, 3, scale * Lx * Kx)
+        if Lx != 0.0:
+            put_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
         r += 3
     if o2.nt == 3:
-        put_transposed(m, r, q, L, n1, 3, scale * Kx)
+        if Kx != 0.0:
+            put_transposed(m, r, q, L, n1, 3, scale * Kx)
         q += 3
     for i in range(n1):
         for j in range(o2.na):
@@ -505,14 +543,14 @@ def chart_tangents(m, i):
     """Pa, Qa of a bilinear primitive."""
     kind = head(m).kind
     p = primitives(m)[i]
-    r = rows(m)[i]
+    T = tangent(m)
     for side in range(2):
         b = p.body[side]
         o = bodies(m)[b]
         if o.fixed == 0:
             D = states(m)[b].D0
-            columns_of(kind, p.A, side, D, o.na, r.Pa[side])
-            columns_of(kind, p.B, side, D, o.na, r.Qa[side])
+            columns_of(kind, p.A, side, D, o.na, T.Pa[side])
+            columns_of(kind, p.B, side, D, o.na, T.Qa[side])
 
 
 @jit
@@ -520,13 +558,13 @@ def put_hessian(m, i, side, row, n, P, Q, f):
     """f times the Hessian of a bilinear primitive from the row `row` of its body `side` on, whose tangents of P and Q
     (3 x n) are given; needs `chart_tangents`."""
     p = primitives(m)[i]
-    r = rows(m)[i]
+    T = tangent(m)
     b1 = p.body[side]
     for other in range(2):
         b2 = p.body[other]
         if bodies(m)[b2].fixed == 0:
-            put_pulled_back(m, row, n, 0, P, p.A[4 * side], r.Qa[other], p.B[4 * other], b1, b2, f)
-            put_pulled_back(m, row, n, 0, Q, p.B[4 * side], r.Pa[other], p.A[4 * other], b1, b2, f)
+            put_pulled_back(m, row, n, 0, P, p.A[4 * side], T.Qa[other], p.B[4 * other], b1, b2, f)
+            put_pulled_back(m, row, n, 0, Q, p.B[4 * side], T.Pa[other], p.A[4 * other], b1, b2, f)
 
 
 @stage("ii", "bilinear")

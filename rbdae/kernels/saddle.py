@@ -648,7 +648,6 @@ def _solve_joints_wide(m):
     h = head(m)
     B = bodies(m)
     C = primitives(m)
-    R = rows(m)
     W = wide(m)
     nc = h.n_wide
     nv = h.n_v
