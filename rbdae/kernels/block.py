@@ -305,7 +305,7 @@ def tangent_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
         + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
-        + [("square", scalar, (9, 9))],
+        + [("GP", scalar, (3, 6)), ("square", scalar, (9, 9))],
         align=True,
     )
 

@@ -29,6 +29,7 @@ from rbdae.kernels.block import (
     row_start,
     rows,
     states,
+    tangent,
     vectors,
     wide,
 )
@@ -648,6 +649,8 @@ def _solve_joints_wide(m):
     h = head(m)
     B = bodies(m)
     C = primitives(m)
+    R = rows(m)
+    GP = tangent(m).GP
     W = wide(m)
     nc = h.n_wide
     nv = h.n_v
@@ -673,10 +676,10 @@ def _solve_joints_wide(m):
                 add_three(W[first + k], W, o.iv + o.nt, nc, r.H[side, k])
             if o.ni == 1:
                 for k in range(p.n):
-                    add_row(W, first + k, nv + o.il, nc, r.GP[side, k, 0])
+                    add_row(W, first + k, nv + o.il, nc, GP[k, 0])
             for l in range(0, o.ni - 1, 3):
                 for k in range(p.n):
-                    add_three(W[first + k], W, nv + o.il + l, nc, r.GP[side, k, l : l + 3])
+                    add_three(W[first + k], W, nv + o.il + l, nc, GP[k, l : l + 3])
     _solve_schur_wide(m)
     for n in range(h.n_primitives):
         p = C[n]
@@ -709,9 +712,10 @@ def _quaternion_gradient(m, b, n, side):
     """GP = Gw Pi of one side of a primitive."""
     s = states(m)[b]
     r = rows(m)[n]
+    GP = tangent(m).GP
     for k in range(primitives(m)[n].n):
         g = r.Gw[side, k]
-        r.GP[side, k, 0] = g[0] * s.Pi[0, 0] + g[1] * s.Pi[1, 0] + g[2] * s.Pi[2, 0] + g[3] * s.Pi[3, 0]
+        GP[k, 0] = g[0] * s.Pi[0, 0] + g[1] * s.Pi[1, 0] + g[2] * s.Pi[2, 0] + g[3] * s.Pi[3, 0]
 
 
 @stage("iiii", "joints director-rate")
@@ -719,22 +723,23 @@ def _director_gradient(m, b, n, side):
     """GP = Gw Pi of one side of a primitive; Pi has three of six numbers in each row."""
     C = states(m)[b].C
     r = rows(m)[n]
+    GP = tangent(m).GP
     for k in range(primitives(m)[n].n):
         g = r.Gw[side, k]
         for i in range(3):
             x = g[i] * C[0, 0] + g[3 + i] * C[0, 1] + g[6 + i] * C[0, 2]
             y = g[i] * C[1, 0] + g[3 + i] * C[1, 1] + g[6 + i] * C[1, 2]
             z = g[i] * C[2, 0] + g[3 + i] * C[2, 1] + g[6 + i] * C[2, 2]
-            r.GP[side, k, i] = x if i == 0 else (y if i == 1 else z)
+            GP[k, i] = x if i == 0 else (y if i == 1 else z)
             if i == 0:
-                r.GP[side, k, 3] = 0.5 * y
-                r.GP[side, k, 4] = 0.5 * z
+                GP[k, 3] = 0.5 * y
+                GP[k, 4] = 0.5 * z
             elif i == 1:
-                r.GP[side, k, 3] += 0.5 * x
-                r.GP[side, k, 5] = 0.5 * z
+                GP[k, 3] += 0.5 * x
+                GP[k, 5] = 0.5 * z
             else:
-                r.GP[side, k, 4] += 0.5 * x
-                r.GP[side, k, 5] += 0.5 * y
+                GP[k, 4] += 0.5 * x
+                GP[k, 5] += 0.5 * y
 
 
 @stage("ii", "quaternion-rate momenta")
