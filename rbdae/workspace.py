@@ -81,6 +81,19 @@ def features(model: Model, settings: Settings) -> Features:
     return frozenset(out | {name for name, wanted in have.items() if wanted})
 
 
+_LINE = 8
+"""Numbers in a cache line: vector instructions that cross the end of one take twice as long."""
+
+
+def _in_lines(n_rows: int, n_columns: int, scalar: Any) -> Mat:
+    """Zeros; each row begins with a cache line, and ends with one."""
+    width = -(-n_columns // _LINE) * _LINE
+    room = np.zeros(n_rows * width + _LINE, dtype=scalar)
+    start = -room.ctypes.data % (_LINE * 8) // room.itemsize
+    out: Mat = room[start : start + n_rows * width].reshape(n_rows, width)
+    return out
+
+
 def _viewed(array: Any) -> Any:
     """Structured arrays with fields as attributes, as the kernels read them."""
     return array.view(np.recarray) if array.dtype.names else array
@@ -145,7 +158,7 @@ class Workspace:
         self._lay_out_bodies(rank)
         self._lay_out_joints(rank)
         h = head[0]
-        longest = max(int(h["n_q"] + h["n_v"] + h["n_la"]), 2 * (6 * n + int(h["n_rows"]))) + 1
+        longest = max(int(h["n_q"] + h["n_v"] + h["n_la"]) + _LINE, 2 * (6 * n + int(h["n_rows"]))) + 1
         head["n_vector"] = longest
         self._own("vectors", np.zeros((7, longest), dtype=scalar))
         self._own("starts", np.zeros(1, dtype=np.int64))
@@ -340,7 +353,9 @@ class Workspace:
         if self._has_wide:
             return
         s = self.sizes()
-        self._own("wide", np.zeros((s["n_v"] + s["n_la"], s["n_q"] + s["n_v"]), dtype=self._scalar))
+        wide = _in_lines(s["n_v"] + s["n_la"], s["n_q"] + s["n_v"], self._scalar)
+        self.head["n_wide"] = wide.shape[1]
+        self._own("wide", wide)
         if self.settings.reduced:
             rows = max(s["n_v"], 9)  # those of the parameters of one body, too
             self.head["n_tree"] = rows

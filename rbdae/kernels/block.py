@@ -22,7 +22,8 @@ accessor                what
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
-``wide(m)``             scratch matrix, (nv + nla) x (nq + nv), for the Jacobian of the explicit forms
+``wide(m)``             scratch matrix, (nv + nla) x (nq + nv and zeros up to whole cache lines), for the Jacobian of
+                        the explicit forms
 ``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
 ``branches(m)``         per body: its joint equations and quasi-velocities in the null-space form of trees
 ``gauge(m)``            S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
@@ -295,8 +296,7 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
         + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
-        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")]
-        + [("GP", scalar, (2, 3, 6))],
+        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
         align=True,
     )
 
@@ -306,7 +306,7 @@ def tangent_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
         + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
-        + [("square", scalar, (9, 9))],
+        + [("GP", scalar, (3, 6)), ("square", scalar, (9, 9))],
         align=True,
     )
 
@@ -451,7 +451,7 @@ if _jit.ENABLED:
     @jit
     def wide(m):
         h = head(m)
-        return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_q + h.n_v), np.float64)
+        return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_wide), np.float64)
 
     @jit
     def starts(m):
@@ -511,10 +511,10 @@ if _jit.ENABLED:
     def aim_sink_at_wide(m):
         """The scratch matrix becomes the sink."""
         h = head(m)
-        h.row_stride = h.n_q + h.n_v
+        h.row_stride = h.n_wide
         h.column_stride = 1
         h.sink = h.wide
-        h.n_sink = (h.n_v + h.n_la) * (h.n_q + h.n_v)
+        h.n_sink = (h.n_v + h.n_la) * h.n_wide
 
 else:
 

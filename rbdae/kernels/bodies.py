@@ -378,10 +378,12 @@ def kinematics_tangent(m, c, sign):
                 put_block(m, i, i, s.T2, na, na, 1.0)
                 put_block(m, i, v, s.V, na, na, sign)
             else:
-                put_identity(m, i, i, 9, c)
+                if c != 0.0 or h.mode != 0:
+                    put_identity(m, i, i, 9, c)
                 _put_director_mass(m, i, v, address(B[b].euler_inverse), sign)
         else:
-            put_identity(m, i, i, na, c)
+            if c != 0.0 or h.mode != 0:
+                put_identity(m, i, i, na, c)
             put_identity(m, i, v, na, sign)
 
 
@@ -638,7 +640,7 @@ def accelerate_tangent(m):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    if h.kind == DIRECTOR_RATE or (h.momenta == 0 and h.n_primitives + h.n_bushings == 0):
+    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings == 0:
         return
     for b in range(h.n_bodies):
         s = S[b]

@@ -73,6 +73,12 @@ def add_row(W, i, k, n, a):
 
 
 @jit
+def add_to(out, W, k, n, a):
+    """out += a row k."""
+    _add1(address(out), address(W[k]), n, a)
+
+
+@jit
 def set_by_three(out, W, k, n, a):
     """out = a_0 row k + a_1 row k + 1 + a_2 row k + 2."""
     _set3(address(out), address(W[k]), address(W[k + 1]), address(W[k + 2]), n, a[0], a[1], a[2])

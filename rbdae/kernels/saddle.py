@@ -29,11 +29,12 @@ from rbdae.kernels.block import (
     row_start,
     rows,
     states,
+    tangent,
     vectors,
     wide,
 )
 from rbdae.kernels.charts import quaternion_tangents
-from rbdae.kernels.lines import add_any_three, add_row, add_three, mix_three, scale_row, set_by_three
+from rbdae.kernels.lines import add_any_three, add_row, add_three, add_to, mix_three, scale_row, set_by_three
 from rbdae.kernels.quaternion import add_product, conjugate_product, extended
 
 
@@ -512,12 +513,13 @@ def _director_multipliers(m, b):
 @stage("i")
 def solve_saddle_wide(m):
     """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns, or M vdot
-    with momenta; the rows hold f (nv) and s (nla) before. Row operations over contiguous columns."""
+    with momenta; the rows hold f (nv) and s (nla) before. Row operations over contiguous columns, the zeros at their
+    end included."""
     h = head(m)
     B = bodies(m)
     S = states(m)
     W = wide(m)
-    nc = h.n_q + h.n_v
+    nc = h.n_wide
     for b in range(h.n_bodies):
         o = B[b]
         if o.nt == 3:
@@ -539,7 +541,10 @@ def solve_saddle_wide(m):
             if o.nt == 3:
                 for k in range(3):
                     scale_row(W, o.iv + k, nc, o.mass)
-            _momentum_maps(m, b)
+            if h.kind == QUATERNION_RATE:
+                _quaternion_momentum_maps(m, b)
+            else:
+                _director_momentum_maps(m, b)
         _finish_body_wide(m, b)
 
 
@@ -562,7 +567,7 @@ def _solve_quaternion_wide(m, b):
     s = states(m)[b]
     W = wide(m)
     X = vectors(m)[1:4]
-    nc = h.n_q + h.n_v
+    nc = h.n_wide
     i = o.iv + o.nt
     s.s[0] = 1.0
     _particular(m, b, s.s, 0, s.ad)
@@ -572,7 +577,7 @@ def _solve_quaternion_wide(m, b):
     for l in range(3):
         set_by_three(X[l], W, i, nc, s.Ri[l])
     for l in range(3):
-        add_any_three(X[l], W, i + 3, i + 3, i + 3, nc, s.Ri[l, 3], 0.0, 0.0)
+        add_to(X[l], W, i + 3, nc, s.Ri[l, 3])
     for l in range(3):
         for c in range(nc):
             W[i + l, c] = X[l, c]
@@ -586,16 +591,19 @@ def _solve_directors_wide(m, b):
     s = states(m)[b]
     W = wide(m)
     X = vectors(m)[1:4]
-    nc = h.n_q + h.n_v
+    nc = h.n_wide
     i = o.iv + o.nt
     j = h.n_v + o.il
     _director_maps(m, b)
+    # one row after the other, so that none waits for its own last sum
     for l in range(3):
         set_by_three(X[l], W, i, nc, s.Ri[l])
-        add_three(X[l], W, i + 3, nc, s.Ri[l, 3:6])
-        add_three(X[l], W, i + 6, nc, s.Ri[l, 6:9])
-        add_three(X[l], W, j, nc, s.Zi[l, 0:3])
-        add_three(X[l], W, j + 3, nc, s.Zi[l, 3:6])
+    for k in range(3, 9, 3):
+        for l in range(3):
+            add_three(X[l], W, i + k, nc, s.Ri[l, k : k + 3])
+    for k in range(0, 6, 3):
+        for l in range(3):
+            add_three(X[l], W, j + k, nc, s.Zi[l, k : k + 3])
     for l in range(3):
         for c in range(nc):
             W[i + l, c] = X[l, c]
@@ -642,8 +650,9 @@ def _solve_joints_wide(m):
     B = bodies(m)
     C = primitives(m)
     R = rows(m)
+    GP = tangent(m).GP
     W = wide(m)
-    nc = h.n_q + h.n_v
+    nc = h.n_wide
     nv = h.n_v
     for n in range(h.n_primitives):
         p = C[n]
@@ -659,16 +668,18 @@ def _solve_joints_wide(m):
                 _quaternion_gradient(m, b, n, side)
             elif h.kind == DIRECTOR_RATE:
                 _director_gradient(m, b, n, side)
+            first = nv + p.row
+            if o.nt == 3:
+                for k in range(p.n):
+                    add_three(W[first + k], W, o.iv, nc, r.Gx[side, k])
             for k in range(p.n):
-                row = W[nv + p.row + k]
-                if o.nt == 3:
-                    add_three(row, W, o.iv, nc, r.Gx[side, k])
-                add_three(row, W, o.iv + o.nt, nc, r.H[side, k])
-                if o.ni == 6:
-                    add_three(row, W, nv + o.il, nc, r.GP[side, k, 0:3])
-                    add_three(row, W, nv + o.il + 3, nc, r.GP[side, k, 3:6])
-                elif o.ni == 1:
-                    add_row(W, nv + p.row + k, nv + o.il, nc, r.GP[side, k, 0])
+                add_three(W[first + k], W, o.iv + o.nt, nc, r.H[side, k])
+            if o.ni == 1:
+                for k in range(p.n):
+                    add_row(W, first + k, nv + o.il, nc, GP[k, 0])
+            for l in range(0, o.ni - 1, 3):
+                for k in range(p.n):
+                    add_three(W[first + k], W, nv + o.il + l, nc, GP[k, l : l + 3])
     _solve_schur_wide(m)
     for n in range(h.n_primitives):
         p = C[n]
@@ -701,9 +712,10 @@ def _quaternion_gradient(m, b, n, side):
     """GP = Gw Pi of one side of a primitive."""
     s = states(m)[b]
     r = rows(m)[n]
+    GP = tangent(m).GP
     for k in range(primitives(m)[n].n):
         g = r.Gw[side, k]
-        r.GP[side, k, 0] = g[0] * s.Pi[0, 0] + g[1] * s.Pi[1, 0] + g[2] * s.Pi[2, 0] + g[3] * s.Pi[3, 0]
+        GP[k, 0] = g[0] * s.Pi[0, 0] + g[1] * s.Pi[1, 0] + g[2] * s.Pi[2, 0] + g[3] * s.Pi[3, 0]
 
 
 @stage("iiii", "joints director-rate")
@@ -711,41 +723,62 @@ def _director_gradient(m, b, n, side):
     """GP = Gw Pi of one side of a primitive; Pi has three of six numbers in each row."""
     C = states(m)[b].C
     r = rows(m)[n]
+    GP = tangent(m).GP
     for k in range(primitives(m)[n].n):
         g = r.Gw[side, k]
         for i in range(3):
             x = g[i] * C[0, 0] + g[3 + i] * C[0, 1] + g[6 + i] * C[0, 2]
             y = g[i] * C[1, 0] + g[3 + i] * C[1, 1] + g[6 + i] * C[1, 2]
             z = g[i] * C[2, 0] + g[3 + i] * C[2, 1] + g[6 + i] * C[2, 2]
-            r.GP[side, k, i] = x if i == 0 else (y if i == 1 else z)
+            GP[k, i] = x if i == 0 else (y if i == 1 else z)
             if i == 0:
-                r.GP[side, k, 3] = 0.5 * y
-                r.GP[side, k, 4] = 0.5 * z
+                GP[k, 3] = 0.5 * y
+                GP[k, 4] = 0.5 * z
             elif i == 1:
-                r.GP[side, k, 3] += 0.5 * x
-                r.GP[side, k, 5] = 0.5 * z
+                GP[k, 3] += 0.5 * x
+                GP[k, 5] = 0.5 * z
             else:
-                r.GP[side, k, 4] += 0.5 * x
-                r.GP[side, k, 5] += 0.5 * y
+                GP[k, 4] += 0.5 * x
+                GP[k, 5] += 0.5 * y
 
 
-@stage("ii", "momenta")
-def _momentum_maps(m, b):
+@stage("ii", "quaternion-rate momenta")
+def _quaternion_momentum_maps(m, b):
     """M N and M Pi in place of N and Pi."""
-    o = bodies(m)[b]
     s = states(m)[b]
     for j in range(3):
-        for k in range(o.nr):
+        for k in range(4):
             s.ad[k] = s.N[k, j]
         apply_mass(m, b, s.ad, s.t)
-        for k in range(o.nr):
+        for k in range(4):
             s.N[k, j] = s.t[k]
-    for j in range(o.ni):
-        for k in range(o.nr):
-            s.ad[k] = s.Pi[k, j]
-        apply_mass(m, b, s.ad, s.t)
-        for k in range(o.nr):
-            s.Pi[k, j] = s.t[k]
+    for k in range(4):
+        s.ad[k] = s.Pi[k, 0]
+    apply_mass(m, b, s.ad, s.t)
+    for k in range(4):
+        s.Pi[k, 0] = s.t[k]
+
+
+@stage("ii", "director-rate momenta")
+def _director_momentum_maps(m, b):
+    """M N and M Pi in place of N and Pi."""
+    s = states(m)[b]
+    E = bodies(m)[b].euler
+    _euler_columns(E, s.N, 3)
+    _euler_columns(E, s.Pi, 6)
+
+
+@jit
+def _euler_columns(E, A, n):
+    """M A in place of A, M having the Euler tensor for each component of the directors."""
+    for k in range(3):
+        for c in range(n):
+            x = A[k, c]
+            y = A[3 + k, c]
+            z = A[6 + k, c]
+            A[k, c] = E[0, 0] * x + E[0, 1] * y + E[0, 2] * z
+            A[3 + k, c] = E[1, 0] * x + E[1, 1] * y + E[1, 2] * z
+            A[6 + k, c] = E[2, 0] * x + E[2, 1] * y + E[2, 2] * z
 
 
 @stage("ii", "internal")
@@ -755,7 +788,7 @@ def _finish_body_wide(m, b):
     o = bodies(m)[b]
     s = states(m)[b]
     W = wide(m)
-    nc = h.n_q + h.n_v
+    nc = h.n_wide
     i = o.iv + o.nt
     j = h.n_v + o.il
     for k in range(3, o.nr):
@@ -781,7 +814,7 @@ def _solve_schur_wide(m):
     start = row_start(m)
     col = column(m)
     W = wide(m)
-    nc = h.n_q + h.n_v
+    nc = h.n_wide
     where = h.n_v + h.n_internal
     inverse = _row_of(m)
     for i in range(h.n_rows):

@@ -3,10 +3,12 @@
 The sparsity pattern is recorded from the kernel itself: in the mode RECORD each block leaves its place and size
 instead of its values, so that there is no second description of the pattern that could disagree. In the mode
 COLUMNS `starts` says where each column of each block begins in the CSC data; the rows of a block are neighbours
-there.
+there. Indices into the sink are unsigned, because a loop whose index might count from the end makes no vector code.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from rbdae.kernels._jit import address, jit, matrix_at, stage
 from rbdae.kernels.block import (
@@ -50,7 +52,7 @@ def sink_to_wide(m):
     h = head(m)
     aim_sink_at_wide(m)
     h.mode = STRIDED
-    _clear_sink(m, h.n_v + h.n_la, h.n_q + h.n_v)
+    _clear_sink(m, h.n_v + h.n_la, h.n_wide)
 
 
 @stage("iii")
@@ -125,7 +127,7 @@ def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):
             for i in range(n_rows):
                 first = start + i * rs
                 for j in range(n_columns):
-                    out[first + j] += scale * A[i, j]
+                    out[np.uint64(first + j)] += scale * A[i, j]
         else:
             for j in range(n_columns):
                 first = start + j * cs
@@ -164,7 +166,7 @@ def _set_block(m, row, column, A_at, step, n_rows, n_columns, scale):
         for i in range(n_rows):
             first = start + i * rs
             for j in range(n_columns):
-                out[first + j] = scale * A[i, j]
+                out[np.uint64(first + j)] = scale * A[i, j]
     else:
         for j in range(n_columns):
             first = start + j * cs
