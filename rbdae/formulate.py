@@ -15,7 +15,7 @@ from rbdae.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coor
 from rbdae.assembly import report as what_moved
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
-from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
+from rbdae.gradient import SINGULAR, combine, gradient, nearly_redundant, redundant_rows
 from rbdae.kernels import block as kb
 from rbdae.kernels.drives import ANGLE
 from rbdae.model import Model, compile_system, rotation_matrices
@@ -133,7 +133,8 @@ def formulate(
         right for motions that take about a second.
     redundant : ``"error"`` or ``"minimum-norm"``
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
-        motion is the same; multipliers and reactions are then those of least norm, marked as not unique.
+        motion is the same; multipliers and reactions are then those of least norm, marked as not unique. The forms
+        without multipliers, with projection, then also go through singular positions (`rbdae.redundancy`).
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
         What keeps its place while the system is assembled, see `rbdae.assemble`.
     t0 : float
@@ -198,6 +199,8 @@ def formulate(
     if workspace.singular_row():
         name = problem.joint_row(workspace.singular_row() - 1)
         raise ValueError(f"the constraints are redundant or singular at the start, first at {name}; {_REMEDY}")
+    if redundant == "minimum-norm" and model.tree.closing and not form.reduced:
+        problem.guard(SINGULAR, t0, problem.y0)
     return problem
 
 

@@ -3,7 +3,8 @@
 The smallest singular value of G that counts (the rank at the start) is taken at stored times. Where a mechanism passes
 a singular position, a dead point with a branching of its motion, it falls to zero and rises again, both linearly: the
 zero is extrapolated from both sides, so the steps need not hit it. Where the state has drifted it turns a little above
-zero: a minimum below 1e-3 counts, too.
+zero: a minimum below 1e-3 counts, too. Where singular values would cost too much, and the problem watches its
+pivots (`redundant="minimum-norm"`), the root of the smallest pivot takes their place; it falls to zero in the same way.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.gradient import gradient
+from rbdae.gradient import SINGULAR, gradient
 
 if TYPE_CHECKING:
     from rbdae.problem import Problem
 
 LARGEST = 200
-"""Joint equations up to which a solution is searched."""
+"""Joint equations up to which a solution is searched by singular values."""
 
 _POINTS = 2000
 _CLOSE = 1e-3
@@ -36,7 +37,8 @@ def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
-    """Times near which the joints are singular; empty for systems without loops and beyond `LARGEST` equations.
+    """Times near which the joints are singular; empty for systems without loops, and beyond `LARGEST` equations where
+    the problem does not watch its pivots.
 
     Parameters
     ----------
@@ -46,11 +48,13 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
     rows = int(problem.model.primitives["n"].sum()) if len(problem.model.primitives) else 0
     finite = np.isfinite(y).all(axis=1) if len(t) else np.zeros(0, dtype=bool)
     t, y = t[finite], y[finite]
-    if not problem.model.tree.closing or not 0 < rows <= LARGEST or len(t) < 4:
+    if not problem.model.tree.closing or not rows or len(t) < 4:
+        return np.empty(0)
+    if rows > LARGEST and not problem.guarded:
         return np.empty(0)
     every = -(-len(t) // _POINTS)
     t, y = t[::every], y[::every]
-    s = closeness(problem, t, y)
+    s = closeness(problem, t, y) if rows <= LARGEST else np.sqrt(SINGULAR * problem.pivots(t, y).min(axis=-1))
     found: list[int] = []
     times: list[float] = []
     for k in range(1, len(t) - 2):
