@@ -461,6 +461,7 @@ def test_n_four_bar_without_projection_is_warned_of():
     [
         Run("index-1", "angular", "sksundae:ida", 1e-8),
         Run("index-2", "angular", "solve_dae:Radau", 1e-8),
+        Run("index-3", "angular", "solve_dae:Radau", 1e-8),
         Run("ggl", "angular", "assimulo:Radau5DAE", 1e-8),
         Run("index-0", "angular", "sksundae:cvode", 1e-9),
     ],
