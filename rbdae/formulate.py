@@ -16,7 +16,7 @@ from rbdae.assembly import report as what_moved
 from rbdae.branches import Branch, branches
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.gauges import Gauge, measure
-from rbdae.gradient import combine, gradient, nearly_redundant, redundant_rows
+from rbdae.gradient import SINGULAR, combine, gradient, nearly_redundant, redundant_rows
 from rbdae.kernels import block as kb
 from rbdae.kernels import outputs
 from rbdae.kernels._ahead import expect
@@ -137,7 +137,8 @@ def formulate(
         right for motions that take about a second.
     redundant : ``"error"`` or ``"minimum-norm"``
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
-        motion is the same; multipliers and reactions are then those of least norm, marked as not unique.
+        motion is the same; multipliers and reactions are then those of least norm, marked as not unique. The forms
+        without multipliers, with projection, then also go through singular positions (`rbdae.redundancy`).
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
         What keeps its place while the system is assembled, see `rbdae.assemble`.
     t0 : float
@@ -204,6 +205,8 @@ def formulate(
     if workspace.singular_row():
         name = problem.joint_row(workspace.singular_row() - 1)
         raise ValueError(f"the constraints are redundant or singular at the start, first at {name}; {_REMEDY}")
+    if redundant == "minimum-norm" and model.tree.closing and not form.reduced:
+        problem.guard(SINGULAR, t0, problem.y0)
     return problem
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr
 
-from rbdae._arrays import Bools, Mat, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.kernels.drives import ANGLE
 from rbdae.model import Model
 
 RANK_TOLERANCE = 1e-8
 """Singular values below this fraction of the largest count as zero."""
+
+SINGULAR = 1e-8
+"""Joint equations are left out for the moment where a pivot has fallen to this fraction, see `rbdae.redundancy`."""
 
 
 def combine(model: Model, A: Vec, pair: Vec, Z: Mat, order: int) -> Mat:
@@ -137,18 +140,18 @@ def nearly_redundant(G: Mat) -> bool:
     return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
 
 
-def minimum_norm(G: Mat, la: Mat, deficiency: int = 0) -> tuple[Mat, Bools]:
+def minimum_norm(G: Mat, la: Mat, deficiency: Ints | int = 0) -> tuple[Mat, Bools]:
     """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique.
 
-    `deficiency` equations at least are known to follow from the others; where the state has drifted, the singular
-    values hide it.
+    `deficiency` (...) equations at least are known to follow from the others; where the state has drifted, the
+    singular values hide it.
     """
     U, s, _ = np.linalg.svd(G, full_matrices=True)
     rows = G.shape[-2]
     full = np.zeros((*s.shape[:-1], rows))
     full[..., : s.shape[-1]] = s
     null = full <= RANK_TOLERANCE * full[..., :1]
-    null |= np.arange(rows) >= rows - deficiency
+    null |= np.arange(rows) >= rows - np.asarray(deficiency)[..., None]
     N = U * null[..., None, :]
     best = la - np.einsum("...ij,...kj,...k->...i", N, N, la)
     loose = np.linalg.norm(N, axis=-1) > 1e-6
@@ -156,6 +159,7 @@ def minimum_norm(G: Mat, la: Mat, deficiency: int = 0) -> tuple[Mat, Bools]:
 
 
 __all__ = [
+    "SINGULAR",
     "coefficients",
     "combine",
     "gradient",

@@ -17,9 +17,10 @@ from rbdae.assembly import Assembly
 from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
 from rbdae.gauges import LIMIT, Gauges, Measure, measure
-from rbdae.gradient import gradient, minimum_norm, redundant_rows
+from rbdae.gradient import SINGULAR, gradient, minimum_norm, redundant_rows
 from rbdae.kernels import outputs
 from rbdae.kernels.project import project as project_kernel
+from rbdae.kernels.saddle import LEFT_OUT
 from rbdae.kernels.volume import volume as volume_kernel
 from rbdae.labels import labels
 from rbdae.model import Model
@@ -208,6 +209,33 @@ class Problem:
             self._workspace.drop(rows)
             self._pattern = None
 
+    @property
+    def guarded(self) -> bool:
+        """Whether joint equations are left out for the moment near singular positions (`rbdae.redundancy`)."""
+        return bool(self._workspace.smallest.any())
+
+    def guard(self, fraction: float, t: float, y: Vec) -> None:
+        """Leave joint equations out for the moment wherever their pivots, the squares of sines between their gradient
+        and those of the others, have fallen to this fraction of what they are at (t, y); 0 for never."""
+        if fraction > 0.0:
+            self._workspace.guard(0.0)
+            self._explicit_kernel(t, y, np.empty(self.layout.v.stop + self._sizes["n_la"]))
+        self._workspace.guard(fraction)
+
+    def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Pivots of the kept joint equations at states, over those below which an equation is left out; for guarded
+        problems. Those of equations that are left out are 0."""
+        least = self._workspace.smallest
+        kept = least > 0.0
+        n = self.layout.v.stop + self._sizes["n_la"]
+
+        def kernel(time: float, row: Vec, out: Vec) -> None:
+            self._explicit_kernel(time, row, np.empty(n))
+            found = self._workspace.pivots[kept]
+            out[:] = np.where(found >= LEFT_OUT, 0.0, found / least[kept])
+
+        return self._each(kernel, t, y, int(np.count_nonzero(kept)))
+
     def with_dropped(self, rows: tuple[int, ...], t: float, y: Vec) -> Problem:
         """This problem from (t, y) on with other rows left out; the two share their working memory.
 
@@ -220,6 +248,8 @@ class Problem:
         out.callbacks = Callbacks(self._formulation, self._workspace, lambda: out.sparsity)
         out.t0, out.y0, out.yd0 = t, y.copy(), np.zeros(self.n)
         Projector(Projection(), self)(t, out.y0)
+        if self.guarded:
+            self.guard(SINGULAR, t, y)
         n = self.layout.v.stop
         values = np.empty(n + self._sizes["n_la"])
         self._explicit_kernel(t, out.y0, values)
@@ -421,11 +451,16 @@ class Problem:
             la = np.array(np.asarray(y, dtype=float)[..., self.layout.la])
         else:
             la = np.array(self.rates(t, y)[1])
-        if self._workspace.settings.dropped:
+        if self._workspace.settings.dropped or self.guarded:
             G = gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
             first = self._sizes["n_internal"]
-            la[..., first:] = minimum_norm(G, la[..., first:], len(self.dropped))[0]
+            la[..., first:] = minimum_norm(G, la[..., first:], self._deficiency(t, y))[0]
         return la
+
+    def _deficiency(self, t: ArrayLike, y: ArrayLike) -> Ints:
+        """How many joint equations follow from the others, always or for the moment."""
+        out = np.full(np.shape(t), len(self.dropped))
+        return out + np.count_nonzero(self.pivots(t, y) == 0.0, axis=-1) if self.guarded else out
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
@@ -433,9 +468,9 @@ class Problem:
         la = self.multipliers(t, y)[..., self._sizes["n_internal"] :]
         Z = self.natural(t, y)
         times = np.asarray(t, dtype=float)
-        if not self._workspace.settings.dropped:
+        if not (self._workspace.settings.dropped or self.guarded):
             return quantities.reactions(self.model, times, Z, la)
-        _, loose = minimum_norm(gradient(self.model, times, Z), la, len(self.dropped))
+        _, loose = minimum_norm(gradient(self.model, times, Z), la, self._deficiency(t, y))
         return quantities.reactions(self.model, times, Z, la, loose)
 
     # ------------------------------------------------------------ gauges

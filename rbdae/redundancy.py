@@ -4,6 +4,19 @@ A set of equations that carries the others at the start need not do so along the
 smallest singular value of the equations that are kept is compared with that of all of them; where it has fallen to a
 quarter of what it was when they were chosen, the run is interrupted and goes on from there with others. The motion does
 not notice: positions and velocities stay, but for what they have drifted, the multipliers are distributed anew.
+
+Where a mechanism of several loops passes a singular position, equations follow from the others for the moment alone.
+Let sigma be the sine between the gradient of such an equation and those of the others; it passes zero linearly in time.
+The motion is smooth, but the multiplier has a pole, la = F/sigma, with F the force that the mechanism cannot resist
+there. A violation delta of the constraints makes an error delta/sigma in the acceleration, and velocities across the
+motion grow as delta/sigma^2 on the way. Leaving the equation out makes an error F while sigma is small, so that of the
+velocity is in proportion to sigma. Both are equal at sigma = (delta/F)^(1/3), which for the rounding to which states
+are projected is about 1e-4, the root of `SINGULAR`; what is left is projected away beyond. (Bayo and Ledesma, Nonlinear
+Dynamics 9 (1996) 113, regularise by penalties, which act everywhere.)
+
+That is done in the factorisation that the forms without multipliers and the projection share (`rbdae.kernels.saddle`).
+Without projection a passage leaves a drift that has grown some thousandfold by the next. Forms with multipliers as
+unknowns have to follow them into the pole, and the null-space form, whose T has one too, is left as it is.
 """
 
 from __future__ import annotations
@@ -16,8 +29,8 @@ import numpy as np
 from rbdae import relay
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Outcome, Request
-from rbdae.gradient import gradient, redundant_rows
-from rbdae.singular import spans
+from rbdae.gradient import SINGULAR, gradient, redundant_rows
+from rbdae.singular import closeness, spans
 
 if TYPE_CHECKING:
     from rbdae.problem import Problem
@@ -28,6 +41,9 @@ APART = 0.03
 
 CHANGE = 0.1
 """Of the logarithm of the product of singular values of the kept equations, below which nothing has worn."""
+
+NEAR = 0.1
+"""Other rows are not chosen where the joints are so many times nearer to a singular position than at the start."""
 
 
 def strength(G: Mat, dropped: tuple[int, ...]) -> float:
@@ -45,6 +61,7 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
     model = problem.model
     first = problem.dropped
     better = first
+    start = closeness(problem, np.asarray(problem.t0), problem.y0)
     fresh = strength(gradient(model, np.asarray(problem.t0), problem.natural(problem.t0, problem.y0)), first)
     # the joints move slowly against the steps of a fine tolerance
     span = spans(problem)
@@ -65,6 +82,8 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
         G = gradient(model, np.asarray(t), problem.natural(t, y))
         if strength(G, problem.dropped) > LIMIT * fresh:
             return False
+        if closeness(problem, np.asarray(t), y) < NEAR * start:
+            return False
         rows = redundant_rows(model, G, prefer_trees=False, at_least=len(first))
         if len(rows) != len(first) or set(rows) == set(problem.dropped):
             return False  # a singular position, which no choice mends
@@ -75,6 +94,8 @@ def run(problem: Problem, once: Callable[[Problem, Request], Outcome], request: 
         return relay.run(problem, once, request, worn, lambda t, y: problem.with_dropped(better, t, y))
     finally:
         problem.drop(first)
+        if problem.guarded:
+            problem.guard(SINGULAR, problem.t0, problem.y0)
 
 
 __all__ = ["run", "strength"]

@@ -7,6 +7,8 @@ zero: a minimum below 1e-3 counts, too.
 
 `rbdae.solve` asks after every run, so the question has to be cheap: steps much shorter than the motion needs are left
 out, and singular values are computed only around minima of the product of all of them, which one factorisation gives.
+Where they would cost too much even so, and the problem watches its pivots (`redundant="minimum-norm"`), the root of the
+smallest pivot takes their place; it falls to zero in the same way.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.gauges import measure
-from rbdae.gradient import gradient
+from rbdae.gradient import SINGULAR, gradient
 
 if TYPE_CHECKING:
     from rbdae.problem import Problem
 
 LARGEST = 200
-"""Joint equations up to which a solution is searched."""
+"""Joint equations up to which a solution is searched by singular values."""
 
 _POINTS = 2000
 _CLOSE = 1e-3
@@ -48,7 +50,8 @@ def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
-    """Times near which the joints are singular; empty for systems without loops and beyond `LARGEST` equations.
+    """Times near which the joints are singular; empty for systems without loops, and beyond `LARGEST` equations where
+    the problem does not watch its pivots.
 
     Parameters
     ----------
@@ -58,7 +61,9 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
     rows = int(problem.model.primitives["n"].sum()) if len(problem.model.primitives) else 0
     finite = np.isfinite(y).all(axis=1) if len(t) else np.zeros(0, dtype=bool)
     t, y = t[finite], y[finite]
-    if not problem.model.tree.closing or not 0 < rows <= LARGEST or len(t) < 4:
+    if not problem.model.tree.closing or not rows or len(t) < 4:
+        return np.empty(0)
+    if rows > LARGEST and not problem.guarded:
         return np.empty(0)
     looks = _looks(problem, y)
     spans = _suspects(problem.joint_volumes(t[looks], y[looks]))
@@ -66,7 +71,10 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
         return np.empty(0)
     parts = [np.unique(np.linspace(looks[a], looks[b], _FINE).astype(np.int64)) for a, b in spans]
     every = np.concatenate(parts)
-    s = closeness(problem, t[every], y[every])
+    if rows <= LARGEST:
+        s = closeness(problem, t[every], y[every])
+    else:
+        s = np.sqrt(SINGULAR * problem.pivots(t[every], y[every]).min(axis=-1))
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return np.concatenate([_passages(*part) for part in zip(np.split(t[every], ends), np.split(s, ends), strict=True)])
 

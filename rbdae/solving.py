@@ -453,16 +453,18 @@ def solve(
         atol=absolute,
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
     )
-    return _with_warning(solution) if hasattr(problem, "model") else solution
+    return _with_warning(solution, request.projector is not None) if hasattr(problem, "model") else solution
 
 
-def _with_warning(solution: Solution) -> Solution:
+def _with_warning(solution: Solution, projected: bool) -> Solution:
     """The same, with a word in the message where the joints of a loop passed a singular position."""
     times = solution.singular_times
     if not len(times):
         return solution
     listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
     warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
+    if not projected:
+        warning += ", and errors grow with each passage: use projection=True"
     return replace(solution, message=solution.message + warning)
 
 

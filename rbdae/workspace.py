@@ -17,6 +17,7 @@ from rbdae.kernels._jit import ENABLED, Entry, Features
 from rbdae.kernels.charts import DIRECTORS, PARAMETERS
 from rbdae.kernels.charts import FEATURES as CHART_FEATURES
 from rbdae.kernels.foreign import raise_pending
+from rbdae.kernels.saddle import LEFT_OUT
 from rbdae.model import Model
 from rbdae.spanning import eliminate
 
@@ -320,6 +321,7 @@ class Workspace:
         self._own("row_start", start)
         self._own("column", np.concatenate([column, inverse]).astype(np.int64))
         self._own("factor", np.zeros((2, max(len(column), total)), dtype=self._scalar))
+        self._own("smallest", np.zeros(total))
 
     # ------------------------------------------------------------ use
 
@@ -393,6 +395,32 @@ class Workspace:
         """Leave other joint rows out."""
         self.dropped = rows
         _drop(self._arrays["primitives"], int(self.head["n_internal"][0]), rows)
+
+    @property
+    def pivots(self) -> Vec:
+        """Of the joint equations in the last factorisation, in the order of elimination."""
+        out: Vec = np.abs(self._arrays["factor"][1, : len(self.smallest)])
+        return out
+
+    @property
+    def left_out(self) -> int:
+        """How many equations the last factorisation has left out for the moment."""
+        return int(np.count_nonzero(self.pivots >= LEFT_OUT))
+
+    @property
+    def smallest(self) -> Vec:
+        """Pivots below which a joint equation is left out for the moment."""
+        out: Vec = self._arrays["smallest"]
+        return out
+
+    def guard(self, fraction: float) -> None:
+        """Leave joint equations out wherever their pivots are below this fraction of those of the last
+        factorisation."""
+        primitives = self._arrays["primitives"]
+        kept = np.zeros(len(self.smallest), dtype=bool)
+        for p in primitives:
+            kept[p["slot"][: p["n"]]] = p["keep"][: p["n"]] == 1
+        self.smallest[:] = np.where(kept, fraction * self.pivots, 0.0)
 
     def set_starts(self, starts: Any) -> None:
         """Where each column of each block begins in the CSC data."""

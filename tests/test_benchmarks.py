@@ -329,10 +329,16 @@ def test_spatial_slider_crank(run):
 # ---------------------------------------------------------------- N-four-bar, Bricard, governor
 
 
+def _four_bar_rates(n: int = 2) -> Any:
+    """Of (angle, rate), from one equation."""
+    k = ((n + 1) / 2 + n) / ((n + 1) / 3 + n) * 9.81
+    return lambda t, y: (y[1], -k * math.cos(y[0]))
+
+
 def _four_bar_reference() -> tuple[Any, Any]:
-    """Top of the first bar and its velocity at 10 s, from one equation."""
+    """Top of the first bar and its velocity at 10 s."""
     f = solve_ivp(
-        lambda t, y: (y[1], -3.5 / 3.0 * 9.81 * math.cos(y[0])),
+        _four_bar_rates(),
         (0.0, 10.0),
         (0.5 * math.pi, -1.0),
         method="DOP853",
@@ -354,7 +360,7 @@ def test_n_four_bar_before_its_singular_position(run):
     """At 0.71 s all rods lie in a line for the first time."""
     solution = run("n_four_bar", np.array((0.3, 0.6)))
     wanted = solve_ivp(
-        lambda t, y: (y[1], -3.5 / 3.0 * 9.81 * math.cos(y[0])),
+        _four_bar_rates(),
         (0.0, 0.6),
         (0.5 * math.pi, -1.0),
         method="DOP853",
@@ -367,36 +373,124 @@ def test_n_four_bar_before_its_singular_position(run):
     assert np.abs(energies(solution) - 35.835).max() < 1e-6
 
 
-@pytest.mark.slow  # protects what happens at singular positions: some solvers creep up to them for half a minute
-@pytest.mark.parametrize(
-    "run, redundant",
-    [
-        (Run("index-0", "angular", "scipy:DOP853", 1e-8, {"projection": True}), False),
-        (Run("index-1", "angular", "sksundae:ida", 1e-9), True),
-    ],
-    ids=("projected", "redundant"),
-)
-def test_n_four_bar_through_its_singular_positions(run, redundant):
-    """Ten seconds with an energy drift below 1e-6 J, or a failure that says so and a true motion until then."""
-    choice = {"redundant": "minimum-norm"} if redundant else {}
-    problem = rbdae.formulate(MODELS["n_four_bar"](redundant=redundant), run.formulation, velocity="angular", **choice)
-    solution = rbdae.solve(
+# through the singular positions: forms without multipliers, projected, one-step methods and scipy's multistep codes,
+# whose history takes the projected state as well
+PASSING = [
+    Run("index-0", "angular", "scipy:DOP853", 1e-10),
+    Run("index-0", "coordinate", "assimulo:Dopri5", 1e-10),
+    Run("index-0", "angular", "scipy:Radau", 1e-9),
+    Run("index-0", "angular", "assimulo:RodasODE", 1e-10),
+    Run("index-0", "angular", "scipy:LSODA", 1e-11),
+    Run("baumgarte-ode", "angular", "scipy:DOP853", 1e-10),
+    Run("hamiltonian-eliminated", "momentum", "scipy:DOP853", 1e-10),
+]
+
+
+def _ten_seconds(run: Run, redundant: bool, n: int = 2) -> rbdae.Solution:
+    problem = rbdae.formulate(
+        MODELS["n_four_bar"](n=n, redundant=redundant),
+        run.formulation,
+        velocity=run.velocity,
+        redundant="minimum-norm",
+    )
+    return rbdae.solve(
         problem,
         (0.0, 10.0),
         solver=run.solver,
         rtol=run.tolerance,
         atol=run.tolerance,
-        t_eval=np.linspace(0.1, 10.0, 100),
-        **run.options,
+        t_eval=np.linspace(0.0, 10.0, 1001),
+        projection=True,
     )
-    drift = np.abs(energies(solution) - 35.835)
-    assert drift[solution.t < 0.65].max() < 1e-6
-    if solution.success:
-        assert drift.max() < 1e-6
-        states = problem.states(10.0, solution.y[-1])["bar0"]
-        np.testing.assert_allclose(states.orientation.as_matrix()[:2, 0], _four_bar_reference()[0], atol=1e-5)
-    else:
-        assert "stopped at t =" in solution.message
+
+
+def _four_bar_singular_times(n: int) -> Any:
+    """Where all rods lie in a line: cos of the angle is +1 or -1, its sine passes zero."""
+
+    def flat(t: float, y: Any) -> float:
+        return math.sin(y[0])
+
+    f = solve_ivp(_four_bar_rates(n), (0.0, 10.0), (0.5 * math.pi, -1.0), rtol=1e-10, atol=1e-10, events=flat)
+    return f.t_events[0]
+
+
+@pytest.mark.parametrize("run", PASSING, ids=str)
+@pytest.mark.parametrize("redundant", [False, True], ids=("plain", "redundant"))
+def test_n_four_bar_through_its_singular_positions(run, redundant):
+    """A02: ten seconds and ten singular positions with an energy drift below 1e-6 J (the energy is 35.8 J), on the
+    branch on which the rods stay parallel. Measured: 1e-9 to 2e-7.
+
+    Not so (see docs/decisions.md): CVODE of both packages, which is projected by restarts only, and stops at the first
+    passage; forms with multipliers as unknowns, whose multipliers have a pole there: IDA, DASPK, Radau5DAE, ODASSL and
+    solve_dae's codes stop at the first passage, or leave the branch there and stop later (IDA on `hamiltonian` at 1e-8
+    stays on it, with an error of 2.5e-4 J); and the null-space form, whose passage is luck.
+    """
+    solution = _ten_seconds(run, redundant)
+    assert solution.success, solution.message
+    assert np.abs(solution.energy.total - 35.835).max() < 1e-6
+    rods = [solution.states[f"bar{k}"].orientation.as_matrix()[:, :, 0] for k in range(3)]
+    for rod in rods[1:]:
+        np.testing.assert_allclose(rod, rods[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(rods[0][-1, :2], _four_bar_reference()[0], rtol=0, atol=2e-6)
+    wanted = _four_bar_singular_times(2)
+    assert len(wanted) == 10
+    np.testing.assert_allclose(solution.singular_times, wanted, rtol=0, atol=2e-3)
+    assert "the joints were singular near t = 0.714" in solution.message
+
+
+def test_n_four_bar_by_default_stops_at_its_first_singular_position():
+    """`redundant="error"` leaves nothing out: the projection says what is wrong, and the motion is true until then."""
+    problem = rbdae.formulate(MODELS["n_four_bar"](), "index-0")
+    solution = rbdae.solve(
+        problem,
+        (0.0, 10.0),
+        solver="assimulo:Dopri5",
+        rtol=1e-9,
+        atol=1e-9,
+        t_eval=np.linspace(0.1, 10.0, 100),
+        projection=True,
+    )
+    assert not solution.success
+    assert "stopped at t = 0.714" in solution.message
+    assert "the constraints are redundant or singular" in solution.message
+    assert np.abs(energies(solution) - 35.835).max() < 1e-6
+
+
+def test_n_four_bar_without_projection_is_warned_of():
+    problem = rbdae.formulate(MODELS["n_four_bar"](), "index-0", redundant="minimum-norm")
+    solution = rbdae.solve(problem, (0.0, 1.0), solver="scipy:DOP853", rtol=1e-9, atol=1e-9)
+    assert "errors grow with each passage: use projection=True" in solution.message
+
+
+@pytest.mark.slow  # protects the forms that fail: no true motion after an energy error, no failure without a word
+@pytest.mark.parametrize(
+    "run",
+    [
+        Run("index-1", "angular", "sksundae:ida", 1e-8),
+        Run("index-2", "angular", "solve_dae:Radau", 1e-8),
+        Run("index-3", "angular", "solve_dae:Radau", 1e-8),
+        Run("ggl", "angular", "assimulo:Radau5DAE", 1e-8),
+        Run("index-0", "angular", "sksundae:cvode", 1e-9),
+    ],
+    ids=str,
+)
+def test_n_four_bar_where_its_singular_positions_are_not_passed(run):
+    """A failure that says so, or a warning, and a true motion until the first singular position."""
+    solution = _ten_seconds(run, redundant=False)
+    drift = np.abs(solution.energy.total - 35.835)
+    assert drift[solution.t < 0.65].max() < 1e-5
+    assert not solution.success
+    assert "stopped at t =" in solution.message
+
+
+@pytest.mark.slow  # protects the sparse path: 81 rods, forty equations that vanish at once, singular times by pivots
+def test_forty_windows():
+    """The number of windows of the benchmark's first edition."""
+    solution = _ten_seconds(Run("index-0", "angular", "scipy:DOP853", 1e-10), redundant=False, n=40)
+    assert solution.success, solution.message
+    total = solution.energy.total
+    assert np.abs(total - total[0]).max() < 1e-6
+    np.testing.assert_allclose(solution.singular_times, _four_bar_singular_times(40), rtol=0, atol=2e-3)
 
 
 BRICARD_RUNS = [

@@ -145,7 +145,12 @@ class _Stepper(AbstractStepper):
             self._tolerances[1][self._algebraic] = np.maximum(
                 self._given[self._algebraic], self._tolerances[0][0] * largest
             )
-        message = solver.step()
+        try:
+            message = solver.step()
+        except RuntimeError as error:  # SuperLU's, which the package lets through
+            if "exactly singular" not in str(error):
+                raise
+            raise GaveUp(Reason.SINGULAR, str(error)) from error
         if solver.status == "failed":
             with np.errstate(all="ignore"):
                 finite = np.isfinite(solver.fun(solver.t, solver.y, solver.yp)).all()

@@ -19,6 +19,7 @@ accessor                what
 ``fold(m)``             working memory of one force element
 ``tangent(m)``          working memory of the tangents of one primitive
 ``factor(m)``           values of the factor L and D of the joint Schur complement
+``smallest(m)``         pivots of D below which a joint equation is left out for the moment; zero: never
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
@@ -66,6 +67,7 @@ _ARRAYS = (
     "rows",
     "bushings",
     "factor",
+    "smallest",
     "row_start",
     "column",
     "pairs",
@@ -347,6 +349,7 @@ class Parts:
     rows: Any
     bushings: Any
     factor: Any
+    smallest: Any
     row_start: Any
     column: Any
     pairs: Any
@@ -427,6 +430,11 @@ if _jit.ENABLED:
     def factor(m):
         h = head(m)
         return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
+
+    @jit
+    def smallest(m):
+        h = head(m)
+        return carray(as_pointer(h.smallest), h.n_rows, np.float64)
 
     @jit
     def row_start(m):
@@ -553,6 +561,9 @@ else:
 
     def factor(m: Any) -> Any:
         return m.factor
+
+    def smallest(m: Any) -> Any:
+        return m.smallest
 
     def row_start(m: Any) -> Any:
         return m.row_start

@@ -8,6 +8,9 @@ Rotations first, explicitly: (63, P) for quaternions, Spurrier-Klumpp for direct
 in displacements of the velocity space (x, rotation), and (62, V), which is linear:
 
     M (v - v*) + G^T eta = 0,  G v + g_I = 0.
+
+Equations that are left out for the moment, near a singular position, pull at neither: a violation delta would move
+the state by delta/sigma. They are taken up again beyond.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from math import sqrt
 import numpy as np
 
 from rbdae.kernels._jit import ENABLED, address, entry, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, bodies, head, primitives, states, vectors
+from rbdae.kernels.block import ANGULAR, bodies, factor, head, primitives, states, vectors
 from rbdae.kernels.bodies import move, place, velocity_basis
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, euler_map, rate
 from rbdae.kernels.drives import set_time
@@ -29,7 +32,7 @@ from rbdae.kernels.primitives import (
     primitive_vectors,
     subtract_moving_rates,
 )
-from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle
+from rbdae.kernels.saddle import LEFT_OUT, apply_mass, factorise, solve_saddle
 
 if not ENABLED:
     from numpy import sqrt  # type: ignore[assignment]
@@ -102,6 +105,21 @@ def _largest(x, first, n):
         if np.isnan(x[i]):
             t = x[i]
             break
+    return t
+
+
+@jit
+def _largest_that_counts(m, x):
+    """Largest joint row of x without those that the last factorisation has left out."""
+    C = primitives(m)
+    D = factor(m)[1]
+    t = 0.0
+    for n in range(head(m).n_primitives):
+        for k in range(C[n].n):
+            if abs(D[C[n].slot[k]]) < LEFT_OUT:
+                t = max(t, abs(x[C[n].row + k]))
+                if np.isnan(x[C[n].row + k]):
+                    return x[C[n].row + k]
     return t
 
 
@@ -201,7 +219,10 @@ def _newton(m, tolerance, limit):
         place(m)
         primitive_vectors(m, 0)
         primitive_residual(m, address(rhs), 0, 0)
-        error = _largest(rhs, h.n_internal, h.n_rows)
+        if iteration == 0:
+            error = _largest(rhs, h.n_internal, h.n_rows)
+        else:
+            error = _largest_that_counts(m, rhs)
         if error <= tolerance:
             return iteration
         if best >= 0.0:

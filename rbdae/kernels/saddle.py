@@ -11,6 +11,11 @@ internal constraints and a particular part, both closed forms:
 
 What remains is the Schur complement S = G A G^T of the joints, whose graph is the joint graph. Its LDL^T
 factorisation runs over a static pattern, made once per system; chains and trees have no fill.
+
+Where a mechanism passes a singular position, pivots fall to zero and rise again: d = sigma^2, the square of the sine
+between the gradient of a joint equation and those before it, in the metric of M^-1. Equations whose pivot is below a
+floor (`smallest`) are left out for the moment, with multiplier zero: their pivot counts as infinite, and S being
+positive semidefinite, what is solved is the system without them. The Jacobians follow by the same factors.
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ from rbdae.kernels.block import (
     primitives,
     row_start,
     rows,
+    smallest,
     states,
     tangent,
     vectors,
@@ -36,6 +42,9 @@ from rbdae.kernels.block import (
 from rbdae.kernels.charts import quaternion_tangents
 from rbdae.kernels.lines import add_any_three, add_row, add_three, add_to, mix_three, scale_row, set_by_three
 from rbdae.kernels.quaternion import add_product, conjugate_product, extended
+
+# the pivot of an equation that is left out for the moment: infinite, but with finite products
+LEFT_OUT = 1e200
 
 
 @jit
@@ -170,6 +179,7 @@ def _factorise_joints(m):
                     )
     L = factor(m)[0]
     D = factor(m)[1]
+    least = smallest(m)
     for i in range(h.n_factor):
         L[i] = 0.0
     P = pairs(m)
@@ -220,6 +230,8 @@ def _factorise_joints(m):
             d -= L[n] * t
         for n in range(start[i], last):
             w[col[n]] = 0.0
+        if abs(d) < least[i]:
+            d = LEFT_OUT
         D[i] = d
         if not abs(d) > 1e-13 * original and h.singular == 0:
             h.singular = i + 1

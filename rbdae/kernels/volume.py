@@ -11,13 +11,13 @@ from rbdae.kernels.block import factor, head
 from rbdae.kernels.bodies import gather_positions, place, velocity_basis
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.primitives import gradients, primitive_vectors
-from rbdae.kernels.saddle import factorise
+from rbdae.kernels.saddle import LEFT_OUT, factorise
 
 
 @entry("ityo")
 def volume(m, t, y, out):
     """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
-    singular values of G M^(-1/2); -inf where a pivot is not positive."""
+    singular values of G M^(-1/2); -inf where a pivot is not positive, or so small that its equation is left out."""
     h = head(m)
     set_time(m, t)
     gather_positions(m, address(y))
@@ -29,7 +29,7 @@ def volume(m, t, y, out):
     D = factor(m)[1]
     total = 0.0
     for i in range(h.n_rows):
-        if D[i] > 0.0:
+        if 0.0 < D[i] < LEFT_OUT:
             total += 0.5 * log(D[i])
         else:
             total = -np.inf
