@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.gradient import gradient
@@ -140,6 +139,8 @@ def _solve(G: Mat, W: Mat, rhs: Vec) -> Vec:
 
 
 def _displaced(x: Mat, p: Mat, step: Vec) -> tuple[Mat, Mat]:
+    from scipy.spatial.transform import Rotation  # a slow import, which trees do not need
+
     d = step.reshape(len(x), 6)
     turn = Rotation.from_rotvec(d[:, 3:])
     rotated = Rotation.from_quat(p[:, [1, 2, 3, 0]]) * turn
@@ -201,6 +202,8 @@ def assemble_dense(
 
 def report(model: Model, x: Mat, p: Mat, xd: Mat, om: Mat, gap: float, steps: int) -> Assembly:
     """What has moved from the given placement to this state."""
+    from scipy.spatial.transform import Rotation
+
     turned = Rotation.from_quat(model.p[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(p[:, [1, 2, 3, 0]])
     return Assembly(
         names=model.names,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import qr
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.kernels.drives import ANGLE
@@ -109,6 +108,8 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
     """
     if G.shape[0] == 0:
         return ()
+    from scipy.linalg import qr  # a slow import, which trees do not need
+
     scale = np.linalg.norm(G, axis=1)
     scale[scale == 0.0] = 1.0
     A = G / scale[:, None]
