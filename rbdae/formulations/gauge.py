@@ -16,7 +16,7 @@ from __future__ import annotations
 from rbdae.formulations.explicit import acceleration_tangents, accelerations
 from rbdae.kernels._jit import address, entry, jit
 from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import bodies, head, states, tree, vectors
+from rbdae.kernels.block import bodies, head, states, tangent, tree, vectors
 from rbdae.kernels.bodies import (
     accelerate,
     accelerate_tangent,
@@ -137,6 +137,7 @@ def overdetermined_residual(m, t, y, yd, out):
 @jit
 def _put_kinematics(m, c, sign):
     """Tangent of c qdot + sign K w(q, nu)."""
+    scratch = tangent(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -153,18 +154,20 @@ def _put_kinematics(m, c, sign):
             put_block(m, i, h.n_q, T[v : v + 3], 3, h.n_nu, sign)
             i += 3
             v += 3
-        rate_tangents(h.chart, s.a, s.om, s.T1, s.T2)
+        rate_tangents(h.chart, s.a, s.om, scratch.T1, scratch.T2)
         for j in range(o.na):
             for k in range(o.na):
-                s.T2[j, k] *= sign
-            s.T2[j, j] += c
-        put_block(m, i, i, s.T2, o.na, o.na, 1.0)
+                scratch.T2[j, k] *= sign
+            scratch.T2[j, j] += c
+        put_block(m, i, i, scratch.T2, o.na, o.na, 1.0)
         X = tree(m)[5]
         for j in range(o.na):
             for k in range(h.n_q):
-                X[j, k] = s.T1[j, 0] * Q[v, k] + s.T1[j, 1] * Q[v + 1, k] + s.T1[j, 2] * Q[v + 2, k]
+                X[j, k] = scratch.T1[j, 0] * Q[v, k] + scratch.T1[j, 1] * Q[v + 1, k] + scratch.T1[j, 2] * Q[v + 2, k]
             for k in range(h.n_nu):
-                X[j, h.n_q + k] = s.T1[j, 0] * T[v, k] + s.T1[j, 1] * T[v + 1, k] + s.T1[j, 2] * T[v + 2, k]
+                X[j, h.n_q + k] = (
+                    scratch.T1[j, 0] * T[v, k] + scratch.T1[j, 1] * T[v + 1, k] + scratch.T1[j, 2] * T[v + 2, k]
+                )
         put_block(m, i, 0, X, o.na, h.n_q + h.n_nu, sign)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from rbdae.formulations.explicit import acceleration_tangents, accelerations
 from rbdae.kernels._jit import address, entry, jit
 from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import bodies, head, states, tree, vectors, wide
+from rbdae.kernels.block import bodies, head, states, tangent, tree, vectors, wide
 from rbdae.kernels.bodies import (
     accelerate,
     accelerate_tangent,
@@ -102,6 +102,7 @@ def overdetermined_residual(m, t, y, yd, out):
 @jit
 def _put_kinematics(m, c, sign):
     """Tangent of c qdot + sign K T nu."""
+    scratch = tangent(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -121,13 +122,13 @@ def _put_kinematics(m, c, sign):
                 put_block(m, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
                 put_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
             i += 3
-        rate_tangents(h.chart, s.a, s.om, s.T1, s.T2)
+        rate_tangents(h.chart, s.a, s.om, scratch.T1, scratch.T2)
         for j in range(o.na):
             for k in range(o.na):
-                s.T2[j, k] *= sign
-            s.T2[j, j] += c
-        put_block(m, i, i, s.T2, o.na, o.na, 1.0)
-        put_block(m, i, v, s.T1, o.na, 3, sign)
+                scratch.T2[j, k] *= sign
+            scratch.T2[j, j] += c
+        put_block(m, i, i, scratch.T2, o.na, o.na, 1.0)
+        put_block(m, i, v, scratch.T1, o.na, 3, sign)
 
 
 @jit

@@ -17,7 +17,7 @@ accessor                what
 ``drives(m)``           the rheonomic primitives and the addresses of their laws
 ``elements(m)``         constants of the force elements; ``entries(m)`` the coefficients of their forms
 ``fold(m)``             working memory of one force element
-``tangent(m)``          working memory of the tangents of one primitive
+``tangent(m)``          working memory of the tangents of one primitive, bushing or body
 ``factor(m)``           values of the factor L and D of the joint Schur complement
 ``smallest(m)``         pivots of D below which a joint equation is left out for the moment; zero: never
 ``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
@@ -280,7 +280,7 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
         + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
-        + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd", "T1", "T2", "T3", "T4")]
+        + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd")]
         + [
             ("N", scalar, (9, 3)),
             ("C", scalar, (3, 3)),
@@ -304,11 +304,12 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
 
 
 def tangent_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of the tangents of one primitive (by side) or bushing at a time: it stays in the cache."""
+    """Working memory of the tangents of one primitive (by side), bushing or body at a time: it stays in the cache."""
     return np.dtype(
         [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
         + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
-        + [("GP", scalar, (3, 6)), ("square", scalar, (9, 9))],
+        + [("GP", scalar, (3, 6))]
+        + [(n, scalar, (9, 9)) for n in ("T1", "T2", "T3", "T4", "square")],
         align=True,
     )
 

@@ -12,7 +12,7 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, jit, matrix_at, stage, vector_at
-from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, vectors
+from rbdae.kernels.block import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, tangent, vectors
 from rbdae.kernels.charts import (
     DIRECTORS,
     add_spin,
@@ -61,56 +61,44 @@ def gather_positions(m, y_at):
             s.a[k] = y[i + k]
 
 
-@stage("iii")
+@jit
 def gather_velocities(m, y_at, offset):
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
-    y = vector_at(y_at)
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        s = S[b]
-        i = offset + B[b].iv
-        if h.momenta == 1:
-            if B[b].nt == 3:
-                for k in range(3):
-                    s.px[k] = y[i + k]
-                i += 3
-            for k in range(B[b].nr):
-                s.p[k] = y[i + k]
-        else:
-            if B[b].nt == 3:
-                for k in range(3):
-                    s.xd[k] = y[i + k]
-                i += 3
-            for k in range(B[b].nr):
-                s.w[k] = y[i + k]
+    _gather_rates(m, y_at, offset, 1)
 
 
-@stage("iii")
+@jit
 def gather_accelerations(m, yd_at, offset):
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
-    yd = vector_at(yd_at)
-    h = head(m)
+    _gather_rates(m, yd_at, offset, 2)
+
+
+@stage("iiii")
+def _gather_rates(m, y_at, offset, order):
+    y = vector_at(y_at)
     B = bodies(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        s = S[b]
+    for b in range(head(m).n_bodies):
+        x, w = _rates(m, b, order)
         i = offset + B[b].iv
-        if h.momenta == 1:
-            if B[b].nt == 3:
-                for k in range(3):
-                    s.pxd[k] = yd[i + k]
-                i += 3
-            for k in range(B[b].nr):
-                s.pd[k] = yd[i + k]
-        else:
-            if B[b].nt == 3:
-                for k in range(3):
-                    s.xdd[k] = yd[i + k]
-                i += 3
-            for k in range(B[b].nr):
-                s.wd[k] = yd[i + k]
+        if B[b].nt == 3:
+            for k in range(3):
+                x[k] = y[i + k]
+            i += 3
+        for k in range(B[b].nr):
+            w[k] = y[i + k]
+
+
+@jit
+def _rates(m, b, order):
+    """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
+    s = states(m)[b]
+    if head(m).momenta == 1:
+        if order == 1:
+            return s.px, s.p
+        return s.pxd, s.pd
+    if order == 1:
+        return s.xd, s.w
+    return s.xdd, s.wd
 
 
 @stage("i")
@@ -344,6 +332,7 @@ def kinematics_rate(m, out_at):
 @stage("iff")
 def kinematics_tangent(m, c, sign):
     """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
+    scratch = tangent(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -362,20 +351,20 @@ def kinematics_tangent(m, c, sign):
             v += 3
         na = B[b].na
         if h.kind == ANGULAR:
-            rate_tangents(h.chart, s.a, s.om, s.T1, s.T2)
+            rate_tangents(h.chart, s.a, s.om, scratch.T1, scratch.T2)
             for j in range(na):
                 for k in range(na):
-                    s.T2[j, k] *= sign
-                s.T2[j, j] += c
-            put_block(m, i, i, s.T2, na, na, 1.0)
-            put_block(m, i, v, s.T1, na, 3, sign)
+                    scratch.T2[j, k] *= sign
+                scratch.T2[j, j] += c
+            put_block(m, i, i, scratch.T2, na, na, 1.0)
+            put_block(m, i, v, scratch.T1, na, 3, sign)
         elif h.momenta == 1:
             if h.kind == QUATERNION_RATE:
                 for j in range(na):
                     for k in range(na):
-                        s.T2[j, k] = sign * s.U[j, k]
-                    s.T2[j, j] += c
-                put_block(m, i, i, s.T2, na, na, 1.0)
+                        scratch.T2[j, k] = sign * s.U[j, k]
+                    scratch.T2[j, j] += c
+                put_block(m, i, i, scratch.T2, na, na, 1.0)
                 put_block(m, i, v, s.V, na, na, sign)
             else:
                 if c != 0.0 or h.mode != 0:
@@ -582,15 +571,16 @@ def place_tangent(m):
 @stage("ii", "quaternion-rate momenta")
 def _quaternion_velocity_tangents(m, b):
     """U = dw/dq and V = dw/dp."""
+    scratch = tangent(m)
     s = states(m)[b]
     r = 1.0 / bodies(m)[b].radial
     Ji = bodies(m)[b].inertia_inverse
     _clear4(s.U)
     _clear4(s.V)
-    left(s.a, s.T1)
-    _add_triple(address(s.T1), r, address(Ji), address(s.T1), 0.25, True, address(s.V))
-    right_conjugate(s.p, s.T2)
-    _add_triple(address(s.T1), r, address(Ji), address(s.T2), 0.25, False, address(s.U))
+    left(s.a, scratch.T1)
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T1), 0.25, True, address(s.V))
+    right_conjugate(s.p, scratch.T2)
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T2), 0.25, False, address(s.U))
     conjugate_product(s.a, s.p, s.s)
     extended(r, Ji, s.s, s.s)
     add_right(s.s, 0.25, s.U)
@@ -666,20 +656,21 @@ def accelerate_tangent(m):
 @stage("ii", "quaternion-rate momenta")
 def _quaternion_acceleration_tangents(m, b):
     """Ud = dwdot/dq and Vd = dwdot/dp."""
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = 1.0 / o.radial
     Ji = o.inertia_inverse
     _clear4(s.Ud)
     _clear4(s.Vd)
-    left(s.a, s.T1)
-    left(s.w, s.T3)
-    _add_triple(address(s.T3), r, address(Ji), address(s.T1), 0.25, True, address(s.Vd))
-    _add_triple(address(s.T1), r, address(Ji), address(s.T3), 0.25, True, address(s.Vd))
-    right_conjugate(s.p, s.T2)
-    _add_triple(address(s.T3), r, address(Ji), address(s.T2), 0.25, False, address(s.Ud))
-    right_conjugate(s.pd, s.T2)
-    _add_triple(address(s.T1), r, address(Ji), address(s.T2), 0.25, False, address(s.Ud))
+    left(s.a, scratch.T1)
+    left(s.w, scratch.T3)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T1), 0.25, True, address(s.Vd))
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T3), 0.25, True, address(s.Vd))
+    right_conjugate(s.p, scratch.T2)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T2), 0.25, False, address(s.Ud))
+    right_conjugate(s.pd, scratch.T2)
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T2), 0.25, False, address(s.Ud))
     conjugate_product(s.w, s.p, s.s)
     conjugate_product(s.a, s.pd, s.t)
     for k in range(4):
@@ -738,17 +729,18 @@ def _put_rotation_velocity(m, b, row, K_at, K_step, n, scale):
 
 @stage("iiiiiif", "momenta")
 def _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
+    scratch = tangent(m)
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     if h.kind == QUATERNION_RATE:
-        _chain(K, s.U, n, 4, s.T4)
-        put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
-        _chain(K, s.V, n, 4, s.T4)
+        _chain(K, s.U, n, 4, scratch.T4)
+        put_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
+        _chain(K, s.V, n, 4, scratch.T4)
     else:
-        _chain_directors(K, o.euler_inverse, n, s.T4)
-    put_block(m, row, h.n_q + o.iv + o.nt, s.T4, n, o.nr, scale)
+        _chain_directors(K, o.euler_inverse, n, scratch.T4)
+    put_block(m, row, h.n_q + o.iv + o.nt, scratch.T4, n, o.nr, scale)
 
 
 @jit
@@ -779,23 +771,24 @@ def _put_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
 
 @stage("iiiiiiff", "momenta")
 def _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
+    scratch = tangent(m)
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
     v = h.n_q + o.iv + o.nt
     s = states(m)[b]
     if h.kind == QUATERNION_RATE:
-        _chain(K, s.Ud, n, 4, s.T4)
-        put_block(m, row, o.iq + o.nt, s.T4, n, 4, scale)
-        _chain(K, s.Vd, n, 4, s.T4)
-        put_block(m, row, v, s.T4, n, 4, scale)
+        _chain(K, s.Ud, n, 4, scratch.T4)
+        put_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
+        _chain(K, s.Vd, n, 4, scratch.T4)
+        put_block(m, row, v, scratch.T4, n, 4, scale)
     if c == 0.0 and h.mode == 0:
         return
     if h.kind == QUATERNION_RATE:
-        _chain(K, s.V, n, 4, s.T4)
+        _chain(K, s.V, n, 4, scratch.T4)
     else:
-        _chain_directors(K, o.euler_inverse, n, s.T4)
-    put_block(m, row, v, s.T4, n, o.nr, scale * c)
+        _chain_directors(K, o.euler_inverse, n, scratch.T4)
+    put_block(m, row, v, scratch.T4, n, o.nr, scale * c)
 
 
 @jit
@@ -823,13 +816,12 @@ def _chain(K, U, n, nr, out):
 @stage("iif")
 def dynamics_tangent(m, row, c):
     """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
+    scratch = tangent(m)
     h = head(m)
     B = bodies(m)
-    S = states(m)
     la = vectors(m)[0]
     for b in range(h.n_bodies):
         o = B[b]
-        s = S[b]
         r = row + o.iv
         q = o.iq + o.nt
         v = h.n_q + o.iv
@@ -840,15 +832,15 @@ def dynamics_tangent(m, row, c):
             v += 3
         if h.kind == ANGULAR:
             _angular_tangent(m, b, c)
-            put_block(m, r, q, s.T1, 3, o.na, 1.0)
-            put_block(m, r, v, s.T2, 3, 3, 1.0)
+            put_block(m, r, q, scratch.T1, 3, o.na, 1.0)
+            put_block(m, r, v, scratch.T2, 3, 3, 1.0)
         elif h.kind == QUATERNION_RATE:
             if h.momenta == 1:
                 _quaternion_momentum_tangent(m, b, c, la[o.il])
             else:
                 _quaternion_tangent(m, b, c, la[o.il])
-            put_block(m, r, q, s.T1, 4, 4, 1.0)
-            put_block(m, r, v, s.T2, 4, 4, 1.0)
+            put_block(m, r, q, scratch.T1, 4, 4, 1.0)
+            put_block(m, r, v, scratch.T2, 4, 4, 1.0)
         else:
             _director_tangent(m, b, r, q)
             if c == 0.0 and h.mode == 0:
@@ -875,7 +867,8 @@ def symmetric(l, il, out):
 @stage("iiii", "director-rate")
 def _director_tangent(m, b, r, q):
     """d(G_int^T la)/dq."""
-    T = states(m)[b].T1
+    scratch = tangent(m)
+    T = scratch.T1
     symmetric(vectors(m)[0], bodies(m)[b].il, T)
     for j in range(0, 9, 3):
         put_block(m, r + j, q + j, T, 3, 3, 1.0)
@@ -884,81 +877,84 @@ def _director_tangent(m, b, r, q):
 @stage("iif", "angular")
 def _angular_tangent(m, b, c):
     """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    spin_transposed_columns(s.D0, s.fd, o.na, s.T1)
+    spin_transposed_columns(s.D0, s.fd, o.na, scratch.T1)
     for i in range(3):
         for j in range(o.na):
-            s.T1[i, j] = -s.T1[i, j]
+            scratch.T1[i, j] = -scratch.T1[i, j]
     J = o.inertia
     w = s.w
     l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
     l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
     l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
     for j in range(3):
-        s.T2[0, j] = c * J[0, j] + w[1] * J[2, j] - w[2] * J[1, j]
-        s.T2[1, j] = c * J[1, j] + w[2] * J[0, j] - w[0] * J[2, j]
-        s.T2[2, j] = c * J[2, j] + w[0] * J[1, j] - w[1] * J[0, j]
-    s.T2[0, 1] += l2
-    s.T2[0, 2] -= l1
-    s.T2[1, 0] -= l2
-    s.T2[1, 2] += l0
-    s.T2[2, 0] += l1
-    s.T2[2, 1] -= l0
+        scratch.T2[0, j] = c * J[0, j] + w[1] * J[2, j] - w[2] * J[1, j]
+        scratch.T2[1, j] = c * J[1, j] + w[2] * J[0, j] - w[0] * J[2, j]
+        scratch.T2[2, j] = c * J[2, j] + w[0] * J[1, j] - w[1] * J[0, j]
+    scratch.T2[0, 1] += l2
+    scratch.T2[0, 2] -= l1
+    scratch.T2[1, 0] -= l2
+    scratch.T2[1, 2] += l0
+    scratch.T2[2, 0] += l1
+    scratch.T2[2, 1] -= l0
 
 
 @stage("iiff", "quaternion-rate")
 def _quaternion_tangent(m, b, c, l):
     """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
     to p and to pdot, the latter plus c M."""
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
     I0 = o.radial
     J = o.inertia
-    euler_hessian(s.fd, s.T1)
+    euler_hessian(s.fd, scratch.T1)
     for i in range(4):
         for j in range(4):
-            s.T1[i, j] = -s.T1[i, j]
-        s.T1[i, i] += l
-    _clear4(s.T2)
-    left(s.a, s.T3)
-    _add_triple(address(s.T3), I0, address(J), address(s.T3), 4.0 * c, True, address(s.T2))
+            scratch.T1[i, j] = -scratch.T1[i, j]
+        scratch.T1[i, i] += l
+    _clear4(scratch.T2)
+    left(s.a, scratch.T3)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T3), 4.0 * c, True, address(scratch.T2))
     conjugate_product(s.a, s.wd, s.s)
     extended(I0, J, s.s, s.s)
-    add_right(s.s, 4.0, s.T1)
-    right_conjugate(s.wd, s.T4)
-    _add_triple(address(s.T3), I0, address(J), address(s.T4), 4.0, False, address(s.T1))
-    left(s.w, s.T3)
-    _add_triple(address(s.T3), I0, address(J), address(s.T3), -8.0, True, address(s.T1))
+    add_right(s.s, 4.0, scratch.T1)
+    right_conjugate(s.wd, scratch.T4)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T4), 4.0, False, address(scratch.T1))
+    left(s.w, scratch.T3)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T3), -8.0, True, address(scratch.T1))
     conjugate_product(s.w, s.a, s.s)
     extended(I0, J, s.s, s.s)
-    add_right(s.s, -8.0, s.T2)
-    right_conjugate(s.a, s.T4)
-    _add_triple(address(s.T3), I0, address(J), address(s.T4), -8.0, False, address(s.T2))
+    add_right(s.s, -8.0, scratch.T2)
+    right_conjugate(s.a, scratch.T4)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T4), -8.0, False, address(scratch.T2))
 
 
 @stage("iiff", "quaternion-rate momenta")
 def _quaternion_momentum_tangent(m, b, c, l):
     """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = 1.0 / o.radial
     Ji = o.inertia_inverse
-    euler_hessian(s.fd, s.T1)
+    euler_hessian(s.fd, scratch.T1)
     for i in range(4):
         for j in range(4):
-            s.T1[i, j] = -s.T1[i, j]
-        s.T1[i, i] += l
-    _clear4(s.T2)
+            scratch.T1[i, j] = -scratch.T1[i, j]
+        scratch.T1[i, i] += l
+    _clear4(scratch.T2)
     for i in range(4):
-        s.T2[i, i] = c
-    left(s.p, s.T3)
-    _add_triple(address(s.T3), r, address(Ji), address(s.T3), 0.25, True, address(s.T1))
+        scratch.T2[i, i] = c
+    left(s.p, scratch.T3)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T3), 0.25, True, address(scratch.T1))
     conjugate_product(s.p, s.a, s.s)
     extended(r, Ji, s.s, s.s)
-    add_right(s.s, 0.25, s.T2)
-    right_conjugate(s.a, s.T4)
-    _add_triple(address(s.T3), r, address(Ji), address(s.T4), 0.25, False, address(s.T2))
+    add_right(s.s, 0.25, scratch.T2)
+    right_conjugate(s.a, scratch.T4)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T4), 0.25, False, address(scratch.T2))
 
 
 # ---------------------------------------------------------------- internal constraints
@@ -1068,12 +1064,13 @@ def internal_tangent(m, row, level, c, scale):
 
 @stage("iiiiff", "quaternion-rate")
 def _quaternion_internal_tangent(m, b, row, level, c, scale):
+    scratch = tangent(m)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = row + o.il
     v = h.n_q + o.iv + o.nt
-    T = s.T1
+    T = scratch.T1
     for k in range(4):
         if level == 0:
             T[0, k] = s.a[k]
@@ -1102,13 +1099,14 @@ def _quaternion_internal_tangent(m, b, row, level, c, scale):
 
 @stage("iiiiff", "director-rate")
 def _director_internal_tangent(m, b, row, level, c, scale):
+    scratch = tangent(m)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = row + o.il
     q = o.iq + o.nt
     v = h.n_q + o.iv + o.nt
-    T = s.T1
+    T = scratch.T1
     if level == 0:
         _bilinear_matrix(address(s.a), 1.0, address(T))
         put_block(m, r, q, T, 6, 9, scale)
@@ -1122,13 +1120,13 @@ def _director_internal_tangent(m, b, row, level, c, scale):
         put_block(m, r, q, T, 6, 9, scale)
         _bilinear_matrix(address(s.w), 2.0, address(T))
         if c != 0.0:
-            _bilinear_matrix(address(s.a), c, address(s.T2))
+            _bilinear_matrix(address(s.a), c, address(scratch.T2))
             for i in range(6):
                 for j in range(9):
-                    T[i, j] += s.T2[i, j]
+                    T[i, j] += scratch.T2[i, j]
     if h.momenta == 1:
-        _chain_directors(T, o.euler_inverse, 6, s.T2)
-        put_block(m, r, v, s.T2, 6, 9, scale)
+        _chain_directors(T, o.euler_inverse, 6, scratch.T2)
+        put_block(m, r, v, scratch.T2, 6, 9, scale)
     else:
         put_block(m, r, v, T, 6, 9, scale)
 
@@ -1136,6 +1134,7 @@ def _director_internal_tangent(m, b, row, level, c, scale):
 @stage("iiif")
 def internal_columns(m, row, column, scale):
     """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
+    scratch = tangent(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -1149,5 +1148,5 @@ def internal_columns(m, row, column, scale):
             for k in range(4):
                 put(m, r + k, column + o.il, scale * s.a[k])
         else:
-            _bilinear_matrix(address(s.a), 1.0, address(s.T1))
-            put_transposed(m, r, column + o.il, s.T1, 9, 6, scale)
+            _bilinear_matrix(address(s.a), 1.0, address(scratch.T1))
+            put_transposed(m, r, column + o.il, scratch.T1, 9, 6, scale)

@@ -44,6 +44,7 @@ def _matrix_times(K, T, n, out):
 @stage("ii", "bushings")
 def put_bushing_tangents(m, row):
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
+    scratch = tangent(m)
     h = head(m)
     C = bushings(m)
     S = states(m)
@@ -55,7 +56,7 @@ def put_bushing_tangents(m, row):
             o1 = B[b1]
             if o1.fixed == 1:
                 continue
-            L = S[b1].T2
+            L = scratch.T2
             columns_of(h.kind, e.A, s1, S[b1].B, o1.nr, L)
             for s2 in range(2):
                 b2 = e.body[s2]
@@ -71,6 +72,7 @@ def put_bushing_tangents(m, row):
 def _put_spring(m, row, i, s1, s2):
     """Blocks (x1 I, L)^T K (x2 I, T) of bushing i in the rows of its side s1 and the columns of q of its side s2, T =
     tangent of the point of that one; L is in T2 of the first body."""
+    scratch = tangent(m)
     h = head(m)
     e = bushings(m)[i]
     b1 = e.body[s1]
@@ -78,11 +80,11 @@ def _put_spring(m, row, i, s1, s2):
     x1 = e.A[4 * s1]
     x2 = e.A[4 * s2]
     K = e.stiffness
-    L = states(m)[b1].T2
+    L = scratch.T2
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
-    T = states(m)[b2].T3
-    KT = states(m)[b2].T4
+    T = scratch.T3
+    KT = scratch.T4
     columns_of(h.kind, e.A, s2, states(m)[b2].D0, o2.na, T)
     _matrix_times(K, T, o2.na, KT)
     r = row + o1.iv
@@ -92,7 +94,7 @@ def _put_spring(m, row, i, s1, s2):
             put_block(m, r, q, K, 3, 3, x1 * x2)
         put_block(m, r, q + o2.nt, KT, 3, o2.na, x1)
         r += 3
-    W = states(m)[b1].T1
+    W = scratch.T1
     if o2.nt == 3:
         _transposed_times(L, K, o1.nr, 3, W)
         put_block(m, r, q, W, o1.nr, 3, x2)
@@ -112,6 +114,7 @@ def _transposed_times(L, K, n1, n2, out):
 @stage("iiiii", "bushings")
 def _put_spring_rate(m, row, i, s1, s2):
     """The same for the damping: tangents of Pdot with respect to q (through D1) and to the velocities."""
+    scratch = tangent(m)
     h = head(m)
     e = bushings(m)[i]
     b1 = e.body[s1]
@@ -120,13 +123,13 @@ def _put_spring_rate(m, row, i, s1, s2):
     x2 = e.A[4 * s2]
     A = e.A
     K = e.damping
-    L = states(m)[b1].T2
+    L = scratch.T2
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
     s = states(m)[b2]
-    T = s.T3
-    KT = s.T4
-    W = states(m)[b1].T1
+    T = scratch.T3
+    KT = scratch.T4
+    W = scratch.T1
     r = row + o1.iv
     if h.kind != 2:
         columns_of(h.kind, A, s2, s.D1, o2.na, T)

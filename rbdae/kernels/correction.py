@@ -65,6 +65,7 @@ def place_corrections(m):
 @stage("ii", "corrected")
 def add_corrections(m, out_at):
     """out[:nq] += G^T mu (or K times it)."""
+    scratch = tangent(m)
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -88,12 +89,12 @@ def add_corrections(m, out_at):
             for k in range(4):
                 out[i + k] += s.t[k] + mu[o.il] * s.a[k]
         else:
-            symmetric(mu, o.il, s.T1)
+            symmetric(mu, o.il, scratch.T1)
             for j in range(0, 9, 3):
                 for k in range(3):
                     t = s.gd[j + k]
                     for l in range(3):
-                        t += s.T1[k, l] * s.a[j + l]
+                        t += scratch.T1[k, l] * s.a[j + l]
                     out[i + j + k] += t
 
 
@@ -101,6 +102,7 @@ def add_corrections(m, out_at):
 def put_corrections(m, column, scale):
     """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
     `column` on. Needs `gradients`."""
+    scratch = tangent(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -112,14 +114,14 @@ def put_corrections(m, column, scale):
         if h.kind == ANGULAR:
             _put_angular_correction(m, b)
         elif h.kind == QUATERNION_RATE:
-            euler_hessian(s.gd, s.T1)
+            euler_hessian(s.gd, scratch.T1)
             for k in range(4):
-                s.T1[k, k] += mu[o.il]
-            put_block(m, q, q, s.T1, 4, 4, 1.0)
+                scratch.T1[k, k] += mu[o.il]
+            put_block(m, q, q, scratch.T1, 4, 4, 1.0)
         else:
-            symmetric(mu, o.il, s.T1)
+            symmetric(mu, o.il, scratch.T1)
             for j in range(0, 9, 3):
-                put_block(m, q + j, q + j, s.T1, 3, 3, 1.0)
+                put_block(m, q + j, q + j, scratch.T1, 3, 3, 1.0)
     if h.kind != ANGULAR:
         internal_columns(m, 0, column, scale)
         put_primitive_columns(m, 0, column, scale)
@@ -131,19 +133,22 @@ def put_corrections(m, column, scale):
 @stage("ii", "corrected angular")
 def _put_angular_correction(m, b):
     """d(K(a) B^T gd)/da at fixed gd; leaves K in N."""
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
     q = o.iq + o.nt
     spin_transposed(s.d, s.gd, s.t)
-    rate_tangents(head(m).chart, s.a, s.t, s.T1, s.T2)
+    rate_tangents(head(m).chart, s.a, s.t, scratch.T1, scratch.T2)
     for i in range(o.na):
         for j in range(3):
-            s.N[i, j] = s.T1[i, j]
-    spin_transposed_columns(s.D0, s.gd, o.na, s.T1)
+            s.N[i, j] = scratch.T1[i, j]
+    spin_transposed_columns(s.D0, s.gd, o.na, scratch.T1)
     for i in range(o.na):
         for j in range(o.na):
-            s.T2[i, j] += s.N[i, 0] * s.T1[0, j] + s.N[i, 1] * s.T1[1, j] + s.N[i, 2] * s.T1[2, j]
-    put_block(m, q, q, s.T2, o.na, o.na, 1.0)
+            scratch.T2[i, j] += (
+                s.N[i, 0] * scratch.T1[0, j] + s.N[i, 1] * scratch.T1[1, j] + s.N[i, 2] * scratch.T1[2, j]
+            )
+    put_block(m, q, q, scratch.T2, o.na, o.na, 1.0)
 
 
 @jit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.kernels._jit import address, entry, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, BY_TREE, bodies, head, states, vectors
+from rbdae.kernels.block import ANGULAR, BY_TREE, bodies, head, states, tangent, vectors
 from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
 from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
 from rbdae.kernels.drives import set_time
@@ -125,6 +125,7 @@ def position_rows(m, out_at, row):
 @jit
 def put_position_rows(m, row):
     """Their tangent; needs `place_tangent`."""
+    scratch = tangent(m)
     h = head(m)
     n = n_chart(m)
     for b in range(h.n_bodies):
@@ -132,8 +133,8 @@ def put_position_rows(m, row):
         s = states(m)[b]
         if n == 1:
             for k in range(4):
-                s.T1[0, k] = s.a[k]
-            put_block(m, row + b, o.iq + o.nt, s.T1, 1, 4, 1.0)
+                scratch.T1[0, k] = s.a[k]
+            put_block(m, row + b, o.iq + o.nt, scratch.T1, 1, 4, 1.0)
         elif n == 6:
             _put_orthonormality(m, b, row + 6 * b)
     put_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
@@ -141,9 +142,10 @@ def put_position_rows(m, row):
 
 @stage("iii", "directors")
 def _put_orthonormality(m, b, row):
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    T = s.T1
+    T = scratch.T1
     for i in range(6):
         for j in range(9):
             T[i, j] = 0.0

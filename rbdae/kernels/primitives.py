@@ -519,10 +519,11 @@ def put_gradient_columns(m, i, side, row, column, scale):
 def put_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
     """Tangent scale L_1^T K_2 from the row `row` of body b1 on and in the columns of q of body b2, where L = (Lx I,
     L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors; L has n1 columns."""
+    scratch = tangent(m)
     B = bodies(m)
     o1 = B[b1]
     o2 = B[b2]
-    T = states(m)[b1].T1
+    T = scratch.T1
     r = row
     q = column + o2.iq
     # directions have no part in x: Lx, Kx are constants

@@ -89,12 +89,13 @@ def _reduce_quaternion(m, b):
 
 @stage("ii", "director-rate")
 def _reduce_directors(m, b):
+    scratch = tangent(m)
     s = states(m)[b]
     # C = D^-T: the inverse of the matrix whose rows are the directors
     for i in range(3):
         for j in range(3):
-            s.T1[i, j] = s.a[3 * i + j]
-    _inverse3(s.T1, s.C)
+            scratch.T1[i, j] = s.a[3 * i + j]
+    _inverse3(scratch.T1, s.C)
     for i in range(3):
         x = s.C[0, i]
         y = s.C[1, i]
@@ -111,14 +112,16 @@ def _reduce_directors(m, b):
     E = bodies(m)[b].euler
     for i in range(3):
         for j in range(3):
-            s.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
+            scratch.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
     for i in range(3):
         for j in range(3):
-            s.T1[i, j] = -(s.T2[i, 0] * s.C[j, 0] + s.T2[i, 1] * s.C[j, 1] + s.T2[i, 2] * s.C[j, 2])
-    t = -(s.T1[0, 0] + s.T1[1, 1] + s.T1[2, 2])
+            scratch.T1[i, j] = -(
+                scratch.T2[i, 0] * s.C[j, 0] + scratch.T2[i, 1] * s.C[j, 1] + scratch.T2[i, 2] * s.C[j, 2]
+            )
+    t = -(scratch.T1[0, 0] + scratch.T1[1, 1] + scratch.T1[2, 2])
     for i in range(3):
-        s.T1[i, i] += t
-    _inverse3(s.T1, s.Ji)
+        scratch.T1[i, i] += t
+    _inverse3(scratch.T1, s.Ji)
 
 
 @jit
@@ -506,6 +509,7 @@ def _internal_multipliers(m):
 
 @stage("ii", "director-rate")
 def _director_multipliers(m, b):
+    scratch = tangent(m)
     o = bodies(m)[b]
     s = states(m)[b]
     la = vectors(m)[0]
@@ -513,13 +517,13 @@ def _director_multipliers(m, b):
     i = o.iv + o.nt
     for k in range(3):
         for l in range(3):
-            s.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
-    la[o.il] = s.T1[0, 0]
-    la[o.il + 1] = s.T1[1, 1]
-    la[o.il + 2] = s.T1[2, 2]
-    la[o.il + 3] = 0.5 * (s.T1[0, 1] + s.T1[1, 0])
-    la[o.il + 4] = 0.5 * (s.T1[0, 2] + s.T1[2, 0])
-    la[o.il + 5] = 0.5 * (s.T1[1, 2] + s.T1[2, 1])
+            scratch.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
+    la[o.il] = scratch.T1[0, 0]
+    la[o.il + 1] = scratch.T1[1, 1]
+    la[o.il + 2] = scratch.T1[2, 2]
+    la[o.il + 3] = 0.5 * (scratch.T1[0, 1] + scratch.T1[1, 0])
+    la[o.il + 4] = 0.5 * (scratch.T1[0, 2] + scratch.T1[2, 0])
+    la[o.il + 5] = 0.5 * (scratch.T1[1, 2] + scratch.T1[2, 1])
 
 
 @stage("i")
