@@ -627,7 +627,8 @@ def _solve_directors_wide(m, b):
 
 @stage("ii", "director-rate")
 def _director_maps(m, b):
-    """Pi (see `_director_particular`), Ri, and -Zi in Zi."""
+    """Pi (see `_director_particular`), of whose rows three of the six numbers are never written and stay zero, Ri, and
+    -Zi in Zi."""
     s = states(m)[b]
     E = bodies(m)[b].euler
     _reduced_transpose(s, 9)
@@ -635,10 +636,6 @@ def _director_maps(m, b):
         x = s.C[0, i]
         y = s.C[1, i]
         z = s.C[2, i]
-        for k in range(6):
-            s.Pi[3 * i, k] = 0.0
-            s.Pi[3 * i + 1, k] = 0.0
-            s.Pi[3 * i + 2, k] = 0.0
         s.Pi[3 * i, 0] = x
         s.Pi[3 * i, 3] = 0.5 * y
         s.Pi[3 * i, 4] = 0.5 * z
@@ -655,9 +652,19 @@ def _director_maps(m, b):
                 s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
         for k in range(6):
             s.Zi[l, k] = 0.0
-        for j in range(9):
-            for k in range(6):
-                s.Zi[l, k] -= s.t[j] * s.Pi[j, k]
+        for i in range(3):
+            x = s.C[0, i]
+            y = s.C[1, i]
+            z = s.C[2, i]
+            a = s.t[3 * i]
+            e = s.t[3 * i + 1]
+            c = s.t[3 * i + 2]
+            s.Zi[l, 0] -= a * x
+            s.Zi[l, 1] -= e * y
+            s.Zi[l, 2] -= c * z
+            s.Zi[l, 3] -= 0.5 * (a * y + e * x)
+            s.Zi[l, 4] -= 0.5 * (a * z + c * x)
+            s.Zi[l, 5] -= 0.5 * (e * z + c * y)
 
 
 @stage("i", "joints")
