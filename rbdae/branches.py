@@ -69,7 +69,7 @@ def _branch(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> Branch
         return None
     for k in drives:
         drive = model.joints[k]
-        if len(drive.primitives) != 1 or len(drive.bodies) != 2:
+        if len(drive.primitives) != 1:
             return None
         taken = _taken(model, t, Z, b, S, primitives, drive.primitives.start)
         if taken is None:

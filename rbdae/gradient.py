@@ -67,18 +67,12 @@ def gradient(model: Model, t: Vec, Z: Mat) -> Mat:
     for k, primitive in enumerate(model.primitives):
         terms = natural_gradients(model, k, t, Z)
         n = int(primitive["n"])
-        for i, (c, f) in enumerate(terms):
-            at = row + (i if n == 3 else 0)
-            for side, b in enumerate(primitive["body"]):
-                if b == model.n:
-                    continue
-                part = c[..., 4 * side : 4 * side + 4]
-                if free[b]:
-                    G[..., at, b, :3] += part[..., :1] * f
-                directors = Z[..., b, 3:12].reshape(*lead, 3, 3)
-                # sum_j d_j x (c_j f) = (sum_j c_j d_j) x f, in the body frame
-                arm = np.einsum("...j,...jk->...k", part[..., 1:], directors)
-                G[..., at, b, 3:] += np.einsum("...jk,...k->...j", directors, np.cross(arm, f))
+        for side, b in enumerate(primitive["body"]):
+            if b == model.n:
+                continue
+            G[..., row : row + n, b, :] = _of_body(terms, n, side, Z[..., b, :])
+            if not free[b]:
+                G[..., row : row + n, b, :3] = 0.0
         row += n
     return G.reshape(*lead, rows, 6 * model.n)
 
@@ -86,15 +80,22 @@ def gradient(model: Model, t: Vec, Z: Mat) -> Mat:
 def pair_gradient(model: Model, k: int, t: Vec, Z: Mat, b: int) -> Mat:
     """The rows of primitive k with respect to (xdot, Omega) of body b, (n, 6); Z is one state."""
     primitive = model.primitives[k]
-    terms = natural_gradients(model, k, t, Z)
-    out: Mat = np.zeros((int(primitive["n"]), 6))
     side = list(primitive["body"]).index(b)
-    directors = Z[b, 3:12].reshape(3, 3)
+    return _of_body(natural_gradients(model, k, t, Z), int(primitive["n"]), side, Z[b])
+
+
+def _of_body(terms: list[tuple[Vec, Mat]], n: int, side: int, z: Mat) -> Mat:
+    """The rows (..., n, 6) of a primitive with respect to (xdot, Omega) of its body on one side, which is at z."""
+    lead = z.shape[:-1]
+    out: Mat = np.zeros((*lead, n, 6))
+    directors = z[..., 3:12].reshape(*lead, 3, 3)
     for i, (c, f) in enumerate(terms):
-        at = i if len(out) == 3 else 0
-        part = c[4 * side : 4 * side + 4]
-        out[at, :3] += part[0] * f
-        out[at, 3:] += directors @ np.cross(part[1:] @ directors, f)
+        at = i if n == 3 else 0
+        part = c[..., 4 * side : 4 * side + 4]
+        out[..., at, :3] += part[..., :1] * f
+        # sum_j d_j x (c_j f) = (sum_j c_j d_j) x f, in the body frame
+        arm = np.einsum("...j,...jk->...k", part[..., 1:], directors)
+        out[..., at, 3:] += np.einsum("...jk,...k->...j", directors, np.cross(arm, f))
     return out
 
 

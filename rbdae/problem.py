@@ -68,7 +68,7 @@ class Callbacks:
     @cached_property
     def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
         """jacobian(t, y, yd, c, out)."""
-        if self._formulation.eliminated:
+        if not self._formulation.has_multipliers:  # then its Jacobian is a dense one
             self._workspace.make_wide()
         return self._workspace.compiled(self._formulation.jacobian)
 
@@ -311,7 +311,7 @@ class Problem:
     def _make_pattern(self) -> csc_matrix:
         from scipy.sparse import csc_matrix
 
-        if self._formulation.eliminated:
+        if not self._formulation.has_multipliers:  # then its Jacobian is a dense one
             self._workspace.make_wide()
         blocks = self._workspace.record(self._formulation.jacobian, self.y0, self.yd0)
         row, column, n_rows, n_columns = blocks.T
@@ -386,8 +386,11 @@ class Problem:
     def joint_volumes(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Logarithm of the product of the singular values of the joints' matrix in the mass metric, without the rows
         that are left out: it falls steeply at singular positions; -inf in them. Vectorised over rows of y."""
-        kernel = self._workspace.compiled(volume_kernel)
-        return np.asarray(self._each(kernel, t, y, 1)[..., 0])
+        return np.asarray(self._each(self._volume_kernel, t, y, 1)[..., 0])
+
+    @cached_property
+    def _volume_kernel(self) -> Callable[..., None]:
+        return self._workspace.compiled(volume_kernel)
 
     @cached_property
     def _explicit_kernel(self) -> Callable[..., None]:

@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -49,6 +50,15 @@ class Pairing(NamedTuple):
 
 
 PAIRINGS = [Pairing(*p) for p in rbdae.pairings()]
+INFOS = {info.name: info for info in rbdae.solvers()}
+
+
+def need(solver: str) -> None:
+    """Skip the test where the solver's package is not there; tools/install-solvers fails without one."""
+    if not INFOS[solver].available:
+        pytest.skip(f"{INFOS[solver].package} is not installed: {INFOS[solver].install}")
+
+
 REFERENCE = Pairing("index-0", "quaternion", "angular")
 
 # ---------------------------------------------------------------- a joint for tests

@@ -179,9 +179,8 @@ def _scalar(t_end: float) -> Vec:
     ],
 )
 def test_a_driven_pendulum_is_a_scalar_equation(formulation, rotation, solver):
+    cases.need(solver)
     package = solver.partition(":")[0]
-    if not {i.package: i for i in rbdae.solvers()}[package].available:
-        pytest.skip(f"{package} is not installed")
     velocity = FORMULATIONS[formulation].velocities[0]
     problem = rbdae.formulate(_carriage(), formulation, rotation=rotation, velocity=velocity)
     t_end = 2.0 if package != "solve_dae" else 0.5
@@ -386,9 +385,7 @@ class _BrokenError(Exception):
 )
 def test_an_exception_in_a_law_reaches_the_user(formulation, solver):
     """A plain Python law is called from compiled code, which cannot pass exceptions on; it is raised all the same."""
-    available = {i.name: i.available for i in rbdae.solvers()}
-    if not available[solver]:
-        pytest.skip(f"{solver} is not installed")
+    cases.need(solver)
 
     def broken(t: float) -> float:
         if t > 0.5:

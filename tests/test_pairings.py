@@ -16,6 +16,7 @@ from typing import Final, NamedTuple, final
 
 import numpy as np
 import pytest
+from cases import INFOS, need
 from references import EXAMPLES, FORMS, Motion, compute, reference
 
 import rbdae
@@ -28,7 +29,6 @@ GOAL: Final = 1e-6
 TOLERANCE: Final = 1e-10
 SLACK: Final = 100.0
 
-INFOS = {info.name: info for info in rbdae.solvers()}
 PAIRINGS = rbdae.pairings()
 
 
@@ -112,11 +112,6 @@ def params(cases: list[Case]) -> list[object]:
     """For `pytest.mark.parametrize`: what is not in the sample is slow."""
     fast = sample(cases)
     return [pytest.param(c, id=str(c), marks=() if c in fast else pytest.mark.slow) for c in cases]
-
-
-def need(solver: str) -> None:
-    if not INFOS[solver].available:
-        pytest.skip(f"{INFOS[solver].package} is not installed: {INFOS[solver].install}")
 
 
 # ---------------------------------------------------------------- what is known to be weaker

@@ -141,8 +141,7 @@ SOLVERS = {"ode": "scipy:DOP853", "dae": "sksundae:ida", "overdetermined": "assi
 def _end(closing: str, pairing: Pairing):
     problem = _problem(closing, pairing)
     solver = SOLVERS[problem.kind]
-    if not {i.name: i.available for i in rbdae.solvers()}[solver]:
-        pytest.skip(f"{solver} is not installed")
+    cases.need(solver)
     run = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-9, atol=1e-9)
     assert run.success, run.message
     return problem.natural(1.0, run.y[-1])

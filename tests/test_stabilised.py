@@ -15,11 +15,6 @@ import rbdae
 from rbdae.formulations import FORMULATIONS
 
 
-def _need(solver: str) -> None:
-    if not {i.name: i.available for i in rbdae.solvers()}[solver]:
-        pytest.skip(f"{solver} is not installed")
-
-
 @cache
 def _turning(pairing: Pairing) -> rbdae.Problem:
     return cases.formulate(cases.turning_four_bar(), pairing)
@@ -32,7 +27,7 @@ def _turning(pairing: Pairing) -> rbdae.Problem:
 @pytest.mark.parametrize("rotation, velocity", [("quaternion", "angular"), ("directors", "coordinate")])
 @pytest.mark.parametrize("formulation", ["ggl", "hiller-anantharaman"])
 def test_positions_and_velocities_stay_on_their_constraints(formulation, rotation, velocity, solver):
-    _need(solver)
+    cases.need(solver)
     problem = cases.formulate(
         cases.turning_four_bar("redundant"), Pairing(formulation, rotation, velocity), redundant="minimum-norm"
     )
@@ -58,7 +53,7 @@ def test_positions_and_velocities_stay_on_their_constraints(formulation, rotatio
 
 def test_without_the_correction_the_same_run_drifts_in_positions():
     """What the stabilisation is for: index 1 of the same linkage, same solver and tolerance."""
-    _need("sksundae:ida")
+    cases.need("sksundae:ida")
     worst = {}
     for formulation in ("index-1", "ggl"):
         problem = _turning(Pairing(formulation, "quaternion", "angular"))
@@ -205,7 +200,7 @@ def test_further_equations_are_the_constraints(pairing, rng):
 @pytest.mark.parametrize("system", ["C", "four-bar"])
 @pytest.mark.parametrize("rotation, velocity", [("quaternion", "angular"), ("directors", "coordinate")])
 def test_odassl_solves_the_overdetermined_form(system, rotation, velocity):
-    _need("assimulo:ODASSL")
+    cases.need("assimulo:ODASSL")
     make = cases.linked_bodies if system == "C" else cases.turning_four_bar
     t_end = 0.5 if system == "C" else 2.0
     reference = rbdae.formulate(make(), "index-0")

@@ -54,8 +54,3 @@ class Formulation:
     def has_multipliers(self) -> bool:
         """Whether the multipliers are among the unknowns."""
         return self.kind != "ode" and not self.reduced
-
-    @property
-    def eliminated(self) -> bool:
-        """Whether its Jacobian is that of an elimination, a dense one."""
-        return not self.has_multipliers

@@ -96,6 +96,15 @@ def to_momentum_rates(m):
             vd[i + k] = s.t[k]
 
 
+@jit
+def add_multipliers(m, out, n):
+    """The multipliers from out[n] on, where out has room for them."""
+    if out.shape[0] > n:
+        la = vectors(m)[0]
+        for i in range(head(m).n_la):
+            out[n + i] = la[i]
+
+
 @entry("ityo")
 def rhs(m, t, y, out):
     """(qdot, vdot) to out; the multipliers too where out has room for them."""
@@ -112,11 +121,7 @@ def rhs(m, t, y, out):
     vd = vectors(m)[3]
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
-    n = h.n_q + h.n_v
-    if out.shape[0] > n:
-        la = vectors(m)[0]
-        for i in range(h.n_la):
-            out[n + i] = la[i]
+    add_multipliers(m, out, h.n_q + h.n_v)
 
 
 @stage("i")

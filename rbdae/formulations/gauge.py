@@ -13,7 +13,7 @@ Trees of spherical joints take the matrix of `null_space`.
 
 from __future__ import annotations
 
-from rbdae.formulations.explicit import acceleration_tangents, accelerations
+from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels._jit import address, entry, jit
 from rbdae.kernels.applied import applied_forces, put_applied_tangents
 from rbdae.kernels.block import bodies, head, states, tangent, tree, vectors
@@ -29,8 +29,8 @@ from rbdae.kernels.bodies import (
     move_tangent,
     place,
     place_tangent,
+    put_rate_tangent,
 )
-from rbdae.kernels.charts import rate_tangents
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.gauge import (
     accelerations_from_nu,
@@ -89,11 +89,7 @@ def rhs(m, t, y, out):
     accelerations(m)
     kinematics_rate(m, address(out))
     select_rates(m, vectors(m)[3], out, h.n_q)
-    n = h.n_q + h.n_nu
-    if out.shape[0] > n:
-        la = vectors(m)[0]
-        for i in range(h.n_la):
-            out[n + i] = la[i]
+    add_multipliers(m, out, h.n_q + h.n_nu)
 
 
 @jit
@@ -140,12 +136,10 @@ def _put_kinematics(m, c, sign):
     scratch = tangent(m)
     h = head(m)
     B = bodies(m)
-    S = states(m)
     T = tree(m)[0]
     Q = tree(m)[1]
     for b in range(h.n_bodies):
         o = B[b]
-        s = S[b]
         i = o.iq
         v = o.iv
         if o.nt == 3:
@@ -154,12 +148,7 @@ def _put_kinematics(m, c, sign):
             put_block(m, i, h.n_q, T[v : v + 3], 3, h.n_nu, sign)
             i += 3
             v += 3
-        rate_tangents(h.chart, s.a, s.om, scratch.T1, scratch.T2)
-        for j in range(o.na):
-            for k in range(o.na):
-                scratch.T2[j, k] *= sign
-            scratch.T2[j, j] += c
-        put_block(m, i, i, scratch.T2, o.na, o.na, 1.0)
+        put_rate_tangent(m, b, i, c, sign)
         X = tree(m)[5]
         for j in range(o.na):
             for k in range(h.n_q):

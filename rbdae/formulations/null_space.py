@@ -10,10 +10,10 @@ O(N) work. For trees of spherical joints, whose T is known; `gauge` is for all o
 
 from __future__ import annotations
 
-from rbdae.formulations.explicit import acceleration_tangents, accelerations
+from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels._jit import address, entry, jit
 from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import bodies, head, states, tangent, tree, vectors, wide
+from rbdae.kernels.block import bodies, head, tangent, tree, vectors, wide
 from rbdae.kernels.bodies import (
     accelerate,
     accelerate_tangent,
@@ -26,8 +26,8 @@ from rbdae.kernels.bodies import (
     move_tangent,
     place,
     place_tangent,
+    put_rate_tangent,
 )
-from rbdae.kernels.charts import rate_tangents
 from rbdae.kernels.drives import set_time
 from rbdae.kernels.outputs import position_rows, put_position_rows
 from rbdae.kernels.primitives import primitive_vectors
@@ -35,6 +35,7 @@ from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
 from rbdae.kernels.tree import (
     ROOT,
     add_reduced_stiffness,
+    by_quasi_velocities,
     chain_accelerations,
     chain_velocities,
     from_nu,
@@ -64,11 +65,7 @@ def rhs(m, t, y, out):
     accelerations(m)
     kinematics_rate(m, address(out))
     select_nu(m, address(vectors(m)[3]), address(out), h.n_q)
-    n = h.n_q + h.n_nu
-    if out.shape[0] > n:
-        la = vectors(m)[0]
-        for i in range(h.n_la):
-            out[n + i] = la[i]
+    add_multipliers(m, out, h.n_q + h.n_nu)
 
 
 @jit
@@ -105,12 +102,10 @@ def _put_kinematics(m, c, sign):
     scratch = tangent(m)
     h = head(m)
     B = bodies(m)
-    S = states(m)
     T = tree(m)[0]
     Q = tree(m)[1]
     for b in range(h.n_bodies):
         o = B[b]
-        s = S[b]
         i = o.iq
         v = h.n_q + o.inu
         if o.nt == 3:
@@ -122,12 +117,7 @@ def _put_kinematics(m, c, sign):
                 put_block(m, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
                 put_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
             i += 3
-        rate_tangents(h.chart, s.a, s.om, scratch.T1, scratch.T2)
-        for j in range(o.na):
-            for k in range(o.na):
-                scratch.T2[j, k] *= sign
-            scratch.T2[j, j] += c
-        put_block(m, i, i, scratch.T2, o.na, o.na, 1.0)
+        put_rate_tangent(m, b, i, c, sign)
         put_block(m, i, v, scratch.T1, o.na, 3, sign)
 
 
@@ -140,28 +130,14 @@ def _tangent(t, y, sign, c, out, m):
     acceleration_tangents(m)
     tree_tangents(m, 1)
     W = wide(m)
-    M = tree(m)
-    T = M[0]
-    Q = M[1]
-    F = M[4]
+    F = tree(m)[4]
     B = bodies(m)
     for b in range(h.n_bodies):
         o = B[b]
         first = 0 if o.parent == ROOT else o.nt
         for k in range(first, o.nt + 3):
             i = o.iv + k
-            row = o.inu + k - first
-            for j in range(h.n_q):
-                F[row, j] = W[i, j]
-            for j in range(h.n_nu):
-                F[row, h.n_q + j] = 0.0
-            for l in range(h.n_v):
-                w = W[i, h.n_q + l]
-                if w != 0.0:
-                    for j in range(h.n_q):
-                        F[row, j] += w * Q[l, j]
-                    for j in range(h.n_nu):
-                        F[row, h.n_q + j] += w * T[l, j]
+            by_quasi_velocities(m, W[i], F[o.inu + k - first])
     open_sink(m, out)
     _put_kinematics(m, c, sign)
     put_block(m, h.n_q, 0, F, h.n_nu, h.n_q + h.n_nu, -sign)

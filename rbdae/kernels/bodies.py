@@ -329,6 +329,20 @@ def kinematics_rate(m, out_at):
                 out[i + k] = s.w[k]
 
 
+@jit
+def put_rate_tangent(m, b, row, c, sign):
+    """c I + sign d(K(a) Omega)/da of one body, rows and columns from `row` on; leaves K(a) in the shared T1."""
+    scratch = tangent(m)
+    s = states(m)[b]
+    na = bodies(m)[b].na
+    rate_tangents(head(m).chart, s.a, s.om, scratch.T1, scratch.T2)
+    for j in range(na):
+        for k in range(na):
+            scratch.T2[j, k] *= sign
+        scratch.T2[j, j] += c
+    put_block(m, row, row, scratch.T2, na, na, 1.0)
+
+
 @stage("iff")
 def kinematics_tangent(m, c, sign):
     """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
@@ -351,12 +365,7 @@ def kinematics_tangent(m, c, sign):
             v += 3
         na = B[b].na
         if h.kind == ANGULAR:
-            rate_tangents(h.chart, s.a, s.om, scratch.T1, scratch.T2)
-            for j in range(na):
-                for k in range(na):
-                    scratch.T2[j, k] *= sign
-                scratch.T2[j, j] += c
-            put_block(m, i, i, scratch.T2, na, na, 1.0)
+            put_rate_tangent(m, b, i, c, sign)
             put_block(m, i, v, scratch.T1, na, 3, sign)
         elif h.momenta == 1:
             if h.kind == QUATERNION_RATE:

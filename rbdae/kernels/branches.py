@@ -16,7 +16,7 @@ from __future__ import annotations
 from rbdae.kernels._jit import jit, stage, vector_at
 from rbdae.kernels.block import bodies, branches, head, local, rows, states, tree, vectors, wide
 from rbdae.kernels.sink import put_block
-from rbdae.kernels.tree import ROOT
+from rbdae.kernels.tree import ROOT, by_quasi_velocities
 
 
 @stage("i", "branches")
@@ -367,8 +367,7 @@ def select_branch_tangent(m):
     of the scratch matrix, xddot placed, and dw/dnu, dw/dq in [0], [1]."""
     h = head(m)
     S = states(m)
-    M = tree(m)
-    F = M[4]
+    F = tree(m)[4]
     x = vectors(m)[2]
     nq = h.n_q
     for b in range(h.n_bodies):
@@ -384,18 +383,7 @@ def select_branch_tangent(m):
                     x[q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
                 for j in range(6):
                     x[nq + o.iv + j] -= _velocity_column(e.S, k, s, j)
-            row = o.inu + k
-            for c in range(nq):
-                F[row, c] = x[c]
-            for c in range(h.n_nu):
-                F[row, nq + c] = 0.0
-            for l in range(h.n_v):
-                t = x[nq + l]
-                if t != 0.0:
-                    for c in range(nq):
-                        F[row, c] += t * M[1][l, c]
-                    for c in range(h.n_nu):
-                        F[row, nq + c] += t * M[0][l, c]
+            by_quasi_velocities(m, x, F[o.inu + k])
 
 
 @jit

@@ -27,7 +27,14 @@ from rbdae.kernels.block import (
     vectors,
     wide,
 )
-from rbdae.kernels.bodies import accelerate, clear_accelerations, move, velocity_basis
+from rbdae.kernels.bodies import (
+    accelerate,
+    clear_accelerations,
+    gather_accelerations,
+    gather_velocities,
+    move,
+    velocity_basis,
+)
 from rbdae.kernels.branches import (
     factorise_branches,
     frame_rate_tangents,
@@ -47,6 +54,7 @@ from rbdae.kernels.primitives import (
     put_primitive_rows,
 )
 from rbdae.kernels.sink import sink_to_wide
+from rbdae.kernels.tree import by_quasi_velocities
 
 
 @jit
@@ -243,7 +251,6 @@ def _known(m, y_at, offset, level):
 @stage("iii", "gauge")
 def velocities_from_nu(m, y_at, offset):
     """xdot and Omega of all placed bodies, from nu in y; factorises the system."""
-    B = bodies(m)
     S = states(m)
     h = head(m)
     for b in range(h.n_bodies):
@@ -258,21 +265,12 @@ def velocities_from_nu(m, y_at, offset):
     _known(m, y_at, offset, 1)
     x = vectors(m)[2]
     _solve(m, x)
-    for b in range(h.n_bodies):
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                S[b].xd[k] = x[i + k]
-            i += 3
-        for k in range(3):
-            S[b].w[k] = x[i + k]
+    gather_velocities(m, address(x), 0)
 
 
 @stage("iii", "gauge")
 def accelerations_from_nu(m, yd_at, offset):
     """xddot and Omegadot of all moved bodies, from nudot in yd; after `velocities_from_nu`."""
-    B = bodies(m)
-    S = states(m)
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
@@ -281,14 +279,7 @@ def accelerations_from_nu(m, yd_at, offset):
     if head(m).reduced == BY_BRANCHES:
         subtract_frame_rates(m, address(x))
     _solve(m, x)
-    for b in range(head(m).n_bodies):
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                S[b].xdd[k] = x[i + k]
-            i += 3
-        for k in range(3):
-            S[b].wd[k] = x[i + k]
+    gather_accelerations(m, address(x), 0)
 
 
 @jit
@@ -426,10 +417,7 @@ def _select_loop_tangent(m):
     h = head(m)
     S = gauge(m)
     W = wide(m)
-    M = tree(m)
-    T = M[0]
-    Q = M[1]
-    F = M[4]
+    F = tree(m)[4]
     x = vectors(m)[2]
     nq = h.n_q
     for i in range(h.n_nu):
@@ -440,14 +428,4 @@ def _select_loop_tangent(m):
             if t != 0.0:
                 for j in range(nq + h.n_v):
                     x[j] += t * W[l, j]
-        for j in range(nq):
-            F[i, j] = x[j]
-        for j in range(h.n_nu):
-            F[i, nq + j] = 0.0
-        for l in range(h.n_v):
-            t = x[nq + l]
-            if t != 0.0:
-                for j in range(nq):
-                    F[i, j] += t * Q[l, j]
-                for j in range(h.n_nu):
-                    F[i, nq + j] += t * T[l, j]
+        by_quasi_velocities(m, x, F[i])

@@ -163,7 +163,6 @@ def tree_tangents(m, order):
     wdot = T nudot + Tdot nu."""
     h = head(m)
     B = bodies(m)
-    states(m)
     M = tree(m)
     T = M[0]
     Q = M[1]
@@ -223,6 +222,26 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
                 M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
 
 
+@jit
+def by_quasi_velocities(m, row, out):
+    """out = the tangent `row` with respect to (q, w), as one with respect to (q, nu): (h_q + h_w w_q, h_w T)."""
+    h = head(m)
+    T = tree(m)[0]
+    Q = tree(m)[1]
+    nq = h.n_q
+    for j in range(nq):
+        out[j] = row[j]
+    for j in range(h.n_nu):
+        out[nq + j] = 0.0
+    for l in range(h.n_v):
+        w = row[nq + l]
+        if w != 0.0:
+            for j in range(nq):
+                out[j] += w * Q[l, j]
+            for j in range(h.n_nu):
+                out[nq + j] += w * T[l, j]
+
+
 @stage("if")
 def reduce_tangent(m, c):
     """tree(m)[4] = T^T times the tangent of h with respect to (q, nu), plus c T^T M T; the first nv rows of the scratch
@@ -231,7 +250,6 @@ def reduce_tangent(m, c):
     W = wide(m)
     M = tree(m)
     T = M[0]
-    Q = M[1]
     A = M[2]
     N = M[3]
     F = M[4]
@@ -246,17 +264,7 @@ def reduce_tangent(m, c):
         o = B[b]
         for k in range(o.nt + 3):
             i = o.iv + k
-            for j in range(nq):
-                x[j] = W[i, j]
-            for j in range(nnu):
-                x[nq + j] = 0.0
-            for l in range(h.n_v):
-                w = W[i, nq + l]
-                if w != 0.0:
-                    for j in range(nq):
-                        x[j] += w * Q[l, j]
-                    for j in range(nnu):
-                        x[nq + j] += w * T[l, j]
+            by_quasi_velocities(m, W[i], x)
             for l in range(3):
                 if k < o.nt:
                     if l != k:
