@@ -24,7 +24,7 @@ from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 import rbdae
-from rbdae.problem import Problem
+from rbdae.problem.problem import Problem
 
 SIZES = (1, 5, 20, 50, 100, 200, 500, 1000)
 QUICK = (1, 20, 50, 100, 200)

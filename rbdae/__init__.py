@@ -4,18 +4,18 @@ from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
 from rbdae import models as models
-from rbdae.assembly import Assembly as Assembly
-from rbdae.assembly import assemble as assemble
-from rbdae.formulate import formulate as formulate
-from rbdae.formulate import pairings as pairings
-from rbdae.problem import Problem as Problem
-from rbdae.projection import Projection as Projection
-from rbdae.projection import ProjectionError as ProjectionError
-from rbdae.projection import Projector as Projector
-from rbdae.solution import Solution as Solution
-from rbdae.solution import load as load
-from rbdae.solving import solve as solve
-from rbdae.solving import solvers as solvers
+from rbdae.initial.assembly import Assembly as Assembly
+from rbdae.initial.assembly import assemble as assemble
+from rbdae.initial.formulate import formulate as formulate
+from rbdae.initial.formulate import pairings as pairings
+from rbdae.problem.problem import Problem as Problem
+from rbdae.problem.projection import Projection as Projection
+from rbdae.problem.projection import ProjectionError as ProjectionError
+from rbdae.problem.projection import Projector as Projector
+from rbdae.solving.run import solve as solve
+from rbdae.solving.run import solvers as solvers
+from rbdae.solving.solution import Solution as Solution
+from rbdae.solving.solution import load as load
 from rbdae.system import System as System
 
 __version__ = "0.1.0"

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from rbdae._arrays import Mat, Vec
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
-    from rbdae.projection import Projector
+    from rbdae.problem.problem import Problem
+    from rbdae.problem.projection import Projector
 
 
 class Reason(Enum):

@@ -15,12 +15,12 @@ import numpy as np
 
 import rbdae
 from rbdae.models import MODELS, Entry
-from rbdae.projection import ProjectionError
-from rbdae.solving import solvers_for
+from rbdae.problem.projection import ProjectionError
+from rbdae.solving.run import solvers_for
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
-    from rbdae.solution import Solution
+    from rbdae.problem.problem import Problem
+    from rbdae.solving.solution import Solution
 
 # What `run` takes where no solver is named: the first that is installed and takes the formulation.
 _PREFERRED = (

@@ -9,8 +9,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.kernels._jit import is_compiled
-from rbdae.kernels.foreign import Foreign
+from rbdae.compiler.jit import is_compiled
+from rbdae.compiler.user_functions import Foreign
 
 Law: TypeAlias = Any
 """What a drive takes: (s, s', s''), three callables of t; or an object with `derivative`, such as scipy's splines; or a

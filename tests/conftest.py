@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+for folder in ("models", "laws", "support"):
+    sys.path.insert(0, str(Path(__file__).parent / folder))
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers keep the cores busy by themselves

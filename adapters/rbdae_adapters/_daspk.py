@@ -31,7 +31,7 @@ from rbdae_adapters._sundials import (
 )
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 
 @final

@@ -27,7 +27,7 @@ from rbdae._arrays import Vec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 _REPEAT = 1
 """SUNDIALS' code for a failure that a smaller step may mend."""

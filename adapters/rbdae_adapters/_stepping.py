@@ -19,10 +19,10 @@ from scipy.optimize import brentq
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.adapter import Outcome, Reason, Request, Stats, Unsupported
-from rbdae.projection import ProjectionError
+from rbdae.problem.projection import ProjectionError
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""

@@ -27,7 +27,7 @@ from rbdae.adapter import Reason
 from rbdae_adapters._stepping import GaveUp, Recorder, leaves_error_test
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""

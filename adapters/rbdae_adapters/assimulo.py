@@ -48,7 +48,7 @@ from rbdae_adapters._stepping import (
 )
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 INDEX_3_MARGIN = 1e-3
 """Radau5DAE runs index-3 forms at tolerances tighter by this: the classes loosen those of velocities by 1/h."""

@@ -51,7 +51,7 @@ from rbdae_adapters._sundials import (
 )
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 KRYLOV_FROM = 100
 """Unknowns from which IDA's default for constrained forms is "spgmr" with a sparse factorisation, in place of "dense".

@@ -25,7 +25,7 @@ from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,

@@ -37,7 +37,7 @@ from rbdae_adapters._sundials import (
 )
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 SPARSE_FROM = 250
 """Unknowns from which IDA's default linear solver is the sparse one: where SuperLU_MT, which needs about

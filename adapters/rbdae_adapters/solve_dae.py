@@ -30,7 +30,7 @@ from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, take_options
 
 if TYPE_CHECKING:
-    from rbdae.problem import Problem
+    from rbdae.problem.problem import Problem
 
 _SPARSE_FROM = 60
 """Unknowns from which our Jacobians go as CSC matrices (an estimate of where SuperLU overtakes LAPACK)."""

@@ -1,4 +1,4 @@
-"""What forces are made of: data that one set of kernels works on (`rbdae.kernels.elements`).
+"""What forces are made of: data that one set of kernels works on (`rbdae.kernels.forces.elements`).
 
 Natural coordinates of a pair of bodies: Z = (x, d1, d2, d3) of the first, then of the second, in R^24; x is the origin
 of the body frame. The ground has x = 0 and the axes of space.

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.compiler.jit import like
+from rbdae.compiler.user_functions import Foreign
 from rbdae.forces.element import Element, UserElement
-from rbdae.kernels import block as kb
-from rbdae.kernels._jit import like
-from rbdae.kernels.foreign import Foreign
+from rbdae.kernels import memory as kb
 
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 

@@ -12,10 +12,10 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
+from rbdae.compiler.jit import like
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import Piece, UserElement
 from rbdae.joints.base import title
-from rbdae.kernels._jit import like
 
 Function: TypeAlias = Callable[[float, Vec, Vec], None]
 

@@ -15,10 +15,8 @@ With momenta (Hamiltonian paper (38), (39); quaternion or directors):
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import address, entry, jit
-from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import head
-from rbdae.kernels.bodies import (
+from rbdae.compiler.jit import address, entry, jit
+from rbdae.kernels.bodies.all import (
     accelerate,
     accelerate_tangent,
     dynamics_residual,
@@ -35,9 +33,8 @@ from rbdae.kernels.bodies import (
     place,
     place_tangent,
 )
-from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
-from rbdae.kernels.drives import set_time
-from rbdae.kernels.primitives import (
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import (
     dropped_residual,
     gradients,
     primitive_forces,
@@ -46,7 +43,10 @@ from rbdae.kernels.primitives import (
     put_primitive_columns,
     put_primitive_stiffness,
 )
-from rbdae.kernels.sink import open_sink
+from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
+from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.memory import head
+from rbdae.kernels.scatter import open_sink
 
 
 @jit

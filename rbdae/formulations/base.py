@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, final
 
-from rbdae.kernels._jit import Entry
+from rbdae.compiler.jit import Entry
 
 Kind = Literal["ode", "dae", "overdetermined"]
 

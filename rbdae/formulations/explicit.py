@@ -10,10 +10,8 @@ With momenta (lambda eliminated, Hamiltonian paper, Remark 4.2) the unknown of t
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import address, entry, jit, stage
-from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import STRIDED, bodies, head, states, vectors, wide
-from rbdae.kernels.bodies import (
+from rbdae.compiler.jit import address, entry, jit, stage
+from rbdae.kernels.bodies.all import (
     accelerate,
     accelerate_tangent,
     clear_accelerations,
@@ -30,17 +28,19 @@ from rbdae.kernels.bodies import (
     place_tangent,
     velocity_basis,
 )
-from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
-from rbdae.kernels.drives import set_time
-from rbdae.kernels.primitives import (
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import (
     clear_dropped,
     gradients,
     primitive_forces,
     primitive_vectors,
     put_primitive_stiffness,
 )
-from rbdae.kernels.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
-from rbdae.kernels.sink import open_sink_above, put_identity, set_block, sink_to_wide
+from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
+from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.linear.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
+from rbdae.kernels.memory import STRIDED, bodies, head, states, vectors, wide
+from rbdae.kernels.scatter import open_sink_above, put_identity, set_block, sink_to_wide
 
 
 @stage("i")

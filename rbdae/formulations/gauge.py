@@ -5,19 +5,17 @@
 
 Null-space paper (7)-(11): the velocity constraints hold to rounding whatever the solver does. The right-hand side takes
 nudot = S vdot + Sdot w from the saddle-point system, whose solution has the same equations. Trees of joints whose
-freedoms are known (`rbdae.branches`) have rows S in the frames of the bodies, good everywhere, and cost O(n). With
+freedoms are known (`rbdae.multibody.tree_velocities`) have rows S in the frames of the bodies, good everywhere, and cost O(n). With
 loops S is constant and the system dense, O(n_v^3), so that is for mechanisms with n_v up to a few hundred; where it
-comes near a singular matrix, `rbdae.gauges` chooses another S and carries nu over: the same motion in other unknowns.
+comes near a singular matrix, `rbdae.solving.switches.velocities` chooses another S and carries nu over: the same motion in other unknowns.
 Trees of spherical joints take the matrix of `null_space`.
 """
 
 from __future__ import annotations
 
+from rbdae.compiler.jit import address, entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
-from rbdae.kernels._jit import address, entry, jit
-from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import bodies, head, states, tangent, tree, vectors
-from rbdae.kernels.bodies import (
+from rbdae.kernels.bodies.all import (
     accelerate,
     accelerate_tangent,
     dynamics_residual,
@@ -31,8 +29,11 @@ from rbdae.kernels.bodies import (
     place_tangent,
     put_rate_tangent,
 )
-from rbdae.kernels.drives import set_time
-from rbdae.kernels.gauge import (
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors, put_primitive_stiffness
+from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.memory import bodies, head, states, tangent, tree, vectors
+from rbdae.kernels.null_space.loops import (
     accelerations_from_nu,
     gauge_tangents,
     null_space_columns,
@@ -43,10 +44,9 @@ from rbdae.kernels.gauge import (
     solve_transposed,
     velocities_from_nu,
 )
+from rbdae.kernels.null_space.spherical_trees import reduce_tangent
 from rbdae.kernels.outputs import position_rows, put_position_rows
-from rbdae.kernels.primitives import primitive_forces, primitive_vectors, put_primitive_stiffness
-from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
-from rbdae.kernels.tree import reduce_tangent
+from rbdae.kernels.scatter import open_sink, put_block, put_identity, sink_to_wide
 
 
 @jit

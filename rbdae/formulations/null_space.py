@@ -10,11 +10,9 @@ O(N) work. For trees of spherical joints, whose T is known; `gauge` is for all o
 
 from __future__ import annotations
 
+from rbdae.compiler.jit import address, entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
-from rbdae.kernels._jit import address, entry, jit
-from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import bodies, head, tangent, tree, vectors, wide
-from rbdae.kernels.bodies import (
+from rbdae.kernels.bodies.all import (
     accelerate,
     accelerate_tangent,
     dynamics_residual,
@@ -28,11 +26,11 @@ from rbdae.kernels.bodies import (
     place_tangent,
     put_rate_tangent,
 )
-from rbdae.kernels.drives import set_time
-from rbdae.kernels.outputs import position_rows, put_position_rows
-from rbdae.kernels.primitives import primitive_vectors
-from rbdae.kernels.sink import open_sink, put_block, put_identity, sink_to_wide
-from rbdae.kernels.tree import (
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import primitive_vectors
+from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.memory import bodies, head, tangent, tree, vectors, wide
+from rbdae.kernels.null_space.spherical_trees import (
     ROOT,
     add_reduced_stiffness,
     by_quasi_velocities,
@@ -44,6 +42,8 @@ from rbdae.kernels.tree import (
     select_nu,
     tree_tangents,
 )
+from rbdae.kernels.outputs import position_rows, put_position_rows
+from rbdae.kernels.scatter import open_sink, put_block, put_identity, sink_to_wide
 
 
 @jit

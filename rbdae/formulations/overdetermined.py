@@ -14,11 +14,11 @@ would make that block singular.
 
 from __future__ import annotations
 
+from rbdae.compiler.jit import address, entry
 from rbdae.formulations.absolute import fill_jacobian, fill_residual
-from rbdae.kernels._jit import address, entry
-from rbdae.kernels.block import head
-from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
-from rbdae.kernels.primitives import dropped_residual, put_dropped
+from rbdae.kernels.constraints.primitives import dropped_residual, put_dropped
+from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
+from rbdae.kernels.memory import head
 
 
 @entry("ityyo")

@@ -1,6 +1,6 @@
 """`ggl` and `hiller-anantharaman`: position and velocity constraints both kept, one more set of multipliers.
 
-    qdot - v + G^T mu                 = 0    (angular: see `rbdae.kernels.correction`)
+    qdot - v + G^T mu                 = 0    (angular: see `rbdae.kernels.constraints.correction`)
     M(q) vdot - psi(q, v, t) + G^T la = 0
     g(q, t)                           = 0
     G v + g_I                         = 0
@@ -11,10 +11,8 @@ integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes 
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import address, entry, jit
-from rbdae.kernels.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.block import head, vectors
-from rbdae.kernels.bodies import (
+from rbdae.compiler.jit import address, entry, jit
+from rbdae.kernels.bodies.all import (
     dynamics_residual,
     dynamics_tangent,
     gather_accelerations,
@@ -29,10 +27,9 @@ from rbdae.kernels.bodies import (
     place,
     place_tangent,
 )
-from rbdae.kernels.constraints import constraint_rows, put_constraint_rows
-from rbdae.kernels.correction import add_corrections, gather_corrections, place_corrections, put_corrections
-from rbdae.kernels.drives import set_time
-from rbdae.kernels.primitives import (
+from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections, put_corrections
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import (
     dropped_residual,
     gradients,
     primitive_forces,
@@ -41,7 +38,10 @@ from rbdae.kernels.primitives import (
     put_primitive_columns,
     put_primitive_stiffness,
 )
-from rbdae.kernels.sink import open_sink
+from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
+from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.memory import head, vectors
+from rbdae.kernels.scatter import open_sink
 
 
 @jit

@@ -19,7 +19,7 @@ from rbdae.motion import Motion
 @final
 @dataclass(frozen=True, slots=True)
 class Rheonomic:
-    """How a joint's first primitive depends on time: the kind of `rbdae.kernels.drives`, the law, and the two
+    """How a joint's first primitive depends on time: the kind of `rbdae.kernels.constraints.drives`, the law, and the two
     directions between which the first one turns (kind ANGLE)."""
 
     kind: int

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from rbdae.kernels._jit import address, entry, jit, stage, vector_at
-from rbdae.kernels.block import ANGULAR, BY_TREE, bodies, head, states, tangent, vectors
-from rbdae.kernels.bodies import _bilinear, _dot, gather_positions, gather_velocities, move, place
-from rbdae.kernels.charts import DIRECTORS, QUATERNION, rate
-from rbdae.kernels.drives import set_time
-from rbdae.kernels.gauge import velocities_from_nu
-from rbdae.kernels.primitives import (
+from rbdae.compiler.jit import address, entry, jit, stage, vector_at
+from rbdae.kernels.bodies.all import _bilinear, _dot, gather_positions, gather_velocities, move, place
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import (
     clear_dropped,
     primitive_residual,
     primitive_vectors,
     put_primitive_rows,
 )
-from rbdae.kernels.sink import put_block
-from rbdae.kernels.tree import chain_velocities, from_nu
+from rbdae.kernels.memory import ANGULAR, BY_TREE, bodies, head, states, tangent, vectors
+from rbdae.kernels.null_space.loops import velocities_from_nu
+from rbdae.kernels.null_space.spherical_trees import chain_velocities, from_nu
+from rbdae.kernels.scatter import put_block
+from rbdae.rotations.charts import DIRECTORS, QUATERNION, rate
 
 
 @stage("ii")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from rbdae import _check
-from rbdae.drives import Displacement
+from rbdae.drives.all import Displacement
 from rbdae.joints.prismatic import Prismatic
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System

@@ -1,7 +1,7 @@
 """The charts by name: how rotation parameters are called, made from a rotation, and where they fail.
 
 Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
-R^T Rdot = Omega^. The kernels (R(a), dR/da, K(a) and its derivative) are in `rbdae.kernels.charts`.
+R^T Rdot = Omega^. The kernels (R(a), dR/da, K(a) and its derivative) are in `rbdae.rotations.charts`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.kernels import block as kb
-from rbdae.kernels.charts import DIRECTORS, EULER_313, QUATERNION
+from rbdae.kernels import memory as kb
+from rbdae.rotations.charts import DIRECTORS, EULER_313, QUATERNION
 
 # below this |sin theta_2| the kinematic matrix of the Euler angles has lost six digits
 _NEAR_SINGULAR = 1e-6

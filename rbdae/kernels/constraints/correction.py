@@ -1,0 +1,210 @@
+"""The kinematic correction of the stabilised forms: qdot = v - G^T mu, after Gear, Gupta and Leimkuhler 1985.
+
+With coordinate velocities G is dg/dq. With the angular ones the correction is a velocity, too, so that it keeps the
+rotations on their manifold:
+
+    xdot = v - G_x^T mu,    adot = K(a) (Omega - G_Omega^T mu).
+
+mu is in the scratch vector 6.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.kernels.bodies.all import _pull_back_quaternion, internal_columns, symmetric
+from rbdae.kernels.constraints.primitives import (
+    add_natural,
+    chart_tangents,
+    put_gradient_columns,
+    put_hessian,
+    put_primitive_columns,
+)
+from rbdae.kernels.memory import ANGULAR, QUATERNION_RATE, bodies, head, primitives, rows, states, tangent, vectors
+from rbdae.kernels.scatter import put_block, put_transposed
+from rbdae.rotations.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
+
+
+@stage("iii", "corrected")
+def gather_corrections(m, y_at, offset):
+    """mu from y[offset:offset + nla]."""
+    y = vector_at(y_at)
+    mu = vectors(m)[6]
+    for i in range(head(m).n_la):
+        mu[i] = y[offset + i]
+
+
+@stage("i", "corrected")
+def place_corrections(m):
+    """gx, gd = G^T mu of the joints in natural coordinates."""
+    h = head(m)
+    S = states(m)
+    mu = vectors(m)[6]
+    for b in range(h.n_bodies + 1):
+        s = S[b]
+        for k in range(3):
+            s.gx[k] = 0.0
+        for k in range(9):
+            s.gd[k] = 0.0
+    C = primitives(m)
+    R = rows(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        s1 = S[p.body[0]]
+        s2 = S[p.body[1]]
+        for k in range(p.n):
+            r.mu[k] = mu[p.row + k] * p.keep[k]
+        if p.linear == 1:
+            add_natural(p.A, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
+        else:
+            f = p.scale * r.mu[0]
+            add_natural(p.A, r.Q, f, s1.gx, s1.gd, s2.gx, s2.gd)
+            add_natural(p.B, r.P, f, s1.gx, s1.gd, s2.gx, s2.gd)
+
+
+@stage("ii", "corrected")
+def add_corrections(m, out_at):
+    """out[:nq] += G^T mu (or K times it)."""
+    scratch = tangent(m)
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    mu = vectors(m)[6]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iq
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] += s.gx[k]
+            i += 3
+        if h.kind == ANGULAR:
+            spin_transposed(s.d, s.gd, s.t)
+            rate(h.chart, s.a, s.t, s.ad)
+            for k in range(o.na):
+                out[i + k] += s.ad[k]
+        elif h.kind == QUATERNION_RATE:
+            _pull_back_quaternion(address(s.a), address(s.gd), address(s.t))
+            for k in range(4):
+                out[i + k] += s.t[k] + mu[o.il] * s.a[k]
+        else:
+            symmetric(mu, o.il, scratch.T1)
+            for j in range(0, 9, 3):
+                for k in range(3):
+                    t = s.gd[j + k]
+                    for l in range(3):
+                        t += scratch.T1[k, l] * s.a[j + l]
+                    out[i + j + k] += t
+
+
+@stage("iif", "corrected")
+def put_corrections(m, column, scale):
+    """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
+    `column` on. Needs `gradients`."""
+    scratch = tangent(m)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    mu = vectors(m)[6]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        q = o.iq + o.nt
+        if h.kind == ANGULAR:
+            _put_angular_correction(m, b)
+        elif h.kind == QUATERNION_RATE:
+            euler_hessian(s.gd, scratch.T1)
+            for k in range(4):
+                scratch.T1[k, k] += mu[o.il]
+            put_block(m, q, q, scratch.T1, 4, 4, 1.0)
+        else:
+            symmetric(mu, o.il, scratch.T1)
+            for j in range(0, 9, 3):
+                put_block(m, q + j, q + j, scratch.T1, 3, 3, 1.0)
+    if h.kind != ANGULAR:
+        internal_columns(m, 0, column, scale)
+        put_primitive_columns(m, 0, column, scale)
+    else:
+        _put_angular_columns(m, column, scale)
+    _put_correction_stiffness(m)
+
+
+@stage("ii", "corrected angular")
+def _put_angular_correction(m, b):
+    """d(K(a) B^T gd)/da at fixed gd; leaves K in N."""
+    scratch = tangent(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    q = o.iq + o.nt
+    spin_transposed(s.d, s.gd, s.t)
+    rate_tangents(head(m).chart, s.a, s.t, scratch.T1, scratch.T2)
+    for i in range(o.na):
+        for j in range(3):
+            s.N[i, j] = scratch.T1[i, j]
+    spin_transposed_columns(s.D0, s.gd, o.na, scratch.T1)
+    for i in range(o.na):
+        for j in range(o.na):
+            scratch.T2[i, j] += (
+                s.N[i, 0] * scratch.T1[0, j] + s.N[i, 1] * scratch.T1[1, j] + s.N[i, 2] * scratch.T1[2, j]
+            )
+    put_block(m, q, q, scratch.T2, o.na, o.na, 1.0)
+
+
+@jit
+def _times_kinematics(L, N, n, na, out):
+    """out[:n, :na] = L[:n, :3] N[:na, :3]^T."""
+    for i in range(n):
+        for j in range(na):
+            out[i, j] = L[i, 0] * N[j, 0] + L[i, 1] * N[j, 1] + L[i, 2] * N[j, 2]
+
+
+@stage("iif", "corrected angular")
+def _put_angular_columns(m, column, scale):
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            n = o.iq
+            if o.nt == 3:
+                put_gradient_columns(m, i, side, n, column + p.row, scale)
+                n += 3
+            work = tangent(m).work[side]
+            _times_kinematics(r.Gw[side], states(m)[b].N, p.n, o.na, work)
+            put_transposed(m, n, column + p.row, work, o.na, p.n, scale)
+
+
+@stage("i", "corrected bilinear")
+def _put_correction_stiffness(m):
+    """d(G^T mu)/dq of the bilinear primitives."""
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        if p.linear == 1:
+            continue
+        r = R[i]
+        f = p.scale * r.mu[0]
+        chart_tangents(m, i)
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            if h.kind == ANGULAR:
+                work = tangent(m).work
+                _times_kinematics(r.Pw[side], S[b].N, 3, o.na, work[0])
+                _times_kinematics(r.Qw[side], S[b].N, 3, o.na, work[1])
+                put_hessian(m, i, side, o.iq, o.na, work[0], work[1], f)
+            else:
+                put_hessian(m, i, side, o.iq, o.nr, r.Pw[side], r.Qw[side], f)

@@ -1,0 +1,58 @@
+"""The clock: values of the rheonomic primitives at a time, from the user's laws s(t), s'(t), s''(t).
+
+* OFFSET: the right-hand side of the primitive is s (a point that moves, a displacement, a cosine);
+* LENGTH: the distance is s, so the right-hand side of the primitive is s^2 / 2;
+* ANGLE: the first direction turns, a = e1 cos s + e2 sin s, and stays orthogonal to the second: no angle is singular.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+from rbdae.compiler.jit import call_foreign, jit, stage
+from rbdae.kernels.memory import drives, head, primitives, vectors
+
+OFFSET = 0
+LENGTH = 1
+ANGLE = 2
+
+
+@jit
+def set_time(m, t):
+    """All that depends on time alone."""
+    h = head(m)
+    h.time = t
+    if h.n_drives > 0:
+        _clock(m)
+
+
+@stage("i", "rheonomic")
+def _clock(m):
+    h = head(m)
+    C = primitives(m)
+    D = drives(m)
+    none = vectors(m)[4]
+    for i in range(h.n_drives):
+        e = D[i]
+        v = e.value
+        call_foreign(e.law, h.time, none, v)
+        p = C[e.primitive]
+        if e.kind == ANGLE:
+            c = cos(v[0])
+            s = sin(v[0])
+            for k in range(3):
+                a = c * e.e1[k] + s * e.e2[k]
+                b = c * e.e2[k] - s * e.e1[k]
+                p.A[1 + k] = a
+                p.Ad[1 + k] = v[1] * b
+                p.Add[1 + k] = v[2] * b - v[1] * v[1] * a
+        elif e.kind == LENGTH:
+            p.offset[0] = 0.5 * v[0] * v[0]
+            p.offset_rate[0] = v[0] * v[1]
+            p.offset_acceleration[0] = v[1] * v[1] + v[0] * v[2]
+        else:
+            n = p.n
+            for k in range(n):
+                p.offset[k] = v[k]
+                p.offset_rate[k] = v[n + k]
+                p.offset_acceleration[k] = v[2 * n + k]

@@ -1,0 +1,53 @@
+"""The constraint rows of a formulation at one level: internal constraints of the bodies, then joints.
+
+At the acceleration level with Baumgarte's terms where the head has them:
+
+    gddot + 2 alpha gdot + beta^2 g,    head.damping = 2 alpha, head.stiffness = beta^2.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.kernels.bodies.all import internal_residual, internal_tangent
+from rbdae.kernels.constraints.primitives import primitive_residual, put_primitive_rows
+from rbdae.kernels.memory import head, vectors
+
+
+@jit
+def constraint_rows(m, out_at, row, level):
+    """out[row:row + nla]; needs the vectors of the primitives up to this level."""
+    internal_residual(m, out_at, row, level)
+    primitive_residual(m, out_at, row, level)
+    if level == 2:
+        _add_baumgarte_rows(m, out_at, row)
+
+
+@stage("iii", "baumgarte")
+def _add_baumgarte_rows(m, out_at, row):
+    out = vector_at(out_at)
+    h = head(m)
+    g = vectors(m)[5]
+    for level in range(2):
+        f = h.stiffness if level == 0 else h.damping
+        internal_residual(m, address(g), 0, level)
+        primitive_residual(m, address(g), 0, level)
+        for i in range(h.n_la):
+            out[row + i] += f * g[i]
+
+
+@jit
+def put_constraint_rows(m, row, level, c):
+    """Their tangent, c being the factor of the rates; needs `gradients`."""
+    internal_tangent(m, row, level, c, 1.0)
+    put_primitive_rows(m, row, level, c, 1.0)
+    if level == 2:
+        _put_baumgarte_rows(m, row)
+
+
+@stage("ii", "baumgarte")
+def _put_baumgarte_rows(m, row):
+    h = head(m)
+    for level in range(2):
+        f = h.stiffness if level == 0 else h.damping
+        internal_tangent(m, row, level, 0.0, f)
+        put_primitive_rows(m, row, level, 0.0, f)

@@ -1,0 +1,1 @@
+"""Linear algebra of the constrained system."""

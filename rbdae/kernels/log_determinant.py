@@ -1,0 +1,37 @@
+"""How far the joints are from a singular position, cheaply: one factorisation."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from rbdae.compiler.jit import address, entry
+from rbdae.kernels.bodies.all import gather_positions, place, velocity_basis
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import gradients, primitive_vectors
+from rbdae.kernels.linear.saddle import LEFT_OUT, factorise
+from rbdae.kernels.memory import factor, head
+
+
+@entry("ityo")
+def volume(m, t, y, out):
+    """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
+    singular values of G M^(-1/2); -inf where a pivot is not positive, or so small that its equation is left out."""
+    h = head(m)
+    set_time(m, t)
+    gather_positions(m, address(y))
+    place(m)
+    primitive_vectors(m, 0)
+    velocity_basis(m)
+    gradients(m)
+    factorise(m)
+    D = factor(m)[1]
+    total = 0.0
+    for i in range(h.n_rows):
+        if 0.0 < D[i] < LEFT_OUT:
+            total += 0.5 * log(D[i])
+        else:
+            total = -np.inf
+            break
+    out[0] = total

@@ -1,0 +1,380 @@
+"""Projection onto the constraint manifold; null-space paper, section 6.
+
+Rotations first, explicitly: (63, P) for quaternions, Spurrier-Klumpp for directors. Then the joints by Newton's method
+(steps are halved where a whole one does not reduce the violation) for (62, P),
+
+    M (q - q*) + G^T chi = 0,  g(q) = 0,
+
+in displacements of the velocity space (x, rotation), and (62, V), which is linear:
+
+    M (v - v*) + G^T eta = 0,  G v + g_I = 0.
+
+Equations that are left out for the moment, near a singular position, pull at neither: a violation delta would move
+the state by delta/sigma. They are taken up again beyond.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from rbdae.compiler.jit import ENABLED, address, entry, jit, stage, vector_at
+from rbdae.kernels.bodies.all import move, place, velocity_basis
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import (
+    clear_dropped,
+    gradients,
+    primitive_residual,
+    primitive_vectors,
+    subtract_moving_rates,
+)
+from rbdae.kernels.linear.saddle import LEFT_OUT, apply_mass, factorise, solve_saddle
+from rbdae.kernels.memory import ANGULAR, bodies, factor, head, primitives, states, vectors
+from rbdae.kernels.outputs import locate, n_chart, violations
+from rbdae.rotations.charts import DIRECTORS, QUATERNION, euler_map, rate
+
+if not ENABLED:
+    from numpy import sqrt  # type: ignore[assignment]
+
+# of a Newton step that does not reduce the violation
+HALVINGS = 10
+
+
+@jit
+def spurrier_klumpp(d, p):
+    """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
+    (null-space paper, section 6, after Spurrier and Klumpp)."""
+    trace = d[0] + d[4] + d[8]
+    if trace >= d[0] and trace >= d[4] and trace >= d[8]:
+        p[0] = 0.5 * sqrt(1.0 + trace)
+        f = 0.25 / p[0]
+        p[1] = f * (d[5] - d[7])
+        p[2] = f * (d[6] - d[2])
+        p[3] = f * (d[1] - d[3])
+    elif d[0] >= d[4] and d[0] >= d[8]:
+        p[1] = sqrt(0.5 * d[0] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[1]
+        p[0] = f * (d[5] - d[7])
+        p[2] = f * (d[3] + d[1])
+        p[3] = f * (d[6] + d[2])
+    elif d[4] >= d[8]:
+        p[2] = sqrt(0.5 * d[4] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[2]
+        p[0] = f * (d[6] - d[2])
+        p[1] = f * (d[3] + d[1])
+        p[3] = f * (d[7] + d[5])
+    else:
+        p[3] = sqrt(0.5 * d[8] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[3]
+        p[0] = f * (d[1] - d[3])
+        p[1] = f * (d[6] + d[2])
+        p[2] = f * (d[7] + d[5])
+
+
+@stage("i")
+def _normalise(m):
+    """The rotation parameters of all bodies onto the chart's internal constraint."""
+    h = head(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.chart == QUATERNION:
+            n = 1.0 / sqrt(s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3])
+            for k in range(4):
+                s.a[k] *= n
+        elif h.chart == DIRECTORS:
+            _normalise_directors(m, b)
+
+
+@stage("ii", "directors")
+def _normalise_directors(m, b):
+    s = states(m)[b]
+    spurrier_klumpp(s.a, s.s)
+    n = 1.0 / sqrt(s.s[0] * s.s[0] + s.s[1] * s.s[1] + s.s[2] * s.s[2] + s.s[3] * s.s[3])
+    for k in range(4):
+        s.s[k] *= n
+    euler_map(s.s, s.a)
+
+
+@jit
+def _largest(x, first, n):
+    t = 0.0
+    for i in range(first, first + n):
+        t = max(t, abs(x[i]))
+        if np.isnan(x[i]):
+            t = x[i]
+            break
+    return t
+
+
+@jit
+def _largest_that_counts(m, x):
+    """Largest joint row of x without those that the last factorisation has left out."""
+    C = primitives(m)
+    D = factor(m)[1]
+    t = 0.0
+    for n in range(head(m).n_primitives):
+        for k in range(C[n].n):
+            if abs(D[C[n].slot[k]]) < LEFT_OUT:
+                t = max(t, abs(x[C[n].row + k]))
+                if np.isnan(x[C[n].row + k]):
+                    return x[C[n].row + k]
+    return t
+
+
+@stage("i")
+def _displace(m):
+    """q += the displacement in the scratch vector 3."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    d = vectors(m)[3]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                s.x[k] += d[i + k]
+            i += 3
+        if h.kind == ANGULAR:
+            for k in range(3):
+                s.t[k] = d[i + k]
+            rate(h.chart, s.a, s.t, s.ad)
+            for k in range(o.na):
+                s.a[k] += s.ad[k]
+        else:
+            for k in range(o.na):
+                s.a[k] += d[i + k]
+
+
+@stage("iiif")
+def _mass_times(m, v_at, out_at, scale):
+    """out = scale M v for the velocities of all bodies."""
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] = scale * o.mass * v[i + k]
+            i += 3
+        for k in range(o.nr):
+            s.ad[k] = v[i + k]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            out[i + k] = scale * s.t[k]
+
+
+@stage("ifii", "joints")
+def _close_joints(m, tolerance, limit, count_at):
+    """Newton's method for the joints from the gathered states; count[0] becomes the number of iterations, or -1: not
+    converged."""
+    count = vector_at(count_at)
+    count[0] = _newton(m, tolerance, limit)
+
+
+@jit
+def _keep(m, back):
+    """Positions from the states to the scratch vector 5, or back."""
+    S = states(m)
+    B = bodies(m)
+    kept = vectors(m)[5]
+    i = 0
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            if back:
+                s.x[k] = kept[i + k]
+            else:
+                kept[i + k] = s.x[k]
+        i += 3
+        n = B[b].na
+        for k in range(n):
+            if back:
+                s.a[k] = kept[i + k]
+            else:
+                kept[i + k] = s.a[k]
+        i += n
+
+
+@jit
+def _newton(m, tolerance, limit):
+    h = head(m)
+    f = vectors(m)[1]
+    rhs = vectors(m)[2]
+    step = vectors(m)[3]
+    total = vectors(m)[6]
+    for i in range(h.n_v):
+        total[i] = 0.0
+    best = -1.0
+    iteration = 0
+    halvings = 0
+    while True:
+        place(m)
+        primitive_vectors(m, 0)
+        primitive_residual(m, address(rhs), 0, 0)
+        if iteration == 0:
+            error = _largest(rhs, h.n_internal, h.n_rows)
+        else:
+            error = _largest_that_counts(m, rhs)
+        if error <= tolerance:
+            return iteration
+        if best >= 0.0:
+            # at the rounding level the violation stops falling: that is convergence too
+            if error >= 0.5 * best and error <= 1e3 * tolerance:
+                return iteration
+            # G step = -g: a step that is short enough does reduce the violation
+            if not error < best and halvings < HALVINGS:
+                halvings += 1
+                _keep(m, True)
+                for i in range(h.n_v):
+                    step[i] *= 0.5
+                    total[i] -= step[i]
+                _displace(m)
+                _normalise(m)
+                continue
+        if iteration == limit or np.isnan(error):
+            return -1
+        iteration += 1
+        halvings = 0
+        best = error
+        velocity_basis(m)
+        gradients(m)
+        factorise(m)
+        if h.singular != 0:
+            return -1
+        # nearest to the start as long as there is time; this converges linearly, Newton's method alone quadratically
+        _mass_times(m, address(total), address(f), -1.0 if 2 * iteration <= limit + 1 else 0.0)
+        for i in range(h.n_la):
+            rhs[i] = 0.0 if i < h.n_internal else -rhs[i]
+        clear_dropped(m, address(rhs), 0)
+        solve_saddle(m)
+        for i in range(h.n_v):
+            total[i] += step[i]
+        _keep(m, False)
+        _displace(m)
+        _normalise(m)
+
+
+@stage("i")
+def _velocities(m):
+    """Velocity projection of the placed and moved states, to xd, w (and p, px)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    velocity_basis(m)
+    primitive_vectors(m, 1)
+    gradients(m)
+    factorise(m)
+    if h.singular != 0:
+        return
+    v = vectors(m)[6]
+    for b in range(h.n_bodies):
+        o = B[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                v[i + k] = S[b].xd[k]
+            i += 3
+        for k in range(o.nr):
+            v[i + k] = S[b].w[k]
+    _mass_times(m, address(v), address(vectors(m)[1]), 1.0)
+    rhs = vectors(m)[2]
+    for i in range(h.n_internal):
+        rhs[i] = 0.0
+    C = primitives(m)
+    for n in range(h.n_primitives):
+        for k in range(C[n].n):
+            rhs[C[n].row + k] = C[n].offset_rate[k]
+    subtract_moving_rates(m, address(rhs))
+    clear_dropped(m, address(rhs), 0)
+    solve_saddle(m)
+    v = vectors(m)[3]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                s.xd[k] = v[i + k]
+                s.px[k] = o.mass * v[i + k]
+            i += 3
+        for k in range(o.nr):
+            s.w[k] = v[i + k]
+        if h.momenta == 1:
+            apply_mass(m, b, s.w, s.p)
+
+
+@stage("ii")
+def _scatter(m, y_at):
+    """Positions and velocities of the states to y."""
+    y = vector_at(y_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iq
+        if o.nt == 3:
+            for k in range(3):
+                y[i + k] = s.x[k]
+            i += 3
+        for k in range(o.na):
+            y[i + k] = s.a[k]
+        if h.reduced != 0:
+            continue
+        i = h.n_q + o.iv
+        if o.nt == 3:
+            for k in range(3):
+                y[i + k] = s.px[k] if h.momenta == 1 else s.xd[k]
+            i += 3
+        for k in range(o.nr):
+            y[i + k] = s.p[k] if h.momenta == 1 else s.w[k]
+
+
+@entry("itoo")
+def project(m, t, y, info):
+    """Project y in place.
+
+    info: [0] position tolerance, [1] velocity tolerance, [2] iteration limit, [3] project positions, [4] project
+    velocities; on return [5], [6] the violations found, [7] the Newton iterations (-1: not converged, -2: singular),
+    [8] whether y changed.
+    """
+    h = head(m)
+    set_time(m, t)
+    locate(m, address(y))
+    half = n_chart(m) * h.n_bodies + h.n_rows
+    g = vectors(m)[5]
+    violations(m, address(g))
+    info[5] = _largest(g, 0, half)
+    info[6] = _largest(g, half, half)
+    info[7] = 0.0
+    info[8] = 0.0
+    positions = info[3] != 0.0 and not info[5] <= info[0]
+    velocities = info[4] != 0.0 and h.reduced == 0 and (positions or not info[6] <= info[1])
+    if positions:
+        _normalise(m)
+        if h.n_rows > 0:
+            _close_joints(m, info[0], int(info[2]), address(info[7:8]))
+        if info[7] < 0.0:
+            if h.singular != 0:
+                info[7] = -2.0
+            return
+        info[8] = 1.0
+    if velocities:
+        place(m)
+        move(m)
+        _velocities(m)
+        if h.singular != 0:
+            info[7] = -2.0
+            return
+        info[8] = 1.0
+    if info[8] != 0.0:
+        _scatter(m, address(y))

@@ -1,0 +1,1 @@
+"""A system laid out in arrays."""

@@ -1,0 +1,100 @@
+"""Trees of joints whose freedoms are known: which components of a body's twist are its quasi-velocities.
+
+A body that hangs from its parent by a joint with c equations has 6 - c quasi-velocities, fixed rows on its twist in its
+own frame (`AbstractJoint.freedoms`): none of them ever has to be changed, and the system is solved body by body
+(`rbdae.kernels.null_space.trees`). Drives of such a joint take the freedom that they prescribe away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.multibody.constraint_matrix import pair_gradient
+
+if TYPE_CHECKING:
+    from rbdae.multibody.model import Model
+
+_ALIGNED = 1e-6
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Branch:
+    """The primitives that tie a body to its parent, and the rows S (k, 6) on the twist (R^T xdot, Omega) of its
+    reference point; a root has no primitives, and (xdot, Omega) itself."""
+
+    primitives: tuple[int, ...]
+    S: Mat
+
+
+def branches(model: Model, t: float, Z: Mat) -> tuple[Branch, ...] | None:
+    """One for each body; None where the system is no such tree. Z (n, 24) is its state at t, which drives are told
+    apart by."""
+    tree = model.tree
+    between: dict[frozenset[int], list[int]] = {}
+    for k, joint in enumerate(model.joints):
+        between.setdefault(frozenset(joint.bodies), []).append(k)
+    used = 0
+    out = []
+    for b, parent in enumerate(tree.parent):
+        if parent < 0:
+            out.append(Branch((), np.zeros((0, 6))))
+            continue
+        joints = between[frozenset((b, parent))]
+        used += len(joints)
+        branch = _branch(model, t, Z, b, joints) if model.bodies["nt"][b] == 3 else None
+        if branch is None:
+            return None
+        out.append(branch)
+    return tuple(out) if used == len(model.joints) else None
+
+
+def _branch(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> Branch | None:
+    """Of a body with these joints to its parent: one joint, and drives of it."""
+    drives = [k for k in joints if model.joints[k].primitives.start in model.rheonomic]
+    rest = [k for k in joints if k not in drives]
+    if not rest:
+        rest, drives = joints[:1], joints[1:]
+    if len(rest) != 1:
+        return None
+    joint = model.joints[rest[0]]
+    S = joint.freedoms[joint.bodies.index(b)]
+    primitives = tuple(joint.primitives)
+    equations = int(model.primitives["n"][list(primitives)].sum())
+    if S is None or len(S) + equations != 6:
+        return None
+    for k in drives:
+        drive = model.joints[k]
+        if len(drive.primitives) != 1:
+            return None
+        taken = _taken(model, t, Z, b, S, primitives, drive.primitives.start)
+        if taken is None:
+            return None
+        primitives += tuple(drive.primitives)
+        S = np.delete(S, taken, axis=0)
+    return Branch(primitives, S)
+
+
+def _taken(model: Model, t: float, Z: Mat, b: int, S: Mat, primitives: tuple[int, ...], drive: int) -> int | None:
+    """The freedom that a drive prescribes: its equation, on the motions that the others leave, is that one alone."""
+    if model.primitives["n"][drive] != 1:
+        return None
+    R = Z[b, 3:12].reshape(3, 3).T
+    G = np.concatenate([pair_gradient(model, k, np.asarray(t), Z, b) for k in primitives])
+    A = np.concatenate([G, np.hstack([S[:, :3] @ R.T, S[:, 3:]])])
+    if len(A) != 6 or np.linalg.matrix_rank(A) < 6:
+        return None
+    motions = np.linalg.inv(A)[:, len(G) :]
+    row: Vec = (pair_gradient(model, drive, np.asarray(t), Z, b) @ motions)[0]
+    size = np.abs(row)
+    k = int(np.argmax(size)) if len(row) else 0
+    if not len(row) or size[k] == 0.0 or np.any(np.delete(size, k) > _ALIGNED * size[k]):
+        return None
+    return k
+
+
+__all__ = ["Branch", "branches"]

@@ -1,0 +1,127 @@
+"""Projection onto the constraint manifold: one object, used by every adapter after accepted steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+
+if TYPE_CHECKING:
+    from rbdae.problem.problem import Problem
+
+
+class ProjectionError(ArithmeticError):
+    """The constraints could not be satisfied from there, or are redundant or singular."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """How to project; null-space paper, section 6.
+
+    Rotations are projected explicitly: normalisation (63) for quaternions, Spurrier-Klumpp for directors (64). Joints
+    follow by Newton's method in the mass metric (62, P), velocities by the linear system (62, V); the velocities of
+    the null-space form satisfy their constraints by construction and are left alone.
+
+    Parameters
+    ----------
+    position, velocity : bool
+        What to project.
+    tolerance : float
+        Largest violation |g|, |gdot| (SI units) that counts as no drift; smaller ones are left alone.
+    restart_tolerance : float
+        Violation beyond which an adapter of a multistep code interrupts it to feed the projected state back (each such
+        restart costs the code its order and step size).
+    max_iterations : int
+        Of Newton's method, whose steps are halved where a whole one does not reduce the violation. The first half of
+        them looks for the nearest consistent state, the others, from far away, for any.
+    """
+
+    position: bool = True
+    velocity: bool = True
+    tolerance: float = 1e-14
+    restart_tolerance: float = 1e-8
+    max_iterations: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "restart_tolerance"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise ValueError(f"Projection: {name} = {value!r} must be a finite number >= 0")
+        if self.max_iterations < 1:
+            raise ValueError(f"Projection: max_iterations = {self.max_iterations!r} must be at least 1")
+
+    def bind(self, problem: Problem) -> Projector:
+        """A projector for one problem."""
+        return Projector(self, problem)
+
+
+@final
+class Projector:
+    """A `Projection` at work on one problem; counts and sizes of its corrections are kept.
+
+    Attributes
+    ----------
+    count : corrections made
+    skipped : calls that found no drift
+    iterations : Newton iterations in all
+    largest : largest correction of an unknown, max norm
+    total : sum of the corrections, max norm
+    """
+
+    def __init__(self, projection: Projection, problem: Problem) -> None:
+        self.projection = projection
+        self.problem = problem
+        self.count = 0
+        self.skipped = 0
+        self.iterations = 0
+        self.largest = 0.0
+        self.total = 0.0
+        self._before = np.empty(problem.n)
+        p = projection
+        # the violation cannot fall below the rounding of its terms: points at some metres, speeds of some m/s
+        self._info = np.array(
+            [p.tolerance, p.tolerance, p.max_iterations, p.position, p.velocity, 0.0, 0.0, 0.0, 0.0],
+            dtype=float,
+        )
+
+    @property
+    def restart_tolerance(self) -> float:
+        """Drift beyond which a multistep code is restarted."""
+        return self.projection.restart_tolerance
+
+    def __call__(self, t: float, y: Vec) -> bool:
+        """Project `y` in place; returns whether it changed.
+
+        Raises `ProjectionError` where the constraints cannot be satisfied.
+        """
+        self._before[:] = y
+        info = self._info
+        self.problem.callbacks.project(t, y, info)
+        if info[7] < 0.0:
+            self.problem.raise_projection_error(t, info)
+        if info[8] == 0.0:
+            self.skipped += 1
+            return False
+        correction = float(np.max(np.abs(y - self._before)))
+        self.count += 1
+        self.iterations += int(info[7])
+        self.largest = max(self.largest, correction)
+        self.total += correction
+        return True
+
+    def drift(self, t: float, y: Vec) -> float:
+        """Largest violation of the constraints that would be projected, max over positions and velocities."""
+        constraints = self.problem.constraints(t, y)
+        out = 0.0
+        if self.projection.position and constraints.position.size:
+            out = max(out, float(np.max(np.abs(constraints.position))))
+        if self.projection.velocity and constraints.velocity.size:
+            out = max(out, float(np.max(np.abs(constraints.velocity))))
+        return out
+
+
+__all__ = ["Projection", "ProjectionError", "Projector"]

@@ -1,0 +1,241 @@
+"""What a state means, whatever the unknowns: states of bodies, energy, momentum, reactions; from natural coordinates.
+
+All functions take natural coordinates Z of shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from rbdae._arrays import Bools, Mat, Vec
+from rbdae.forces.packing import potential as potential_of
+from rbdae.kernels.memory import ANGULAR, DIRECTOR_RATE
+from rbdae.multibody.constraint_matrix import coefficients, combine
+from rbdae.multibody.model import Model
+from rbdae.multibody.workspace import Settings
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BodyState:
+    """Motion of one body, (3,) or (m, 3) arrays.
+
+    Attributes
+    ----------
+    position, velocity : of the origin of the body frame (the pivot, where there is one), in space, m and m/s
+    orientation : `scipy.spatial.transform.Rotation`, from body to space
+    angular_velocity : in the body frame, rad/s
+    center_of_mass : position of the centre of mass, in space
+    """
+
+    position: Vec
+    orientation: Rotation
+    velocity: Vec
+    angular_velocity: Vec
+    center_of_mass: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Kinetic, potential (weight and forces that have one) and total energy, J."""
+
+    kinetic: Vec
+    potential: Vec
+    total: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Momentum:
+    """Linear momentum, and angular momentum about the origin of space; spatial components."""
+
+    linear: Vec
+    angular: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Constraint violations g and gdot (internal ones of the chart body by body, then the joints)."""
+
+    position: Vec
+    velocity: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Force (N) and torque (N m) of a joint on a body, spatial components; the torque about the joint's point on that
+    body. They are not `unique` where redundant equations share the load: then they are those of least norm."""
+
+    force: Vec
+    torque: Vec
+    unique: bool = True
+
+
+def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
+    """x, directors (..., n, 3, 3) with d_i = D[..., i, :], and their rates."""
+    shape = (*Z.shape[:-1], 3, 3)
+    return Z[..., :3], Z[..., 3:12].reshape(shape), Z[..., 12:15], Z[..., 15:24].reshape(shape)
+
+
+def _turning(D: Mat, Dd: Mat) -> tuple[Mat, Mat]:
+    """R^-1 Rdot and det R.
+
+    With the inverse, not the transpose: then the angular velocity is the unknown Omega also where the frame has
+    drifted from an orthonormal one (R^T Rdot is off by the fourth power of a quaternion's norm).
+    """
+    d1, d2, d3 = (D[..., i, :] for i in range(3))
+    dual = np.stack([np.cross(d2, d3), np.cross(d3, d1), np.cross(d1, d2)], axis=-2)
+    det = np.einsum("...k,...k->...", dual[..., 0, :], d1)
+    return np.einsum("...ik,...jk->...ij", dual, Dd) / det[..., None, None], det
+
+
+def _axial(W: Mat) -> Mat:
+    return 0.5 * np.stack(
+        [W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]], axis=-1
+    )
+
+
+def angular_velocities(Z: Mat) -> Mat:
+    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot."""
+    _, D, _, Dd = _split(Z)
+    return _axial(_turning(D, Dd)[0])
+
+
+def states(model: Model, Z: Mat) -> dict[str, BodyState]:
+    """States by the names of the bodies."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+    x, D, xd, Dd = _split(Z)
+    Om = angular_velocities(Z)
+    out = {}
+    for k, name in enumerate(model.names):
+        body = model.bodies[k]
+        c = body["center"]
+        arm = np.einsum("...ik,i->...k", D[..., k, :, :], c)
+        arm_rate = np.einsum("...ik,i->...k", Dd[..., k, :, :], c)
+        free = body["nt"] == 3
+        out[name] = BodyState(
+            position=x[..., k, :] - arm if free else x[..., k, :].copy(),
+            orientation=Rotation.from_matrix(np.swapaxes(D[..., k, :, :], -1, -2)),
+            velocity=xd[..., k, :] - arm_rate if free else xd[..., k, :].copy(),
+            angular_velocity=Om[..., k, :],
+            center_of_mass=x[..., k, :].copy() if free else x[..., k, :] + arm,
+        )
+    return out
+
+
+def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
+    """Kinetic energy of the rotations, v^T M v / 2 in the velocities v of the formulation, or H of its momenta, (...,).
+
+    On the constraint manifold all kinds agree. Off it, each has its own; it is this one that shows how a formulation
+    keeps the energy (null-space paper, (32) and Figure 10).
+    """
+    B = model.bodies[: model.n]
+    if settings.kind == DIRECTOR_RATE:
+        return np.asarray(0.5 * np.einsum("...nik,nij,...njk->...", Dd, B["euler"], Dd))
+    W, det = _turning(D, Dd)
+    Om = _axial(W)
+    if settings.kind == ANGULAR:
+        return np.asarray(0.5 * np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om))
+    # det R = |p|^6, and 2 conj(p) pdot = |p|^2 (trace(R^-1 Rdot)/3, Omega); M4^-1 of the momenta takes the |p|^2 away
+    size = np.ones_like(det) if settings.momenta else np.cbrt(det)
+    stretch = size * np.einsum("...ii->...", W) / 3.0
+    Om = size[..., None] * Om
+    J0 = B["radial"] * (1.0 if settings.momenta else settings.radial)
+    out = np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om)
+    return np.asarray(0.5 * (out + np.einsum("n,...n,...n->...", J0, stretch, stretch)))
+
+
+def energy(model: Model, Z: Mat, settings: Settings) -> Energy:
+    """Energies; the weight's potential is zero at the origin of space. `settings` matter off the manifold alone."""
+    x, D, xd, Dd = _split(Z)
+    B = model.bodies[: model.n]
+    kinetic = 0.5 * np.einsum("n,...nk,...nk->...", np.where(B["nt"] == 3, B["mass"], 0.0), xd, xd)
+    kinetic = kinetic + _rotational(model, D, Dd, settings)
+    potential = -np.einsum("nk,...nk->...", B["weight"], x)
+    potential = potential - np.einsum("nk,...nk->...", B["weight_d"], D.reshape(*D.shape[:-2], 9))
+    pivots = B["nt"] == 0
+    if pivots.any():
+        gravity = model.system.gravity
+        potential = potential - float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * gravity))
+    for force in model.bushings:
+        P = combine(model, force["A"], force["body"], Z, 0)
+        potential = potential + 0.5 * np.einsum("...i,ij,...j->...", P, force["stiffness"], P)
+    ground = np.broadcast_to(np.concatenate([np.zeros(3), np.eye(3).reshape(9)]), (*Z.shape[:-2], 12))
+    elements, entries = model.forces.elements, model.forces.entries
+    for k, pair in enumerate(elements["body"]):
+        both = [ground if b == model.n else Z[..., b, :12] for b in pair]
+        potential = potential + potential_of(elements, entries, k, np.concatenate(both, axis=-1))
+    return Energy(kinetic, potential, kinetic + potential)
+
+
+def momentum(model: Model, Z: Mat) -> Momentum:
+    """Momenta of the whole system."""
+    x, D, xd, Dd = _split(Z)
+    Om = angular_velocities(Z)
+    linear: Mat = np.zeros((*Z.shape[:-2], 3))
+    angular: Mat = np.zeros_like(linear)
+    for k in range(model.n):
+        body = model.bodies[k]
+        v = xd[..., k, :]
+        if body["nt"] == 0:
+            v = np.einsum("...ik,i->...k", Dd[..., k, :, :], body["center"])
+        p = body["mass"] * v
+        linear = linear + p
+        spin = np.einsum(
+            "...i,...ik->...k", np.einsum("ij,...j->...i", body["inertia"], Om[..., k, :]), D[..., k, :, :]
+        )
+        angular = angular + np.cross(x[..., k, :], p) + spin
+    return Momentum(linear, angular)
+
+
+def reactions(model: Model, t: Vec, Z: Mat, la: Mat, loose: Bools | None = None) -> dict[str, dict[str, Reaction]]:
+    """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers, `loose` says which of
+    them are not unique."""
+    _, D, _, _ = _split(Z)
+    out: dict[str, dict[str, Reaction]] = {}
+    row = 0
+    for joint in model.joints:
+        forces = [np.zeros((*Z.shape[:-2], 4, 3)) for _ in range(2)]
+        unique = True
+        for number in joint.primitives:
+            primitive = model.primitives[number]
+            n = int(primitive["n"])
+            l = la[..., row : row + n]
+            if loose is not None and bool(np.any(loose[..., row : row + n])):
+                unique = False
+            row += n
+            A = coefficients(model, number, t)
+            if primitive["linear"]:
+                parts = [(A, l)]
+            else:
+                P = combine(model, A, primitive["body"], Z, 0)
+                Q = combine(model, primitive["B"], primitive["body"], Z, 0)
+                parts = [(A, primitive["scale"] * l * Q), (primitive["B"], primitive["scale"] * l * P)]
+            for C, f in parts:
+                for side in range(2):
+                    forces[side] -= C[..., 4 * side : 4 * side + 4, None] * f[..., None, :]
+        entry = {}
+        for side, b in enumerate(joint.bodies):
+            f = forces[side]
+            force = f[..., 0, :]
+            if b == model.n:
+                directors = np.broadcast_to(np.eye(3), f[..., 1:, :].shape)
+                name = model.system.ground.name
+            else:
+                directors = D[..., b, :, :]
+                name = model.names[b]
+            torque = np.cross(directors, f[..., 1:, :]).sum(axis=-2)
+            arm = np.einsum("...ik,i->...k", directors, joint.points[side])
+            entry[name] = Reaction(force, torque - np.cross(arm, force), unique)
+        out[joint.name] = entry
+    return out

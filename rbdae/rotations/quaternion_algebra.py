@@ -1,0 +1,128 @@
+"""Quaternion algebra on four scalars and 4 x 4 blocks; scalar first.
+
+L(p) x = p o x, R(p) x = x o p, C x = conj(x); null-space paper (30), Hamiltonian paper (9), (10).
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit
+
+
+@jit
+def left(p, L):
+    """L[:4, :4] with L x = p o x."""
+    L[0, 0] = p[0]
+    L[0, 1] = -p[1]
+    L[0, 2] = -p[2]
+    L[0, 3] = -p[3]
+    L[1, 0] = p[1]
+    L[1, 1] = p[0]
+    L[1, 2] = -p[3]
+    L[1, 3] = p[2]
+    L[2, 0] = p[2]
+    L[2, 1] = p[3]
+    L[2, 2] = p[0]
+    L[2, 3] = -p[1]
+    L[3, 0] = p[3]
+    L[3, 1] = -p[2]
+    L[3, 2] = p[1]
+    L[3, 3] = p[0]
+
+
+@jit
+def add_right(p, scale, A):
+    """A[:4, :4] += scale R(p)."""
+    a = scale * p[0]
+    b = scale * p[1]
+    c = scale * p[2]
+    d = scale * p[3]
+    A[0, 0] += a
+    A[0, 1] -= b
+    A[0, 2] -= c
+    A[0, 3] -= d
+    A[1, 0] += b
+    A[1, 1] += a
+    A[1, 2] += d
+    A[1, 3] -= c
+    A[2, 0] += c
+    A[2, 1] -= d
+    A[2, 2] += a
+    A[2, 3] += b
+    A[3, 0] += d
+    A[3, 1] += c
+    A[3, 2] -= b
+    A[3, 3] += a
+
+
+@jit
+def right_conjugate(p, A):
+    """A[:4, :4] = R(p) C: A x = conj(x) o p."""
+    A[0, 0] = p[0]
+    A[0, 1] = p[1]
+    A[0, 2] = p[2]
+    A[0, 3] = p[3]
+    A[1, 0] = p[1]
+    A[1, 1] = -p[0]
+    A[1, 2] = -p[3]
+    A[1, 3] = p[2]
+    A[2, 0] = p[2]
+    A[2, 1] = p[3]
+    A[2, 2] = -p[0]
+    A[2, 3] = -p[1]
+    A[3, 0] = p[3]
+    A[3, 1] = -p[2]
+    A[3, 2] = p[1]
+    A[3, 3] = -p[0]
+
+
+@jit
+def conjugate_product(p, x, out):
+    """out[:4] = conj(p) o x = L(p)^T x."""
+    out[0] = p[0] * x[0] + p[1] * x[1] + p[2] * x[2] + p[3] * x[3]
+    out[1] = p[0] * x[1] - p[1] * x[0] - p[2] * x[3] + p[3] * x[2]
+    out[2] = p[0] * x[2] - p[2] * x[0] - p[3] * x[1] + p[1] * x[3]
+    out[3] = p[0] * x[3] - p[3] * x[0] - p[1] * x[2] + p[2] * x[1]
+
+
+@jit
+def add_product(p, x, scale, out):
+    """out[:4] += scale p o x."""
+    out[0] += scale * (p[0] * x[0] - p[1] * x[1] - p[2] * x[2] - p[3] * x[3])
+    out[1] += scale * (p[0] * x[1] + p[1] * x[0] + p[2] * x[3] - p[3] * x[2])
+    out[2] += scale * (p[0] * x[2] + p[2] * x[0] + p[3] * x[1] - p[1] * x[3])
+    out[3] += scale * (p[0] * x[3] + p[3] * x[0] + p[1] * x[2] - p[2] * x[1])
+
+
+@jit
+def extended(radial, J, x, out):
+    """out[:4] = diag(radial, J) x, the extended inertia."""
+    x0 = x[0]
+    x1 = x[1]
+    x2 = x[2]
+    x3 = x[3]
+    out[0] = radial * x0
+    out[1] = J[0, 0] * x1 + J[0, 1] * x2 + J[0, 2] * x3
+    out[2] = J[1, 0] * x1 + J[1, 1] * x2 + J[1, 2] * x3
+    out[3] = J[2, 0] * x1 + J[2, 1] * x2 + J[2, 2] * x3
+
+
+@jit
+def add_triple(X, radial, J, Y, scale, transposed, out):
+    """out[:4, :4] += scale X diag(radial, J) Y, with Y^T in place of Y where `transposed`."""
+    for j in range(4):
+        if transposed:
+            y0 = Y[j, 0]
+            y1 = Y[j, 1]
+            y2 = Y[j, 2]
+            y3 = Y[j, 3]
+        else:
+            y0 = Y[0, j]
+            y1 = Y[1, j]
+            y2 = Y[2, j]
+            y3 = Y[3, j]
+        z0 = scale * radial * y0
+        z1 = scale * (J[0, 0] * y1 + J[0, 1] * y2 + J[0, 2] * y3)
+        z2 = scale * (J[1, 0] * y1 + J[1, 1] * y2 + J[1, 2] * y3)
+        z3 = scale * (J[2, 0] * y1 + J[2, 1] * y2 + J[2, 2] * y3)
+        for i in range(4):
+            out[i, j] += X[i, 0] * z0 + X[i, 1] * z1 + X[i, 2] * z2 + X[i, 3] * z3

@@ -1,0 +1,1 @@
+"""What a run may have to choose again on its way."""

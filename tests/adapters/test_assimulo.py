@@ -1,0 +1,212 @@
+"""Assimulo on the toy pendulum in every form that its solvers take."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+import toy
+
+import rbdae.solving.run as solving
+from rbdae.adapter import Reason, Unsupported
+
+if "CI" not in os.environ:
+    pytest.importorskip("assimulo")
+
+EXPLICIT = ["Radau5ODE", "RodasODE", "Dopri5", "LSODAR"]
+FORMS = ["index-3", "index-2", "index-1", "index-0"]
+PAIRS = [
+    *((m, "index-0") for m in EXPLICIT),
+    *(("Radau5DAE", f) for f in FORMS),
+    *(("ODASSL", f) for f in FORMS if f != "index-3"),
+    ("ODASSL", "overdetermined"),
+]
+# Errors of the whole trajectory at rtol = atol = 1e-10, between steps included. At index 3 the velocities of the first
+# steps have order 1 (Hairer & Wanner II, section VII.4); the end of the interval is better, see END.
+LEVEL = {("Radau5DAE", "index-3"): 1e-6}
+END = {("Radau5DAE", "index-3"): 1e-7}
+
+
+def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
+    return solving.solve(problem, (0.0, t_end), solver=f"assimulo:{method}", rtol=tol, atol=tol, **arguments)
+
+
+def errors(solution):
+    return np.abs(solution.y[:, :6] - toy.exact(solution.t)[:, :6]).max(axis=1)
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+@pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 2.0, 33)])
+def test_follows_the_exact_motion(method, form, t_eval, capfd):
+    solution = solve(toy.Pendulum(form), method, t_eval=t_eval)
+    assert solution.success, solution.message
+    assert solution.t[-1] == 2.0
+    if t_eval is not None:
+        assert np.array_equal(solution.t, t_eval)
+    assert errors(solution).max() < LEVEL.get((method, form), 5e-8)
+    assert errors(solution)[-1] < END.get((method, form), 2e-8)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+@pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 2.0, 33)])
+def test_projection_leaves_no_drift_and_costs_no_accuracy(method, form, t_eval):
+    solution = solve(toy.Pendulum(form), method, t_eval=t_eval, projection=toy.Options())
+    assert solution.success, solution.message
+    assert solution.drift.position.max() < 1e-14
+    assert solution.drift.velocity.max() < 1e-14
+    assert errors(solution).max() < (1e-6 if form == "index-3" else 5e-8)
+    assert solution.stats.restarts == 0
+
+
+def test_dopri5_evaluates_its_first_stage_anew_after_a_projection():
+    plain, projected = (solve(toy.Pendulum(), "Dopri5", projection=p) for p in (None, toy.Options()))
+    assert projected.stats.steps == plain.stats.steps
+    assert projected.stats.evaluations == plain.stats.evaluations + projected.stats.projections - 1
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+def test_statistics_and_jacobians(method, form):
+    problem = toy.Pendulum(form)
+    solution = solve(problem, method, tol=1e-7)
+    called = problem.calls["rhs"] + problem.calls["residual"]
+    assert 0 <= called - solution.stats.evaluations <= 3  # the adapter asks for the number of equations
+    assert solution.stats.steps == len(solution.t) - 1
+    ours = problem.calls["rhs_jacobian"] + problem.calls["jacobian"]
+    if method in ("Radau5ODE", "RodasODE", "Radau5DAE"):
+        assert solution.stats.jacobians * (2 if method == "Radau5DAE" else 1) == ours > 0
+        assert solution.stats.factorisations > 0
+    if method == "ODASSL":  # never calls ours
+        assert ours == 0 and solution.stats.jacobians > 0
+    assert solution.stats.rejected >= (-1 if method == "LSODAR" else 0)
+
+
+def test_finite_differences_can_be_asked_for():
+    problem = toy.Pendulum("index-2")
+    solution = solve(problem, "Radau5DAE", usejac=False)
+    assert solution.success and problem.calls["jacobian"] == 0
+    assert errors(solution)[-1] < 1e-8
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+def test_an_exception_in_a_callback_comes_out_as_itself(method, form):
+    def trouble(t, y):
+        if t > 0.5:
+            raise ZeroDivisionError("mine")  # which Assimulo takes for a recoverable error
+        return 1.0
+
+    with pytest.raises(ZeroDivisionError, match=r"mine"):
+        solve(toy.Pendulum(form, trouble=trouble), method)
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+def test_an_exception_in_an_event_comes_out_as_itself(method, form):
+    def event(t, y):
+        if t > 0.5:
+            raise LookupError("mine too")
+        return 1.0
+
+    with pytest.raises(LookupError, match=r"mine too"):
+        solve(toy.Pendulum(form), method, events=event)
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+def test_a_solver_that_fails_midway_gives_what_it_has(method, form, capfd):
+    def trouble(t, y):
+        return np.nan if t > 0.5 else 1.0
+
+    solution = solve(toy.Pendulum(form, trouble=trouble), method, tol=1e-8)
+    assert not solution.success
+    assert 0.3 < solution.t[-1] <= 0.5 + 1e-6
+    assert np.isfinite(solution.y).all()
+    assert f"t = {solution.t[-1]:.9g}" in solution.message
+    assert "It said" in solution.message
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_limit_on_steps_is_a_reason():
+    for method, form, options in (
+        ("Radau5ODE", "index-0", {"maxsteps": 20}),
+        ("RodasODE", "index-0", {"maxsteps": 20}),
+        ("Dopri5", "index-0", {"maxsteps": 20}),
+        ("LSODAR", "index-0", {"maxsteps": 20}),
+        ("Radau5DAE", "index-2", {"maxsteps": 20}),
+        ("ODASSL", "index-2", {"max_steps": 20}),
+    ):
+        solution = solve(toy.Pendulum(form), method, **options)
+        assert solution.reason is Reason.TOO_MANY_STEPS, solution.message
+        assert 15 <= solution.stats.steps <= 21
+
+
+@pytest.mark.parametrize("method, form", PAIRS)
+@pytest.mark.parametrize("projection", [None, toy.Options()])
+def test_events(method, form, projection):
+    def lowest(t, y):
+        return y[:3] @ toy.ACROSS
+
+    def late(t, y):
+        return t - 1.7
+
+    late.terminal = True
+    solution = solve(toy.Pendulum(form), method, events=[lowest, late], projection=projection)
+    assert solution.reason is Reason.EVENT
+    assert len(solution.events[0].t) == 2 or len(solution.events[0].t) == 1
+    assert np.abs(toy.exact(solution.events[0].t)[:, :3] @ toy.ACROSS).max() < 5e-6
+    assert solution.t[-1] == pytest.approx(1.7, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["ExplicitEuler", "ImplicitEuler"])
+def test_the_euler_methods_have_order_one(method):
+    coarse, fine = (solve(toy.Pendulum(), method, t_end=1.0, step=h) for h in (2e-3, 1e-3))
+    ratio = errors(coarse)[-1] / errors(fine)[-1]
+    assert 1.7 < ratio < 2.3 and errors(fine)[-1] < 0.05
+    assert np.diff(fine.t).max() == pytest.approx(1e-3)
+    held = solve(toy.Pendulum(), method, t_end=1.0, step=1e-3, projection=toy.Options())
+    assert held.drift.position.max() < 1e-14
+    with pytest.raises(ValueError, match=r"step="):
+        solve(toy.Pendulum(), method)
+
+
+def test_native_objects_go_straight_into_the_package():
+    from assimulo.solvers import ODASSL, Radau5DAE, Radau5ODE
+
+    adapter = solving.adapter("assimulo")
+    pendulum = toy.Pendulum()
+    explicit = adapter.native(pendulum, "Radau5ODE")
+    solver = Radau5ODE(explicit)
+    solver.verbosity, solver.rtol, solver.atol = 50, 1e-8, 1e-8
+    _, y = solver.simulate(1.0)
+    assert pendulum.calls["rhs_jacobian"] > 0
+    assert np.abs(y[-1] - toy.exact(1.0)[:6]).max() < 1e-6
+
+    pendulum = toy.Pendulum("index-1")
+    implicit = adapter.native(pendulum, "Radau5DAE")
+    assert implicit.algvar == [1] * 6 + [0]
+    assert np.allclose(
+        implicit.jac(2.0, 0.0, pendulum.y0, pendulum.yd0), pendulum.jacobian(0.0, pendulum.y0, pendulum.yd0, 2.0)
+    )
+    implicit.jac = None
+    del implicit.jac
+    solver = Radau5DAE(implicit)
+    solver.verbosity, solver.rtol, solver.atol = 50, 1e-8, 1e-8
+    _, y, _ = solver.simulate(1.0)
+    assert np.abs(y[-1, :6] - toy.exact(1.0)[:6]).max() < 1e-6
+
+    pendulum = toy.Pendulum("overdetermined")
+    over = adapter.native(pendulum, "ODASSL")
+    solver = ODASSL(over)
+    solver.verbosity, solver.rtol, solver.atol = 50, 1e-8, 1e-8
+    _, y, _ = solver.simulate(1.0)
+    assert np.abs(y[-1, :6] - toy.exact(1.0)[:6]).max() < 1e-5
+
+
+def test_options_reach_the_package_and_unknown_ones_are_refused():
+    small = solve(toy.Pendulum(), "Dopri5", maxh=0.005, tol=1e-6)
+    assert np.diff(small.t).max() <= 0.005 + 1e-12
+    first = solve(toy.Pendulum(), "Radau5ODE", inith=1e-5)
+    assert first.t[1] == pytest.approx(1e-5)
+    with pytest.raises(Unsupported, match=r"no option 'max_h'.*did you mean 'maxh'"):
+        solve(toy.Pendulum(), "Dopri5", max_h=0.1)
+    with pytest.raises(ValueError, match=r"assimulo:Dopri5 refuses maxsteps='many'"):
+        solve(toy.Pendulum(), "Dopri5", maxsteps="many")

@@ -1,0 +1,200 @@
+"""scikits.odes' IDA, CVODE and DASPK on the toy pendulum, whose exact motion is known."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+pytest.register_assert_rewrite("bdf_laws")
+
+import toy  # noqa: E402
+from bdf_laws import *  # noqa: E402, F403
+from bdf_laws import FORMS, error, solve  # noqa: E402
+
+import rbdae.solving.run as solving  # noqa: E402
+from rbdae.adapter import Unsupported  # noqa: E402
+
+if not os.environ.get("CI"):
+    pytest.importorskip("scikits_odes")
+
+SOLVERS = ["scikits.odes:ida", "scikits.odes:cvode", "scikits.odes:ddaspk"]
+
+
+def native(problem, method, **options):
+    return solving.adapter("scikits.odes").native(problem, method, **options)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f"native-{f}")
+@pytest.mark.parametrize("through", ["class", "dae"])
+def test_native_objects_go_straight_into_ida(form, through):
+    from scikits_odes import dae
+    from scikits_odes_sundials.ida import IDA
+
+    problem = toy.Pendulum(form)
+    p = native(problem, "ida", rtol=1e-9, atol=1e-9, max_steps=10000)
+    if through == "class":
+        solver = IDA(p.resfn, **p.options)
+    else:
+        solver = dae("ida", p.resfn, old_api=False, **p.options)
+    found = solver.solve([p.t0, 0.5, 1.0], p.y0, p.yd0)
+    assert found.flag == 0, found.message
+    assert problem.calls["jacobian"] > 0
+    y = found.values.y
+    assert np.abs(y - toy.exact(found.values.t)[:, : problem.n])[:, :6].max() < 1e-5
+
+
+@pytest.mark.parametrize("lmm", ["adams", "bdf"])
+def test_native_objects_go_straight_into_cvode(lmm):
+    from scikits_odes_sundials.cvode import CVODE
+
+    problem = toy.Pendulum()
+    p = native(problem, "cvode", rtol=1e-9, atol=1e-9, lmm=lmm, max_steps=10000)
+    found = CVODE(p.rhsfn, **p.options).solve([p.t0, 0.5, 1.0], p.y0)
+    assert found.flag == 0, found.message
+    assert problem.calls["rhs_jacobian"] > 0
+    assert np.abs(found.values.y - toy.exact(found.values.t)[:, :6]).max() < 1e-6
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f"native-{f}")
+def test_native_objects_go_straight_into_ddaspk(form):
+    from scikits_odes import dae
+
+    problem = toy.Pendulum(form)
+    p = native(problem, "ddaspk", rtol=1e-7, atol=1e-7)
+    times = np.linspace(p.t0, 1.0, 11)  # DASPK takes at most 500 steps a call
+    success, t, y, *_ = dae("ddaspk", p.resfn, **p.options).solve(times, p.y0, p.yd0)
+    assert success == 1
+    assert problem.calls["jacobian"] > 0
+    assert np.abs(y - toy.exact(t)[:, : problem.n])[:, :6].max() < 1e-4
+
+
+@pytest.mark.parametrize("method", ["ida", "cvode", "ddaspk"])
+def test_differences_cost_more_than_our_jacobian(method):
+    from scikits_odes import dae
+    from scikits_odes_sundials.cvode import CVODE
+
+    calls = []
+    for drop in (False, True):
+        problem = toy.Pendulum("index-0")
+        p = native(problem, method, rtol=1e-8, atol=1e-8, max_steps=10000)
+        options = {k: v for k, v in p.options.items() if not (drop and k == "jacfn")}
+        times = np.array([0.0, 1.0, 2.0])
+        if method == "cvode":
+            CVODE(p.rhsfn, **options).solve(times, p.y0)
+        else:
+            dae(method, p.resfn, **options).solve(times, p.y0, p.yd0)
+        calls.append(problem.calls["residual"] + problem.calls["rhs"])
+    assert calls[1] > calls[0]
+
+
+def test_daspk_gets_the_jacobian_the_right_way_round():
+    straight, turned = toy.Pendulum("index-2"), toy.Pendulum("index-2")
+    filled = turned.callbacks.jacobian
+
+    def transposed(t, y, yp, c, out):
+        filled(t, y, yp, c, out.T)
+
+    turned.callbacks.jacobian = transposed
+    assert solve(straight, "scikits.odes:ddaspk", tol=1e-8).success
+    assert not solve(turned, "scikits.odes:ddaspk", tol=1e-8, max_steps=20000).success
+
+
+@pytest.mark.parametrize("method", ["cvode", "ddaspk"])
+def test_rejected_steps_are_told_where_they_are_known(method):
+    solution = solve(toy.Pendulum(), f"scikits.odes:{method}", t_end=5.0, tol=1e-6, projection=toy.Options())
+    assert solution.stats.rejected > 0
+
+
+def test_cvode_takes_adams_or_bdf_and_fixed_points():
+    adams, bdf = (solve(toy.Pendulum(), "scikits.odes:cvode", lmm=lmm) for lmm in ("adams", "bdf"))
+    assert adams.stats.steps < bdf.stats.steps
+    problem = toy.Pendulum()
+    fixed = solve(problem, "scikits.odes:cvode", nonlinsolver="fixedpoint")
+    assert fixed.success and error(fixed) < 1e-7
+    assert problem.calls["rhs_jacobian"] == 0
+    with pytest.raises(Unsupported, match="both 'lmm' and 'lmm_type'"):
+        solve(toy.Pendulum(), "scikits.odes:cvode", lmm="bdf", lmm_type="adams")
+
+
+@pytest.mark.parametrize("method", ["ida", "cvode"])
+def test_what_the_package_would_ignore_is_refused(method):
+    solver = f"scikits.odes:{method}"
+    with pytest.raises(Unsupported, match="nonlin_conv_coef"):
+        solve(toy.Pendulum(), solver, nonlin_conv_coef=0.01)
+    with pytest.raises(Unsupported, match="linsolver='band'"):
+        solve(toy.Pendulum(), solver, linsolver="band")
+
+
+def test_krylov_solvers_run_on_ode_forms():
+    solution = solve(toy.Pendulum(), "scikits.odes:ida", tol=1e-6, linsolver="spgmr")
+    assert solution.success and error(solution) < 1e-3
+
+
+@pytest.mark.parametrize("form", ["index-1", "index-2"])
+@pytest.mark.parametrize("linsolver", ["spgmr", "sptfqmr"])
+def test_krylov_solvers_on_constraints_have_our_factorisation(form, linsolver):
+    problem = toy.Pendulum(form)
+    solution = solve(problem, "scikits.odes:ida", tol=1e-8, linsolver=linsolver)
+    direct = solve(toy.Pendulum(form), "scikits.odes:ida", tol=1e-8)
+    assert solution.success, solution.message
+    assert error(solution) < 10 * error(direct)
+    assert solution.stats.steps < 2 * direct.stats.steps
+    assert 0 < solution.stats.factorisations < solution.stats.steps
+    assert problem.calls["jacobian_data"] == solution.stats.jacobians
+    multiplier = np.abs(solution.y[:, 6] - toy.exact(solution.t)[:, 6])[solution.t > 0.5].max()
+    assert multiplier < {"index-1": 1e-4, "index-2": 2e-2}[form]
+
+
+def test_krylov_solvers_are_refused_where_they_would_not_see_the_velocities():
+    with pytest.raises(Unsupported, match="index-3"):
+        solve(toy.Pendulum("index-3"), "scikits.odes:ida", linsolver="spgmr")
+
+
+@pytest.mark.parametrize("option", ["precond_type", "prec_setupfn", "prec_solvefn", "jac_times_vecfn"])
+def test_preconditioners_of_the_user_are_refused_in_ida(option):
+    with pytest.raises(Unsupported, match=option):
+        solve(toy.Pendulum("index-2"), "scikits.odes:ida", linsolver="spgmr", **{option: lambda *args: 0})
+
+
+def test_exceptions_come_out_of_krylov_callbacks():
+    class Mine(Exception):
+        pass
+
+    def trouble(t, y):
+        if t > 0.5:
+            raise Mine("at half a second")
+        return 1.0
+
+    with pytest.raises(Mine, match="half a second"):
+        solve(toy.Pendulum("index-2", trouble=trouble), "scikits.odes:ida", tol=1e-6, linsolver="spgmr")
+    problem = toy.Pendulum("index-2")
+    filled, calls = problem.callbacks.jacobian_data, []
+
+    def broken(*arguments):
+        calls.append(None)
+        if len(calls) == 20:
+            raise Mine("in the Jacobian")
+        filled(*arguments)
+
+    problem.callbacks.jacobian_data = broken
+    with pytest.raises(Mine, match="in the Jacobian"):
+        solve(problem, "scikits.odes:ida", tol=1e-6, linsolver="spgmr")
+    assert len(calls) == 20
+
+
+def test_projection_restarts_krylov_runs():
+    plain, projected = (
+        solve(toy.Pendulum("index-1"), "scikits.odes:ida", t_end=20.0, tol=1e-6, linsolver="spgmr", projection=p)
+        for p in (None, toy.Options())
+    )
+    assert projected.success and projected.stats.restarts > 0
+    assert projected.stats.steps < 3 * plain.stats.steps
+    assert projected.drift.position.max() < 1e-14
+
+
+def test_options_reach_the_package():
+    for method, name in (("ida", "max_step_size"), ("ddaspk", "max_step_size"), ("cvode", "max_step_size")):
+        solution = solve(toy.Pendulum(), f"scikits.odes:{method}", tol=1e-6, **{name: 0.004})
+        assert np.diff(solution.t).max() <= 0.004 + 1e-8

@@ -1,0 +1,146 @@
+"""What is shipped, and what importing it brings in."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import rbdae
+from rbdae.adapter import AbstractAdapter
+
+ROOT = Path(__file__).parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+ENTRY_POINTS = PYPROJECT["project"]["entry-points"]["rbdae.adapters"]
+
+SOLVER_PACKAGES = ["sksundae", "scikits_odes", "scikits_odes_sundials", "assimulo", "solve_dae", "scipy.integrate"]
+OTHERS = ["rbdae_adapters", "matplotlib", "tqdm"]
+
+
+def modules_after(statement):
+    """Names in sys.modules of a fresh process after a statement."""
+    path = f"import sys; sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / 'adapters')!r}]; "
+    code = f"{path}{statement}; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=True)
+    return set(ended.stdout.split())
+
+
+def core_modules():
+    folder = ROOT / "rbdae"
+    for path in sorted(folder.rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if not name.endswith("__main__"):
+            yield name
+
+
+def test_the_core_imports_no_adapter_and_no_solver_package():
+    loaded = modules_after("import " + ", ".join(core_modules()))
+    assert "rbdae.cli" in loaded and "rbdae.study" in loaded
+    assert not loaded.intersection(SOLVER_PACKAGES + OTHERS)
+
+
+def test_an_adapter_does_not_import_its_package():
+    modules = [target.partition(":")[0] for target in ENTRY_POINTS.values()]
+    loaded = modules_after("import " + ", ".join(modules))
+    assert loaded.issuperset(modules)
+    assert not loaded.intersection(SOLVER_PACKAGES[:-1])  # scipy is always there
+
+
+def test_only_one_file_names_numba():
+    for path in (ROOT / "rbdae").rglob("*.py"):
+        if path.name != "_jit.py":
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"^\s*(import|from) (numba|llvmlite)", text, re.MULTILINE), path
+
+
+def test_adapters_name_no_formulation_and_the_core_no_adapter():
+    for path in (ROOT / "adapters").rglob("*.py"):
+        assert "rbdae.formulations" not in path.read_text(encoding="utf-8"), path
+    for path in (ROOT / "rbdae").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(import|from) rbdae_adapters", text, re.MULTILINE), path
+
+
+PUBLIC = [
+    alias.name
+    for node in ast.parse(Path(rbdae.__file__).read_text(encoding="utf-8")).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+]
+
+
+def test_the_public_names_exist():
+    modules = {"forces", "joints", "models"}
+    classes = {"Problem", "Projection", "ProjectionError", "Projector", "Solution", "System"}
+    functions = {"formulate", "load", "pairings", "solve", "solvers"}
+    assert modules | classes | functions <= set(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_documented(name):
+    assert (getattr(rbdae, name).__doc__ or "").strip(), f"rbdae.{name} has no docstring"
+
+
+@pytest.mark.parametrize("name", list(core_modules()))
+def test_what_a_module_exports_is_there_and_documented(name):
+    module = importlib.import_module(name)
+    if Path(module.__file__).stat().st_size:
+        assert (module.__doc__ or "").strip(), f"{name} has no docstring"
+    for public in getattr(module, "__all__", []):
+        value = getattr(module, public)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert (value.__doc__ or "").strip(), f"{name}.{public} has no docstring"
+
+
+def test_the_version_is_the_one_of_the_distribution():
+    assert rbdae.__version__ == PYPROJECT["project"]["version"]
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_entry_points_lead_to_adapters(name):
+    module, _, attribute = ENTRY_POINTS[name].partition(":")
+    adapter = getattr(importlib.import_module(module), attribute)
+    assert isinstance(adapter, AbstractAdapter)
+    assert adapter.package == name
+    assert adapter.methods and adapter.install
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_the_wheel_has_both_packages_with_their_types(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    for package, folder in (("rbdae", ROOT / "rbdae"), ("rbdae_adapters", ROOT / "adapters/rbdae_adapters")):
+        sources = {f"{package}/{p.relative_to(folder).as_posix()}" for p in folder.rglob("*.py")}
+        assert sources <= set(names)
+        assert f"{package}/py.typed" in names
+    assert not [n for n in names if not n.startswith(("rbdae/", "rbdae_adapters/", "rbdae-"))]
+
+
+def test_the_wheel_works_without_the_checkout(wheel, tmp_path):
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'site')!r}); import rbdae; "
+        "assert rbdae.__file__.startswith(sys.path[0]), rbdae.__file__; "
+        "from importlib.metadata import entry_points; "
+        "found = {p.name: p.load() for p in entry_points(group='rbdae.adapters')}; "
+        "print(*sorted(found))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True
+    )
+    assert ended.stdout.split() == sorted(ENTRY_POINTS)

@@ -1,0 +1,223 @@
+"""Every Jacobian against differences of what it is the Jacobian of: every pairing, every mechanism, on and off the
+constraint manifold.
+
+Compiled kernels are compared with central differences of order four; with ``NUMBA_DISABLE_JIT=1`` the same kernels
+take complex numbers and are compared with complex steps, which have no truncation and no cancellation.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from cases import PAIR_IDS, PAIRS, Pairing, differences, worst
+
+import rbdae
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.jit import ENABLED
+from rbdae.formulations import FORMULATIONS
+from rbdae.multibody.workspace import Workspace
+
+TOLERANCE = 1e-6
+# complex steps are exact; central differences leave some 1e-9 of the row
+SHARP = 1e-10
+ODE_PAIRS = [(s, p) for s, p in PAIRS if FORMULATIONS[p.formulation].kind == "ode"]
+ODE_IDS = [f"{s}-{p}" for s, p in ODE_PAIRS]
+
+
+class Derivatives:
+    """Differences of the residual and right-hand side of a problem, in the way that the mode allows."""
+
+    def __init__(self, problem: rbdae.Problem) -> None:
+        self.problem = problem
+        self.t = problem.t0
+        form = problem._formulation
+        if not ENABLED:
+            workspace = Workspace(problem.model, problem._workspace.settings, scalar=complex)
+            self.workspace = workspace  # keeps the arrays alive
+            self.F = lambda t, y, yd, out: form.residual.python(workspace.m, t, y, yd, out)
+            self.f = lambda t, y, out: form.rhs.python(workspace.m, t, y, out)
+
+    def residual(self, y: Vec, yd: Vec, h: float) -> tuple[Mat, Mat]:
+        """dF/dy and dF/dyd."""
+        p = self.problem
+        if ENABLED:
+            return (
+                differences(lambda z: p.residual(self.t, z, yd), y, h),
+                differences(lambda z: p.residual(self.t, y, z), yd),
+            )
+        return (
+            _complex_step(lambda z, out: self.F(self.t, z, yd + 0j, out), y, p.n_equations),
+            _complex_step(lambda z, out: self.F(self.t, y + 0j, z, out), yd, p.n_equations),
+        )
+
+    def rhs(self, y: Vec, h: float) -> Mat:
+        p = self.problem
+        if ENABLED:
+            return differences(lambda z: p.rhs(self.t, z), y, h)
+        return _complex_step(lambda z, out: self.f(self.t, z, out), y, p.n)
+
+
+def _complex_step(f: Callable[[Any, Any], None], y: Vec, rows: int) -> Mat:
+    columns = []
+    for j in range(len(y)):
+        z = y + 0j
+        z[j] += 1e-30j
+        out = np.zeros(rows, dtype=complex)
+        f(z, out)
+        columns.append(out.imag / 1e-30)
+    return np.stack(columns, axis=1)
+
+
+def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[str, Vec, Vec]]:
+    """States and any rates; the multipliers are random too, those of the kinematic correction included."""
+    first = problem.layout.v.stop
+    for where, y in cases.manifold_states(problem, rng):
+        y[first:] += rng.standard_normal(problem.n)[first:]
+        yield where, y, problem.yd0 + rng.standard_normal(problem.n)
+
+
+def _agree(problem: rbdae.Problem, found: Mat, wanted: Callable[[float], Mat], what: str) -> None:
+    tolerance = TOLERANCE if ENABLED else SHARP
+    # the finer steps are for states near a singular position, where the right-hand side bends sharply
+    for h in (1e-3, 1e-4, 2e-5):
+        reference = wanted(h)
+        # a row of zeros has no size of its own; 1e-3 is small beside masses, lengths and speeds of order one
+        error, where = worst(found, reference, 1e-3)
+        if error <= tolerance:
+            return
+    row, column = where
+    # further equations of overdetermined forms have no unknown of their own
+    labels = [*problem.labels, *(f"further equation {i + 1}" for i in range(problem.n_equations - problem.n))]
+    raise AssertionError(
+        f"{problem!r}: {what}: entry (equation of {labels[row]}, {labels[column]}) is {found[where]:.10g}, "
+        f"differences give {reference[where]:.10g}; relative to its row {error:.2g}"
+    )
+
+
+def check_residual(system: str, pairing: Pairing, rng: np.random.Generator, **options: Any) -> None:
+    problem = cases.problem(system, pairing, **options)
+    m, n = problem.n_equations, problem.n
+    numbers = Derivatives(problem)
+    for where, y, yd in _states(problem, rng):
+        tangents = cache(partial(numbers.residual, y, yd))
+        for c in (0.0, 37.5):
+            exact = problem.jacobian(problem.t0, y, yd, c)
+
+            def wanted(h: float, c: float = c, tangents: Any = tangents) -> Mat:
+                Fy, Fyd = tangents(h)
+                return Fy + c * Fyd
+
+            _agree(problem, exact, wanted, f"dF/dy + {c} dF/dyd {where}")
+            assert exact.shape == (m, n)
+            wide = np.full((m, 2 * n), np.nan)
+            outs = [
+                np.full((m, n), np.nan),
+                np.full((m, n), np.nan, order="F"),
+                wide[:, ::2],
+                np.full((m, n), np.nan)[::-1, ::-1],
+            ]
+            for out in outs:
+                assert problem.jacobian(problem.t0, y, yd, c, out) is out
+                assert np.array_equal(out, exact), f"{problem!r}: other entries for strides {out.strides}"
+            assert np.isnan(wide[:, 1::2]).all()
+            data = np.full(problem.sparsity.nnz, np.nan)
+            sparse = problem.sparse_jacobian(problem.t0, y, yd, c, data)
+            assert sparse.data is data or np.shares_memory(sparse.data, data)
+            assert np.array_equal(sparse.toarray(), exact), f"{problem!r}: CSC data differ from the dense Jacobian"
+
+
+def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, **options: Any) -> None:
+    problem = cases.problem(system, pairing, **options)
+    numbers = Derivatives(problem)
+    for where, y, _ in _states(problem, rng):
+        exact = problem.rhs_jacobian(problem.t0, y)
+        _agree(problem, exact, partial(numbers.rhs, y), f"d(rhs)/dy {where}")
+        for out in (
+            np.full((problem.n, problem.n), np.nan, order="F"),
+            np.full((problem.n, 2 * problem.n), np.nan)[:, 1::2],
+        ):
+            assert problem.rhs_jacobian(problem.t0, y, out) is out
+            assert np.array_equal(out, exact)
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_jacobian_of_the_residual(system, pairing, rng):
+    check_residual(system, pairing, rng)
+
+
+@pytest.mark.parametrize("system, pairing", ODE_PAIRS, ids=ODE_IDS)
+def test_jacobian_of_the_right_hand_side(system, pairing, rng):
+    check_rhs(system, pairing, rng)
+
+
+@pytest.mark.parametrize("system", ["skew-top", "C", "tied"])
+@pytest.mark.parametrize("formulation", [f for f, *rv in cases.PAIRINGS if rv == ["quaternion", "coordinate"]])
+def test_jacobians_with_radial_inertia(system, formulation, rng):
+    pairing = Pairing(formulation, "quaternion", "coordinate")
+    check_residual(system, pairing, rng, radial_inertia="half-trace")
+    form = FORMULATIONS[formulation]
+    if form.kind == "ode":
+        check_rhs(system, pairing, rng, radial_inertia="half-trace")
+    zero, half = (cases.problem(system, pairing, radial_inertia=r) for r in ("zero", "half-trace"))
+    y, yd = zero.y0, rng.standard_normal(zero.n)
+    if form.kind != "ode" and not form.momenta:  # momenta have the half trace in either case
+        assert not np.allclose(zero.jacobian(0.0, y, yd, 1.0), half.jacobian(0.0, y, yd, 1.0))
+
+
+@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+def test_sparsity_is_a_pattern_that_holds_at_any_state(system, pairing, rng):
+    problem = cases.problem(system, pairing)
+    pattern = problem.sparsity
+    assert pattern.has_sorted_indices
+    assert set(pattern.data) == {1.0}
+    inside = pattern.toarray() != 0
+    y, yd = rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    assert not problem.jacobian(0.0, y, yd, 0.6)[~inside].any()
+    if problem.kind != "ode" and problem.n > 50:
+        assert pattern.nnz < 0.5 * problem.n * problem.n_equations  # bodies that share no joint share no entry
+
+
+# ---------------------------------------------------------------- without the JIT
+
+SUBSET = [
+    ("skew-top", Pairing("index-1", "directors", "coordinate")),
+    ("skew-top", Pairing("hamiltonian-differentiated", "directors", "momentum")),
+    ("skew-top", Pairing("index-0", "euler-313", "angular")),
+    ("C", Pairing("index-3", "quaternion", "coordinate")),
+    ("C", Pairing("index-2", "directors", "angular")),
+    ("C", Pairing("index-0", "quaternion", "coordinate")),
+    ("C", Pairing("null-space", "quaternion", "angular")),
+    ("C", Pairing("hamiltonian-eliminated", "quaternion", "momentum")),
+    ("tied", Pairing("index-1", "quaternion", "angular")),
+    ("tied", Pairing("ggl", "quaternion", "angular")),
+    ("skew-top", Pairing("ggl", "directors", "coordinate")),
+    ("skew-top", Pairing("hiller-anantharaman", "euler-313", "angular")),
+    ("C", Pairing("baumgarte", "quaternion", "coordinate")),
+    ("C", Pairing("overdetermined-1", "quaternion", "angular")),
+]
+
+
+def check_subset() -> None:
+    """What the process without the JIT runs."""
+    assert not ENABLED
+    for system, pairing in SUBSET:
+        rng = np.random.default_rng(7)
+        check_residual(system, pairing, rng)
+        if cases.problem(system, pairing).kind == "ode":
+            check_rhs(system, pairing, rng)
+
+
+def test_complex_steps_without_the_jit():
+    """The kernels as plain Python are what is compiled, and complex steps see what differences are too coarse for."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    code = "import test_derivatives; test_derivatives.check_subset()"
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-3000:]

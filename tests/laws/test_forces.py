@@ -1,0 +1,454 @@
+"""Forces: derivatives, potentials, balances of momentum, hand calculations, the user's functions, bad input."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from typing import Any
+
+import cases
+import force_cases
+import numpy as np
+import pytest
+from cases import Pairing, worst
+from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
+from scipy.spatial.transform import Rotation
+from test_derivatives import Derivatives, _states
+
+import rbdae
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.jit import ENABLED
+from rbdae.forces import Bushing, Force, Friction, Motor, Slide, SpringDamper, Torque, Torsion, User
+from rbdae.joints import Prismatic, Revolute, Spherical
+
+T = 0.7
+
+PAIRINGS = [
+    Pairing("index-3", "quaternion", "coordinate"),
+    Pairing("index-3", "directors", "angular"),
+    Pairing("index-1", "euler-313", "angular"),
+    Pairing("index-1", "directors", "coordinate"),
+    Pairing("index-0", "quaternion", "angular"),
+    Pairing("index-0", "directors", "coordinate"),
+    Pairing("hamiltonian", "directors", "momentum"),
+    Pairing("hamiltonian-differentiated", "quaternion", "momentum"),
+    Pairing("null-space", "quaternion", "angular"),
+    Pairing("null-space", "euler-313", "angular"),
+]
+
+
+# ---------------------------------------------------------------- derivatives
+
+
+def check_derivatives(kind: str, pairing: Pairing, rng: np.random.Generator, pivot: bool, jointed: bool) -> None:
+    problem = cases.formulate(system_of(kind, pivot=pivot, jointed=jointed), pairing, t0=T)
+    numbers = Derivatives(problem)
+    tolerance = 1e-6 if ENABLED else 1e-9
+    for where, y, yd in _states(problem, rng):
+        exact = problem.jacobian(T, y, yd, 3.0)
+
+        def wanted(h: float, y: Vec = y, yd: Vec = yd) -> Mat:
+            Fy, Fyd = numbers.residual(y, yd, h)
+            return Fy + 3.0 * Fyd
+
+        error = min(worst(exact, wanted(h), 1e-3)[0] for h in (1e-3, 1e-4))
+        assert error <= tolerance, (problem, where)
+        assert np.array_equal(problem.sparse_jacobian(T, y, yd, 3.0).toarray(), exact)
+        if problem.kind == "ode":
+            exact = problem.rhs_jacobian(T, y)
+            error = min(worst(exact, numbers.rhs(y, h), 1e-3)[0] for h in (1e-3, 1e-4))
+            assert error <= tolerance, (problem, where)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+@pytest.mark.parametrize("kind", FORCES)
+def test_jacobians(kind, pairing, rng):
+    check_derivatives(kind, pairing, rng, pivot=False, jointed=True)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS[::3], ids=str)
+@pytest.mark.parametrize("kind", FORCES)
+def test_jacobians_with_a_pivot(kind, pairing, rng):
+    check_derivatives(kind, pairing, rng, pivot=True, jointed=False)
+
+
+SUBSET = [
+    ("actuator", PAIRINGS[0]),
+    ("torsion", PAIRINGS[5]),
+    ("bushing", PAIRINGS[8]),
+    ("user", PAIRINGS[2]),
+]
+
+
+def check_subset() -> None:
+    """What the process without the JIT runs."""
+    assert not ENABLED
+    for kind, pairing in SUBSET:
+        check_derivatives(
+            kind, pairing, np.random.default_rng(7), pivot=False, jointed=pairing.formulation != "index-1"
+        )
+
+
+def test_complex_steps_without_the_jit():
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    code = "import test_forces; test_forces.check_subset()"
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+@pytest.mark.parametrize("kind", FORCES)
+def test_elements_without_tangents_leave_no_trace_in_the_pattern(kind):
+    pairing = Pairing("index-3", "quaternion", "angular")
+    free = cases.formulate(two_bodies()[0], pairing).sparsity
+    mine = cases.formulate(system_of(kind), pairing).sparsity
+    assert (mine.nnz > free.nnz) == (kind not in ("force", "torque", "body torque"))
+
+
+# ---------------------------------------------------------------- balances
+
+
+def explicit(system: rbdae.System) -> rbdae.Problem:
+    return rbdae.formulate(system, "index-0", t0=T)
+
+
+def near(problem: rbdae.Problem, rng: np.random.Generator) -> Vec:
+    return problem.project(T, problem.y0 + 0.1 * rng.standard_normal(problem.n))
+
+
+def slope(problem: rbdae.Problem, y: Vec, f: Any) -> Any:
+    """Rate of f(t, y) along the motion."""
+    return cases.along(lambda z: f(T, z), y, problem.rhs(T, y), 1e-4)
+
+
+CONSERVATIVE = ["spring", "bushing", "slide", "torsion"]
+
+
+def conservative(kind: str) -> rbdae.System:
+    """All that has a potential, and nothing else."""
+    system, a, b = two_bodies()
+    joint = axial(a, b, "cylindrical")
+    made: dict[str, list[Any]] = {
+        "spring": [SpringDamper(a, b, stiffness=50.0, length=0.4, force=2.0, at_a=(0.3, 0, 0)), Force(b, (1, 2, 3))],
+        "bushing": [Bushing(a, b, stiffness=9.0, rotational_stiffness=force_cases.STIFF, at_a=(0.3, 0.1, 0.2))],
+        "slide": [Slide(joint, stiffness=30.0, displacement=0.2, force=1.5)],
+        "torsion": [Torsion(joint, stiffness=30.0, angle=0.2)],
+    }
+    for force in made[kind]:
+        system.add_force(force)
+    return system
+
+
+@pytest.mark.parametrize("kind", CONSERVATIVE)
+def test_energy_is_conserved_where_there_is_a_potential(kind, rng):
+    problem = explicit(conservative(kind))
+    y = near(problem, rng)
+    moving = slope(problem, y, lambda t, z: problem.energy(t, z).kinetic)
+    assert abs(moving) > 0.1
+    assert abs(slope(problem, y, lambda t, z: problem.energy(t, z).total)) < 1e-7 * abs(moving)
+    assert problem.energy([T, T], [y, y]).potential == pytest.approx(problem.energy(T, y).potential)
+
+
+@pytest.mark.parametrize("kind", ["damper", "friction", "ball friction"])
+def test_damping_takes_energy(kind, rng):
+    problem = explicit(system_of(kind))
+    for _ in range(5):
+        y = near(problem, rng)
+        assert slope(problem, y, lambda t, z: problem.energy(t, z).total) < 0.0
+
+
+@pytest.mark.parametrize("kind", INTERNAL)
+def test_internal_forces_change_no_momentum(kind, rng):
+    if kind == "bushing":  # spatial directions of the translational one make a couple; here it has none
+        system, a, b = two_bodies(gravity=(0, 0, 0))
+        stiff, damp = force_cases.STIFF, force_cases.DAMP
+        system.add_force(Bushing(a, b, stiffness=3.0, rotational_stiffness=stiff, rotational_damping=damp))
+    else:
+        system = system_of(kind, first=True, gravity=(0, 0, 0))
+    problem = explicit(system)
+    bare = explicit(two_bodies(gravity=(0, 0, 0))[0])
+    y = near(problem, rng)
+    assert np.max(np.abs(problem.rhs(T, y) - bare.rhs(T, y))) > 1e-2
+    for part in ("linear", "angular"):
+        rate = slope(problem, y, lambda t, z, part=part: getattr(problem.momentum(t, z), part))
+        assert np.max(np.abs(rate)) < 1e-8
+
+
+def accelerations(system: rbdae.System, t: float = 0.0) -> list[Vec]:
+    """(xddot, Omegadot) of each body at the start."""
+    problem = rbdae.formulate(system, "index-0", t0=t)
+    return list(problem.yd0[problem.layout.v].reshape(-1, 6))
+
+
+def one_body(**values: Any) -> tuple[rbdae.System, Any]:
+    system = rbdae.System(gravity=(0, 0, 0))
+    values = {"mass": 2.0, "inertia": cases.INERTIA} | values
+    return system, system.add_body("a", **values)
+
+
+def test_a_force_in_space_and_in_the_body():
+    R = turn(0.3, -0.5, 0.9)
+    f, r, c = np.array((1.0, -2.0, 0.5)), np.array((0.3, 0.2, -0.4)), np.array((0.1, 0.0, 0.2))
+    for frame in ("space", "body"):
+        system, a = one_body(orientation=R, center_of_mass=c)
+        system.add_force(Force(a, f, at=r, frame=frame))
+        found = accelerations(system)[0]
+        inside = R.inv().apply(f) if frame == "space" else f
+        np.testing.assert_allclose(found[:3], R.apply(inside) / 2.0, atol=1e-14)
+        np.testing.assert_allclose(found[3:], np.linalg.solve(cases.INERTIA, np.cross(r - c, inside)), atol=1e-13)
+
+
+def test_a_torque_in_space_and_in_the_body():
+    R, tau = turn(0.3, -0.5, 0.9), np.array((1.0, -2.0, 0.5))
+    for frame in ("space", "body"):
+        system, a = one_body(orientation=R)
+        system.add_force(Torque(a, lambda t: tau * t, frame=frame))
+        found = accelerations(system, t=2.0)[0]
+        inside = R.inv().apply(tau) if frame == "space" else tau
+        np.testing.assert_allclose(found[:3], 0.0, atol=1e-14)
+        np.testing.assert_allclose(found[3:], 2.0 * np.linalg.solve(cases.INERTIA, inside), atol=1e-13)
+
+
+def test_a_spring_swings_with_its_frequency():
+    system, a = one_body(position=(1.3, 0, 0))
+    system.add_force(SpringDamper(a, stiffness=8.0, length=1.0))
+    problem = rbdae.formulate(system, "index-0")
+    t = np.linspace(0.0, 3.0, 7)
+    found = rbdae.solve(problem, (0.0, 3.0), solver="scipy:DOP853", rtol=1e-10, atol=1e-12, t_eval=t)
+    np.testing.assert_allclose(found.states["a"].position[:, 0], 1.0 + 0.3 * np.cos(2.0 * t), atol=1e-7)
+
+
+@pytest.mark.parametrize("spin", [0.0, 3.0])
+def test_torsion_counts_turns(spin):
+    """A wheel that spins on goes on winding the spring up: an oscillation of many turns."""
+    system, a = one_body(inertia=(1.0, 1.0, 2.0), angular_velocity=(0, 0, 20.0))
+    joint = axle(Revolute, system.ground, a)
+    system.add_force(Torsion(joint, stiffness=2.0, angle=-0.5 * spin))
+    problem = rbdae.formulate(system, "index-0")
+    t = np.linspace(0.0, 6.0, 200)
+    found = rbdae.solve(problem, (0.0, 6.0), solver="scipy:DOP853", rtol=1e-10, atol=1e-12, t_eval=t)
+    wanted = 0.5 * spin * (np.cos(t) - 1.0) + 20.0 * np.sin(t)
+    assert np.max(wanted) > 2.0 * np.pi
+    half = 0.5 * wanted
+    p = found.y[:, 3:7]
+    np.testing.assert_allclose(np.abs(p[:, 0] * np.cos(half) + p[:, 3] * np.sin(half)), 1.0, atol=1e-9)
+    np.testing.assert_allclose(found.energy.total, found.energy.total[0], rtol=1e-8)
+
+
+def axle(kind: type[Revolute] | type[Prismatic], a: Any, b: Any) -> Any:
+    """A joint about e3 of both bodies."""
+    return kind(a, b, axis_b=(0, 0, 1), normal_a=(1, 0, 0), normal_b=(1, 0, 0))
+
+
+def test_forces_along_joints_by_hand():
+    R = Rotation.from_rotvec((0, 0, 0.4))
+    values = {"inertia": (1.0, 1.0, 2.0), "orientation": R, "angular_velocity": (0, 0, 1.5), "velocity": (0, 0, 0.7)}
+    for make, torque in [
+        (lambda j: Torsion(j, stiffness=3.0, damping=0.5, angle=0.1), -3.0 * 0.3 - 0.5 * 1.5),
+        (lambda j: Torsion(j, torque=1.25), 1.25),
+        (lambda j: Motor(j, torque=lambda t: 2.0 + t), 2.0),
+        (lambda j: Friction(j, 0.3), -0.3 * 1.5),
+    ]:
+        system, a = one_body(**values)
+        system.add_force(make(axle(Revolute, system.ground, a)))
+        np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, torque / 2.0), atol=1e-14)
+    system, a = one_body(**values)
+    system.add_force(Friction(Spherical(system.ground, a), 0.3))
+    np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, -0.3 * 1.5 / 2.0), atol=1e-14)
+
+
+def test_slides_by_hand():
+    for make, force in [
+        (lambda j: Slide(j, stiffness=3.0, damping=0.5, displacement=0.1), -3.0 * 0.4 - 0.5 * 0.7),
+        (lambda j: Motor(j, force=2.5), 2.5),
+        (lambda j: Friction(j, 0.3), -0.3 * 0.7),
+    ]:
+        system, a = one_body(position=(0, 0, 0.5), velocity=(0, 0, 0.7))
+        system.add_force(make(axle(Prismatic, system.ground, a)))
+        np.testing.assert_allclose(accelerations(system)[0], (0, 0, force / 2.0, 0, 0, 0), atol=1e-14)
+
+
+def test_a_rotational_bushing_by_hand():
+    R = Rotation.from_rotvec((0, 0, 0.4))
+    system, a = one_body(inertia=(1.0, 1.0, 2.0), orientation=R, angular_velocity=(0, 0, 1.5))
+    system.add_force(
+        Bushing(a, stiffness=0.0, rotational_stiffness=(1, 1, 3.0), rotational_damping=0.5, rest=(1, 0, 0, 0))
+    )
+    torque = -3.0 * math.sin(0.4) - 0.5 * math.cos(0.4) ** 2 * 1.5
+    np.testing.assert_allclose(accelerations(system)[0], (0, 0, 0, 0, 0, torque / 2.0), atol=1e-14)
+    # as placed there is no torque
+    for rest in (None, R, R.as_matrix()):
+        still, a = one_body(orientation=R)
+        still.add_force(Bushing(a, stiffness=0.0, rotational_stiffness=3.0, rest=rest))
+        np.testing.assert_allclose(accelerations(still)[0], 0.0, atol=1e-14)
+    still, a, b = two_bodies(gravity=(0, 0, 0))
+    still.add_force(Bushing(a, b, stiffness=0.0, rotational_stiffness=force_cases.STIFF))
+    bare = two_bodies(gravity=(0, 0, 0))[0]
+    np.testing.assert_allclose(accelerations(still), accelerations(bare), atol=1e-13)
+
+
+@pytest.mark.parametrize("angle", [0.01, 0.8, 2.0, 3.1])
+def test_a_rotational_bushing_about_any_axis(angle, rng):
+    """The potential (1 - cos phi) n . K n between two bodies, and opposite torques that are its derivative."""
+    R, rest = turn(0.4, 0.3, -0.9), turn(-0.2, 0.7, 0.1)
+    K = force_cases.STIFF
+    n = rng.standard_normal(3)
+    n /= np.linalg.norm(n)
+    system = rbdae.System(gravity=(0, 0, 0))
+    b = system.add_body("b", mass=1.0, inertia=cases.INERTIA, orientation=R)
+    a = system.add_body("a", mass=1.0, inertia=cases.INERTIA, orientation=R * Rotation.from_rotvec(angle * n) * rest)
+    system.add_force(Bushing(a, b, stiffness=0.0, rotational_stiffness=K, rest=rest))
+    problem = rbdae.formulate(system, "index-0", rotation="directors")
+    assert problem.energy(0.0, problem.y0).potential == pytest.approx((1.0 - math.cos(angle)) * n @ K @ n, rel=1e-11)
+    spins = np.array([part[3:] for part in problem.yd0[problem.layout.v].reshape(-1, 6)])
+    on_b = R.apply(cases.INERTIA @ spins[0])
+    on_a = (R * Rotation.from_rotvec(angle * n) * rest).apply(cases.INERTIA @ spins[1])
+    np.testing.assert_allclose(on_a, -on_b, atol=1e-10)
+    along = on_a @ R.apply(n)  # the derivative of the potential in the angle
+    assert along == pytest.approx(-math.sin(angle) * n @ K @ n, abs=1e-10)
+
+
+def test_a_bushing_of_three_components_is_what_it_was():
+    system, a, b = two_bodies()
+    bushing = system.add_force(Bushing(a, b, stiffness=3.0, damping=0.1))
+    assert len(bushing.pieces()) == 1
+    assert "elements" not in explicit(system)._workspace.features
+
+
+# ---------------------------------------------------------------- the user's functions
+
+
+def _bushing_as_user(python: bool) -> tuple[Any, Any]:
+    K, D, r = np.array(force_cases.STIFF), np.array(force_cases.DAMP), np.array((0.3, -0.1, 0.2))
+    A = np.kron(np.array([1.0, *r, -1.0, 0.0, 0.0, 0.0]), np.eye(3))
+    KK, DD = -A.T @ K @ A, -A.T @ D @ A
+
+    def force(t, x, out):
+        for i in range(24):
+            out[i] = 0.0
+            for j in range(24):
+                out[i] += KK[i, j] * x[j] + DD[i, j] * x[24 + j]
+
+    def jacobian(t, x, out):
+        for i in range(24):
+            for j in range(24):
+                out[24 * i + j] = KK[i, j]
+                out[576 + 24 * i + j] = DD[i, j]
+
+    if python:
+        return force, jacobian
+    import numba
+
+    return numba.njit(force), numba.njit(jacobian)
+
+
+@pytest.mark.parametrize("python", [True, False], ids=["python", "numba"])
+@pytest.mark.parametrize("steps", [False, True], ids=["analytic", "differences"])
+def test_a_user_force_equals_a_bushing(python, steps, rng):
+    """Between the centres of mass, where the natural coordinates of the user begin."""
+    pairing = Pairing("index-3", "quaternion", "angular")
+    problems = []
+    for own in (False, True):
+        system = rbdae.System()
+        a = system.add_body("a", mass=1.0, inertia=(1, 2, 2.5), angular_velocity=(1, 2, 3))
+        b = system.add_body("b", mass=1.0, inertia=(1, 2, 2.5), position=(1, 0, 0), velocity=(0, 1, 0))
+        if own:
+            force, jacobian = _bushing_as_user(python)
+            system.add_force(
+                User((a, b), force, difference_step=1e-5) if steps else User((a, b), force, jacobian, name="mine")
+            )
+        else:
+            system.add_force(
+                Bushing(a, b, stiffness=force_cases.STIFF, damping=force_cases.DAMP, at_a=(0.3, -0.1, 0.2))
+            )
+        problems.append(cases.formulate(system, pairing))
+    one, two = problems
+    y, yd = one.y0 + 0.1 * rng.standard_normal(one.n), rng.standard_normal(one.n)
+    np.testing.assert_allclose(one.residual(0.0, y, yd), two.residual(0.0, y, yd), atol=1e-12)
+    tolerance = 1e-7 if steps else 1e-12
+    np.testing.assert_allclose(one.jacobian(0, y, yd, 2.0), two.jacobian(0, y, yd, 2.0), atol=tolerance)
+
+
+class Trouble(Exception):
+    pass
+
+
+def test_what_the_users_function_raises_is_what_the_caller_sees():
+    def trouble(t: float, *_: Any) -> Any:
+        if t > 0.1:
+            raise Trouble("no force today")
+        return 0.0
+
+    def user(t: float, x: Vec, out: Vec) -> None:
+        out[:] = 0.0
+        trouble(t)
+
+    for make in (
+        lambda a: User(a, user, user),
+        lambda a: SpringDamper(a, force=trouble, at_a=(1, 0, 0)),
+        lambda a: Force(a, lambda t: np.zeros(3) + trouble(t)),
+    ):
+        system, a = one_body()
+        system.add_force(make(a))
+        problem = rbdae.formulate(system, "index-0")
+        for call in (lambda p: p.rhs(1.0, p.y0), lambda p: p.rhs_jacobian(1.0, p.y0)):
+            with pytest.raises(Trouble, match="no force today"):
+                call(problem)
+        assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
+        with pytest.raises(Trouble, match="no force today"):
+            rbdae.solve(problem, (0.0, 1.0), solver="scipy:RK45")
+
+
+# ---------------------------------------------------------------- bad input
+
+BAD: list[tuple[Any, type[Exception], list[str]]] = [
+    (lambda s, a, b: Force(None, (1, 0, 0)), TypeError, ["force Force", "add_body returned"]),
+    (lambda s, a, b: Force(s.ground, (1, 0, 0)), ValueError, ["force Force('ground')"]),
+    (lambda s, a, b: Force(a, (1, 0)), ValueError, ["force Force('a')", "force", "(1, 0)"]),
+    (lambda s, a, b: Force(a, (1, 0, 0), frame="b"), ValueError, ["frame", "'space' or 'body'", "'b'"]),
+    (lambda s, a, b: Torque(a, math.nan), ValueError, ["force Torque('a')", "torque"]),
+    (lambda s, a, b: SpringDamper(a, b, stiffness=-1), ValueError, ["SpringDamper('a', 'b')", "stiffness", "sign"]),
+    (lambda s, a, b: SpringDamper(a, b, length=-1), ValueError, ["length", "-1"]),
+    (lambda s, a, b: SpringDamper(a, a), ValueError, ["itself"]),
+    (lambda s, a, b: Torsion(a), TypeError, ["force Torsion", "joint", "Body"]),
+    (lambda s, a, b: Torsion(Spherical(a, b, name="ball")), ValueError, ["joint 'ball' has no axis", "Revolute"]),
+    (lambda s, a, b: Torsion(axial(a, b, "prismatic")), ValueError, ["joint Prismatic", "no rotation", "Revolute"]),
+    (lambda s, a, b: Slide(axial(a, b, "revolute")), ValueError, ["joint Revolute", "no translation", "Prismatic"]),
+    (lambda s, a, b: Motor(axial(a, b, "revolute")), ValueError, ["torque=", "force="]),
+    (lambda s, a, b: Motor(axial(a, b, "revolute"), torque="x"), TypeError, ["torque", "'x'"]),
+    (lambda s, a, b: Friction(axial(a, b, "cylindrical"), 1.0), ValueError, ["turns and slides", "rotational="]),
+    (lambda s, a, b: Friction(axial(a, b, "revolute")), ValueError, ["no coefficient"]),
+    (lambda s, a, b: Friction(axial(a, b, "revolute"), -1.0), ValueError, ["coefficient", "-1.0"]),
+    (lambda s, a, b: Friction(axial(a, b, "revolute"), translational=1.0), ValueError, ["translational="]),
+    (lambda s, a, b: Bushing(a, stiffness=1, rotational_stiffness=-1), ValueError, ["rotational_stiffness", "sign"]),
+    (lambda s, a, b: Bushing(a, stiffness=1, rest=(1, 1, 1)), ValueError, ["orientation"]),
+    (lambda s, a, b: User(a, lambda t, x, out: None), ValueError, ["User('a')", "jacobian", "difference_step=1e-6"]),
+    (lambda s, a, b: User(a, 3), TypeError, ["force must be a function", "3"]),
+    (lambda s, a, b: User((a, b, a), max, max), ValueError, ["one body or two"]),
+    (lambda s, a, b: User(a, max, max, difference_step=1e-6), ValueError, ["leave one out"]),
+    (lambda s, a, b: User(a, max, difference_step=0.0), ValueError, ["difference_step", "positive"]),
+]
+
+
+@pytest.mark.parametrize("make, error, words", BAD, ids=[str(k) for k in range(len(BAD))])
+def test_bad_input_is_refused(make, error, words):
+    system, a, b = two_bodies()
+    with pytest.raises(error) as caught:
+        make(system, a, b)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_spring_between_points_that_coincide_is_refused():
+    system, a = one_body()
+    system.add_force(SpringDamper(a, stiffness=1.0, name="taut"))
+    with pytest.raises(ValueError, match=r"force 'taut': its two points coincide .*Bushing"):
+        rbdae.formulate(system, "index-3")
+
+
+def test_a_law_of_the_wrong_length_is_refused():
+    system, a = one_body()
+    system.add_force(Force(a, lambda t: 1.0))
+    with pytest.raises((TypeError, IndexError)):
+        rbdae.formulate(system, "index-3")

@@ -1,0 +1,539 @@
+"""The null-space form of any joints: closed loops, hinges, drives; and what a change of the gauge leaves as it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache, partial
+
+import cases
+import numpy as np
+import pytest
+import test_derivatives
+from cases import Pairing, Tie, along, close, differences, worst
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae._frozen import twin
+from rbdae.compiler.jit import ENABLED
+from rbdae.drives.all import Angle, Displacement
+from rbdae.joints import (
+    Cylindrical,
+    Fixed,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from rbdae.joints.primitives import Dot2
+from rbdae.problem.projection import Projector
+from rbdae.solving.switches import velocities as gauges
+
+# ---------------------------------------------------------------- mechanisms
+
+
+def _bar(system, turn, name, a, b, mass, **more):
+    a, b = np.array(a, float), np.array(b, float)
+    length = float(np.linalg.norm(b - a))
+    across = mass * length**2 / 12
+    return system.add_body(
+        name,
+        mass=mass,
+        inertia=(0.01 * mass, across, across + 0.008 * mass),  # not flat: directors have a mass, too
+        position=turn.apply((a + b) / 2),
+        orientation=turn * Rotation.from_rotvec((0, 0, np.arctan2(b[1] - a[1], b[0] - a[0]))),
+        **more,
+    )
+
+
+def four_bar(lengths=(1.0, 2.0, 2.5, 3.0), speed=25.0, driven=False, tilt=(0.0, 0.0, 0.0)):
+    """Three hinges and a planar closure of two equations; with these lengths the crank makes full turns."""
+    l1, l2, l3, l4 = lengths
+    turn = Rotation.from_rotvec(tilt)
+    system = rbdae.System(gravity=turn.apply((0, -9.81, 0)))
+    axis = turn.apply((0, 0, 1))
+    A, D = l1 * np.array((np.cos(1), np.sin(1), 0)), np.array((l4, 0.0, 0.0))
+    reach = float(np.linalg.norm(D - A))
+    bend = np.arctan2(*(D - A)[1::-1]) + np.arccos((l2**2 - l3**2 + reach**2) / (2 * reach * l2))
+    B = A + l2 * np.array((np.cos(bend), np.sin(bend), 0))
+    crank = _bar(system, turn, "crank", (0, 0, 0), A, 1.0, angular_velocity=(0, 0, speed))
+    coupler = _bar(system, turn, "coupler", A, B, 1.5)
+    rocker = _bar(system, turn, "rocker", D, B, 1.2)
+    hinge = Revolute(system.ground, crank, at_b=(-l1 / 2, 0, 0), axis_a=axis, name="O")
+    system.add_joint(hinge)
+    system.add_joint(Revolute(crank, coupler, at_a=(l1 / 2, 0, 0), at_b=(-l2 / 2, 0, 0), name="A"))
+    system.add_joint(Revolute(system.ground, rocker, at_a=turn.apply(D), at_b=(-l3 / 2, 0, 0), axis_a=axis, name="D"))
+    ends = (l2 / 2, 0, 0), (l3 / 2, 0, 0)
+    system.add_joint(Tie(coupler, rocker, [Dot2((1, 0, 0), *ends), Dot2((0, 1, 0), *ends)], *ends, "B"))
+    if driven:
+        system.add_joint(Angle(hinge, (lambda t: 3 * t + 0.2 * np.sin(t), lambda t: 3 + 0.2 * np.cos(t), _bent)))
+    return system
+
+
+def _bent(t):
+    return -0.2 * np.sin(t)
+
+
+def triple_rocker():
+    """No bar makes full turns: every angular velocity changes its sign somewhere."""
+    return four_bar((2.0, 1.5, 2.2, 3.9), -9.0)
+
+
+def hinges():
+    """A slider, a chain of two hinges about skew axes on it, and a ball joint at its end."""
+    system = rbdae.System()
+    bodies = [
+        system.add_body(
+            f"link{i}",
+            mass=1.0 + 0.4 * i,
+            inertia=cases.INERTIA / (1 + i),
+            center_of_mass=(0.1, -0.2 * i, 0.1),
+            position=(0.5 * i, 0.2, -0.3 * i),
+            orientation=Rotation.from_rotvec((0.3 * i, 0.5 - 0.2 * i, 0.4)),
+            velocity=(0.2, 0.1 * i, -0.3),
+            angular_velocity=(0.5, -0.4 * i, 0.8),
+        )
+        for i in range(4)
+    ]
+    system.add_joint(Prismatic(system.ground, bodies[0], axis_a=(1, 0.3, 0)))
+    for a, b, axis in ((0, 1, (0, 1, 0.2)), (1, 2, (1, 0, 0.5))):
+        arms = {"at_a": (0.4, -0.1, 0.2), "at_b": (-0.3, 0.2, 0.1)}
+        system.add_joint(Revolute(bodies[a], bodies[b], **arms, axis_a=axis, axis_b=None))
+    system.add_joint(Spherical(bodies[2], bodies[3], at_a=(0.5, 0.1, 0), at_b=(0, -0.4, 0.2)))
+    return system
+
+
+def driven_hinges():
+    """The same with a prescribed angle of its first hinge."""
+    system = hinges()
+    law = (lambda t: 0.3 * np.sin(2 * t), lambda t: 0.6 * np.cos(2 * t), lambda t: -1.2 * np.sin(2 * t))
+    system.add_joint(Angle(system.joints[1], law))
+    return system
+
+
+MECHANISMS = {
+    "four-bar": partial(four_bar, tilt=(0.7, 0.4, -0.3)),
+    "hinges": hinges,
+    "driven": driven_hinges,
+    "loop": cases.loop,
+}
+
+
+@pytest.fixture(params=MECHANISMS)
+def mechanism(request, monkeypatch):
+    monkeypatch.setitem(cases.SYSTEMS, request.param, MECHANISMS[request.param])
+    return request.param
+
+
+@cache
+def problems(name, rotation):
+    """In null-space form and with index 0, at the same state."""
+    system = MECHANISMS[name]()
+    return (
+        rbdae.formulate(system, "null-space", rotation=rotation),
+        rbdae.formulate(system, "index-0", rotation=rotation, velocity="angular"),
+    )
+
+
+def quasi_velocities(problem, Z):
+    """nu of a state in natural coordinates, from the definition."""
+    settings = problem._workspace.settings
+    free = problem.model.bodies["nt"] == 3
+    w = []
+    for z in Z:
+        R, rate = z[3:12].reshape(3, 3).T, z[15:24].reshape(3, 3).T
+        W = R.T @ rate
+        om = np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / 2
+        w.append((z[12:15], om, R))
+    if settings.gauge is not None:
+        return settings.gauge.S @ np.concatenate(
+            [np.concatenate([x, om] if free[b] else [om]) for b, (x, om, _) in enumerate(w)]
+        )
+    nu = []
+    for b in problem._workspace.order:
+        x, om, R = w[b]
+        if problem.model.tree.parent[b] >= 0:
+            nu.append(settings.branches[b].S @ np.concatenate([R.T @ x, om]))
+        else:
+            nu.append(np.concatenate([x, om] if free[b] else [om]))
+    return np.concatenate(nu)
+
+
+# ---------------------------------------------------------------- equations
+
+
+@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+def test_jacobians(mechanism, rotation, rng):
+    pairing = Pairing("null-space", rotation, "angular")
+    test_derivatives.check_residual(mechanism, pairing, rng)
+    test_derivatives.check_rhs(mechanism, pairing, rng)
+
+
+def check_without_jit():
+    assert not ENABLED
+    cases.SYSTEMS.update(MECHANISMS)
+    for name, rotation in (("four-bar", "quaternion"), ("driven", "directors")):
+        pairing = Pairing("null-space", rotation, "angular")
+        rng = np.random.default_rng(7)
+        test_derivatives.check_residual(name, pairing, rng)
+        test_derivatives.check_rhs(name, pairing, rng)
+
+
+def test_complex_steps_without_the_jit():
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    code = "import test_null_space; test_null_space.check_without_jit()"
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr[-3000:]
+
+
+@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+def test_equal_to_index_0(mechanism, rotation, rng):
+    """At consistent states: velocities, accelerations and multipliers; and nu = S w throughout."""
+    problem, absolute = problems(mechanism, rotation)
+    q = absolute.layout.q
+    for t in (0.0, 0.4):
+        y = absolute.y0 + 0.02 * rng.standard_normal(absolute.n)
+        y = absolute.project(t, y, rbdae.Projection(max_iterations=50))
+        nu = quasi_velocities(problem, absolute.natural(t, y))
+        z = np.concatenate([y[q], nu])
+        assert close(problem.natural(t, z), absolute.natural(t, y), 1e-10)
+        rates, la = absolute.rates(t, y)
+        # nudot along the motion of the other form
+        change = along(lambda x, t=t: quasi_velocities(problem, absolute.natural(t, x)), y, rates, 1e-4)
+        wanted = np.concatenate([rates[q], change])
+        assert close(problem.rhs(t, z), wanted, 1e-7)
+        assert close(problem.rhs(t, z)[problem.layout.q], rates[q], 1e-8)
+        wanted = problem.rhs(t, z)
+        assert close(problem.multipliers(t, z), la, 1e-8)
+        for joint, on in problem.reactions(t, z).items():
+            for body, reaction in on.items():
+                assert close(reaction.force, absolute.reactions(t, y)[joint][body].force, 1e-8)
+        scale = np.abs(wanted).max() * np.abs(la).max()
+        assert np.abs(problem.residual(t, z, wanted)).max() < 1e-10 * scale
+        # velocity constraints hold for any nu, on the manifold or off it
+        far = z + 0.1 * rng.standard_normal(problem.n)
+        joints = problem.model.n * len(problem._chart.internal)
+        assert np.abs(problem.constraints(t, far).velocity[joints:]).max() < 1e-12 * max(1.0, np.abs(far).max())
+
+
+@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+@pytest.mark.parametrize("system", ["hinges", "driven", "four-bar", "C"])
+def test_rows_of_the_overdetermined_form(system, rotation, rng):
+    """The implicit residual, then the position constraints."""
+    mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
+    square = rbdae.formulate(mechanism, "null-space", rotation=rotation)
+    problem = rbdae.formulate(mechanism, "null-space-overdetermined", rotation=rotation)
+    y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
+    yd = rng.standard_normal(problem.n)
+    n = problem.n
+    found = problem.residual(0.3, y, yd)
+    assert problem.n_equations == len(found) == n + len(problem.constraints(0.3, y).position)
+    assert np.array_equal(found[:n], square.residual(0.3, y, yd))
+    assert np.array_equal(found[n:], problem.constraints(0.3, y).position)
+    J = problem.jacobian(0.3, y, yd, 0.7)
+    assert np.array_equal(J[:n], square.jacobian(0.3, y, yd, 0.7))
+    assert worst(J[n:], differences(lambda z: problem.residual(0.3, z, yd), y)[n:], 1e-3)[0] < 1e-8
+    assert np.array_equal(problem.sparse_jacobian(0.3, y, yd, 0.7).toarray(), J)
+
+
+@pytest.mark.parametrize("system", ["hinges", "driven", "four-bar", "C"])
+def test_odassl_holds_positions_and_velocities(system):
+    mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
+    problem = rbdae.formulate(mechanism, "null-space-overdetermined")
+    solution = rbdae.solve(problem, (0.0, 0.3), solver="assimulo:ODASSL", rtol=1e-8, atol=1e-8)
+    other = rbdae.solve(
+        rbdae.formulate(mechanism, "index-0"), (0.0, 0.3), solver="scipy:DOP853", rtol=1e-11, atol=1e-11
+    )
+    assert solution.success, solution.message
+    assert solution.drift.position.max() < 1e-8
+    assert solution.drift.velocity.max() < 1e-8
+    Z = solution.problem.natural(solution.t[-1], solution.y[-1])
+    assert close(Z, other.problem.natural(other.t[-1], other.y[-1]), 1e-4)
+
+
+def test_redundant_equations_are_refused_or_left_out(rng):
+    """A planar four-bar of four hinges: three equations follow from the others."""
+    system = four_bar()
+    bars = system.bodies
+    closed = rbdae.System(gravity=system.gravity)
+    made = {body.name: _again(closed, body) for body in bars}
+    made["ground"] = closed.ground
+    for joint in system.joints[:-1]:
+        closed.add_joint(twin(joint, a=made[joint.a.name], b=made[joint.b.name]))
+    closed.add_joint(Revolute(made["coupler"], made["rocker"], at_a=(1, 0, 0), at_b=(1.25, 0, 0), name="B"))
+    with pytest.raises(ValueError, match=r"3 joint equations follow from the others.*joint 'B'"):
+        rbdae.formulate(closed, "null-space")
+    problem = rbdae.formulate(closed, "null-space", redundant="minimum-norm")
+    absolute = rbdae.formulate(closed, "index-0", redundant="minimum-norm")
+    assert len(problem.redundant) == 3 and problem._sizes["n_nu"] == 1
+    assert close(
+        problem.rhs(0.0, problem.y0)[problem.layout.q], absolute.rhs(0.0, absolute.y0)[problem.layout.q], 1e-10
+    )
+    assert close(problem.multipliers(0.0, problem.y0), absolute.multipliers(0.0, absolute.y0), 1e-8)
+    y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    found = problem.jacobian(0.0, y, yd, 0.0)
+    assert worst(found, differences(lambda z: problem.residual(0.0, z, yd), y), 1e-3)[0] < 1e-6
+    assert worst(problem.rhs_jacobian(0.0, y), differences(lambda z: problem.rhs(0.0, z), y), 1e-3)[0] < 1e-6
+
+
+def _again(system, body):
+    return system.add_body(
+        body.name,
+        mass=body.mass,
+        inertia=body.inertia,
+        position=body.position,
+        orientation=Rotation.from_quat(body.orientation[[1, 2, 3, 0]]),
+        velocity=body.velocity,
+        angular_velocity=body.angular_velocity,
+    )
+
+
+def test_trees_have_no_gauges():
+    for build in (cases.branched, hinges, driven_hinges):
+        assert not rbdae.formulate(build(), "null-space").has_gauges
+    assert rbdae.formulate(four_bar(), "null-space").has_gauges
+
+
+def _pair(joint, child, more=None):
+    """Two bodies; the second is the child of the first through a joint on its side b or a, the first hangs from the
+    ground by a hinge about a skew axis."""
+    system = rbdae.System()
+    inertia = cases.INERTIA
+    spin = {"velocity": (0.1, 0.2, -0.3), "angular_velocity": (0.7, -0.4, 0.5)}
+    one = system.add_body("one", mass=1.3, inertia=inertia, center_of_mass=(0.1, 0.2, -0.1), **spin)
+    turn = Rotation.from_rotvec((0.4, -0.2, 0.3))
+    two = system.add_body("two", mass=0.8, inertia=inertia, position=(0.6, 0.1, 0.2), orientation=turn, **spin)
+    system.add_joint(Revolute(system.ground, one, axis_a=(1, 0.5, 0.2), axis_b=None))
+    a, b = (one, two) if child == "b" else (two, one)
+    made = joint(a, b)
+    system.add_joint(made)
+    if more is not None:
+        system.add_joint(more(made))
+    return system
+
+
+_WAVE = (lambda t: 0.3 * np.sin(2 * t), lambda t: 0.6 * np.cos(2 * t), lambda t: -1.2 * np.sin(2 * t))
+_ARMS = {"at_a": (0.2, 0.1, -0.1), "at_b": (-0.1, 0.3, 0.2), "axis_a": (0.3, 1.0, -0.2)}
+CHILDREN = {
+    "spherical": (lambda a, b: Spherical(a, b, at_a=(0.2, 0.1, 0), at_b=(0, 0.3, 0.1)), None, 3),
+    "revolute": (lambda a, b: Revolute(a, b, **_ARMS, axis_b=None), None, 1),
+    "cylindrical": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), None, 2),
+    "prismatic": (lambda a, b: Prismatic(a, b, **_ARMS), None, 1),
+    "planar": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), None, 3),
+    "fixed": (lambda a, b: Fixed(a, b, **_ARMS), None, 0),
+    "driven hinge": (lambda a, b: Revolute(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 0),
+    "driven turn": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 1),
+    "driven slide": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: Displacement(j, _WAVE), 1),
+    "driven plane": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 2),
+}
+ONE_SIDED = {
+    "point on line": (lambda a, b: PointOnLine(a, b, **_ARMS), 4),
+    "point on plane": (lambda a, b: PointOnPlane(a, b, **_ARMS), 5),
+}
+
+
+@pytest.mark.parametrize("child", ["a", "b"])
+@pytest.mark.parametrize("joint", [*CHILDREN, *ONE_SIDED])
+def test_every_pair_with_known_freedoms(joint, child, rng):
+    """The rows of the freedoms complete the equations everywhere, and the motion is that of index 0; joints whose
+    freedoms one side alone can count fall back to a gauge on the other."""
+    make, more, free = CHILDREN[joint] if joint in CHILDREN else (ONE_SIDED[joint][0], None, ONE_SIDED[joint][1])
+    system = _pair(make, child, more)
+    problem = rbdae.formulate(system, "null-space")
+    absolute = rbdae.formulate(system, "index-0", velocity="angular")
+    assert problem.has_gauges == (joint in ONE_SIDED and child == "b")
+    assert problem._sizes["n_nu"] == 1 + free
+    tight = {"solver": "scipy:DOP853", "rtol": 1e-11, "atol": 1e-11, "t_eval": np.linspace(0, 3, 7)}
+    one, two = (rbdae.solve(p, (0, 3), **tight) for p in (problem, absolute))
+    assert close(one.problem.natural(one.t, one.y), absolute.natural(two.t, two.y), 1e-6)
+    assert one.drift.velocity.max() < 1e-12
+    if not problem.has_gauges:
+        assert one.stats.restarts == 0
+        y = one.y[-1] + 0.05 * rng.standard_normal(problem.n)
+        yd = rng.standard_normal(problem.n)
+        found = problem.jacobian(3.0, y, yd, 0.6)
+        wanted = differences(lambda z: problem.residual(3.0, z, yd), y)
+        wanted = wanted + 0.6 * differences(lambda z: problem.residual(3.0, y, z), yd)
+        assert worst(found, wanted, 1e-3)[0] < 1e-6
+        assert worst(problem.rhs_jacobian(3.0, y), differences(lambda z: problem.rhs(3.0, z), y), 1e-3)[0] < 1e-6
+
+
+def test_trees_cost_no_dense_matrix():
+    """A chain of 150 hinges about changing axes: the elimination holds one 6 x 6 matrix a body."""
+    system = rbdae.System()
+    before = system.ground
+    for i in range(150):
+        body = system.add_body(f"link{i}", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0.5 + i, 0, 0))
+        arms = {"at_a": (0.5 if i else 0.0, 0, 0), "at_b": (-0.5, 0, 0)}
+        system.add_joint(Revolute(before, body, **arms, axis_a=(0, 1, 0) if i % 2 else (0, 0, 1), axis_b=None))
+        before = body
+    problem = rbdae.formulate(system, "null-space")
+    assert problem._workspace._arrays["elimination"].size == 150 * 36
+    absolute = rbdae.formulate(system, "index-0", velocity="angular")
+    q = problem.layout.q
+    assert problem._sizes["n_nu"] == 150
+    assert close(problem.rhs(0.0, problem.y0)[q], absolute.rhs(0.0, absolute.y0)[q], 1e-9)
+    assert close(problem.multipliers(0.0, problem.y0), absolute.multipliers(0.0, absolute.y0), 1e-7)
+    assert np.abs(problem.residual(0.0, problem.y0, problem.yd0)).max() < 1e-7
+
+
+def test_a_joint_whose_freedoms_turn_falls_back_to_a_gauge():
+    system = rbdae.System()
+    body = system.add_body("a", mass=1.0, inertia=(1.0, 1.2, 1.4))
+    system.add_joint(Universal(system.ground, body, at_b=(0, 0.2, 0.4)))
+    assert rbdae.formulate(system, "null-space").has_gauges
+
+
+def test_a_mechanism_without_freedom_has_no_quasi_velocities():
+    """The crank's angle is prescribed: positions alone are left, and their rate is known."""
+    problem = rbdae.formulate(four_bar(driven=True), "null-space")
+    assert problem.n == problem.layout.q.stop
+    solution = rbdae.solve(problem, (0, 1), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
+    crank = problem.natural(solution.t, solution.y)[:, 0]
+    angle = np.unwrap(np.arctan2(crank[:, 4], crank[:, 3]))
+    assert np.allclose(angle - angle[0], 3 * solution.t + 0.2 * np.sin(solution.t), atol=1e-8)
+    assert solution.drift.velocity.max() < 1e-12
+
+
+# ---------------------------------------------------------------- trajectories
+
+
+@pytest.mark.parametrize("solver, tolerance, close_to", [("scipy:DOP853", 1e-10, 2e-6), ("sksundae:cvode", 1e-9, 2e-3)])
+@pytest.mark.parametrize("build", [four_bar, triple_rocker])
+def test_motion_is_that_of_index_0(build, solver, tolerance, close_to):
+    """Ten seconds, with many full turns of the crank or with changes of the gauge: nothing jumps."""
+    system = build()
+    times = np.linspace(0.0, 10.0, 2001)
+    tight = {"rtol": tolerance, "atol": tolerance, "t_eval": times}
+    problem = rbdae.formulate(system, "null-space")
+    absolute = rbdae.formulate(system, "index-0")
+    solution = rbdae.solve(problem, (0, 10), solver=solver, **tight)
+    other = rbdae.solve(absolute, (0, 10), solver="scipy:DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    assert solution.success and np.array_equal(solution.t, times)
+    Z = solution.problem.natural(solution.t, solution.y)
+    W = absolute.natural(other.t, other.y)
+    assert np.abs(Z - W)[..., :12].max() < close_to
+    changes = len(solution.problem._gauges.times)
+    assert solution.stats.restarts >= changes
+    if build is triple_rocker:
+        assert 5 < changes < 60
+    else:
+        angle = np.unwrap(np.arctan2(Z[:, 0, 4], Z[:, 0, 3]))
+        assert abs(angle[-1] - angle[0]) > 5 * 2 * np.pi
+    # velocities to rounding by construction
+    assert solution.drift.velocity.max() < 1e-13
+    energy = solution.energy
+    drift = np.abs(energy.total - energy.total[0]).max()
+    assert drift < 1e4 * tolerance * energy.kinetic.max(), drift
+    # the natural velocities are continuous: what they change by from sample to sample is the acceleration
+    rough = np.abs(np.diff(Z[..., 12:], axis=0)).max()
+    assert rough < 1.01 * np.abs(np.diff(W[..., 12:], axis=0)).max() + 1e-3
+
+
+def test_a_change_of_the_gauge_changes_nothing_but_numbers(rng):
+    """Positions, velocities, accelerations, the energy and the span of T stay."""
+    problem = rbdae.formulate(triple_rocker(), "null-space")
+    y = problem.y0.copy()
+    y[problem.layout.q] = problem.project(0.0, y + 0.02 * rng.standard_normal(problem.n))[problem.layout.q]
+    before = problem.natural(0.1, y)
+    rates = problem.rhs(0.1, y)
+    _, T = problem._present_motion(0.1, y)
+    other = problem.in_new_gauge(0.1, y)
+    assert np.array_equal(other.y0[problem.layout.q], y[problem.layout.q])
+    assert close(other.natural(0.1, other.y0), before, 1e-12)
+    assert close(other.yd0[problem.layout.q], rates[problem.layout.q], 1e-12)
+    assert close(other.energy(0.1, other.y0).total, problem.energy(0.05, y).total, 1e-12)
+    _, U = problem._present_motion(0.1, other.y0)
+    assert close(U @ np.linalg.pinv(U), T @ np.linalg.pinv(T), 1e-11)
+    # the accelerations, as rates of the natural velocities along the two fields
+    found = [
+        along(lambda z, t=t: problem.natural(t, z)[..., 12:], z, r, 1e-4)
+        for t, z, r in ((0.05, y, rates), (0.1, other.y0, other.yd0))
+    ]
+    assert close(*found, 1e-7)
+    # each state is read by the gauge of its time
+    assert close(problem.natural(0.05, y), before, 1e-12)
+    problem.begin_gauges()
+
+
+@pytest.mark.parametrize("t_eval", [None, np.linspace(0, 3, 61)], ids=["steps", "samples"])
+@pytest.mark.parametrize("projection", [False, True], ids=["", "projected"])
+def test_stored_states_keep_their_meaning(t_eval, projection, tmp_path):
+    system = triple_rocker()
+    problem = rbdae.formulate(system, "null-space")
+    options = {"solver": "scipy:DOP853", "rtol": 1e-9, "atol": 1e-9, "t_eval": t_eval, "projection": projection}
+    solution = rbdae.solve(problem, (0, 3), **options)
+    assert solution.stats.restarts > 2 and (np.diff(solution.t) > 0).all()
+    energy = solution.problem.energy(solution.t, solution.y).total
+    assert np.abs(energy - energy[0]).max() < 1e-5
+    # until the next run, the problem itself reads them, too
+    assert np.array_equal(problem.energy(solution.t, solution.y).total, energy)
+    first = problem.rhs(0.0, problem.y0)
+    rbdae.solve(problem, (0, 0.1), **(options | {"t_eval": None}))
+    assert np.array_equal(solution.problem.energy(solution.t, solution.y).total, energy)
+    assert np.array_equal(problem.rhs(0.0, problem.y0), first)
+    path = solution.save(tmp_path / "run")
+    again = rbdae.load(path, rbdae.formulate(system, "null-space"))
+    assert np.array_equal(again.energy.total, energy)
+    if projection:
+        assert solution.drift.position.max() < 1e-12
+
+
+def test_events_are_counted_across_changes():
+    system = triple_rocker()
+    problem, absolute = rbdae.formulate(system, "null-space"), rbdae.formulate(system, "index-0")
+
+    def event_of(p):
+        def turns(t, y):
+            """Angular velocity of the first bar."""
+            z = p.natural(t, y)[0]
+            return float(z[3] * z[16] - z[4] * z[15])
+
+        turns.terminal = 4
+        return turns
+
+    tight = {"solver": "scipy:DOP853", "rtol": 1e-10, "atol": 1e-10}
+    one = rbdae.solve(problem, (0, 10), events=event_of(problem), **tight)
+    two = rbdae.solve(absolute, (0, 10), events=event_of(absolute), **tight)
+    assert one.reason is two.reason is rbdae.adapter.Reason.EVENT
+    assert len(one.events[0].t) == 4 and one.stats.restarts > 0
+    assert np.allclose(one.events[0].t, two.events[0].t, atol=1e-6)
+    assert close(
+        one.problem.natural(one.events[0].t, one.events[0].y), absolute.natural(two.events[0].t, two.events[0].y), 1e-4
+    )
+
+
+def test_energy_errs_no_more_than_with_index_0():
+    """On the spatial loop; on planar mechanisms the controller takes longer steps here, and the energy errs more."""
+    found = {}
+    for formulation in ("null-space", "index-0"):
+        problem = rbdae.formulate(cases.loop(), formulation)
+        solution = rbdae.solve(problem, (0, 4), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
+        energy = solution.energy.total
+        found[formulation] = np.abs(energy - energy[0]).max()
+    assert found["null-space"] < found["index-0"] < 1e-7
+
+
+def test_gauges_read_by_time():
+    one, two, three = (gauges.Gauge(np.eye(1) * k, np.ones(1)) for k in (1, 2, 3))
+    history = gauges.Gauges(one)
+    history.append(1.0, two)
+    history.append(2.0, three)
+    assert [history.at(t) for t in (0.0, 0.99, 1.0, 1.5, 2.0, 9.0)] == [one, one, two, two, three, three]
+    twin = gauges.Gauges.of(history.copy().arrays())
+    assert twin.times == history.times and twin.at(1.2).S == two.S
+    history.reset()
+    assert history.at(9.0) is one and len(twin.gauges) == 3
+
+
+def test_projection_leaves_nu_alone(rng):
+    problem, _ = problems("loop", "quaternion")
+    y = problem.y0 + 1e-4 * rng.standard_normal(problem.n)
+    z = y.copy()
+    assert Projector(rbdae.Projection(), problem)(0.0, z)
+    assert np.array_equal(z[problem.layout.v], y[problem.layout.v])
+    assert np.abs(problem.constraints(0.0, z).position).max() < 1e-13

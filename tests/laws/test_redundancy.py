@@ -1,0 +1,337 @@
+"""Joint equations that follow from the others: refused by name, or left out with the same motion, multipliers of least
+norm, and reactions that say whether they are unique."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing, close
+from test_derivatives import Derivatives, _agree
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+from rbdae.models import bricard
+from rbdae.multibody.constraint_matrix import gradient
+
+# the null-space forms have unknowns of their own: tests/test_null_space.py
+PAIRINGS = [p for p in cases.PAIRINGS if not p.formulation.startswith("null-space")]
+
+
+@cache
+def _problem(closing: str, pairing: Pairing, spin: float = 1.5) -> rbdae.Problem:
+    system = cases.turning_four_bar(closing, spin, pendulum=True)
+    return cases.formulate(system, pairing, redundant="minimum-norm")
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_the_default_names_the_equations(formulation):
+    with pytest.raises(ValueError, match=r"^3 joint equations follow from the others at the start") as caught:
+        rbdae.formulate(cases.four_bar("redundant"), formulation)
+    message = str(caught.value)
+    named = re.findall(r"joint '([A-D])', equation \d of 5", message)
+    assert len(named) == 3
+    assert "redundant='minimum-norm'" in message
+    rbdae.formulate(cases.four_bar("plain"), formulation)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_the_motion_is_that_of_the_twin(pairing):
+    twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
+    assert twin.redundant == ()
+    assert len(problem.redundant) == 3
+    assert all(re.fullmatch(r"joint '[A-D]', equation \d of 5", name) for name in problem.redundant)
+    n = problem.layout.v.stop
+    assert problem.n == n + sum(s.stop - s.start for s in (problem.layout.la, problem.layout.mu))
+    assert np.abs(problem.yd0[:n]).max() > 1.0
+    np.testing.assert_allclose(problem.y0[:n], twin.y0[:n], rtol=0, atol=1e-11)
+    assert close(problem.yd0[:n], twin.yd0[:n], 1e-9)
+    assert np.abs(problem.residual(0.0, problem.y0, problem.yd0)).max() < 1e-10
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_derivatives_with_equations_left_out(pairing, rng):
+    problem = _problem("redundant", pairing)
+    numbers = Derivatives(problem)
+    y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
+    yd = problem.yd0 + rng.standard_normal(problem.n)
+    for c in (0.0, 37.5):
+        exact = problem.jacobian(0.0, y, yd, c)
+
+        def wanted(h: float, c: float = c):
+            Fy, Fyd = numbers.residual(y, yd, h)
+            return Fy + c * Fyd
+
+        _agree(problem, exact, wanted, f"dF/dy + {c} dF/dyd with redundant joints")
+        np.testing.assert_array_equal(problem.sparse_jacobian(0.0, y, yd, c).toarray(), exact)
+    if problem.kind == "dae":
+        # multipliers that are left out are zero by an equation of their own: the iteration matrix is regular
+        J = problem.jacobian(0.0, problem.y0, problem.yd0, 1e3)
+        assert np.linalg.matrix_rank(J / np.abs(J).max(axis=1, keepdims=True)) == problem.n
+    if problem.kind == "ode":
+        near = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
+        _agree(problem, problem.rhs_jacobian(0.0, near), partial(numbers.rhs, near), "d(rhs)/dy")
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_multipliers_have_least_norm(pairing):
+    twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
+
+    def joint_forces(p: rbdae.Problem):
+        G = gradient(p.model, np.asarray(0.0), p.natural(0.0, p.y0))
+        la = p.multipliers(0.0, p.y0)
+        return G, la[len(la) - len(G) :]
+
+    (G0, la0), (G, la) = joint_forces(twin), joint_forces(problem)
+    f = G0.T @ la0
+    size = float(np.abs(f).max())
+    assert np.abs(G.T @ la - f).max() < 1e-8 * size
+    np.testing.assert_allclose(la, np.linalg.lstsq(G.T, f, rcond=1e-10)[0], rtol=0, atol=1e-8 * size)
+    np.testing.assert_allclose(la, np.linalg.pinv(G.T, rcond=1e-10) @ f, rtol=0, atol=1e-8 * size)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_reactions_say_whether_they_are_unique(pairing):
+    twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
+    found, wanted = (p.reactions(0.0, p.y0) for p in (problem, twin))
+    assert all(np.all(r.unique) for joint in wanted.values() for r in joint.values())
+    for joint, sides in found.items():
+        for body, reaction in sides.items():
+            assert bool(np.all(reaction.unique)) == (joint == "hook"), joint
+            # forces in the plane are determined, whatever is redundant across it
+            force = wanted[joint][body].force
+            k = [0, 2] if joint != "hook" else [0, 1, 2]
+            np.testing.assert_allclose(reaction.force[k], force[k], rtol=0, atol=1e-7)
+
+
+def test_reactions_along_a_trajectory():
+    problem = _problem("redundant", cases.REFERENCE)
+    y = np.array([problem.y0, problem.y0])
+    reactions = problem.reactions(np.zeros(2), y)
+    single = problem.reactions(0.0, problem.y0)
+    for joint, sides in reactions.items():
+        for body, reaction in sides.items():
+            assert np.shape(reaction.unique) in ((), (2,))
+            assert np.all(reaction.unique == single[joint][body].unique)
+            np.testing.assert_allclose(reaction.force[1], single[joint][body].force, rtol=0, atol=1e-12)
+
+
+def test_what_is_left_stays_regular_along_the_motion():
+    """Equations are left out of joints that close loops: hinges of a tree that had lost one of their two angles became
+    singular where the bars have turned by a right angle."""
+    problem = rbdae.formulate(cases.turning_four_bar("redundant"), "index-0", redundant="minimum-norm")
+    assert len({name.split(",")[0] for name in problem.redundant}) == 1
+    run = rbdae.solve(
+        problem, (0.0, 5.0), solver="scipy:DOP853", rtol=1e-8, atol=1e-8, t_eval=np.linspace(0.0, 5.0, 101)
+    )
+    assert run.success, run.message
+    kept = np.delete(
+        gradient(problem.model, run.t, problem.natural(run.t, run.y)), problem._workspace.settings.dropped, -2
+    )
+    assert np.linalg.cond(kept).max() < 100.0
+
+
+SOLVERS = {"ode": "scipy:DOP853", "dae": "sksundae:ida", "overdetermined": "assimulo:ODASSL"}
+
+
+@cache
+def _end(closing: str, pairing: Pairing):
+    problem = _problem(closing, pairing)
+    solver = SOLVERS[problem.kind]
+    cases.need(solver)
+    run = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-9, atol=1e-9)
+    assert run.success, run.message
+    return problem.natural(1.0, run.y[-1])
+
+
+# with ODASSL, what overdetermined-1 does is luck (see the formulation)
+@pytest.mark.parametrize(
+    "formulation", [f for f in FORMULATIONS if f != "overdetermined-1" and not f.startswith("null-space")]
+)
+def test_trajectories_are_those_of_the_twin(formulation):
+    pairing = next(p for p in PAIRINGS if p.formulation == formulation and p.rotation == "quaternion")
+    wanted = _end("plain", cases.REFERENCE)
+    level = 2e-5 if FORMULATIONS[formulation].index == 3 else 2e-6
+    np.testing.assert_allclose(_end("redundant", pairing), wanted, rtol=0, atol=level)
+
+
+# ---------------------------------------------------------------- a choice that wears
+
+WORN = 16
+"""Left out of Bricard's mechanism at the start, this equation is needed from 1 s on."""
+
+
+@cache
+def _bricard() -> rbdae.Solution:
+    problem = rbdae.formulate(bricard(redundant=False), "index-0")
+    return rbdae.solve(
+        problem, (0.0, 2.0), solver="scipy:DOP853", rtol=1e-11, atol=1e-11, t_eval=np.linspace(0.0, 2.0, 41)
+    )
+
+
+def _with_worn_choice(formulation: str) -> rbdae.Problem:
+    velocity = FORMULATIONS[formulation].velocities[0]
+    problem = rbdae.formulate(bricard(), formulation, velocity=velocity, redundant="minimum-norm")
+    assert WORN not in problem.dropped  # another choice, which lasts
+    return problem.with_dropped((WORN,), 0.0, problem.y0)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
+# the null-space forms look after their gauges in place of the rows; overdetermined-1: luck, see above
+@pytest.mark.parametrize(
+    "formulation", [f.name for f in FORMULATIONS.values() if not f.reduced and f.name != "overdetermined-1"]
+)
+def test_runs_go_on_with_other_equations(formulation, tolerance):
+    """Drift hides neither that an equation is redundant, nor is there any of the rows that are taken up."""
+    problem, wanted = _with_worn_choice(formulation), _bricard()
+    run = rbdae.solve(
+        problem, (0.0, 2.0), solver=SOLVERS[problem.kind], rtol=tolerance, atol=tolerance, t_eval=wanted.t
+    )
+    assert run.success, run.message
+    assert run.stats.restarts == 1
+    found = problem.natural(run.t, run.y)
+    level = (100.0 if FORMULATIONS[formulation].index < 3 else 1000.0) * tolerance
+    assert np.abs(found - wanted.problem.natural(wanted.t, wanted.y))[..., :12].max() < level
+    assert problem.dropped == (WORN,)  # as it was, for another run
+    assert run.drift.position.max() < level
+
+
+def test_a_run_that_needs_no_other_equations_is_not_interrupted():
+    problem = rbdae.formulate(bricard(), "index-1", redundant="minimum-norm")
+    run = rbdae.solve(problem, (0.0, 2.0), solver="sksundae:ida", rtol=1e-8, atol=1e-8)
+    assert run.success and run.stats.restarts == 0
+
+
+@pytest.mark.parametrize("drift", [1e-9, 1e-6, 1e-4])
+def test_drift_hides_no_redundancy(drift, rng):
+    """Where the state violates the constraints, the redundant rows of G are no longer quite dependent."""
+    problem = _problem("redundant", cases.REFERENCE)
+    y = problem.y0.copy()
+    y[problem.layout.q] += drift * rng.standard_normal(problem.layout.q.stop)
+    la, reactions = problem.multipliers(0.0, y), problem.reactions(0.0, y)
+    wanted = problem.multipliers(0.0, problem.y0)
+    np.testing.assert_allclose(la, wanted, rtol=0, atol=1e3 * drift * np.abs(wanted).max())
+    for joint, sides in reactions.items():
+        assert all(bool(np.all(r.unique)) == (joint == "hook") for r in sides.values())
+
+
+# ---------------------------------------------------------------- equations left out for the moment
+
+
+EXPLICIT = [p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "ode" and p.rotation != "euler-313"]
+
+
+def _windows(pairing: Pairing, angle: float, redundant: str = "minimum-norm"):
+    """A problem of two windows of rods, and a state of it with all rods at an angle: flat at 0."""
+    problem = cases.formulate(rbdae.models.n_four_bar(), pairing, redundant=redundant)
+    turned = rbdae.System(gravity=(0.0, -9.81, 0.0))
+    first = rbdae.models.n_four_bar()
+    c, s = np.cos(angle), np.sin(angle)
+    for body in first.bodies:
+        given: dict[str, object] = {"angular_velocity": (0.0, 0.0, -6.0)}
+        start = np.array(body.position, dtype=float)
+        if body.name.startswith("coupler"):
+            start += (c, s - 1.0, 0.0)
+            given = {"velocity": (6.0 * s, -6.0 * c, 0.0)}
+        else:
+            given["orientation"] = (np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle))
+        turned.add_body(
+            body.name,
+            mass=1.0,
+            inertia=(1 / 12, 1 / 12, 1 / 12),
+            center_of_mass=(0.5, 0.0, 0.0),
+            position=start,
+            **given,  # type: ignore[arg-type]
+        )
+    state = cases.formulate(turned, pairing).y0
+    return problem, state
+
+
+@pytest.mark.parametrize("pairing", EXPLICIT, ids=str)
+def test_one_equation_of_each_window_is_left_out_where_all_rods_are_in_line(pairing):
+    problem, flat = _windows(pairing, 0.0)
+    assert problem.redundant == ()  # none at the start
+    out = problem.rhs(0.0, flat)
+    assert np.isfinite(out).all()
+    assert np.abs(out).max() < 1e3
+    assert np.count_nonzero(problem.pivots(0.0, flat) == 0.0) == 2
+    # the mechanism has three degrees of freedom there
+    G = gradient(problem.model, np.asarray(0.0), problem.natural(0.0, flat))
+    assert len(G) - np.linalg.matrix_rank(G, tol=1e-8) == 2
+    assert not any(np.all(r.unique) for r in problem.reactions(0.0, flat)["left2"].values())
+    # and none is left out a little beyond, where reactions are those of all equations
+    problem, near = _windows(pairing, 1e-2)
+    assert (problem.pivots(0.0, near) > 1.0).all()
+    assert all(np.all(r.unique) for joint in problem.reactions(0.0, near).values() for r in joint.values())
+
+
+@pytest.mark.parametrize("pairing", EXPLICIT, ids=str)
+@pytest.mark.parametrize("angle", [1e-2, 0.5])
+def test_beyond_singular_positions_nothing_changes(pairing, angle):
+    """To the last bit."""
+    guarded, y = _windows(pairing, angle)
+    plain, _ = _windows(pairing, angle, "error")
+    assert guarded.guarded
+    assert not plain.guarded
+    np.testing.assert_array_equal(guarded.rhs(0.0, y), plain.rhs(0.0, y))
+    np.testing.assert_array_equal(guarded.rhs_jacobian(0.0, y), plain.rhs_jacobian(0.0, y))
+    near = y + 1e-9 * np.sin(np.arange(len(y)))
+    np.testing.assert_array_equal(guarded.project(0.0, near), plain.project(0.0, near))
+
+
+@pytest.mark.parametrize("pairing", EXPLICIT, ids=str)
+def test_derivatives_with_equations_left_out_for_the_moment(pairing):
+    problem, flat = _windows(pairing, 0.0)
+    # wide enough that the steps of differences stay inside
+    problem.guard(1e-2, 0.0, problem.y0)
+    numbers = Derivatives(problem)
+    if hasattr(numbers, "workspace"):
+        numbers.workspace.smallest[:] = problem._workspace.smallest
+    assert np.count_nonzero(problem.pivots(0.0, flat) == 0.0) == 2
+    _agree(problem, problem.rhs_jacobian(0.0, flat), partial(numbers.rhs, flat), "d(rhs)/dy")
+
+
+def test_the_projection_leaves_momentary_equations_alone():
+    """A violation of 1e-9 that two equations could mend only by a large motion stays; the others are mended."""
+    problem, flat = _windows(cases.REFERENCE, 1e-6)
+    y = flat + 1e-9 * np.sin(np.arange(len(flat)))
+    before = problem.constraints(0.0, y)
+    done = problem.project(0.0, y)
+    assert np.abs(done - y).max() < 1e-7
+    after = problem.constraints(0.0, done)
+    assert np.sort(np.abs(after.position))[-3] < 1e-13
+    assert np.abs(after.position).max() < 10 * np.abs(before.position).max()
+    plain, _ = _windows(cases.REFERENCE, 1e-6, "error")
+    try:
+        moved = np.abs(plain.project(0.0, y) - y).max()
+    except rbdae.ProjectionError:
+        moved = np.inf
+    assert moved > 1e-5
+
+
+def test_systems_without_loops_are_not_watched():
+    assert not rbdae.formulate(rbdae.models.chain(n=3), "index-0", redundant="minimum-norm").guarded
+    assert not rbdae.formulate(rbdae.models.n_four_bar(), "null-space", redundant="minimum-norm").guarded
+
+
+def test_heavy_and_light_bodies_are_no_singular_position():
+    """Pivots are compared with those at the start: a light body between a heavy one and the ground has small ones."""
+
+    def build():
+        system = rbdae.System(gravity=(0.0, -9.81, 0.0))
+        light = system.add_body("light", mass=1e-6, inertia=(1e-7, 1e-7, 1e-7), position=(0.0, 0.5, 0.0))
+        heavy = system.add_body("heavy", mass=1e6, inertia=(1e5, 1e5, 1e5), position=(0.5, 1.0, 0.0))
+        last = system.add_body("last", mass=1e-6, inertia=(1e-7, 1e-7, 1e-7), position=(1.0, 0.5, 0.0))
+        system.add_joint(rbdae.joints.Revolute(system.ground, light, at_b=(0.0, -0.5, 0.0)))
+        system.add_joint(rbdae.joints.Revolute(light, heavy, at_a=(0.0, 0.5, 0.0), at_b=(-0.5, 0.0, 0.0)))
+        system.add_joint(rbdae.joints.Revolute(heavy, last, at_a=(0.5, 0.0, 0.0), at_b=(0.0, 0.5, 0.0)))
+        system.add_joint(rbdae.joints.PointOnLine(last, system.ground, at_a=(0.0, -0.5, 0.0), at_b=(1.0, 0.0, 0.0)))
+        return system
+
+    guarded = rbdae.formulate(build(), "index-0", redundant="minimum-norm")
+    plain = rbdae.formulate(build(), "index-0")
+    assert guarded.guarded
+    np.testing.assert_array_equal(guarded.rhs(0.0, guarded.y0), plain.rhs(0.0, plain.y0))

@@ -1,0 +1,117 @@
+"""Chains of many links: nothing grows faster than the number of bodies, and the sparse solvers are used."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import rbdae
+import rbdae.solving.run as solving
+
+TOLERANCE = 1e-6
+
+
+def chain(n, formulation):
+    return rbdae.formulate(rbdae.models.chain(n), formulation)
+
+
+def needs(package):
+    if not os.environ.get("CI"):
+        pytest.importorskip(package)
+
+
+def final(problem, solver, t_end=0.2, tol=TOLERANCE, **options):
+    solution = rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=tol, atol=tol, t_eval=[0.0, t_end], **options)
+    assert solution.success, solution.message
+    return solution
+
+
+@pytest.mark.parametrize("formulation", ["index-1", "index-2", "ggl", "index-3"])
+def test_csc_jacobian_is_the_dense_one(formulation, rng):
+    problem = chain(30, formulation)
+    y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
+    yd = problem.yd0 + rng.standard_normal(problem.n)
+    dense, sparse = problem.jacobian(0.0, y, yd, 37.0), problem.sparse_jacobian(0.0, y, yd, 37.0)
+    assert np.array_equal(sparse.toarray(), dense)
+    assert sparse.nnz < 0.1 * problem.n**2
+
+
+def test_krylov_gives_the_motion_of_the_direct_solver_in_few_iterations():
+    needs("scikits_odes")
+    from scikits_odes_sundials.ida import IDA
+
+    problem = chain(30, "index-2")
+    layout = slice(0, problem.layout.v.stop)
+    reference = final(chain(30, "index-0"), "scipy:DOP853", tol=1e-11).y[-1]
+    krylov, direct = (final(problem, "scikits.odes:ida", **options) for options in ({}, {"linsolver": "dense"}))
+    errors = [np.abs(s.y[-1][layout] - reference).max() for s in (krylov, direct)]
+    assert errors[0] < 5 * errors[1] < 5e-3
+    assert krylov.stats.steps < 1.5 * direct.stats.steps
+    assert krylov.stats.factorisations < 0.25 * krylov.stats.evaluations
+
+    native = solving.adapter("scikits.odes").native(problem, "ida", rtol=TOLERANCE, atol=TOLERANCE)
+    products, solves = [], []
+
+    def times(rr, y, yp, res, v, Jv, cj):
+        products.append(None)
+        native.options["jac_times_vecfn"](rr, y, yp, res, v, Jv, cj)
+
+    def setup(t, y, yp, res, cj):
+        solves.append(None)
+        native.options["jac_times_setupfn"](t, y, yp, res, cj)
+
+    options = native.options | {"jac_times_vecfn": times, "jac_times_setupfn": setup, "old_api": False}
+    found = IDA(native.resfn, **options).solve([0.0, 0.2], native.y0, native.yd0)
+    assert found.flag >= 0, found.message
+    assert 0 < len(products) < 4 * len(solves)
+
+
+@pytest.mark.parametrize(
+    ("solver", "package"),
+    [("sksundae:ida", "sksundae"), ("scikits.odes:ida", "scikits_odes"), ("solve_dae:BDF", "solve_dae")],
+)
+def test_sparse_solvers_run_long_chains(solver, package, monkeypatch):
+    needs(package)
+    problem = chain(200, "index-2")
+
+    def dense(*arguments):
+        raise AssertionError("the dense Jacobian was asked for")
+
+    assert callable(problem.callbacks.jacobian_data)  # which is made of the dense one's kernel
+    monkeypatch.setattr(problem.callbacks, "jacobian", dense)
+    solution = final(problem, solver, t_end=0.05)
+    reference = final(chain(200, "index-0"), "scipy:DOP853", t_end=0.05, tol=1e-10)
+    v = problem.layout.v.stop
+    assert np.abs(solution.y[-1][:v] - reference.y[-1]).max() < 1e-3
+
+
+def test_explicit_methods_allocate_nothing_quadratic():
+    problem = chain(200, "index-0")
+    final(problem, "scipy:DOP853", t_end=0.01)
+    tracemalloc.start()
+    try:
+        final(problem, "scipy:DOP853", t_end=0.01)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 100 * problem.n
+    assert problem._workspace._arrays["wide"].size == 1
+
+
+@pytest.mark.parametrize("formulation", ["index-2", "ggl", "index-0"])
+def test_memory_for_each_body_is_constant(formulation):
+    """What a further hundred bodies take, beside the memory that they share."""
+    first, second, third = (
+        sum(a.nbytes for a in chain(n, formulation)._workspace._arrays.values()) for n in (100, 200, 300)
+    )
+    assert abs((third - second) - (second - first)) < 0.001 * (second - first)
+    assert second - first < 100 * 20_000
+
+
+@pytest.mark.parametrize("formulation", ["index-1", "index-2", "ggl", "index-3"])
+def test_pattern_grows_linearly(formulation):
+    counts = [chain(n, formulation).sparsity.nnz for n in (20, 40, 60)]
+    assert counts[1] - counts[0] == counts[2] - counts[1] > 0

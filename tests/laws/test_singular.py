@@ -1,0 +1,132 @@
+"""Singular positions along a motion: found where they are passed, nowhere else, and at a small price."""
+
+from __future__ import annotations
+
+import math
+from functools import cache, partial
+
+import cases
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from test_loops import spherical_four_bar
+from test_null_space import four_bar, triple_rocker
+
+import rbdae
+from rbdae.models import andrews, bricard, n_four_bar
+from rbdae.multibody.constraint_matrix import gradient
+from rbdae.solving import singular
+
+RUNS = [
+    ("index-0", "angular", "scipy:DOP853", 1e-8),
+    ("index-0", "angular", "scipy:RK45", 1e-6),
+    ("index-1", "angular", "sksundae:ida", 1e-8),
+    ("index-2", "coordinate", "solve_dae:Radau", 1e-5),
+    ("null-space", "angular", "scipy:DOP853", 1e-8),
+    ("hamiltonian-eliminated", "momentum", "scipy:DOP853", 1e-8),
+]
+each_run = pytest.mark.parametrize("form", RUNS, ids=lambda run: "-".join(map(str, run)))
+
+
+def run(system: rbdae.System, t_end: float, form: tuple[str, str, str, float]) -> rbdae.Solution:
+    formulation, velocity, solver, tolerance = form
+    problem = rbdae.formulate(system, formulation, velocity=velocity)
+    return rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=tolerance, atol=tolerance)
+
+
+@cache
+def in_a_line(n: int) -> float:
+    """When the bars of `n_four_bar` come to lie in a line first, from its one equation."""
+
+    def down(t, y):
+        return y[0]
+
+    down.terminal = True
+    size, pull = (n + 1) / 3.0 + n, (n + 1) / 2.0 + n
+    fall = solve_ivp(
+        lambda t, y: (y[1], -pull / size * 9.81 * math.cos(y[0])),
+        (0.0, 2.0),
+        (0.5 * math.pi, -1.0),
+        events=down,
+        rtol=1e-12,
+        atol=1e-12,
+    )
+    return float(fall.t_events[0][0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@each_run
+def test_a_passage_is_found_and_told(form, n):
+    solution = run(n_four_bar(n), 0.85, form)
+    assert solution.singular_times == pytest.approx([in_a_line(n)], abs=1e-3)
+    assert f"singular near t = {solution.singular_times[0]:.6g}: the motion beyond is one of" in solution.message
+    # until shortly before there is nothing to tell
+    before = run(n_four_bar(n), 0.69, form)
+    assert not len(before.singular_times)
+    assert before.message.endswith("end of the interval")
+
+
+REGULAR = {
+    "crank and rocker": (four_bar, 10.0),
+    "three rockers": (triple_rocker, 10.0),
+    "on a sphere": (spherical_four_bar, 10.0),
+    "spatial loop": (cases.loop, 10.0),
+    "Bricard": (partial(bricard, redundant=False), 10.0),
+    "Andrews": (andrews, 0.03),  # no farther than 3e-3 from it
+}
+
+
+@pytest.mark.parametrize("name", REGULAR)
+@pytest.mark.parametrize("form", [RUNS[0], RUNS[2]], ids=["DOP853", "ida"])
+def test_regular_motions_are_not_accused(name, form):
+    build, t_end = REGULAR[name]
+    solution = run(build(), t_end, form)
+    assert singular.closeness(solution.problem, solution.t, solution.y).min() > 2e-3
+    assert not len(solution.singular_times)
+    assert "singular" not in solution.message
+
+
+@pytest.mark.parametrize("build, t_end", [(andrews, 0.03), (four_bar, 10.0), (n_four_bar, 0.85)])
+def test_the_question_is_cheap(build, t_end, monkeypatch):
+    """A factorisation where the motion has gone on, singular values around what may be a zero alone."""
+    looked, decomposed = [], []
+    volumes, closeness = rbdae.Problem.joint_volumes, singular.closeness
+
+    def counted_volumes(problem, t, y):
+        looked.append(len(t))
+        return volumes(problem, t, y)
+
+    def counted_closeness(problem, t, y):
+        decomposed.append(len(t))
+        return closeness(problem, t, y)
+
+    monkeypatch.setattr(rbdae.Problem, "joint_volumes", counted_volumes)
+    monkeypatch.setattr(singular, "closeness", counted_closeness)
+    solution = run(build(), t_end, ("index-2", "angular", "sksundae:ida", 1e-8))
+    assert len(solution.t) > 1000
+    assert sum(looked) < 0.3 * len(solution.t)
+    assert sum(decomposed) <= (60 if build is n_four_bar else 0.05 * len(solution.t))
+    assert len(looked) == 1  # and asked once
+    assert ("singular" in solution.message) == (build is n_four_bar)
+
+
+@pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
+def test_the_volume_is_that_of_the_joints_matrix(pairing, rng):
+    """log det(G M^-1 G^T) / 2, whatever the unknowns are."""
+    problem = cases.problem("tied", pairing)
+    y = problem.project(0.0, problem.y0 + 0.02 * rng.standard_normal(problem.n), rbdae.Projection(max_iterations=50))
+    G = gradient(problem.model, np.asarray(0.0), problem.natural(0.0, y))
+    M = np.zeros((G.shape[1], G.shape[1]))
+    for k, body in enumerate(problem.model.bodies[: problem.model.n]):
+        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body["mass"] * np.eye(3)
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body["inertia"]
+    wanted = 0.5 * np.linalg.slogdet(G @ np.linalg.solve(M, G.T))[1]
+    found = problem.joint_volumes(np.zeros(2), np.array([y, y]))
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
+
+
+def test_a_state_in_which_all_is_lost_is_no_error():
+    assert singular._suspects(np.full(5, -np.inf)) == []
+    problem = rbdae.formulate(n_four_bar(1), "index-0")
+    still = np.tile(problem.y0, (10, 1))
+    assert not len(singular.singular_times(problem, np.linspace(0.0, 1.0, 10), still))

@@ -1,0 +1,128 @@
+"""`Solution`: what it derives from a trajectory, and that it can be kept."""
+
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+import toy
+
+import rbdae.solving.run as solving
+from rbdae.adapter import Reason
+from rbdae.solving.solution import Solution, load
+
+
+@pytest.fixture(scope="module")
+def solution() -> Solution:
+    return solving.solve(
+        toy.Pendulum(),
+        (0.0, 2.0),
+        solver="scipy:RK45",
+        rtol=1e-7,
+        atol=np.full(6, 1e-7),
+        events=lambda t, y: y[:3] @ toy.ACROSS,
+    )
+
+
+def test_what_the_problem_says_about_each_row(solution):
+    m = len(solution.t)
+    assert solution.y.shape == (m, 6)
+    assert np.array_equal(solution.states["bob"].position, solution.y[:, :3])
+    assert solution.energy.total.shape == (m,)
+    assert np.ptp(solution.energy.total) < 1e-4
+    assert solution.momentum.angular.shape == (m, 3)
+    assert np.allclose(solution.multipliers[:, 0], toy.exact(solution.t)[:, 6], atol=1e-4)
+    assert np.allclose(solution.reactions["rod"]["bob"].force, -solution.y[:, :3] * solution.multipliers)
+    assert solution.states is solution.states  # computed once
+
+
+def test_drift_is_the_largest_violation(solution):
+    c = solution.problem.constraints(solution.t, solution.y)
+    assert np.array_equal(solution.drift.position, np.abs(c.position[:, 0]))
+    assert np.array_equal(solution.drift.velocity, np.abs(c.velocity[:, 0]))
+    assert 1e-10 < solution.drift.position.max() < 1e-4
+
+
+def test_a_stored_trajectory_can_be_projected(solution):
+    projected = solution.projected(toy.Options())
+    assert projected.drift.position.max() < 1e-15 < solution.drift.position.max()
+    assert projected.drift.velocity.max() < 1e-15
+    assert np.abs(projected.y - solution.y).max() < 1e-5
+    assert projected.stats.projections > 0 == solution.stats.projections
+    with pytest.raises(ValueError, match=r"needs a rbdae.Projection"):
+        solution.projected(False)
+
+
+def test_it_says_what_it_is(solution):
+    assert repr(solution).startswith("Solution(scipy:RK45, ")
+    assert "success=True" in repr(solution)
+    assert solution.message == "scipy:RK45 reached the end of the interval"
+
+
+@pytest.mark.parametrize("name", ["run", "run.npz", "run.v2"])
+def test_save_and_load(solution, tmp_path, name):
+    path = solution.save(tmp_path / name)
+    assert path.exists() and path.suffix == ".npz"
+    again = load(path, toy.Pendulum())
+    assert np.array_equal(again.t, solution.t) and np.array_equal(again.y, solution.y)
+    assert again.stats == solution.stats and again.message == solution.message
+    assert again.reason is Reason.FINISHED and again.success
+    assert again.rtol == solution.rtol and np.array_equal(again.atol, solution.atol)
+    assert np.array_equal(again.events[0].t, solution.events[0].t) and len(again.events[0].t) > 0
+    assert np.array_equal(again.events[0].y, solution.events[0].y)
+    assert np.array_equal(again.drift.position, solution.drift.position)
+
+
+def test_a_file_without_its_problem_keeps_the_arrays(solution, tmp_path):
+    alone = load(solution.save(tmp_path / "run"))
+    assert np.array_equal(alone.y, solution.y)
+    with pytest.raises(ValueError, match=r"rbdae.load\(path, problem\)"):
+        _ = alone.energy
+    assert load(alone.save(tmp_path / "twice")).success
+
+
+def test_a_file_of_another_problem_is_refused(solution, tmp_path):
+    path = solution.save(tmp_path / "run")
+    with pytest.raises(ValueError, match=r"formulation 'index-0', but the problem has 'index-2'"):
+        load(path, toy.Pendulum("index-2"))
+    np.savez(tmp_path / "foreign.npz", t=solution.t)
+    with pytest.raises(ValueError, match=r"not written by Solution.save"):
+        load(tmp_path / "foreign.npz")
+
+
+def test_plot_has_four_panels(solution, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    figure = solution.plot()
+    place, turn, energy, drift = figure.axes
+    assert [len(a.lines) for a in figure.axes] == [3, 4, 1, 2]
+    assert np.array_equal(place.lines[0].get_ydata(), solution.y[:, 0])
+    assert np.allclose(turn.lines[0].get_ydata(), 1.0)
+    assert energy.lines[0].get_ydata()[0] == 0.0
+    assert np.nanmax(drift.lines[0].get_ydata()) == solution.drift.position.max()
+    matplotlib.pyplot.close(figure)
+
+
+def test_plot_needs_matplotlib(solution, monkeypatch):
+    imports = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return imports(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install 'rbdae\[plot\]'"):
+        solution.plot()
+
+
+def test_quaternions_are_drawn_without_jumps():
+    from scipy.spatial.transform import Rotation
+
+    from rbdae.plotting.pictures import _quaternions
+
+    angle = np.linspace(0.0, 20.0, 400)
+    q = _quaternions(Rotation.from_rotvec(np.outer(angle, [0.0, 0.0, 1.0])))
+    assert np.abs(np.diff(q, axis=0)).max() < 0.05
+    assert np.allclose(q[:, 0], np.cos(angle / 2), atol=1e-12)

@@ -1,0 +1,216 @@
+"""`solve`: wrong input, wrong pairings, missing packages, progress. The adapters' own tests are beside this file."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import sys
+
+import numpy as np
+import pytest
+import toy
+
+import rbdae.solving.run as solving
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Stats, Unsupported
+
+
+def solve(problem=None, t_span=(0.0, 1.0), solver="scipy:RK45", **arguments):
+    return solving.solve(problem or toy.Pendulum(), t_span, solver=solver, **arguments)
+
+
+@pytest.mark.parametrize(
+    "name, nearest",
+    [
+        ("scipy:RK54", "scipy:RK45"),
+        ("scipy:rk45", "scipy:RK45"),
+        ("RK45", "scipy:RK45"),
+        ("scipi:DOP853", "scipy:DOP853"),
+        ("ida", "sksundae:ida"),
+        ("solvedae:Radau", "solve_dae:Radau"),
+    ],
+)
+def test_an_unknown_solver_gets_the_nearest_names(name, nearest):
+    with pytest.raises(ValueError, match=rf"unknown solver '{name}'; did you mean .*'{nearest}'"):
+        solve(solver=name)
+
+
+def test_a_name_like_none_gets_them_all():
+    with pytest.raises(ValueError, match=r"there are .*scipy:RK45.*solve_dae:Radau"):
+        solve(solver="qqq")
+    with pytest.raises(TypeError, match=r"string"):
+        solve(solver=45)
+    with pytest.raises(ValueError, match=r"no adapter 'scipi'; did you mean 'scipy'"):
+        solving.adapter("scipi")
+
+
+@pytest.mark.parametrize(
+    "form, solver, message",
+    [
+        ("index-2", "scipy:RK45", r"'index-2' is a DAE of index 2, but scipy:RK45 takes ODE forms .*solve_dae:Radau"),
+        ("overdetermined", "solve_dae:BDF", r"an overdetermined DAE, but .* of index 1, 2, 3.*assimulo:ODASSL"),
+        ("index-3", "sksundae:cvode", r"a DAE of index 3, but sksundae:cvode takes ODE forms"),
+    ],
+)
+def test_a_senseless_pairing_lists_those_that_make_sense(form, solver, message):
+    with pytest.raises(Unsupported, match=message):
+        solve(toy.Pendulum(form), solver=solver)
+
+
+@pytest.mark.parametrize(
+    "arguments, error, message",
+    [
+        ({"t_span": (0.0, float("nan"))}, ValueError, "finite and increasing"),
+        ({"t_span": (0.0, -1.0)}, ValueError, "finite and increasing"),
+        ({"t_span": (0.5, 1.0)}, ValueError, "belongs to t = 0.0"),
+        ({"t_span": 3.0}, TypeError, "two numbers"),
+        ({"rtol": 0.0}, ValueError, "rtol must be"),
+        ({"rtol": [1e-3, 1e-4]}, ValueError, "rtol must be"),
+        ({"atol": -1e-6}, ValueError, "positive and finite"),
+        ({"atol": [1e-6, 1e-6]}, ValueError, r"shape \(6,\), got shape \(2,\)"),
+        ({"t_eval": [0.0, 2.0]}, ValueError, "outside of t_span"),
+        ({"t_eval": [0.5, 0.5]}, ValueError, "strictly increasing"),
+        ({"t_eval": []}, ValueError, "non-empty"),
+        ({"step": 0.1}, ValueError, "chooses its own steps"),
+        ({"events": [3]}, TypeError, "events must be functions"),
+        ({"projection": "yes"}, TypeError, "projection must be"),
+        ({"max_stp": 0.1}, Unsupported, "did you mean 'max_step'"),
+    ],
+)
+def test_wrong_input_raises_at_once(arguments, error, message):
+    with pytest.raises(error, match=message):
+        solve(**arguments)
+
+
+def test_something_that_is_no_problem_is_refused():
+    with pytest.raises(TypeError, match=r"rbdae.formulate"):
+        solving.solve(object(), (0.0, 1.0), solver="scipy:RK45")
+
+
+def test_tolerances_may_differ_by_unknown():
+    loose = solve(atol=1e-3, rtol=1e-8)
+    strict = solve(atol=np.full(6, 1e-9), rtol=1e-8)
+    assert strict.stats.steps > loose.stats.steps
+
+
+def test_the_table_of_solvers_prints():
+    table = solving.solvers()
+    names = [s.name for s in table]
+    assert len(names) == len(set(names)) >= 20
+    text = str(table)
+    assert all(name in text for name in names)
+    rk45 = next(s for s in table if s.name == "scipy:RK45")
+    assert rk45.available and rk45.version and rk45.one_step and rk45.takes == "ode"
+    assert next(s for s in table if s.name == "solve_dae:Radau").takes == "ode, dae 1,2,3"
+    for s in table:
+        assert s.install and s.summary and s.kinds
+
+
+class Absent(AbstractAdapter):
+    """An adapter whose package does not exist."""
+
+    package = "absent"
+    install = "`pip install absent`"
+    methods = (Method("fast", frozenset({"ode"}), summary="is not there"),)
+
+    def version(self):
+        return None
+
+    def native(self, problem, method, **options):
+        raise AssertionError
+
+    def run(self, problem, method, request):
+        raise AssertionError
+
+
+class Present(Absent):
+    """An adapter of somebody else's."""
+
+    package = "present"
+
+    def version(self):
+        return "1.0"
+
+    def run(self, problem, method, request):
+        self.request = request
+        t = np.array([request.t0, request.t_end])
+        return Outcome(t, np.array([problem.y0, problem.y0]), Reason.SOLVER, Stats(), "tired", stopped=0.25)
+
+
+@pytest.fixture
+def plugged(monkeypatch):
+    mine = {"absent": Absent(), "present": Present()}
+    known = solving._sources()
+    monkeypatch.setattr(solving, "_sources", lambda: known | {k: lambda k=k: mine[k] for k in mine})
+    solving._load.cache_clear()
+    yield mine
+    solving._load.cache_clear()
+
+
+def test_a_missing_package_comes_with_its_install_command(plugged):
+    with pytest.raises(MissingSolver, match=r"'absent:fast' needs absent, which is missing: run `pip install absent`"):
+        solve(solver="absent:fast")
+    info = next(s for s in solving.solvers() if s.package == "absent")
+    assert not info.available
+    assert "absent is missing: run `pip install absent`" in str(solving.solvers())
+
+
+def test_an_adapter_of_somebody_else_is_a_peer(plugged):
+    solution = solve(solver="present:fast", rtol=1e-5, anything=3)
+    request = plugged["present"].request
+    assert request.rtol == 1e-5 and request.options == {"anything": 3} and request.t_end == 1.0
+    assert not solution.success
+    assert "present:fast stopped at t = 0.25 on the way from 0 to 1: the solver gave up" in solution.message
+    assert solution.message.endswith("It said: tired")
+
+
+def test_every_adapter_names_its_package_and_install():
+    for name in solving._sources():
+        found = solving.adapter(name)
+        assert found.package == name
+        assert found.install
+        assert len({m.name for m in found.methods}) == len(found.methods)
+
+
+def test_progress_calls_back_with_the_time_of_each_step():
+    times = []
+    solution = solve(progress=times.append)
+    assert times == list(solution.t[1:])
+
+
+def test_the_bar_is_heard_although_packages_are_silenced(monkeypatch):
+    pytest.importorskip("tqdm")
+    heard = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", heard)
+    solve(progress=True)
+    assert "scipy:RK45" in heard.getvalue() and "100%" in heard.getvalue()
+
+
+def test_the_bar_needs_tqdm(monkeypatch):
+    imports = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name.startswith("tqdm"):
+            raise ImportError(name)
+        return imports(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install 'rbdae\[progress\]'"):
+        solve(progress=True)
+
+
+def test_warnings_of_a_package_become_the_message():
+    solution = solve(rtol=1e-15, atol=1e-6)
+    assert solution.success
+    assert "rtol" in solution.message and "UserWarning" in solution.message
+
+
+def test_prints_and_warnings_of_threads_do_not_mix_up_the_process(capfd):
+    from concurrent.futures import ThreadPoolExecutor
+
+    before = sys.stdout, sys.stderr
+    with ThreadPoolExecutor(4) as pool:
+        solutions = list(pool.map(lambda _: solve(toy.Pendulum()), range(8)))
+    assert all(np.array_equal(s.y, solutions[0].y) for s in solutions)
+    assert (sys.stdout, sys.stderr) == before
+    print("still audible")
+    assert capfd.readouterr().out == "still audible\n"

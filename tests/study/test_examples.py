@@ -1,0 +1,78 @@
+"""Every example is imported here, and something that it claims is checked."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdae.study import comparison as study
+
+FOLDER = Path(__file__).parents[2] / "examples"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_example_is_tested():
+    tested = Path(__file__).read_text(encoding="utf-8")
+    for path in FOLDER.glob("*.py"):
+        assert f'load("{path.stem}")' in tested, f"{path.name} has no test here"
+
+
+def test_the_readme_snippets_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    snippets = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert snippets
+    for snippet in snippets:
+        names = {}
+        exec(compile(snippet, "README.md", "exec"), names)
+        solution = names["solution"]
+        assert solution.success
+        energy = solution.energy.total
+        assert np.ptp(energy) < 1e-5 * abs(energy[0])
+        assert solution.drift.position.max() < 1e-12
+        assert (tmp_path / "run.npz").exists()
+
+
+def test_ida_by_hand():
+    problem, t, y = load("ida_by_hand").run(t_end=0.1)
+    assert t[-1] == 0.1
+    energy = problem.energy(t, y).total
+    assert np.ptp(energy) < 1e-6 * energy[0]
+    exact = study.reference(problem.system, 0.1)
+    assert study.errors(study.final_state(problem, 0.1, y[-1]), exact.against("index-2")).largest < 1e-5
+
+
+@pytest.mark.parametrize("model, t_end", [("heavy_top", 0.1), ("linked_bodies", 0.01)])
+def test_heavy_top_study(model, t_end):
+    example = load("heavy_top_study")
+    solvers = ["scipy:DOP853", "sksundae:ida", "solve_dae:Radau"]
+    rows = example.big_table(model, t_end, 1e-6, solvers=solvers).rows
+    forms = {(r.case.formulation, r.case.rotation, r.case.velocity) for r in rows}
+    assert len(forms) == 51  # 36 DAEs and 15 ODE forms: all but the overdetermined ones, which are for ODASSL
+    assert len(rows) == 36 * 2 + 15 * 3
+    for row in rows:
+        assert row.failure == ""
+        assert row.errors.largest < 1e-2, row
+    best = min(rows, key=lambda row: row.errors.largest)
+    assert best.errors.largest < 1e-6
+
+
+def test_the_curves_of_the_heavy_top_study_fall_with_the_tolerance():
+    example = load("heavy_top_study")
+    reference = study.reference(example.MODELS["heavy_top"](), 0.1)
+    rows = example.curves("heavy_top", reference, tolerances=(1e-5, 1e-9)).rows
+    assert len(rows) == 2 * sum(len(names) for *_, names in example.CURVES)
+    for loose, tight in zip(rows[::2], rows[1::2], strict=True):
+        assert tight.errors.largest < 0.05 * loose.errors.largest, (loose, tight)
