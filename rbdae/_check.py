@@ -5,6 +5,7 @@ Arrays that come out are fresh, float64, C-contiguous and read-only.
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Iterable
 
@@ -119,6 +120,30 @@ def name(what: str, value: object, taken: Iterable[str]) -> str:
     if value in taken:
         raise ValueError(f"{what} {value!r}: the name is taken in this system; choose another one")
     return value
+
+
+def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
+    """``"did you mean 'index-3' or 'index-2'?"``, or ``""`` if no known name is near.
+
+    Near are names that differ in upper and lower case alone, names with the same part after the colon, and names that
+    are spelled alike; the nearest comes first, and at most `most` are given.
+    """
+    names = {k.casefold(): k for k in known}
+    wanted = str(name).casefold()
+    if wanted in names:
+        close = [names[wanted]]
+    else:
+        close = [k for folded, k in names.items() if folded.rpartition(":")[2] == wanted.rpartition(":")[2]]
+        close += [names[folded] for folded in difflib.get_close_matches(wanted, list(names), n=most, cutoff=0.4)]
+    close = list(dict.fromkeys(close))[:most]
+    return f"did you mean {_either([repr(k) for k in close])}?" if close else ""
+
+
+def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> ValueError:
+    """The error for a name that is not among the known ones: it gives the nearest, and all of them."""
+    known = list(known)
+    hint = nearest(name, known, most)
+    return ValueError(f"unknown {what} {name!r}{hint and '; ' + hint} Known: {', '.join(known)}")
 
 
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:
@@ -244,6 +269,7 @@ __all__ = [
     "frozen",
     "largest",
     "name",
+    "nearest",
     "number",
     "orientation",
     "positive",
@@ -251,5 +277,6 @@ __all__ = [
     "semidefinite",
     "show",
     "symmetric",
+    "unknown",
     "vector",
 ]
