@@ -118,7 +118,7 @@ class System:
         angular_velocity : (3,) array_like
             At the start, in the body frame, rad/s.
         allow_unphysical : bool
-            Take an inertia that breaks the triangle inequality, as the top of the rotations paper
+            Take an inertia that breaks the triangle inequality, as the top of [GR95]
             (section 11.6) has it.
 
         Returns

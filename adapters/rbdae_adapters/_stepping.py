@@ -381,7 +381,7 @@ def atol_vector(problem: Problem, request: Request) -> Vec:
 def leaves_error_test(problem: Problem) -> Bools:
     """Unknowns that a BDF code cannot test: index-2 multipliers, index-3 velocities and multipliers.
 
-    Their error estimates do not vanish with the step size (Hairer & Wanner II, section VII.3).
+    Their error estimates do not vanish with the step size ([HW96], section VII.3).
     """
     return np.asarray(problem.variable_index >= 2)
 

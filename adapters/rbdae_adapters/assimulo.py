@@ -7,7 +7,7 @@ How each of them takes part:
 - Radau5DAE: Assimulo's class drops the user's Jacobian and doubles all unknowns, (y, y'), with index classes 1 and 2;
   so it gives up at index 3, and at index 2 with tight tolerances. Here the same compiled RADAU5 gets the
   equations F(t, y, y') = 0 with the derivatives of the differential unknowns only, every unknown in its index
-  class (Hairer & Wanner II, section VII.3), and analytic Jacobians. Options keep Assimulo's names; index-3 forms run at
+  class ([HW96], section VII.3), and analytic Jacobians. Options keep Assimulo's names; index-3 forms run at
   tolerances tighter by `INDEX_3_MARGIN`.
 - ODASSL is called step by step without Assimulo's loop, which has no dense output. It never calls a user's
   Jacobian: it takes finite differences of the residual. It tests no errors of multipliers (`algvar` 0 in the native

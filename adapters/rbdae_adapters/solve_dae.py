@@ -2,7 +2,7 @@
 
 solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Its effect is had
 here from outside: the tolerances of index-2 and index-3 unknowns are divided by h and h^2, which scales their error
-and Newton norms as Radau5 does (Hairer & Wanner II, sections IV.8 and VII.3). Three more settings are ours:
+and Newton norms as Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Bushing(AbstractForce):
-    """Linear spring and damper between two points, in spatial directions (null-space paper, Example C).
+    """Linear spring and damper between two points, in spatial directions ([NS], Example C).
 
     With P = (x_a + R_a at_a) - (x_b + R_b at_b) the force on `a` at its point is -K P - D Pdot; the opposite
     one acts on `b` at its own. The potential is P . K P / 2.

@@ -69,7 +69,7 @@ def _baumgarte(name: str, ode: bool) -> Formulation:
     return Formulation(
         name=name,
         summary="index 1 with Baumgarte's terms" + (", multipliers eliminated" if ode else ""),
-        source="Baumgarte 1972: gddot + 2 alpha gdot + beta^2 g = 0",
+        source="[Bau72]: gddot + 2 alpha gdot + beta^2 g = 0",
         kind="ode" if ode else "dae",
         index=0 if ode else 1,
         velocities=_EITHER,
@@ -102,13 +102,13 @@ def _hamiltonian(name: str, index: int, summary: str, source: str) -> Formulatio
 
 
 _TABLE = (
-    _dae("index-3", 3, "constraint on positions", "null-space paper (1)"),
-    _dae("index-2", 2, "constraint on velocities", "null-space paper (3)"),
-    _dae("index-1", 1, "constraint on accelerations", "null-space paper (4)"),
+    _dae("index-3", 3, "constraint on positions", "[NS] (1)"),
+    _dae("index-2", 2, "constraint on velocities", "[NS] (3)"),
+    _dae("index-1", 1, "constraint on accelerations", "[NS] (4)"),
     Formulation(
         name="index-0",
         summary="multipliers eliminated, an ODE in (q, v)",
-        source="null-space paper (6)",
+        source="[NS] (6)",
         kind="ode",
         index=0,
         velocities=_EITHER,
@@ -118,21 +118,21 @@ _TABLE = (
         rhs=explicit.rhs,
         rhs_jacobian=explicit.rhs_jacobian,
     ),
-    _stabilised("ggl", 2, "position and velocity constraint, qdot = v - G^T mu", "Gear, Gupta, Leimkuhler 1985"),
+    _stabilised("ggl", 2, "position and velocity constraint, qdot = v - G^T mu", "[GGL85]"),
     _stabilised(
         "hiller-anantharaman",
         1,
         "the same with the multipliers as derivatives of unknowns",
-        "Anantharaman, Hiller 1991",
+        "[AH91]",
     ),
     _baumgarte("baumgarte", ode=False),
     _baumgarte("baumgarte-ode", ode=True),
-    _overdetermined("overdetermined", 1, "index 2 with g = 0 as well, for ODASSL", "Fuehrer, Leimkuhler 1991"),
-    _overdetermined("overdetermined-1", 2, "index 1 with g = 0 and gdot = 0 as well", "Fuehrer, Leimkuhler 1991"),
+    _overdetermined("overdetermined", 1, "index 2 with g = 0 as well, for ODASSL", "[FL91]"),
+    _overdetermined("overdetermined-1", 2, "index 1 with g = 0 and gdot = 0 as well", "[FL91]"),
     Formulation(
         name="null-space",
         summary="independent quasi-velocities, reduced mass matrix; ODE or implicit",
-        source="null-space paper (11), (60), (61)",
+        source="[NS] (11), (60), (61)",
         kind="ode",
         index=0,
         velocities=("angular",),
@@ -146,7 +146,7 @@ _TABLE = (
     Formulation(
         name="null-space-overdetermined",
         summary="the implicit null-space form with g = 0 as well, for ODASSL",
-        source="null-space paper (11)",
+        source="[NS] (11)",
         kind="overdetermined",
         index=0,
         velocities=("angular",),
@@ -158,10 +158,10 @@ _TABLE = (
         reduced=True,
         extra=(0,),
     ),
-    _hamiltonian("hamiltonian", 3, "momenta; constraint on positions", "Hamiltonian paper (38), (39)"),
-    _hamiltonian("hamiltonian-momentum", 2, "momenta; constraint on momenta", "Hamiltonian paper (39), (40)"),
-    _hamiltonian("hamiltonian-differentiated", 1, "momenta; (40) differentiated", "Hamiltonian paper, Remark 4.2"),
-    _hamiltonian("hamiltonian-eliminated", 0, "momenta; multiplier eliminated", "Hamiltonian paper, Remark 4.2"),
+    _hamiltonian("hamiltonian", 3, "momenta; constraint on positions", "[BS09] (38), (39)"),
+    _hamiltonian("hamiltonian-momentum", 2, "momenta; constraint on momenta", "[BS09] (39), (40)"),
+    _hamiltonian("hamiltonian-differentiated", 1, "momenta; (40) differentiated", "[BS09], Remark 4.2"),
+    _hamiltonian("hamiltonian-eliminated", 0, "momenta; multiplier eliminated", "[BS09], Remark 4.2"),
 )
 
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in _TABLE}

@@ -1,12 +1,12 @@
-"""`index-3`, `index-2`, `index-1` and the Hamiltonian DAEs: the blocks of one residual in the paper's order.
+"""`index-3`, `index-2`, `index-1` and the Hamiltonian DAEs: the blocks of one residual in the order of [NS].
 
-Null-space paper (1), (3), (4), with the velocities of the chosen kind:
+[NS] (1), (3), (4), with the velocities of the chosen kind:
 
     qdot - v                          = 0    (angular: adot - K(a) Omega)
     M(q) vdot - psi(q, v, t) + G^T la = 0
     g, or G v + g_I, or G vdot + g_II = 0    (level 0, 1, 2: index 3, 2, 1)
 
-With momenta (Hamiltonian paper (38), (39); quaternion or directors):
+With momenta ([BS09] (38), (39); quaternion or directors):
 
     qdot - dH/dp                      = 0
     pdot + dT/dq - psi + G^T la       = 0

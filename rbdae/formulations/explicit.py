@@ -1,11 +1,11 @@
-"""`index-0`: the multipliers eliminated, (qdot, vdot) as a function of (q, v); null-space paper (6), (40), (66).
+"""`index-0`: the multipliers eliminated, (qdot, vdot) as a function of (q, v); [NS] (6), (40), (66).
 
 The same kernel gives every formulation its consistent initial rates and multipliers. The Jacobian of the right-hand
 side comes from differentiating the index-1 system implicitly at (q, v, vdot, la):
 
     [M G^T; G 0] (d vdot, d la) = -d(M vdot - psi + G^T la, G vdot + g_II)|_(vdot, la fixed).
 
-With momenta (lambda eliminated, Hamiltonian paper, Remark 4.2) the unknown of the saddle-point system is M^-1 pdot.
+With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-point system is M^-1 pdot.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     qdot - K w = 0,                                w    = [G; S]^-1 (-g_I, nu)
     T^T [M wdot - psi(q, w, t)] = 0,               wdot = [G; S]^-1 (-g_II, nudot),    T = [G; S]^-1 [0; I]
 
-Null-space paper (7)-(11): the velocity constraints hold to rounding whatever the solver does. The right-hand side takes
+[NS] (7)-(11): the velocity constraints hold to rounding whatever the solver does. The right-hand side takes
 nudot = S vdot + Sdot w from the saddle-point system, whose solution has the same equations. Trees of joints whose
 freedoms are known (`rbdae.multibody.tree_velocities`) have rows S in the frames of the bodies, good everywhere, and cost O(n). With
 loops S is constant and the system dense, O(n_v^3), so that is for mechanisms with n_v up to a few hundred; where it

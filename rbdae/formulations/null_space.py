@@ -1,4 +1,4 @@
-"""`null-space`: q and the independent quasi-velocities nu; null-space paper (11), (42), (60), (61), (66).
+"""`null-space`: q and the independent quasi-velocities nu; [NS] (11), (42), (60), (61), (66).
 
     qdot - K T nu                                 = 0      T = T_int T_ext, here w = (xdot, Omega) = T nu
     T^T [M (T nudot + Tdot nu) - psi(q, T nu, t)] = 0

@@ -1,6 +1,6 @@
 """Assembly: bodies that are placed roughly are moved onto the constraints, positions first, then velocities.
 
-Gauss-Newton steps of least mass-weighted size (null-space paper (62)),
+Gauss-Newton steps of least mass-weighted size ([NS] (62)),
 
     min |M^(1/2) dq|  with  G dq = -g,
 

@@ -130,7 +130,7 @@ def formulate(
     constraint : str
         For ``"hamiltonian"``: ``"position"`` (default), ``"momentum"``, ``"differentiated"``, ``"eliminated"``.
     radial_inertia : ``"zero"`` or ``"half-trace"``
-        J0 of the quaternion mass of the coordinate forms: 0 (null-space paper) or tr(J)/2 (Hamiltonian paper, whose
+        J0 of the quaternion mass of the coordinate forms: 0 ([NS]) or tr(J)/2 ([BS09], whose
         forms always have it). The motion is the same, the multiplier of the unit norm differs.
     alpha, beta : float
         Of the Baumgarte forms, gddot + 2 alpha gdot + beta^2 g = 0, 1/s; both 10 where they are not given, which is

@@ -68,7 +68,7 @@ class AbstractJoint(ABC):
 
     @property
     def n_constraints(self) -> int:
-        """Number of equations; null-space paper, Table 2."""
+        """Number of equations; [NS], Table 2."""
         return sum(primitive.rows for primitive in self.primitives())
 
     @property

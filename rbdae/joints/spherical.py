@@ -16,7 +16,7 @@ from rbdae.joints.primitives import Coincidence
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class Spherical(AbstractJoint):
-    """Ball joint (null-space paper, equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
+    """Ball joint ([NS], equation (67)): x_a + R_a at_a = x_b + R_b at_b, three equations.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Projection onto the constraint manifold; null-space paper, section 6.
+"""Projection onto the constraint manifold; [NS], section 6.
 
-Rotations first, explicitly: (63, P) for quaternions, Spurrier-Klumpp for directors. Then the joints by Newton's method
-(steps are halved where a whole one does not reduce the violation) for (62, P),
+Rotations first, explicitly: (63, P) for quaternions, [Klu76] and [Spu78] for directors. Then the joints by Newton's
+method (steps are halved where a whole one does not reduce the violation) for (62, P),
 
     M (q - q*) + G^T chi = 0,  g(q) = 0,
 
@@ -44,7 +44,7 @@ HALVINGS = 10
 @jit
 def spurrier_klumpp(d, p):
     """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
-    (null-space paper, section 6, after Spurrier and Klumpp)."""
+    ([NS], section 6, after [Klu76] and [Spu78])."""
     trace = d[0] + d[4] + d[8]
     if trace >= d[0] and trace >= d[4] and trace >= d[8]:
         p[0] = 0.5 * sqrt(1.0 + trace)

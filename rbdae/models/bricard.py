@@ -1,4 +1,4 @@
-"""Bricard's mechanism: benchmark A04 of IFToMM."""
+"""Bricard's mechanism: benchmark A04 of [IFToMM]."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def bricard(*, redundant: bool = True) -> System:
 
     The rods are 1 m long, of square cross-section 0.1 m, 1 kg; they start at rest along the edges of a cube, in gravity
     9.81 m/s^2 against the second axis, to be followed for 10 s. There is one degree of freedom though 30 coordinates
-    have 30 equations: one of them is redundant. No published numbers but the energy, which is constant. Source: IFToMM
-    benchmark A04; the placement is that of Exudyn's example bricardMechanism.
+    have 30 equations: one of them is redundant. No published numbers but the energy, which is constant. Source:
+    [IFToMM], benchmark A04; the placement is that of Exudyn's example bricardMechanism.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The stiff flyball governor: benchmark A05 of IFToMM."""
+"""The stiff flyball governor: benchmark A05 of [IFToMM]."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def flyball_governor(
 
     Bodies "shaft", "slider", "right" and "left". Shaft and rods are 1 m x 0.01 m x 0.01 m, the slider is a cube of
     0.1 m, all of 3000 kg/m^3; the balls are points of 5 kg. The rods begin 30 degrees below the horizontal, the slider
-    half way up the shaft, the springs unstretched. No published numbers: curves alone. Sources: IFToMM benchmark A05,
-    and Exudyn's example stiffFlyballGovernor for the spin and the distance 0.1 m of the rods' hinges.
+    half way up the shaft, the springs unstretched. No published numbers: curves alone. Sources: [IFToMM],
+    benchmark A05, and Exudyn's example stiffFlyballGovernor for the spin and the distance 0.1 m of the rods' hinges.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The heavy top of the null-space paper, section 7, Example A."""
+"""The heavy top of [NS], section 7, Example A."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two bodies with a spherical joint and a bushing: the null-space paper, section 7, Example C."""
+"""Two bodies with a spherical joint and a bushing: [NS], section 7, Example C."""
 
 from __future__ import annotations
 

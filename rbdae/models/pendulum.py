@@ -1,4 +1,4 @@
-"""The plane pendulum: benchmark A01 of IFToMM, and that of SUNDIALS with a period of 2 s."""
+"""The plane pendulum: benchmark A01 of [IFToMM], and that of SUNDIALS with a period of 2 s."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def pendulum(*, gravity: float = 9.81, length: float = 1.0, mass: float = 1.0, s
     """A point mass on a massless rod, horizontally at rest at first: body "bob", to be followed for 10 s.
 
     Its coordinates at 10 s are (-0.275087462576, -0.961419205099), its period is 2.367841947576 s (elliptic
-    functions). Sources: IFToMM benchmark A01; `cv_pendulum` is the same from the other side. A body
+    functions). Sources: [IFToMM], benchmark A01; `cv_pendulum` is the same from the other side. A body
     must have a moment of inertia, a point mass has none: so twice the mass sits half way, with a moment of inertia that
     makes the motion and the energy those of the point mass.
 

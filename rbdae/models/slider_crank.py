@@ -58,7 +58,7 @@ def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
 
     Bodies "crank", "rod" and "slider", to be followed for 5 s. The crank of 0.08 m turns about (0.1, 0.12) and stands
     upright at first, the rod has 0.3 m, so the slider is at x = sqrt(0.09 - y^2 - z^2)
-    with (y, z) the end of the crank. Published are curves alone. Source: IFToMM benchmark "Rigid slider crank"; data as
+    with (y, z) the end of the crank. Published are curves alone. Source: [IFToMM], "Rigid slider crank"; data as
     in Exudyn's example slidercrank3Dbenchmark. Here the cross of the universal joint has one arm along the slider's
     first axis and the other one at right angles to it and to the rod.
 

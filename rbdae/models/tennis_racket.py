@@ -1,4 +1,4 @@
-"""The tennis racket of the null-space paper, section 7, Example B."""
+"""The tennis racket of [NS], section 7, Example B."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tops as free bodies on a ball joint: Bruels and Cardona's, and that of the rotations paper."""
+"""Tops as free bodies on a ball joint: Bruels and Cardona's, and that of [GR95]."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def bruels_cardona_top() -> System:
     fixed point along the second axis, with angular velocity (0, 150, -4.61538) rad/s, gravity 9.81 m/s^2 against
     the third axis. The third component is a rounded number: other ones, such as -60/13, give other digits.
     The centre of mass is at (0.60555056, 0.59895768, -0.52398303) after 0.2 s, at (0.17334396, 0.64008859, -0.74849079)
-    after 1 s and at (-0.15041682, -0.72416559, -0.67302227) after 2 s. Source: Bruels, Cardona, J. Comput. Nonlinear
-    Dynam. 5 (2010) 031002; the numbers are our own, and at 0.2 s those in Exudyn's heavy-top example.
+    after 1 s and at (-0.15041682, -0.72416559, -0.67302227) after 2 s. Source: [BC10]; the numbers
+    are our own, and at 0.2 s those in Exudyn's heavy-top example.
     """
     system = System(gravity=(0.0, 0.0, -9.81))
     top = system.add_body(
@@ -32,7 +32,7 @@ def bruels_cardona_top() -> System:
 
 
 def rotations_top(case: int = 1) -> System:
-    """The top of the rotations paper, section 11.6: body "top", in coordinates and constraints; to be followed for 2 s.
+    """The top of [GR95], section 11.6: body "top", in coordinates and constraints; to be followed for 2 s.
 
     5 kg, moments of inertia (0.8, 0.8, 1.8) kg m^2 about the centre of mass (which no real body has: the third one
     exceeds the sum of the others), 1.3 m from the fixed point along d3, tilted by pi/9 about the first axis. The paper

@@ -66,7 +66,7 @@ class Model:
 
 
 def rotation_matrices(p: Mat) -> Mat:
-    """R(p) of unit quaternions (..., 4), scalar first; null-space paper (26)."""
+    """R(p) of unit quaternions (..., 4), scalar first; [NS] (26)."""
     w, x, y, z = np.moveaxis(np.asarray(p), -1, 0)
     out = np.empty((*w.shape, 3, 3))
     out[..., 0, 0] = w * w + x * x - y * y - z * z

@@ -20,10 +20,10 @@ class ProjectionError(ArithmeticError):
 @final
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """How to project; null-space paper, section 6.
+    """How to project; [NS], section 6.
 
-    Rotations are projected explicitly: normalisation (63) for quaternions, Spurrier-Klumpp for directors (64). Joints
-    follow by Newton's method in the mass metric (62, P), velocities by the linear system (62, V); the velocities of
+    Rotations are projected explicitly: normalisation (63) for quaternions, (64) for directors. Joints follow by
+    Newton's method in the mass metric (62, P), velocities by the linear system (62, V); the velocities of
     the null-space form satisfy their constraints by construction and are left alone.
 
     Parameters

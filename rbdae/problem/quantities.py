@@ -137,7 +137,7 @@ def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
     """Kinetic energy of the rotations, v^T M v / 2 in the velocities v of the formulation, or H of its momenta, (...,).
 
     On the constraint manifold all kinds agree. Off it, each has its own; it is this one that shows how a formulation
-    keeps the energy (null-space paper, (32) and Figure 10).
+    keeps the energy ([NS], (32) and Figure 10).
     """
     B = model.bodies[: model.n]
     if settings.kind == DIRECTOR_RATE:

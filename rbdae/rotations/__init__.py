@@ -70,7 +70,7 @@ CHARTS: dict[str, Chart] = {
             lambda p, R: p.copy(),
             _never,
             kb.QUATERNION_RATE,
-            "null-space paper (26)-(42)",
+            "[NS] (26)-(42)",
         ),
         Chart(
             "directors",
@@ -80,7 +80,7 @@ CHARTS: dict[str, Chart] = {
             lambda p, R: R.T.reshape(9).copy(),
             _never,
             kb.DIRECTOR_RATE,
-            "null-space paper (19)-(25)",
+            "[NS] (19)-(25)",
         ),
         Chart(
             "euler-313",
@@ -90,7 +90,7 @@ CHARTS: dict[str, Chart] = {
             _euler_angles,
             _euler_singular,
             None,
-            "null-space paper (65), (66)",
+            "[NS] (65), (66)",
         ),
     )
 }

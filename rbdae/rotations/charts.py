@@ -2,7 +2,7 @@
 
 One function for each chart and task, compiled when a problem has the chart.
 
-Directors are stacked by columns, d = (d1, d2, d3), R = [d1 d2 d3]. Sources: null-space paper (24), (26)-(28), (41),
+Directors are stacked by columns, d = (d1, d2, d3), R = [d1 d2 d3]. Sources: [NS] (24), (26)-(28), (41),
 (48), (65), (66).
 """
 
@@ -25,7 +25,7 @@ if not ENABLED:  # complex-step derivatives go through these
 
 @jit
 def euler_map(p, d):
-    """d = phi(p), null-space paper (47); homogeneous of degree two, so also right off the unit sphere."""
+    """d = phi(p), [NS] (47); homogeneous of degree two, so also right off the unit sphere."""
     p0 = p[0]
     p1 = p[1]
     p2 = p[2]
@@ -43,7 +43,7 @@ def euler_map(p, d):
 
 @jit
 def euler_differential(p, D):
-    """D[:, :4] = Dphi(p), null-space paper (48); linear in p."""
+    """D[:, :4] = Dphi(p), [NS] (48); linear in p."""
     a = 2.0 * p[0]
     b = 2.0 * p[1]
     c = 2.0 * p[2]
@@ -367,7 +367,7 @@ def _euler_313_rate_tangents(a_at, om_at, K_at, K_step, A_at, A_step):
 
 @jit
 def quaternion_tangents(p, K):
-    """K[:4, :3] = T_p(p), null-space paper (41)."""
+    """K[:4, :3] = T_p(p), [NS] (41)."""
     K[0, 0] = -0.5 * p[1]
     K[0, 1] = -0.5 * p[2]
     K[0, 2] = -0.5 * p[3]
@@ -384,7 +384,7 @@ def quaternion_tangents(p, K):
 
 @jit
 def director_tangents(d, K):
-    """K[:9, :3] = T_d(d), null-space paper (24): spin(d, om) = K om."""
+    """K[:9, :3] = T_d(d), [NS] (24): spin(d, om) = K om."""
     for k in range(3):
         K[k, 0] = 0.0
         K[k, 1] = -d[6 + k]

@@ -1,6 +1,6 @@
 """Quaternion algebra on four scalars and 4 x 4 blocks; scalar first.
 
-L(p) x = p o x, R(p) x = x o p, C x = conj(x); null-space paper (30), Hamiltonian paper (9), (10).
+L(p) x = p o x, R(p) x = x o p, C x = conj(x); [NS] (30), [BS09] (9), (10).
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ class Solution:
         return self._problem.reactions(self.t, self.y)
 
     def projected(self, projection: Projection | None = None) -> Solution:
-        """This trajectory with every row projected onto the constraints (null-space paper, section 6)."""
+        """This trajectory with every row projected onto the constraints ([NS], section 6)."""
         from rbdae.solving.run import bind_projection
 
         projector = bind_projection(self._problem, True if projection is None else projection)

@@ -23,7 +23,7 @@ PAIRS = [
     ("ODASSL", "overdetermined"),
 ]
 # Errors of the whole trajectory at rtol = atol = 1e-10, between steps included. At index 3 the velocities of the first
-# steps have order 1 (Hairer & Wanner II, section VII.4); the end of the interval is better, see END.
+# steps have order 1 ([HW96], section VII.4); the end of the interval is better, see END.
 LEVEL = {("Radau5DAE", "index-3"): 1e-6}
 END = {("Radau5DAE", "index-3"): 1e-7}
 

@@ -18,7 +18,7 @@ if "CI" not in os.environ:
 METHODS = ["Radau", "BDF"]
 FORMS = ["index-3", "index-2", "index-1", "index-0"]
 # Errors of the trajectory at rtol = atol = 1e-10. At index 3 the first steps have order 1 in the velocities
-# (Hairer & Wanner II, section VII.4), a transient that projection removes in Radau.
+# ([HW96], section VII.4), a transient that projection removes in Radau.
 LEVEL = {"index-3": 1e-6, "index-2": 5e-8, "index-1": 5e-8, "index-0": 1e-7}
 
 

@@ -74,7 +74,7 @@ BODIES = [
         ValueError,
         ["about the pivot", "triangle", "2.1", "allow_unphysical=True"],
     ),
-    (  # fine about the pivot; about the centre of mass the rotations paper's top is none
+    (  # fine about the pivot; about the centre of mass the top of [GR95] has none
         {"mass": 5.0, "inertia": (9.25, 9.25, 1.8), "pivot": (0, 0, 0), "center_of_mass": (0, 0, 1.3)},
         ValueError,
         ["Steiner", "center_of_mass [0.0, 0.0, 1.3]", "triangle", "0.8", "1.8", "allow_unphysical=True"],

@@ -1,4 +1,4 @@
-"""The charts' kernels against scipy's rotations, differences and the identities of the null-space paper.
+"""The charts' kernels against scipy's rotations, differences and the identities of [NS].
 
 The kernels are entered through the library's own `entry`, so the file tests the compiled code, or plain Python with
 ``NUMBA_DISABLE_JIT=1``.
@@ -290,7 +290,7 @@ def test_euler_map_and_its_differential(rng):
 
 
 def test_moore_penrose_inverse_of_the_euler_differential(rng):
-    """Null-space paper (55) and (56)."""
+    """[NS] (55) and (56)."""
     for _ in range(10):
         p = rng.standard_normal(4)
         pp, eye = p @ p, np.eye(4)

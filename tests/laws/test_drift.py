@@ -1,4 +1,4 @@
-"""Drift from the constraint manifold: Figure 6 of the null-space paper, and what projection leaves of it."""
+"""Drift from the constraint manifold: Figure 6 of [NS], and what projection leaves of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figure 10 of the null-space paper: Example A with Omega(0) = (0, 0, 500) by DOPRI5, energy of the null-space form
+"""Figure 10 of [NS]: Example A with Omega(0) = (0, 0, 500) by DOPRI5, energy of the null-space form
 against the absolute index-0 form. Coarse tolerances, as the paper's default ones."""
 
 from __future__ import annotations

@@ -281,7 +281,7 @@ HAMILTONIAN = [p for p in cases.PAIRINGS if FORMULATIONS[p.formulation].momenta 
 @pytest.mark.parametrize("pairing", HAMILTONIAN, ids=str)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_hamiltonian_multiplier(system, pairing, seed):
-    """Hamiltonian paper, Remark 4.2: lambda = -q . grad V; joints and dampers count like the potential."""
+    """[BS09], Remark 4.2: lambda = -q . grad V; joints and dampers count like the potential."""
     problem = _problem(system, pairing, seed)
     la = problem.multipliers(problem.t0, problem.y0)
     for k, name in enumerate(problem.model.names):
@@ -312,7 +312,7 @@ def along_all(f: Any, q: Any) -> Any:
 def test_quaternion_multiplier(system, formulation, radial, seed):
     """p times the equation of motion: lambda = 4 T + J0 |Omega|^2 + p . f, T the kinetic energy of rotation.
 
-    Forms paper (30) with its factor corrected, and the radial inertia J0; f the generalised forces.
+    [SNS15] (30) with its factor corrected, and the radial inertia J0; f the generalised forces.
     """
     problem = _problem(system, Pairing(formulation, "quaternion", "coordinate"), seed, radial)
     la = problem.multipliers(problem.t0, problem.y0)

@@ -66,7 +66,7 @@ TABLE = {
     PointOnLine: (Dot2, Dot2),
     PointOnPlane: (Dot2,),
 }
-# null-space paper, Table 2: external constraints, degrees of freedom of two free bodies with the joint, and the number
+# [NS], Table 2: external constraints, degrees of freedom of two free bodies with the joint, and the number
 # of all constraints without rotations (24 coordinates) and with quaternions (14)
 TABLE2 = {
     Planar: (3, 9, 15, 5),

@@ -1,4 +1,4 @@
-"""Projection onto the constraint manifold against the explicit forms of the null-space paper (section 6), and what a
+"""Projection onto the constraint manifold against the explicit forms of [NS] (section 6), and what a
 projector reports."""
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _spurrier_klumpp(R: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("pairing", DIRECTORS, ids=str)
 def test_directors_go_through_a_quaternion(pairing, rng):
-    """(64, P): d = phi(p/|p|) with p from Spurrier and Klumpp's algorithm."""
+    """(64, P): d = phi(p/|p|) with p by the algorithm of [Klu76] and [Spu78]."""
     problem = _free_body(pairing)
     for _ in range(5):
         y = _drifted(problem, rng, 0.05)

@@ -141,7 +141,7 @@ def test_pivot() -> None:
 def test_unphysical_inertia_on_request() -> None:
     system = System()
     system.add_body("free", mass=1.0, inertia=(1, 1, 3), allow_unphysical=True)
-    # The rotations paper's top, section 11.6: physical about the pivot, not about the centre of mass.
+    # The top of [GR95], section 11.6: physical about the pivot, not about the centre of mass.
     top: dict[str, Any] = {"mass": 5.0, "inertia": (9.25, 9.25, 1.8), "center_of_mass": (0, 0, 1.3)}
     body = system.add_body("top", pivot=(0, 0, 0), allow_unphysical=True, **top)
     assert np.allclose(np.diag(body.central_inertia), (0.8, 0.8, 1.8))

@@ -236,7 +236,7 @@ def test_rotations_top(run, case):
 
 # ---------------------------------------------------------------- Andrews' squeezing mechanism
 
-# Test Set for IVP Solvers, problem andrews, at 0.03 s: beta, Theta, gamma, Phi, delta, Omega, epsilon
+# [IVP], problem andrews, at 0.03 s: beta, Theta, gamma, Phi, delta, Omega, epsilon
 ANDREWS_Q = (
     15.81077119629904,
     -15.75637105984298,

@@ -1,4 +1,4 @@
-"""The papers' examples have the papers' numbers."""
+"""The examples of [NS] and [GR95] have the published numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def matrix(body: Body) -> Any:
 
 
 def euler_tensor(body: Body, inertia: Any) -> Any:
-    """Null-space paper (18)."""
+    """[NS] (18)."""
     return np.trace(inertia) / 2 * np.eye(3) - inertia
 
 

@@ -1,4 +1,4 @@
-"""The null-space paper's Examples A, B, C with reference states, and errors that no chart has a part in.
+"""The Examples A, B, C of [NS] with reference states, and errors that no chart has a part in.
 
 Nothing is stored: a reference is computed at 1e-13 by two formulations that share no unknown but time (null-space in
 quaternions and quasi-velocities, index-0 in directors and their rates; both explicit, by DOP853), and refused where

@@ -2,8 +2,8 @@
 
 For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w), where the rotational velocity w is, by the kind,
 
-* ANGULAR: the material angular velocity Omega; B = T_d(d), null-space paper (24);
-* QUATERNION_RATE: pdot; B = Dphi(p), null-space paper (48);
+* ANGULAR: the material angular velocity Omega; B = T_d(d), [NS] (24);
+* QUATERNION_RATE: pdot; B = Dphi(p), [NS] (48);
 * DIRECTOR_RATE: ddot; B = I.
 
 A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls it back to w.
@@ -144,7 +144,7 @@ def place(m):
 
 @stage("i")
 def move(m):
-    """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, Hamiltonian paper (39)."""
+    """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, [BS09] (39)."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -398,8 +398,8 @@ def _put_director_mass(m, row, column, E_at, scale):
 
 @stage("ii")
 def forces(m, b):
-    """psi of one body without constraint forces of joints, to tx (3) and t (nr): null-space paper (2), (25), (33);
-    with momenta -dH/dq, Hamiltonian paper (39)."""
+    """psi of one body without constraint forces of joints, to tx (3) and t (nr): [NS] (2), (25), (33);
+    with momenta -dH/dq, [BS09] (39)."""
     h = head(m)
     s = states(m)[b]
     for k in range(3):
@@ -449,7 +449,7 @@ def _quaternion_momentum_forces(m, b):
 
 @stage("ii", "quaternion-rate")
 def _quaternion_forces(m, b):
-    """t += 8 Q(pdot) I Q(pdot)^T p, null-space paper (33)."""
+    """t += 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
     o = bodies(m)[b]
     s = states(m)[b]
     conjugate_product(s.w, s.a, s.s)
@@ -459,7 +459,7 @@ def _quaternion_forces(m, b):
 
 @stage("ii", "quaternion-rate")
 def _quaternion_inertia(m, b):
-    """ad = 4 p o I (conj(p) o pddot), null-space paper (31)."""
+    """ad = 4 p o I (conj(p) o pddot), [NS] (31)."""
     o = bodies(m)[b]
     s = states(m)[b]
     conjugate_product(s.a, s.wd, s.s)
@@ -971,7 +971,7 @@ def _quaternion_momentum_tangent(m, b, c, l):
 
 @jit
 def _bilinear(X, Y, out, row, scale):
-    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; null-space paper (19)."""
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; [NS] (19)."""
     for k in range(3):
         i = 0 if k == 0 else (2 if k == 1 else 1)
         j = 1 if k == 0 else (0 if k == 1 else 2)
@@ -1034,7 +1034,7 @@ def internal_residual(m, out_at, row, level):
         elif level == 0:
             out[r] = 0.5 * (_dot(s.a, s.a, 4) - 1.0)
         elif level == 1:
-            # momentum level: q . p, Hamiltonian paper (40)
+            # momentum level: q . p, [BS09] (40)
             out[r] = _dot(s.a, s.p, 4) if h.momenta == 1 else _dot(s.a, s.w, 4)
         elif h.momenta == 1:
             out[r] = _dot(s.a, s.pd, 4) + _dot(s.p, s.w, 4)

@@ -1,4 +1,4 @@
-"""The kinematic correction of the stabilised forms: qdot = v - G^T mu, after Gear, Gupta and Leimkuhler 1985.
+"""The kinematic correction of the stabilised forms: qdot = v - G^T mu, after [GGL85].
 
 With coordinate velocities G is dg/dq. With the angular ones the correction is a velocity, too, so that it keeps the
 rotations on their manifold:

@@ -7,7 +7,7 @@ Q = sum B_k Z_k, and says
 * bilinear (dot-1, dot-2, distance):  scale P . Q - c(t) = 0.
 
 Both are at most quadratic in Z, so the Hessian is constant. Rates follow by the product rule; the tangents come from
-those of P and Q, which are 3 x n matrices per body (null-space paper, sections 2 and 5, (5) for g_I and g_II).
+those of P and Q, which are 3 x n matrices per body ([NS], sections 2 and 5, (5) for g_I and g_II).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels of the bushing: F = -K P - D Pdot between two points, P = sum A_k Z_k (null-space paper, Example C)."""
+"""Kernels of the bushing: F = -K P - D Pdot between two points, P = sum A_k Z_k ([NS], Example C)."""
 
 from __future__ import annotations
 

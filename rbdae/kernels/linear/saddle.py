@@ -3,10 +3,10 @@
 Each body is eliminated locally. Its velocities are split into a part N alpha (three numbers) that respects the
 internal constraints and a particular part, both closed forms:
 
-* quaternion: N = T_p(p), reduced mass |p|^4 J; particular p s / |p|^2 (null-space paper (39), (40); here for every
+* quaternion: N = T_p(p), reduced mass |p|^4 J; particular p s / |p|^2 ([NS] (39), (40); here for every
   norm and radial inertia);
 * directors: N = the rows omega^ D^-T, reduced mass tr(E') I - E' with E' = D^-T E D^-1; particular H D^-T with
-  H D^T D^-T + ... = s, H symmetric (so no 15 x 15 factorisation, null-space paper (23), exact off the manifold too);
+  H D^T D^-T + ... = s, H symmetric (so no 15 x 15 factorisation, [NS] (23), exact off the manifold too);
 * angular: nothing to split.
 
 What remains is the Schur complement S = G A G^T of the joints, whose graph is the joint graph. Its LDL^T

@@ -1,6 +1,6 @@
 """Kernels of the null-space matrix T = T_int T_ext of a tree of spherical joints: (xdot, Omega) of all bodies = T nu.
 
-Null-space paper, sections 2 and 5. nu holds (xdot, Omega) of a free root, Omega of a root with a pivot, and Omega of
+[NS], sections 2 and 5. nu holds (xdot, Omega) of a free root, Omega of a root with a pivot, and Omega of
 a body that hangs by a spherical joint from its parent:
 
     x_c + R_c r_c = x_p + R_p r_p,  xdot_c = xdot_p + R_p (Omega_p x r_p) - R_c (Omega_c x r_c).

@@ -7,7 +7,7 @@ equations wherever the joint stands (a hinge: its axis, on Omega). So
     [G_b       ] w_b = [-g_I - G_p w_p]
     [S_b(R_b^T)]       [     nu_b     ]
 
-is a 6 x 6 system for w_b = (xdot_b, Omega_b), parents first: T of null-space paper (11) and Table 2, joint by joint,
+is a 6 x 6 system for w_b = (xdot_b, Omega_b), parents first: T of [NS] (11) and Table 2, joint by joint,
 and right off the constraint manifold, too. A root has nu = (xdot, Omega).
 """
 

@@ -11,8 +11,8 @@ The motion is smooth, but the multiplier has a pole, la = F/sigma, with F the fo
 there. A violation delta of the constraints makes an error delta/sigma in the acceleration, and velocities across the
 motion grow as delta/sigma^2 on the way. Leaving the equation out makes an error F while sigma is small, so that of the
 velocity is in proportion to sigma. Both are equal at sigma = (delta/F)^(1/3), which for the rounding to which states
-are projected is about 1e-4, the root of `SINGULAR`; what is left is projected away beyond. (Bayo and Ledesma, Nonlinear
-Dynamics 9 (1996) 113, regularise by penalties, which act everywhere.)
+are projected is about 1e-4, the root of `SINGULAR`; what is left is projected away beyond. ([BL96] regularises by
+penalties, which act everywhere.)
 
 That is done in the factorisation that the forms without multipliers and the projection share (`rbdae.kernels.linear.saddle`).
 Without projection a passage leaves a drift that has grown some thousandfold by the next. Forms with multipliers as
