@@ -1,14 +1,19 @@
 """The contract between `rbdae.solve` and an adapter, a module that speaks one solver package's dialect.
 
 An adapter
- 1. is registered under the entry-point group ``rbdae.adapters`` and is importable without its package;
- 2. lists its `Method` s, each of which says what kinds of `rbdae.Problem` it accepts;
- 3. says whether its package is there (`version`), and how to get it (`install`);
- 4. hands over native objects (`native`) in the package's own signatures, for people who keep their own loop;
- 5. runs a `Request` (`run`): steps, projects after accepted steps, collects output and `Stats`;
- 6. never raises because a solver gave up: it returns the partial trajectory with a `Reason`;
- 7. lets an exception of a callback reach the user as itself;
- 8. never ignores what the user asked for: what its package cannot do is refused with `Unsupported`, by name.
+
+1. is registered under the entry-point group ``rbdae.adapters`` and can be imported without its package;
+2. lists its `Method` s; each says which kinds of problems it accepts;
+3. says whether its package is installed (`AbstractAdapter.version`) and how to get it (`AbstractAdapter.install`);
+4. hands over native objects (`AbstractAdapter.native`) in the package's own signatures, for users' own loops;
+5. runs a `Request` (`AbstractAdapter.run`): steps, projects after accepted steps, collects output and `Stats`;
+6. never raises because a solver gave up: it returns the partial trajectory with a `Reason`;
+7. lets an exception of a callback reach the user as itself;
+8. never ignores what the user asked for: it refuses with `Unsupported`, by name, what its package cannot do;
+9. uses of a problem what `Solvable` names, and changes nothing of it.
+
+`rbdae_adapters.toolkit` does most of 5 to 8 for a package that takes one step at a time. ``tests/support/toy_adapter``
+is a complete adapter of its own distribution.
 """
 
 from __future__ import annotations
@@ -17,13 +22,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rbdae._arrays import Mat, Vec
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
-    from rbdae.problem.projection import Projector
+from rbdae.problem.contract import ProjectionError, Solvable, StateProjector
 
 
 class Reason(Enum):
@@ -31,7 +33,7 @@ class Reason(Enum):
 
     FINISHED = "reached the end of the interval"
     EVENT = "stopped at a terminal event"
-    INTERRUPTED = "was interrupted, to go on from there in other unknowns"
+    INTERRUPTED = "was interrupted, because a switch was due"
     STEP_TOO_SMALL = "the step size became too small; loosen the tolerances or choose a lower-index formulation"
     NOT_CONVERGED = "Newton's method did not converge; try a lower index, a looser tolerance or a smaller step"
     ERROR_TEST = "the error test failed repeatedly; loosen the tolerances or choose a lower-index formulation"
@@ -66,10 +68,10 @@ class Method:
     Parameters
     ----------
     name : the part after the colon, as in ``"scikits.odes:ida"``
-    kinds : the `Problem.kind` s that it takes: ``"ode"``, ``"dae"``, ``"overdetermined"``
+    kinds : the `Solvable.kind` s that it takes: ``"ode"``, ``"dae"``, ``"overdetermined"``
     indices : for ``"dae"``, the differentiation indices that it can integrate
-    one_step : a projected state goes back in without a restart
-    fixed_step : needs ``step=``
+    one_step : whether a projected state can replace the solver's without a restart
+    fixed_step : whether it needs ``step=``
     summary : one line for `rbdae.solvers`
     """
 
@@ -89,12 +91,17 @@ class Method:
 class Request:
     """What the user asked `rbdae.solve` for, checked.
 
-    `atol` is a float or an array of shape (n,). `t_eval` None asks for the solver's own steps. `projector`
-    is None or a `Projector`, called as ``projector(t, y)`` after accepted steps: it corrects `y` in
-    place and returns whether it changed anything. `advance` is called with the time of each accepted step
-    (the progress bar). `watch` is called with each accepted state and ends the
-    run with `Reason.INTERRUPTED` where it returns True. `options` are the package's own; unknown ones
-    are refused by the adapter.
+    Parameters
+    ----------
+    t0, t_end : the interval; t0 is the problem's
+    t_eval : increasing output times; None asks for the solver's own steps
+    rtol, atol : tolerances; `atol` is a number or an array of shape (n,)
+    step : step size of a method with `Method.fixed_step`, else None
+    projector : called as ``projector(t, y)`` after accepted steps: corrects `y` in place, returns whether it changed
+    events : functions ``event(t, y)`` with scipy's attributes `terminal` and `direction`
+    advance : called with the time of each accepted step (the progress bar)
+    watch : called with each accepted state; the run ends with `Reason.INTERRUPTED` when it returns True
+    options : the package's own; the adapter refuses unknown ones
     """
 
     t0: float
@@ -103,7 +110,7 @@ class Request:
     rtol: float
     atol: float | Vec
     step: float | None = None
-    projector: Projector | None = None
+    projector: StateProjector | None = None
     events: Sequence[Callable[[float, Vec], float]] = ()
     advance: Callable[[float], None] | None = None
     watch: Callable[[float, Vec], bool] | None = None
@@ -114,7 +121,7 @@ class Request:
 class Outcome:
     """What an adapter gives back: rows of `y` belong to entries of `t`.
 
-    `stopped` is the time that the solver reached, which is later than ``t[-1]`` where `t_eval` says so.
+    `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``.
     """
 
     t: Vec
@@ -144,14 +151,14 @@ class AbstractAdapter(ABC):
 
     @abstractmethod
     def version(self) -> str | None:
-        """The package's version, or None where it cannot be imported."""
+        """The package's version, or None if it is not installed."""
 
     @abstractmethod
-    def native(self, problem: Problem, method: str, **options: Any) -> Any:
+    def native(self, problem: Solvable, method: str, **options: Any) -> Any:
         """The package's own objects for `problem`: residual, Jacobian and options in its signatures."""
 
     @abstractmethod
-    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Integrate. Never raises because the solver gave up."""
 
 
@@ -160,8 +167,11 @@ __all__ = [
     "Method",
     "MissingSolver",
     "Outcome",
+    "ProjectionError",
     "Reason",
     "Request",
+    "Solvable",
+    "StateProjector",
     "Stats",
     "Unsupported",
 ]

@@ -11,12 +11,12 @@ import contextlib
 import ctypes
 import importlib.util
 import io
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import MissingSolver, Request, Stats
+from rbdae.adapter import MissingSolver, Request, Solvable, Stats
 from rbdae_adapters._stepping import AbstractStepper, Dense, Recorder, Trap
 from rbdae_adapters._sundials import (
     DASPK_REASONS,
@@ -30,9 +30,6 @@ from rbdae_adapters._sundials import (
     tolerances,
 )
 
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
-
 
 @final
 class _Daspk(AbstractStepper):
@@ -40,7 +37,7 @@ class _Daspk(AbstractStepper):
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Solvable,
         solver: Any,
         trap: Trap,
         recorder: Recorder,
@@ -114,7 +111,7 @@ def _flush_fortran() -> None:
         ctypes.CDLL(library.origin if library else None)._gfortran_flush_i4(None)
 
 
-def stepper(problem: Problem, form: Any, request: Request, recorder: Recorder) -> AbstractStepper:
+def stepper(problem: Solvable, form: Any, request: Request, recorder: Recorder) -> AbstractStepper:
     if importlib.util.find_spec("scikits_odes_daepack") is None:
         raise MissingSolver("scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0")
     from scikits_odes import dae
@@ -137,7 +134,7 @@ def stepper(problem: Problem, form: Any, request: Request, recorder: Recorder) -
     return _Daspk(problem, solver, trap, recorder, request.t_end, request.t0, shift)
 
 
-def native(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+def native(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
 
     def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:

@@ -16,24 +16,21 @@ The error test knows corrections of the unknowns alone, so that it stays as it w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 from rbdae._arrays import Vec
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rbdae.problem.problem import Problem
+from rbdae.adapter import Solvable
 
 _REPEAT = 1
 """SUNDIALS' code for a failure that a smaller step may mend."""
 
 
-def preconditioned(problem: Problem, cj: float) -> tuple[Callable[[float, Vec, Vec, Vec], None], dict[str, Any]]:
+def preconditioned(problem: Solvable, cj: float) -> tuple[Callable[[float, Vec, Vec, Vec], None], dict[str, Any]]:
     """The residual P^-1 F, and IDA's options that belong to it; `cj` is for the first residual."""
     residual, data = problem.callbacks.residual, problem.callbacks.jacobian_data
     pattern = csc_matrix(problem.sparsity)

@@ -12,17 +12,13 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from scipy.optimize import brentq
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.adapter import Outcome, Reason, Request, Stats, Unsupported
-from rbdae.problem.projection import ProjectionError
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Unsupported
 
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
@@ -89,7 +85,7 @@ class Recorder:
     A run also ends where `STALLED` steps in a row do not move the time: some codes would go on for ever.
     """
 
-    def __init__(self, problem: Problem, request: Request, *, one_step: bool, max_steps: int | None = None) -> None:
+    def __init__(self, problem: Solvable, request: Request, *, one_step: bool, max_steps: int | None = None) -> None:
         self.request = request
         self.max_steps = max_steps
         self._stalled = 0
@@ -373,12 +369,12 @@ def take_options(given: Mapping[str, Any], allowed: Iterable[str], who: str) -> 
     return dict(given)
 
 
-def atol_vector(problem: Problem, request: Request) -> Vec:
+def atol_vector(problem: Solvable, request: Request) -> Vec:
     """Absolute tolerances of all unknowns, shape (n,)."""
     return np.array(np.broadcast_to(request.atol, (problem.n,)), dtype=float)
 
 
-def leaves_error_test(problem: Problem) -> Bools:
+def leaves_error_test(problem: Solvable) -> Bools:
     """Unknowns that a BDF code cannot test: index-2 multipliers, index-3 velocities and multipliers.
 
     Their error estimates do not vanish with the step size ([HW96], section VII.3).
@@ -386,7 +382,7 @@ def leaves_error_test(problem: Problem) -> Bools:
     return np.asarray(problem.variable_index >= 2)
 
 
-def relaxed_atol(problem: Problem, request: Request, *, loose: float) -> Vec:
+def relaxed_atol(problem: Solvable, request: Request, *, loose: float) -> Vec:
     """`atol_vector` with `loose` where `leaves_error_test`: the way out where a package has no switch."""
     atol = atol_vector(problem, request)
     atol[leaves_error_test(problem)] = loose

@@ -18,16 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Reason
+from rbdae.adapter import Reason, Solvable
 from rbdae_adapters._stepping import GaveUp, Recorder, leaves_error_test
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -120,7 +117,7 @@ class RhsNative:
     options: dict[str, Any]
 
 
-def tolerances(problem: Problem, rtol: float, atol: float | Vec) -> tuple[float, float | Vec]:
+def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float, float | Vec]:
     """`rtol` and `atol` for the package, as the module's docstring says; ODE forms keep theirs."""
     if problem.kind == "ode":
         return rtol, atol
@@ -132,7 +129,7 @@ def tolerances(problem: Problem, rtol: float, atol: float | Vec) -> tuple[float,
     return rtol, vector
 
 
-def algebraic(problem: Problem) -> dict[str, Any]:
+def algebraic(problem: Solvable) -> dict[str, Any]:
     """What is algebraic for the error test: at index 3 the velocities as well."""
     excluded = leaves_error_test(problem)
     without_rate = excluded | ~np.asarray(problem.differential)
@@ -142,7 +139,7 @@ def algebraic(problem: Problem) -> dict[str, Any]:
     }
 
 
-def first_step(problem: Problem, rtol: float) -> float:
+def first_step(problem: Solvable, rtol: float) -> float:
     """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
 
     With constraints it does not become smaller below rtol = 1e-10, where the multipliers would be noise; the
@@ -173,7 +170,7 @@ class Restarts:
 
     __slots__ = ("_last", "_recorder")
 
-    def __init__(self, problem: Problem, recorder: Recorder) -> None:
+    def __init__(self, problem: Solvable, recorder: Recorder) -> None:
         size = float(np.max(np.abs(recorder.y0[np.asarray(problem.differential)]), initial=1.0))
         recorder.restart_drift *= float("inf") if problem.index == 3 else size
         self._recorder = recorder
@@ -188,7 +185,7 @@ class Restarts:
 
 
 def gave_up(
-    problem: Problem, reasons: dict[int, Reason], code: int, message: str, t: float, y: Vec, yd: Vec | None
+    problem: Solvable, reasons: dict[int, Reason], code: int, message: str, t: float, y: Vec, yd: Vec | None
 ) -> GaveUp:
     """The surrender for a return code; an infinite model is told from a solver that is stuck."""
     out = np.empty(problem.n)

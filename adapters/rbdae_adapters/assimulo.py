@@ -29,12 +29,12 @@ import re
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import (
     AbstractStepper,
@@ -46,9 +46,6 @@ from rbdae_adapters._stepping import (
     drive,
     take_options,
 )
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
 
 INDEX_3_MARGIN = 1e-3
 """Radau5DAE runs index-3 forms at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
@@ -109,7 +106,7 @@ class _Counts:
         self.jacobians = 0
 
 
-def _rhs(problem: Problem, counts: _Counts) -> Callable[[float, Vec], Vec]:
+def _rhs(problem: Solvable, counts: _Counts) -> Callable[[float, Vec], Vec]:
     n, rhs = problem.n, problem.callbacks.rhs
 
     def fun(t: float, y: Vec) -> Vec:
@@ -121,7 +118,7 @@ def _rhs(problem: Problem, counts: _Counts) -> Callable[[float, Vec], Vec]:
     return fun
 
 
-def _rhs_jacobian(problem: Problem, counts: _Counts) -> Callable[[float, Vec], Mat]:
+def _rhs_jacobian(problem: Solvable, counts: _Counts) -> Callable[[float, Vec], Mat]:
     n, callbacks = problem.n, problem.callbacks  # asking for the Jacobian allocates memory of its size
 
     def jac(t: float, y: Vec) -> Mat:
@@ -138,13 +135,8 @@ def _finite(values: Vec) -> bool:
     return bool(values.dot(values) < np.inf) or bool(np.isfinite(values).all())
 
 
-def _rows(problem: Problem) -> int:
-    """Number of equations, which exceeds the unknowns of overdetermined forms."""
-    return len(problem.residual(problem.t0, problem.y0, problem.yd0))
-
-
-def _res(problem: Problem, counts: _Counts) -> Callable[[float, Vec, Vec], Vec]:
-    rows, residual = _rows(problem), problem.callbacks.residual
+def _res(problem: Solvable, counts: _Counts) -> Callable[[float, Vec, Vec], Vec]:
+    rows, residual = problem.n_equations, problem.callbacks.residual
 
     def res(t: float, y: Vec, yd: Vec) -> Vec:
         counts.evaluations += 1
@@ -155,17 +147,17 @@ def _res(problem: Problem, counts: _Counts) -> Callable[[float, Vec, Vec], Vec]:
     return res
 
 
-def _explicit(problem: Problem, rhs: Callable[[float, Vec], Vec], jacobian: Callable[[float, Vec], Mat]) -> Any:
+def _explicit(problem: Solvable, rhs: Callable[[float, Vec], Vec], jacobian: Callable[[float, Vec], Mat]) -> Any:
     native = _part("problem").Explicit_Problem(rhs, problem.y0.copy(), problem.t0)
     native.jac = jacobian
     native.name = problem.formulation
     return native
 
 
-def _implicit(problem: Problem, kind: str, counts: _Counts) -> Any:
+def _implicit(problem: Solvable, kind: str, counts: _Counts) -> Any:
     made = getattr(_part("problem"), kind)
     native = made(_res(problem, counts), problem.y0.copy(), problem.yd0.copy(), problem.t0)
-    shape = (_rows(problem), problem.n)
+    shape = (problem.n_equations, problem.n)
     jacobian = problem.callbacks.jacobian
 
     def jac(c: float, t: float, y: Vec, yd: Vec) -> Mat:
@@ -240,7 +232,7 @@ def _reporting(name: str) -> type:
     return ReportingDopri5
 
 
-def _run_class(problem: Problem, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+def _run_class(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     name = method.name
     counts, trap = _Counts(), Trap()
     recorder = Recorder(problem, request, one_step=True)
@@ -312,7 +304,7 @@ class _Stacked:
     The derivative of an unknown of class k is of class k + 1 where the index is above 1.
     """
 
-    def __init__(self, problem: Problem, counts: _Counts) -> None:
+    def __init__(self, problem: Solvable, counts: _Counts) -> None:
         n = problem.n
         differential = np.flatnonzero(problem.differential)
         algebraic = np.flatnonzero(~problem.differential)
@@ -365,7 +357,7 @@ class _Stacked:
         return out
 
 
-def _run_radau5(problem: Problem, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+def _run_radau5(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     counts, trap = _Counts(), Trap()
     recorder = Recorder(problem, request, one_step=True)
     stacked = _Stacked(problem, counts)
@@ -466,7 +458,7 @@ class _Odassl(AbstractStepper):
     """ODASSL in its intermediate-output mode, which returns after each step and interpolates within it."""
 
     def __init__(
-        self, problem: Problem, request: Request, recorder: Recorder, trap: Trap, options: dict[str, Any]
+        self, problem: Solvable, request: Request, recorder: Recorder, trap: Trap, options: dict[str, Any]
     ) -> None:
         self._counts = _Counts()
         residual = trap(_res(problem, self._counts))
@@ -477,7 +469,7 @@ class _Odassl(AbstractStepper):
                 raise GaveUp(Reason.NOT_FINITE, f"the residual is not finite at t = {t:.9g}")
             return out
 
-        n, rows = problem.n, _rows(problem)
+        n, rows = problem.n, problem.n_equations
         self._call = _part("lib.odassl").odassl
         self._trap = trap
         self._res, self._rows, self._n = res, rows, n
@@ -554,7 +546,7 @@ class _Odassl(AbstractStepper):
         stats.rejected = int(self._whole[13] + self._whole[14])
 
 
-def _run_odassl(problem: Problem, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+def _run_odassl(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     max_steps = options.pop("max_steps", None)
     recorder = Recorder(problem, request, one_step=True)
     with quiet() as chatter:
@@ -610,7 +602,7 @@ class AssimuloAdapter(AbstractAdapter):
             return None
         return importlib.metadata.version("assimulo")
 
-    def native(self, problem: Problem, method: str, **options: Any) -> Any:
+    def native(self, problem: Solvable, method: str, **options: Any) -> Any:
         """An `Explicit_Problem`, an `Implicit_Problem` (Radau5DAE) or an `Overdetermined_Problem` (ODASSL).
 
         Each has `jac` in the class's signature; the latter two have `algvar`, 0 for multipliers.
@@ -624,7 +616,7 @@ class AssimuloAdapter(AbstractAdapter):
             return native
         return _explicit(problem, _rhs(problem, counts), _rhs_jacobian(problem, counts))
 
-    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = take_options(request.options, _OPTIONS[method.name], f"assimulo:{method.name}")
         if method.name == "Radau5DAE":
             return _run_radau5(problem, method, request, options)

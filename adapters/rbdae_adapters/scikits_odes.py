@@ -18,12 +18,12 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
 from rbdae_adapters import _daspk
 from rbdae_adapters._krylov import preconditioned
 from rbdae_adapters._quiet import quiet
@@ -49,9 +49,6 @@ from rbdae_adapters._sundials import (
     gave_up,
     tolerances,
 )
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
 
 KRYLOV_FROM = 100
 """Unknowns from which IDA's default for constrained forms is "spgmr" with a sparse factorisation, in place of "dense".
@@ -106,7 +103,7 @@ class _Sundials(AbstractStepper):
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Solvable,
         solver: Any,
         trap: Trap,
         messages: _Messages,
@@ -230,7 +227,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         return importlib.metadata.version("scikits-odes-sundials")
 
     def native(
-        self, problem: Problem, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
     ) -> ResidualNative | RhsNative:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own.
 
@@ -242,7 +239,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
             return _cvode(problem, rtol, atol, given)
         return (_ida if method == "ida" else _daspk.native)(problem, rtol, atol, given)
 
-    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = dict(request.options)
         max_steps = options.get("max_steps", MAX_STEPS)
         recorder = Recorder(problem, request, one_step=False)
@@ -270,7 +267,7 @@ def _guarded(trap: Trap, function: Callable[..., int | None], counts: dict[str, 
     return guarded
 
 
-def _sundials_stepper(problem: Problem, native: Any, request: Request, recorder: Recorder) -> AbstractStepper:
+def _sundials_stepper(problem: Solvable, native: Any, request: Request, recorder: Recorder) -> AbstractStepper:
     trap, messages = Trap(), _Messages()
     counts = {"jacobian": 0}
     implicit = isinstance(native, ResidualNative)
@@ -291,7 +288,7 @@ def _sundials_stepper(problem: Problem, native: Any, request: Request, recorder:
     return _Sundials(problem, solver, trap, messages, counts, recorder, request.t_end, request.t0, implicit=implicit)
 
 
-def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
     options = dict(given)
     if problem.kind == "dae" and problem.index < 3 and problem.n >= KRYLOV_FROM:
@@ -320,7 +317,7 @@ def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]
     return ResidualNative(native, jacfn, y0, yd0, problem.t0, options)
 
 
-def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
+def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
     rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
     options = dict(given)
     if "lmm" in options and "lmm_type" in options:
@@ -340,7 +337,7 @@ def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, An
     return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
 
 
-def _linear_solver(problem: Problem, method: str, options: dict[str, Any]) -> str:
+def _linear_solver(problem: Solvable, method: str, options: dict[str, Any]) -> str:
     """The linear solver's name, refused where the package would drop our Jacobian or could not converge."""
     if "nonlin_conv_coef" in options and options["nonlin_conv_coef"] != int(options["nonlin_conv_coef"]):
         raise Unsupported(

@@ -13,19 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 import scipy
 from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -138,7 +135,7 @@ class ScipyAdapter(AbstractAdapter):
     def version(self) -> str | None:
         return str(scipy.__version__)
 
-    def native(self, problem: Problem, method: str, **options: Any) -> ScipyProblem:
+    def native(self, problem: Solvable, method: str, **options: Any) -> ScipyProblem:
         take_options(options, (), f"the native form of scipy:{method}")
         n, rhs, callbacks = problem.n, problem.callbacks.rhs, problem.callbacks
 
@@ -155,7 +152,7 @@ class ScipyAdapter(AbstractAdapter):
 
         return ScipyProblem(fun, jac, np.array(problem.y0, dtype=float), problem.t0, method)
 
-    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = take_options(request.options, _OPTIONS, f"scipy:{method.name}")
         max_steps = options.pop("max_steps", None)
         recorder = Recorder(problem, request, one_step=True)

@@ -13,13 +13,13 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import warnings
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import AbstractStepper, Dense, Recorder, drive, take_options
 from rbdae_adapters._sundials import (
@@ -35,9 +35,6 @@ from rbdae_adapters._sundials import (
     gave_up,
     tolerances,
 )
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
 
 SPARSE_FROM = 250
 """Unknowns from which IDA's default linear solver is the sparse one: where SuperLU_MT, which needs about
@@ -72,7 +69,7 @@ class _Stepper(AbstractStepper):
     """Either solver; IDA carries yd along, CVODE does not."""
 
     def __init__(
-        self, problem: Problem, solver: Any, recorder: Recorder, implicit: bool, t_end: float, t0: float
+        self, problem: Solvable, solver: Any, recorder: Recorder, implicit: bool, t_end: float, t0: float
     ) -> None:
         self._problem = problem
         self._solver = solver
@@ -150,13 +147,13 @@ class SksundaeAdapter(AbstractAdapter):
         return importlib.metadata.version("scikit-sundae")
 
     def native(
-        self, problem: Problem, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
     ) -> ResidualNative | RhsNative:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
         given = take_options(options, _OPTIONS[method], f"sksundae:{method}")
         return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
 
-    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = dict(request.options)
         max_steps = options.get("max_num_steps", MAX_STEPS)
         recorder = Recorder(problem, request, one_step=False)
@@ -178,7 +175,7 @@ class SksundaeAdapter(AbstractAdapter):
         return chatter.added_to(outcome)
 
 
-def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
     residual, jacobian, data = (
         problem.callbacks.residual,
         problem.callbacks.jacobian,
@@ -217,7 +214,7 @@ def _ida(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]
     return ResidualNative(resfn, jacfn, y0, yd0, problem.t0, options)
 
 
-def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
+def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
     rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
     options = dict(given)
     options["method"] = options.pop("lmm", "adams")
@@ -240,7 +237,7 @@ def _cvode(problem: Problem, rtol: float, atol: float | Vec, given: dict[str, An
     return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
 
 
-def _pattern(problem: Problem) -> csc_matrix:
+def _pattern(problem: Solvable) -> csc_matrix:
     """The sparsity with the index type that the package's buffers want."""
     pattern = csc_matrix(problem.sparsity, copy=True)
     pattern.indices = pattern.indices.astype(np.int32)
@@ -248,7 +245,7 @@ def _pattern(problem: Problem) -> csc_matrix:
     return pattern
 
 
-def _products(problem: Problem) -> Any:
+def _products(problem: Solvable) -> Any:
     """Products with our sparse Jacobian for the Krylov solvers, instead of differences of residuals."""
     from sksundae.ida import IDAJacTimes
 

@@ -19,18 +19,15 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Stats
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters._quiet import quiet
 from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, take_options
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
 
 _SPARSE_FROM = 60
 """Unknowns from which our Jacobians go as CSC matrices (an estimate of where SuperLU overtakes LAPACK)."""
@@ -49,7 +46,7 @@ _OPTIONS = {
 }
 
 
-def _first_step(problem: Problem, request: Request) -> float:
+def _first_step(problem: Solvable, request: Request) -> float:
     """For index 3, where steps that are too small are lost in rounding: errors of velocities grow like 1/h."""
     tested = problem.variable_index == 1
     rate = np.max(np.abs(problem.yd0[tested]) / (1.0 + np.abs(problem.y0[tested])), initial=1.0)
@@ -207,7 +204,7 @@ class SolveDaeAdapter(AbstractAdapter):
             return None
         return importlib.metadata.version("solve_dae")
 
-    def native(self, problem: Problem, method: str, **options: Any) -> SolveDaeProblem:
+    def native(self, problem: Solvable, method: str, **options: Any) -> SolveDaeProblem:
         """Native objects; the option `sparse` (default: from 60 unknowns on) asks for CSC Jacobians."""
         sparse = take_options(options, {"sparse"}, f"the native form of solve_dae:{method}").get("sparse")
         n = problem.n
@@ -249,7 +246,7 @@ class SolveDaeAdapter(AbstractAdapter):
             method,
         )
 
-    def run(self, problem: Problem, method: Method, request: Request) -> Outcome:
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = take_options(request.options, _OPTIONS[method.name], f"solve_dae:{method.name}")
         max_steps = options.pop("max_steps", None)
         native = self.native(problem, method.name, sparse=options.pop("sparse", None))

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.problem.contract import ProjectionError
 
 if TYPE_CHECKING:
     from rbdae.problem.problem import Problem
-
-
-class ProjectionError(ArithmeticError):
-    """The constraints could not be satisfied from there, or are redundant or singular."""
 
 
 @final

@@ -91,7 +91,7 @@ class Pendulum:
         self.kind = {"index-0": "ode", "overdetermined": "overdetermined"}.get(formulation, "dae")
         self.index = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermined": 1}[formulation]
         self.n = 6 if self.kind == "ode" else 7
-        self.rows = 9 if self.kind == "overdetermined" else self.n
+        self.n_equations = 9 if self.kind == "overdetermined" else self.n
         self.labels = list(type(self).labels[: self.n])
         self.trouble = trouble
         self.t0 = 0.0
@@ -105,7 +105,7 @@ class Pendulum:
         self.layout = SimpleNamespace(q=slice(0, 3), v=slice(3, 6), la=slice(6, self.n))
         self.calls = {"residual": 0, "jacobian": 0, "jacobian_data": 0, "rhs": 0, "rhs_jacobian": 0}
         rng = np.random.default_rng(1)
-        seen = np.zeros((self.rows, self.n))
+        seen = np.zeros((self.n_equations, self.n))
         for _ in range(3):
             seen += self._tangent(rng.standard_normal(self.n), rng.standard_normal(self.n), 0.7) != 0
         self.sparsity = csc_matrix((seen != 0).astype(float))
@@ -119,6 +119,10 @@ class Pendulum:
             rhs=self._rhs,
             rhs_jacobian=self._rhs_jacobian,
         )
+
+    def switches(self) -> tuple[()]:
+        """Nothing has to be chosen again on its way."""
+        return ()
 
     # The equations
 
@@ -146,7 +150,7 @@ class Pendulum:
 
     def _tangent(self, y: np.ndarray, yd: np.ndarray, c: float) -> np.ndarray:
         x, v = y[:3], y[3:6]
-        out = np.zeros((self.rows, self.n))
+        out = np.zeros((self.n_equations, self.n))
         out[:6, :6] = c * np.eye(6)
         out[:3, 3:6] = -np.eye(3)
         if self.kind == "ode":
@@ -190,12 +194,12 @@ class Pendulum:
     # The same, checked
 
     def residual(self, t: float, y: Any, yd: Any, out: np.ndarray | None = None) -> np.ndarray:
-        out = np.empty(self.rows) if out is None else out
+        out = np.empty(self.n_equations) if out is None else out
         self._residual(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), out)
         return out
 
     def jacobian(self, t: float, y: Any, yd: Any, c: float, out: np.ndarray | None = None) -> np.ndarray:
-        out = np.empty((self.rows, self.n)) if out is None else out
+        out = np.empty((self.n_equations, self.n)) if out is None else out
         self._jacobian(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out)
         return out
 

@@ -1,0 +1,160 @@
+"""What solvers, adapters and runs may use of a problem: `Solvable`, `Switch` and `StateProjector`.
+
+`rbdae.Problem` is one implementation. The tests have another, a pendulum of two hundred lines without any kernel.
+Whoever depends on these protocols and not on `rbdae.Problem` works with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Protocol
+
+from rbdae._arrays import Bools, Ints, Mat, Vec
+
+
+class ProjectionError(ArithmeticError):
+    """The constraints could not be satisfied from there, or are redundant or singular."""
+
+
+class SolvableCallbacks(Protocol):
+    """The equations as bare functions for the loops of solvers.
+
+    1. Each of them fills its last argument completely and returns nothing.
+    2. They check nothing. Arrays are float64, vectors are contiguous; read-only inputs are fine. Matrices may have
+       any positive strides.
+    3. The result depends on the arguments alone, not on earlier calls.
+    4. Asking for one of them may compile it or allocate memory of its size. An adapter asks for what it calls.
+    5. `rhs` and `rhs_jacobian` belong to problems of the kind ``"ode"``; others raise `AttributeError`.
+    """
+
+    @property
+    def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
+        """``residual(t, y, yd, out)``: F(t, y, yd) into `out`, shape (n_equations,)."""
+
+    @property
+    def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
+        """``jacobian(t, y, yd, c, out)``: dF/dy + c dF/dyd into `out`, shape (n_equations, n)."""
+
+    @property
+    def jacobian_data(self) -> Callable[[float, Vec, Vec, float, Vec], None]:
+        """``jacobian_data(t, y, yd, c, data)``: the same as CSC data in the order of `Solvable.sparsity`."""
+
+    @property
+    def rhs(self) -> Callable[[float, Vec, Vec], None]:
+        """``rhs(t, y, out)``: f(t, y) into `out`, shape (n,)."""
+
+    @property
+    def rhs_jacobian(self) -> Callable[[float, Vec, Mat], None]:
+        """``rhs_jacobian(t, y, out)``: df/dy into `out`, shape (n, n)."""
+
+
+class Solvable(Protocol):
+    """A problem as an adapter sees it.
+
+    The laws, beside those of `SolvableCallbacks`:
+
+    1. Nothing here changes during a run. A switch gives another problem (see `Switch`).
+    2. (t0, y0, yd0) is consistent: F(t0, y0, yd0) = 0. Adapters copy what they change.
+    3. `differential` is False where yd does not appear in F.
+    4. A problem of kind ``"ode"`` has index 0 and yd = f(t, y); F = 0 says the same, so that DAE solvers can run it.
+
+    Do not test objects for being a `Solvable` at run time: that would ask for every attribute, and compile them.
+    """
+
+    @property
+    def formulation(self) -> str:
+        """The name of the form, for messages."""
+
+    @property
+    def kind(self) -> Literal["ode", "dae", "overdetermined"]:
+        """``"ode"``: yd = f(t, y); ``"dae"``: F(t, y, yd) = 0; ``"overdetermined"``: F has more rows than unknowns."""
+
+    @property
+    def index(self) -> int:
+        """Differentiation index."""
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+
+    @property
+    def n_equations(self) -> int:
+        """Number of equations; larger than `n` for overdetermined forms."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """One name for each unknown."""
+
+    @property
+    def t0(self) -> float:
+        """The time that `y0` and `yd0` belong to."""
+
+    @property
+    def y0(self) -> Vec:
+        """Consistent initial unknowns, shape (n,)."""
+
+    @property
+    def yd0(self) -> Vec:
+        """Their rates, shape (n,)."""
+
+    @property
+    def differential(self) -> Bools:
+        """Whether yd of an unknown appears in F, shape (n,)."""
+
+    @property
+    def variable_index(self) -> Ints:
+        """Classes 1, 2, 3 of the unknowns of a DAE (Hairer & Wanner II, section VII.1), shape (n,); 0 for ODE kinds."""
+
+    @property
+    def sparsity(self) -> Any:
+        """The pattern of dF/dy + c dF/dyd for any c, a `scipy.sparse.csc_matrix` of shape (n_equations, n)."""
+
+    @property
+    def callbacks(self) -> SolvableCallbacks:
+        """The equations as bare functions."""
+
+    def switches(self) -> Sequence[Switch]:
+        """New switches for one run; none for most problems."""
+
+
+class Switch(Protocol):
+    """Something that a run may have to choose again on its way, such as the independent velocities.
+
+    A switch is due at an accepted state; `resume` gives an equivalent problem from there on.
+
+    1. `due` is asked at accepted states only, in the order of time. What it remembers of them belongs to the run.
+    2. `resume` is called with the state at which `due` was True. The problem that it returns has ``t0 = t`` and a `y0`
+       of the same motion. It has the same `n`, `kind`, `index` and `labels`.
+    3. A switch changes its own choice and no other, so that switches compose.
+    """
+
+    def due(self, t: float, y: Vec) -> bool:
+        """Whether to choose again at this accepted state."""
+
+    def resume(self, t: float, y: Vec) -> Solvable:
+        """An equivalent problem that begins at (t, y)."""
+
+
+class StateProjector(Protocol):
+    """A projection onto the constraints of one problem, as a run uses it. `rbdae.Projector` is one.
+
+    1. A projected state is a fixed point: projecting it again changes nothing and returns False.
+    2. Multipliers are left alone.
+    """
+
+    @property
+    def count(self) -> int:
+        """How many corrections were made."""
+
+    @property
+    def restart_tolerance(self) -> float:
+        """Drift beyond which a multistep code is restarted from the projected state."""
+
+    def __call__(self, t: float, y: Vec) -> bool:
+        """Project `y` in place and return whether it changed; raise `ProjectionError` if it cannot be done."""
+
+    def drift(self, t: float, y: Vec) -> float:
+        """Largest violation of the constraints that would be projected."""
+
+
+__all__ = ["ProjectionError", "Solvable", "SolvableCallbacks", "StateProjector", "Switch"]
