@@ -16,23 +16,11 @@ With momenta ([BS09] (38), (39); quaternion or directors):
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit
-from rbdae.kernels.bodies.all import (
-    accelerate,
-    accelerate_tangent,
-    dynamics_residual,
-    dynamics_tangent,
-    gather_accelerations,
-    gather_multipliers,
-    gather_positions,
-    gather_velocities,
-    internal_columns,
-    kinematics_residual,
-    kinematics_tangent,
-    move,
-    move_tangent,
-    place,
-    place_tangent,
-)
+from rbdae.kernels.bodies.dynamics import dynamics_residual, dynamics_tangent
+from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers, gather_positions, gather_velocities
+from rbdae.kernels.bodies.internal_constraints import internal_columns
+from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.natural import accelerate, accelerate_tangent, move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import (
     dropped_residual,

@@ -11,17 +11,12 @@ With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-p
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit, stage
-from rbdae.kernels.bodies.all import (
+from rbdae.kernels.bodies.dynamics import dynamics_tangent, forces
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_positions, gather_velocities
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_tangent
+from rbdae.kernels.bodies.natural import (
     accelerate,
     accelerate_tangent,
-    clear_accelerations,
-    dynamics_tangent,
-    forces,
-    gather_accelerations,
-    gather_positions,
-    gather_velocities,
-    kinematics_rate,
-    kinematics_tangent,
     move,
     move_tangent,
     place,

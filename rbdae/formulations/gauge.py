@@ -15,20 +15,10 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
-from rbdae.kernels.bodies.all import (
-    accelerate,
-    accelerate_tangent,
-    dynamics_residual,
-    dynamics_tangent,
-    gather_positions,
-    kinematics_rate,
-    kinematics_residual,
-    move,
-    move_tangent,
-    place,
-    place_tangent,
-    put_rate_tangent,
-)
+from rbdae.kernels.bodies.dynamics import dynamics_residual, dynamics_tangent
+from rbdae.kernels.bodies.gather import gather_positions
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, put_rate_tangent
+from rbdae.kernels.bodies.natural import accelerate, accelerate_tangent, move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors, put_primitive_stiffness
 from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents

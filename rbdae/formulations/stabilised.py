@@ -12,21 +12,11 @@ integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes 
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit
-from rbdae.kernels.bodies.all import (
-    dynamics_residual,
-    dynamics_tangent,
-    gather_accelerations,
-    gather_multipliers,
-    gather_positions,
-    gather_velocities,
-    internal_columns,
-    kinematics_residual,
-    kinematics_tangent,
-    move,
-    move_tangent,
-    place,
-    place_tangent,
-)
+from rbdae.kernels.bodies.dynamics import dynamics_residual, dynamics_tangent
+from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers, gather_positions, gather_velocities
+from rbdae.kernels.bodies.internal_constraints import internal_columns
+from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.natural import move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections, put_corrections
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import (

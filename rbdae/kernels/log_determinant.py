@@ -7,7 +7,8 @@ from math import log
 import numpy as np
 
 from rbdae.compiler.jit import address, entry
-from rbdae.kernels.bodies.all import gather_positions, place, velocity_basis
+from rbdae.kernels.bodies.gather import gather_positions
+from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import gradients, primitive_vectors
 from rbdae.kernels.linear.saddle import LEFT_OUT, factorise

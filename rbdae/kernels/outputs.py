@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit, stage, vector_at
-from rbdae.kernels.bodies.all import _bilinear, _dot, gather_positions, gather_velocities, move, place
+from rbdae.kernels.bodies import director_rates
+from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
+from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import (
     clear_dropped,
@@ -11,6 +13,7 @@ from rbdae.kernels.constraints.primitives import (
     primitive_vectors,
     put_primitive_rows,
 )
+from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import ANGULAR, BY_TREE, bodies, head, states, tangent, vectors
 from rbdae.kernels.null_space.loops import velocities_from_nu
 from rbdae.kernels.null_space.spherical_trees import chain_velocities, from_nu
@@ -82,8 +85,8 @@ def violations(m, out_at):
                 rate(h.chart, s.a, s.om, s.ad)
                 v = s.ad
             if n == 1:
-                out[i] = 0.5 * (_dot(s.a, s.a, 4) - 1.0)
-                out[j] = _dot(s.a, v, 4)
+                out[i] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
+                out[j] = dot(s.a, v, 4)
             else:
                 _orthonormality(m, b, address(v), out_at, i, j)
     if h.n_rows > 0:
@@ -101,10 +104,10 @@ def _orthonormality(m, b, v_at, out_at, i, j):
     for k in range(6):
         out[i + k] = 0.0
         out[j + k] = 0.0
-    _bilinear(s.a, s.a, out, i, 0.5)
+    director_rates.bilinear(s.a, s.a, out, i, 0.5)
     for k in range(3):
         out[i + k] -= 0.5
-    _bilinear(s.a, v, out, j, 1.0)
+    director_rates.bilinear(s.a, v, out, j, 1.0)
 
 
 @jit

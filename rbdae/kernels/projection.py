@@ -20,7 +20,7 @@ from math import sqrt
 import numpy as np
 
 from rbdae.compiler.jit import ENABLED, address, entry, jit, stage, vector_at
-from rbdae.kernels.bodies.all import move, place, velocity_basis
+from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import (
     clear_dropped,

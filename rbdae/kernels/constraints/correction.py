@@ -11,7 +11,8 @@ mu is in the scratch vector 6.
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, jit, stage, vector_at
-from rbdae.kernels.bodies.all import _pull_back_quaternion, internal_columns, symmetric
+from rbdae.kernels.bodies import director_rates, quaternion_rates
+from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.constraints.primitives import (
     add_natural,
     chart_tangents,
@@ -85,11 +86,11 @@ def add_corrections(m, out_at):
             for k in range(o.na):
                 out[i + k] += s.ad[k]
         elif h.kind == QUATERNION_RATE:
-            _pull_back_quaternion(address(s.a), address(s.gd), address(s.t))
+            quaternion_rates.pull_back(address(s.a), address(s.gd), address(s.t))
             for k in range(4):
                 out[i + k] += s.t[k] + mu[o.il] * s.a[k]
         else:
-            symmetric(mu, o.il, scratch.T1)
+            director_rates.symmetric(mu, o.il, scratch.T1)
             for j in range(0, 9, 3):
                 for k in range(3):
                     t = s.gd[j + k]
@@ -119,7 +120,7 @@ def put_corrections(m, column, scale):
                 scratch.T1[k, k] += mu[o.il]
             put_block(m, q, q, scratch.T1, 4, 4, 1.0)
         else:
-            symmetric(mu, o.il, scratch.T1)
+            director_rates.symmetric(mu, o.il, scratch.T1)
             for j in range(0, 9, 3):
                 put_block(m, q + j, q + j, scratch.T1, 3, 3, 1.0)
     if h.kind != ANGULAR:

@@ -13,7 +13,12 @@ those of P and Q, which are 3 x n matrices per body ([NS], sections 2 and 5, (5)
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage, vector_at
-from rbdae.kernels.bodies.all import put_acceleration, put_rotation_acceleration, put_rotation_velocity, put_velocity
+from rbdae.kernels.bodies.chain_rule import (
+    put_acceleration,
+    put_rotation_acceleration,
+    put_rotation_velocity,
+    put_velocity,
+)
 from rbdae.kernels.memory import DIRECTOR_RATE, bodies, head, primitives, rows, states, tangent, vectors
 from rbdae.kernels.scatter import put, put_block, put_identity, put_transposed
 

@@ -8,7 +8,7 @@ At the acceleration level with Baumgarte's terms where the head has them:
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, jit, stage, vector_at
-from rbdae.kernels.bodies.all import internal_residual, internal_tangent
+from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
 from rbdae.kernels.constraints.primitives import primitive_residual, put_primitive_rows
 from rbdae.kernels.memory import head, vectors
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.all import put_velocity
+from rbdae.kernels.bodies.chain_rule import put_velocity
 from rbdae.kernels.constraints.primitives import _combine, add_natural, columns_of
 from rbdae.kernels.memory import bodies, bushings, head, states, tangent
 from rbdae.kernels.scatter import put_block

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.compiler.jit import ENABLED, call_foreign, jit, stage
-from rbdae.kernels.bodies.all import put_velocity
+from rbdae.kernels.bodies.chain_rule import put_velocity
 from rbdae.kernels.memory import ANGLE, DIRECTOR_RATE, ROOT, USER, bodies, elements, entries, fold, head, states
 from rbdae.kernels.scatter import put_block
 

@@ -13,14 +13,8 @@ pivoting, O(n_v^3): for mechanisms with n_v up to a few hundred. Equations that 
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, jit, stage, vector_at
-from rbdae.kernels.bodies.all import (
-    accelerate,
-    clear_accelerations,
-    gather_accelerations,
-    gather_velocities,
-    move,
-    velocity_basis,
-)
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
+from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.primitives import gradients, primitive_residual, primitive_vectors, put_primitive_rows
 from rbdae.kernels.memory import (
     BY_BRANCHES,

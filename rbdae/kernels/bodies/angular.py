@@ -1,0 +1,54 @@
+"""Bodies with the material angular velocity Omega as velocity."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import matrix_at, stage, vector_at
+from rbdae.kernels.memory import bodies, states, tangent
+from rbdae.rotations.charts import add_spin_columns, spin_transposed, spin_transposed_columns
+
+
+@stage("ii", "angular")
+def forces(m, b):
+    """t = B^T fd - Omega x J Omega."""
+    s = states(m)[b]
+    J = bodies(m)[b].inertia
+    w = s.w
+    l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
+    l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
+    l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
+    spin_transposed(s.d, s.fd, s.t)
+    s.t[0] -= w[1] * l2 - w[2] * l1
+    s.t[1] -= w[2] * l0 - w[0] * l2
+    s.t[2] -= w[0] * l1 - w[1] * l0
+
+
+@stage("iif", "angular")
+def dynamics_tangent(m, b, c):
+    """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
+    scratch = tangent(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    spin_transposed_columns(s.D0, s.fd, o.na, scratch.T1)
+    for i in range(3):
+        for j in range(o.na):
+            scratch.T1[i, j] = -scratch.T1[i, j]
+    J = o.inertia
+    w = s.w
+    l0 = J[0, 0] * w[0] + J[0, 1] * w[1] + J[0, 2] * w[2]
+    l1 = J[1, 0] * w[0] + J[1, 1] * w[1] + J[1, 2] * w[2]
+    l2 = J[2, 0] * w[0] + J[2, 1] * w[1] + J[2, 2] * w[2]
+    for j in range(3):
+        scratch.T2[0, j] = c * J[0, j] + w[1] * J[2, j] - w[2] * J[1, j]
+        scratch.T2[1, j] = c * J[1, j] + w[2] * J[0, j] - w[0] * J[2, j]
+        scratch.T2[2, j] = c * J[2, j] + w[0] * J[1, j] - w[1] * J[0, j]
+    scratch.T2[0, 1] += l2
+    scratch.T2[0, 2] -= l1
+    scratch.T2[1, 0] -= l2
+    scratch.T2[1, 2] += l0
+    scratch.T2[2, 0] += l1
+    scratch.T2[2, 1] -= l0
+
+
+@stage("iiii", "angular")
+def add_spin_columns_at(D_at, om_at, n, out_at):
+    add_spin_columns(matrix_at(D_at, 9), vector_at(om_at), n, matrix_at(out_at, 9))

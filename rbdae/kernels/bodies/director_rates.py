@@ -1,0 +1,174 @@
+"""Bodies with ddot, the rates of the directors, as velocity, or with the momentum that belongs to them."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, jit, matrix_at, stage, vector_at
+from rbdae.kernels.bodies.chain_rule import chain_directors
+from rbdae.kernels.memory import bodies, head, states, tangent, vectors
+from rbdae.kernels.scatter import put_block, put_identity
+
+
+@stage("ii", "director-rate momenta")
+def velocity_of_momentum(m, b):
+    s = states(m)[b]
+    euler_tensor_times(bodies(m)[b].euler_inverse, s.p, s.w)
+
+
+@stage("ii", "director-rate momenta")
+def acceleration_of_momentum(m, b):
+    s = states(m)[b]
+    euler_tensor_times(bodies(m)[b].euler_inverse, s.pd, s.wd)
+
+
+@jit
+def euler_tensor_times(E, v, out):
+    """out_i = sum_j E_ij v_j over the directors."""
+    for i in range(3):
+        for k in range(3):
+            out[3 * i + k] = E[i, 0] * v[k] + E[i, 1] * v[3 + k] + E[i, 2] * v[6 + k]
+
+
+@stage("iiiif", "director-rate")
+def put_mass(m, row, column, E_at, scale):
+    E = matrix_at(E_at, 3)
+    for i in range(3):
+        for j in range(3):
+            put_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
+
+
+@stage("iiii", "director-rate")
+def dynamics_residual(m, b, out_at, r):
+    """out[r:r + 9] = E vdot (or pdot) - t + G_int^T la."""
+    out = vector_at(out_at)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    la = vectors(m)[0]
+    if head(m).momenta == 1:
+        for k in range(9):
+            s.ad[k] = s.pd[k]
+    else:
+        euler_tensor_times(o.euler, s.wd, s.ad)
+    l0 = la[o.il]
+    l1 = la[o.il + 1]
+    l2 = la[o.il + 2]
+    l3 = la[o.il + 3]
+    l4 = la[o.il + 4]
+    l5 = la[o.il + 5]
+    for j in range(0, 9, 3):
+        out[r + j] = s.ad[j] - s.t[j] + l0 * s.a[j] + l3 * s.a[j + 1] + l4 * s.a[j + 2]
+        out[r + j + 1] = s.ad[j + 1] - s.t[j + 1] + l3 * s.a[j] + l1 * s.a[j + 1] + l5 * s.a[j + 2]
+        out[r + j + 2] = s.ad[j + 2] - s.t[j + 2] + l4 * s.a[j] + l5 * s.a[j + 1] + l2 * s.a[j + 2]
+
+
+@stage("iiii", "director-rate")
+def dynamics_tangent(m, b, r, q):
+    """d(G_int^T la)/dq."""
+    scratch = tangent(m)
+    T = scratch.T1
+    symmetric(vectors(m)[0], bodies(m)[b].il, T)
+    for j in range(0, 9, 3):
+        put_block(m, r + j, q + j, T, 3, 3, 1.0)
+
+
+@jit
+def symmetric(l, il, out):
+    """out[:3, :3] = the symmetric matrix of six multipliers of a body with directors."""
+    for k in range(3):
+        out[k, k] = l[il + k]
+    out[0, 1] = l[il + 3]
+    out[1, 0] = l[il + 3]
+    out[0, 2] = l[il + 4]
+    out[2, 0] = l[il + 4]
+    out[1, 2] = l[il + 5]
+    out[2, 1] = l[il + 5]
+
+
+@stage("iiiii", "director-rate")
+def internal_residual(m, b, out_at, r, level):
+    out = vector_at(out_at)
+    s = states(m)[b]
+    for k in range(6):
+        out[r + k] = 0.0
+    if level == 0:
+        bilinear(s.a, s.a, out, r, 0.5)
+        for k in range(3):
+            out[r + k] -= 0.5
+    elif level == 1:
+        bilinear(s.a, s.w, out, r, 1.0)
+    else:
+        bilinear(s.a, s.wd, out, r, 1.0)
+        bilinear(s.w, s.w, out, r, 1.0)
+
+
+@stage("iiiiff", "director-rate")
+def internal_tangent(m, b, row, level, c, scale):
+    scratch = tangent(m)
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = row + o.il
+    q = o.iq + o.nt
+    v = h.n_q + o.iv + o.nt
+    T = scratch.T1
+    if level == 0:
+        bilinear_matrix(address(s.a), 1.0, address(T))
+        put_block(m, r, q, T, 6, 9, scale)
+        return
+    if level == 1:
+        bilinear_matrix(address(s.w), 1.0, address(T))
+        put_block(m, r, q, T, 6, 9, scale)
+        bilinear_matrix(address(s.a), 1.0, address(T))
+    else:
+        bilinear_matrix(address(s.wd), 1.0, address(T))
+        put_block(m, r, q, T, 6, 9, scale)
+        bilinear_matrix(address(s.w), 2.0, address(T))
+        if c != 0.0:
+            bilinear_matrix(address(s.a), c, address(scratch.T2))
+            for i in range(6):
+                for j in range(9):
+                    T[i, j] += scratch.T2[i, j]
+    if h.momenta == 1:
+        chain_directors(T, o.euler_inverse, 6, scratch.T2)
+        put_block(m, r, v, scratch.T2, 6, 9, scale)
+    else:
+        put_block(m, r, v, T, 6, 9, scale)
+
+
+@jit
+def bilinear(X, Y, out, row, scale):
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; [NS] (19)."""
+    for k in range(3):
+        i = 0 if k == 0 else (2 if k == 1 else 1)
+        j = 1 if k == 0 else (0 if k == 1 else 2)
+        for n in range(0, 9, 3):
+            out[row + k] += scale * X[n + k] * Y[n + k]
+            out[row + 3 + k] += scale * (X[n + i] * Y[n + j] + X[n + j] * Y[n + i])
+
+
+@stage("ifi", "director-rate")
+def bilinear_matrix(X_at, scale, T_at):
+    """T[:6, :9] = scale times the tangent of the above with respect to Y."""
+    X = vector_at(X_at)
+    T = matrix_at(T_at, 9)
+    for n in range(0, 9, 3):
+        a = scale * X[n]
+        b = scale * X[n + 1]
+        e = scale * X[n + 2]
+        T[0, n] = a
+        T[0, n + 1] = 0.0
+        T[0, n + 2] = 0.0
+        T[1, n] = 0.0
+        T[1, n + 1] = b
+        T[1, n + 2] = 0.0
+        T[2, n] = 0.0
+        T[2, n + 1] = 0.0
+        T[2, n + 2] = e
+        T[3, n] = b
+        T[3, n + 1] = a
+        T[3, n + 2] = 0.0
+        T[4, n] = e
+        T[4, n + 1] = 0.0
+        T[4, n + 2] = a
+        T[5, n] = 0.0
+        T[5, n + 1] = e
+        T[5, n + 2] = b

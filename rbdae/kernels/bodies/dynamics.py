@@ -1,0 +1,105 @@
+"""The rows of the dynamics, M vdot - psi + G^T la, body by body."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, stage, vector_at
+from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
+from rbdae.kernels.memory import ANGULAR, QUATERNION_RATE, bodies, head, states, tangent, vectors
+from rbdae.kernels.scatter import put_block, put_identity
+
+
+@stage("ii")
+def forces(m, b):
+    """psi of one body without constraint forces of joints, to tx (3) and t (nr): [NS] (2), (25), (33);
+    with momenta -dH/dq, [BS09] (39)."""
+    h = head(m)
+    s = states(m)[b]
+    for k in range(3):
+        s.tx[k] = s.fx[k]
+    if h.kind == ANGULAR:
+        angular.forces(m, b)
+    elif h.kind == QUATERNION_RATE:
+        quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
+        if h.momenta == 1:
+            quaternion_rates.momentum_forces(m, b)
+        else:
+            quaternion_rates.forces(m, b)
+    else:
+        for k in range(9):
+            s.t[k] = s.fd[k]
+
+
+@stage("iii")
+def dynamics_residual(m, out_at, row):
+    """out[row:row + nv] = M vdot - psi + G^T la; the joints' G^T la is already among the natural forces."""
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    la = vectors(m)[0]
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.iv
+        forces(m, b)
+        if o.nt == 3:
+            if h.momenta == 1:
+                for k in range(3):
+                    out[r + k] = s.pxd[k] - s.tx[k]
+            else:
+                for k in range(3):
+                    out[r + k] = o.mass * s.xdd[k] - s.tx[k]
+            r += 3
+        if h.kind == ANGULAR:
+            J = o.inertia
+            for k in range(3):
+                out[r + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2] - s.t[k]
+        elif h.kind == QUATERNION_RATE:
+            l = la[o.il]
+            if h.momenta == 0:
+                quaternion_rates.inertia(m, b)
+                for k in range(4):
+                    out[r + k] = s.ad[k] - s.t[k] + l * s.a[k]
+            else:
+                for k in range(4):
+                    out[r + k] = s.pd[k] - s.t[k] + l * s.a[k]
+        else:
+            director_rates.dynamics_residual(m, b, out_at, r)
+
+
+@stage("iif")
+def dynamics_tangent(m, row, c):
+    """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
+    scratch = tangent(m)
+    h = head(m)
+    B = bodies(m)
+    la = vectors(m)[0]
+    for b in range(h.n_bodies):
+        o = B[b]
+        r = row + o.iv
+        q = o.iq + o.nt
+        v = h.n_q + o.iv
+        if o.nt == 3:
+            if c != 0.0 or h.mode != 0:
+                put_identity(m, r, v, 3, c if h.momenta == 1 else c * o.mass)
+            r += 3
+            v += 3
+        if h.kind == ANGULAR:
+            angular.dynamics_tangent(m, b, c)
+            put_block(m, r, q, scratch.T1, 3, o.na, 1.0)
+            put_block(m, r, v, scratch.T2, 3, 3, 1.0)
+        elif h.kind == QUATERNION_RATE:
+            if h.momenta == 1:
+                quaternion_rates.momentum_tangent(m, b, c, la[o.il])
+            else:
+                quaternion_rates.dynamics_tangent(m, b, c, la[o.il])
+            put_block(m, r, q, scratch.T1, 4, 4, 1.0)
+            put_block(m, r, v, scratch.T2, 4, 4, 1.0)
+        else:
+            director_rates.dynamics_tangent(m, b, r, q)
+            if c == 0.0 and h.mode == 0:
+                continue
+            if h.momenta == 1:
+                put_identity(m, r, v, 9, c)
+            else:
+                director_rates.put_mass(m, r, v, address(o.euler), c)

@@ -1,0 +1,86 @@
+"""From y and yd to the working memory of the bodies."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.kernels.memory import bodies, head, states, vectors
+
+
+@stage("ii")
+def gather_positions(m, y_at):
+    """Positions of all bodies from y[:nq]."""
+    y = vector_at(y_at)
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        i = B[b].iq
+        if B[b].nt == 3:
+            for k in range(3):
+                s.x[k] = y[i + k]
+            i += 3
+        for k in range(B[b].na):
+            s.a[k] = y[i + k]
+
+
+@jit
+def gather_velocities(m, y_at, offset):
+    """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
+    _gather_rates(m, y_at, offset, 1)
+
+
+@jit
+def gather_accelerations(m, yd_at, offset):
+    """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
+    _gather_rates(m, yd_at, offset, 2)
+
+
+@stage("iiii")
+def _gather_rates(m, y_at, offset, order):
+    y = vector_at(y_at)
+    B = bodies(m)
+    for b in range(head(m).n_bodies):
+        x, w = _rates(m, b, order)
+        i = offset + B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                x[k] = y[i + k]
+            i += 3
+        for k in range(B[b].nr):
+            w[k] = y[i + k]
+
+
+@jit
+def _rates(m, b, order):
+    """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
+    s = states(m)[b]
+    if head(m).momenta == 1:
+        if order == 1:
+            return s.px, s.p
+        return s.pxd, s.pd
+    if order == 1:
+        return s.xd, s.w
+    return s.xdd, s.wd
+
+
+@stage("i")
+def clear_accelerations(m):
+    """Zero accelerations (or rates of the momenta): what remains of gddot is g_II."""
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            s.xdd[k] = 0.0
+            s.pxd[k] = 0.0
+        for k in range(9):
+            s.wd[k] = 0.0
+            s.pd[k] = 0.0
+
+
+@stage("iii")
+def gather_multipliers(m, y_at, offset):
+    """Multipliers from y[offset:offset + nla] to the first scratch vector."""
+    y = vector_at(y_at)
+    la = vectors(m)[0]
+    for i in range(head(m).n_la):
+        la[i] = y[offset + i]

@@ -1,0 +1,67 @@
+"""Internal constraints of the bodies: unit norm of quaternions, orthonormal directors."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, stage, vector_at
+from rbdae.kernels.bodies import director_rates, quaternion_rates
+from rbdae.kernels.linear.small import dot
+from rbdae.kernels.memory import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, tangent
+from rbdae.kernels.scatter import put, put_transposed
+
+
+@stage("iiii")
+def internal_residual(m, out_at, row, level):
+    """Internal constraints at position (0), velocity or momentum (1), acceleration (2) level."""
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        r = row + B[b].il
+        if h.kind == DIRECTOR_RATE:
+            director_rates.internal_residual(m, b, out_at, r, level)
+        elif level == 0:
+            out[r] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
+        elif level == 1:
+            # momentum level: q . p, [BS09] (40)
+            out[r] = dot(s.a, s.p, 4) if h.momenta == 1 else dot(s.a, s.w, 4)
+        elif h.momenta == 1:
+            out[r] = dot(s.a, s.pd, 4) + dot(s.p, s.w, 4)
+        else:
+            out[r] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
+
+
+@stage("iiiff")
+def internal_tangent(m, row, level, c, scale):
+    """scale times the tangents of the internal constraints, c being the factor of the rates at level 2."""
+    h = head(m)
+    if h.kind == QUATERNION_RATE:
+        for b in range(h.n_bodies):
+            quaternion_rates.internal_tangent(m, b, row, level, c, scale)
+    elif h.kind == DIRECTOR_RATE:
+        for b in range(h.n_bodies):
+            director_rates.internal_tangent(m, b, row, level, c, scale)
+
+
+@stage("iiif")
+def internal_columns(m, row, column, scale):
+    """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
+    scratch = tangent(m)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.iv + o.nt
+        if h.kind == QUATERNION_RATE:
+            for k in range(4):
+                put(m, r + k, column + o.il, scale * s.a[k])
+        else:
+            director_rates.bilinear_matrix(address(s.a), 1.0, address(scratch.T1))
+            put_transposed(m, r, column + o.il, scratch.T1, 9, 6, scale)

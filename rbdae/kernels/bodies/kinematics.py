@@ -1,0 +1,112 @@
+"""The kinematic rows qdot = v, or adot = K(a) Omega with the angular kind."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.kernels.bodies import director_rates
+from rbdae.kernels.memory import ANGULAR, QUATERNION_RATE, bodies, head, states, tangent
+from rbdae.kernels.scatter import put_block, put_identity
+from rbdae.rotations.charts import rate, rate_tangents
+
+
+@stage("iii")
+def kinematics_residual(m, yd_at, out_at):
+    """out[:nq] = qdot - v, or adot - K(a) Omega in the rotations of the angular kind."""
+    yd = vector_at(yd_at)
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = B[b].iq
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = yd[i + k] - s.xd[k]
+            i += 3
+        if h.kind == ANGULAR:
+            rate(h.chart, s.a, s.om, s.ad)
+            for k in range(B[b].na):
+                out[i + k] = yd[i + k] - s.ad[k]
+        else:
+            for k in range(B[b].na):
+                out[i + k] = yd[i + k] - s.w[k]
+
+
+@stage("ii")
+def kinematics_rate(m, out_at):
+    """out[:nq] = qdot as a function of (q, v)."""
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = B[b].iq
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = s.xd[k]
+            i += 3
+        if h.kind == ANGULAR:
+            rate(h.chart, s.a, s.om, s.ad)
+            for k in range(B[b].na):
+                out[i + k] = s.ad[k]
+        else:
+            for k in range(B[b].na):
+                out[i + k] = s.w[k]
+
+
+@jit
+def put_rate_tangent(m, b, row, c, sign):
+    """c I + sign d(K(a) Omega)/da of one body, rows and columns from `row` on; leaves K(a) in the shared T1."""
+    scratch = tangent(m)
+    s = states(m)[b]
+    na = bodies(m)[b].na
+    rate_tangents(head(m).chart, s.a, s.om, scratch.T1, scratch.T2)
+    for j in range(na):
+        for k in range(na):
+            scratch.T2[j, k] *= sign
+        scratch.T2[j, j] += c
+    put_block(m, row, row, scratch.T2, na, na, 1.0)
+
+
+@stage("iff")
+def kinematics_tangent(m, c, sign):
+    """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
+    scratch = tangent(m)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        i = B[b].iq
+        v = h.n_q + B[b].iv
+        if B[b].nt == 3:
+            if c != 0.0 or h.mode != 0:
+                put_identity(m, i, i, 3, c)
+            if h.momenta == 1:
+                put_identity(m, i, v, 3, sign / B[b].mass)
+            else:
+                put_identity(m, i, v, 3, sign)
+            i += 3
+            v += 3
+        na = B[b].na
+        if h.kind == ANGULAR:
+            put_rate_tangent(m, b, i, c, sign)
+            put_block(m, i, v, scratch.T1, na, 3, sign)
+        elif h.momenta == 1:
+            if h.kind == QUATERNION_RATE:
+                for j in range(na):
+                    for k in range(na):
+                        scratch.T2[j, k] = sign * s.U[j, k]
+                    scratch.T2[j, j] += c
+                put_block(m, i, i, scratch.T2, na, na, 1.0)
+                put_block(m, i, v, s.V, na, na, sign)
+            else:
+                if c != 0.0 or h.mode != 0:
+                    put_identity(m, i, i, 9, c)
+                director_rates.put_mass(m, i, v, address(B[b].euler_inverse), sign)
+        else:
+            if c != 0.0 or h.mode != 0:
+                put_identity(m, i, i, na, c)
+            put_identity(m, i, v, na, sign)

@@ -1,0 +1,170 @@
+"""Natural coordinates z = (x, d) of the bodies with their rates and tangents.
+
+For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w). The rotational velocity w depends on the kind:
+
+* ANGULAR: the material angular velocity Omega; B = T_d(d), [NS] (24);
+* QUATERNION_RATE: pdot; B = Dphi(p), [NS] (48);
+* DIRECTOR_RATE: ddot; B = I.
+
+A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls it back to w.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, stage
+from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
+from rbdae.kernels.memory import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states
+from rbdae.rotations.charts import DIRECTORS, add_spin, director_tangents, rotation, rotation_tangent, spin
+
+
+@stage("i")
+def place(m):
+    """Natural positions; the natural forces start with the weight."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        rotation(h.chart, s.a, s.d)
+        for k in range(3):
+            s.fx[k] = B[b].weight[k]
+        for k in range(9):
+            s.fd[k] = B[b].weight_d[k]
+
+
+@stage("i")
+def move(m):
+    """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, [BS09] (39)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.momenta == 1:
+            for k in range(3):
+                s.xd[k] = s.px[k] / B[b].mass
+            if h.kind == QUATERNION_RATE:
+                quaternion_rates.velocity_of_momentum(m, b)
+            else:
+                director_rates.velocity_of_momentum(m, b)
+        if h.kind == ANGULAR:
+            for k in range(3):
+                s.om[k] = s.w[k]
+            spin(s.d, s.w, s.dd)
+        elif h.kind == QUATERNION_RATE:
+            # phi is quadratic: ddot = Dphi(p) pdot = 2 phi(p, pdot)
+            quaternion_rates.natural_velocity(address(s.a), address(s.w), address(s.dd))
+        else:
+            for k in range(9):
+                s.dd[k] = s.w[k]
+
+
+@stage("i")
+def accelerate(m):
+    """Natural accelerations from the rates of the velocities (or of the momenta)."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.momenta == 1:
+            for k in range(3):
+                s.xdd[k] = s.pxd[k] / B[b].mass
+            if h.kind == QUATERNION_RATE:
+                quaternion_rates.acceleration_of_momentum(m, b)
+            else:
+                director_rates.acceleration_of_momentum(m, b)
+        if h.kind == ANGULAR:
+            spin(s.d, s.wd, s.ddd)
+            add_spin(s.dd, s.w, s.ddd)
+        elif h.kind == QUATERNION_RATE:
+            quaternion_rates.natural_acceleration(m, b)
+        else:
+            for k in range(9):
+                s.ddd[k] = s.wd[k]
+
+
+@stage("i")
+def velocity_basis(m):
+    """B = d(ddot)/dw alone, for the gradients of the joints."""
+    h = head(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            director_tangents(s.d, s.B)
+        else:
+            quaternion_rates.natural_tangent(address(s.a), address(s.B))
+
+
+@stage("i")
+def place_tangent(m):
+    """D0 = dd/da and B = d(ddot)/dw; with momenta also U = dw/dq and V = dw/dp."""
+    h = head(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE:
+        return  # D0 = B = I and, with momenta, V = E^-1: constant, set when the block was made
+    joined = h.n_primitives + h.n_bushings + h.n_elements > 0
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            if h.chart != DIRECTORS:  # there D0 = I, set when the block was made
+                rotation_tangent(h.chart, s.a, s.D0)
+            if joined:
+                director_tangents(s.d, s.B)
+        else:
+            if joined:
+                quaternion_rates.natural_tangent(address(s.a), address(s.D0))
+                quaternion_rates.natural_tangent(address(s.a), address(s.B))
+            if h.momenta == 1:
+                quaternion_rates.velocity_tangents(m, b)
+
+
+@stage("i")
+def move_tangent(m):
+    """D1 = d(ddot)/da at fixed w."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings + h.n_elements == 0:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            for i in range(9):
+                for j in range(B[b].na):
+                    s.D1[i, j] = 0.0
+            angular.add_spin_columns_at(address(s.D0), address(s.w), B[b].na, address(s.D1))
+        else:
+            quaternion_rates.natural_tangent(address(s.w), address(s.D1))
+
+
+@stage("i")
+def accelerate_tangent(m):
+    """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta also Ud = dwdot/dq, Vd = dwdot/dp."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings == 0:
+        return
+    for b in range(h.n_bodies):
+        s = S[b]
+        if h.kind == ANGULAR:
+            na = B[b].na
+            for i in range(9):
+                for j in range(na):
+                    s.D2[i, j] = 0.0
+            angular.add_spin_columns_at(address(s.D0), address(s.wd), na, address(s.D2))
+            angular.add_spin_columns_at(address(s.D1), address(s.w), na, address(s.D2))
+            director_tangents(s.dd, s.W)
+            angular.add_spin_columns_at(address(s.B), address(s.w), 3, address(s.W))
+        else:
+            quaternion_rates.natural_tangent(address(s.wd), address(s.D2))
+            quaternion_rates.natural_tangent(address(s.w), address(s.W))
+            for i in range(9):
+                for j in range(4):
+                    s.W[i, j] *= 2.0
+            if h.momenta == 1:
+                quaternion_rates.acceleration_tangents(m, b)

@@ -1,0 +1,283 @@
+"""Bodies with pdot, the rate of the quaternion, as velocity, or with the momentum that belongs to it."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, jit, matrix_at, stage, vector_at
+from rbdae.kernels.memory import bodies, head, states, tangent
+from rbdae.kernels.scatter import put_block
+from rbdae.rotations.charts import euler_differential, euler_differential_transposed, euler_hessian, euler_map
+from rbdae.rotations.quaternion_algebra import (
+    add_product,
+    add_right,
+    add_triple,
+    conjugate_product,
+    extended,
+    left,
+    right_conjugate,
+)
+
+
+@stage("iii", "quaternion-rate")
+def natural_velocity(p_at, r_at, out_at):
+    """out = Dphi(p) r."""
+    p = vector_at(p_at)
+    r = vector_at(r_at)
+    out = vector_at(out_at)
+    a = 2.0 * p[0]
+    b = 2.0 * p[1]
+    c = 2.0 * p[2]
+    e = 2.0 * p[3]
+    r0 = r[0]
+    r1 = r[1]
+    r2 = r[2]
+    r3 = r[3]
+    out[0] = a * r0 + b * r1 - c * r2 - e * r3
+    out[1] = e * r0 + c * r1 + b * r2 + a * r3
+    out[2] = -c * r0 + e * r1 - a * r2 + b * r3
+    out[3] = -e * r0 + c * r1 + b * r2 - a * r3
+    out[4] = a * r0 - b * r1 + c * r2 - e * r3
+    out[5] = b * r0 + a * r1 + e * r2 + c * r3
+    out[6] = c * r0 + e * r1 + a * r2 + b * r3
+    out[7] = -b * r0 - a * r1 + e * r2 + c * r3
+    out[8] = a * r0 - b * r1 - c * r2 + e * r3
+
+
+@stage("ii", "quaternion-rate")
+def natural_acceleration(m, b):
+    """dddot = Dphi(p) pddot + 2 phi(pdot)."""
+    s = states(m)[b]
+    natural_velocity(address(s.a), address(s.wd), address(s.ddd))
+    euler_map(s.w, s.t)
+    for k in range(9):
+        s.ddd[k] += 2.0 * s.t[k]
+
+
+@stage("ii", "quaternion-rate")
+def natural_tangent(p_at, D_at):
+    euler_differential(vector_at(p_at), matrix_at(D_at, 9))
+
+
+@stage("iii", "quaternion-rate")
+def pull_back(p_at, f_at, out_at):
+    euler_differential_transposed(vector_at(p_at), vector_at(f_at), vector_at(out_at))
+
+
+@stage("ii", "quaternion-rate")
+def forces(m, b):
+    """t += 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.w, s.a, s.s)
+    extended(o.radial, o.inertia, s.s, s.s)
+    add_product(s.w, s.s, 8.0, s.t)
+
+
+@stage("ii", "quaternion-rate")
+def inertia(m, b):
+    """ad = 4 p o I (conj(p) o pddot), [NS] (31)."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.a, s.wd, s.s)
+    extended(o.radial, o.inertia, s.s, s.s)
+    for k in range(4):
+        s.ad[k] = 0.0
+    add_product(s.a, s.s, 4.0, s.ad)
+
+
+@stage("iiff", "quaternion-rate")
+def dynamics_tangent(m, b, c, l):
+    """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
+    to p and to pdot, the latter plus c M."""
+    scratch = tangent(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    I0 = o.radial
+    J = o.inertia
+    euler_hessian(s.fd, scratch.T1)
+    for i in range(4):
+        for j in range(4):
+            scratch.T1[i, j] = -scratch.T1[i, j]
+        scratch.T1[i, i] += l
+    _clear4(scratch.T2)
+    left(s.a, scratch.T3)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T3), 4.0 * c, True, address(scratch.T2))
+    conjugate_product(s.a, s.wd, s.s)
+    extended(I0, J, s.s, s.s)
+    add_right(s.s, 4.0, scratch.T1)
+    right_conjugate(s.wd, scratch.T4)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T4), 4.0, False, address(scratch.T1))
+    left(s.w, scratch.T3)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T3), -8.0, True, address(scratch.T1))
+    conjugate_product(s.w, s.a, s.s)
+    extended(I0, J, s.s, s.s)
+    add_right(s.s, -8.0, scratch.T2)
+    right_conjugate(s.a, scratch.T4)
+    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T4), -8.0, False, address(scratch.T2))
+
+
+@stage("iiiiff", "quaternion-rate")
+def internal_tangent(m, b, row, level, c, scale):
+    scratch = tangent(m)
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = row + o.il
+    v = h.n_q + o.iv + o.nt
+    T = scratch.T1
+    for k in range(4):
+        if level == 0:
+            T[0, k] = s.a[k]
+        elif h.momenta == 1:
+            if level == 1:
+                T[0, k] = s.p[k]
+                T[1, k] = s.a[k]
+            else:
+                T[0, k] = s.pd[k]
+                T[1, k] = s.w[k] + c * s.a[k]
+                for j in range(4):
+                    T[0, k] += s.p[j] * s.U[j, k]
+                    T[1, k] += s.p[j] * s.V[j, k]
+        elif level == 1:
+            T[0, k] = s.w[k]
+            T[1, k] = s.a[k]
+        else:
+            T[0, k] = s.wd[k]
+            T[1, k] = 2.0 * s.w[k] + c * s.a[k]
+    put_block(m, r, o.iq + o.nt, T, 1, 4, scale)
+    if level > 0:
+        for k in range(4):
+            T[0, k] = T[1, k]
+        put_block(m, r, v, T, 1, 4, scale)
+
+
+@stage("ii", "quaternion-rate momenta")
+def velocity_of_momentum(m, b):
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.a, s.p, s.s)
+    extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
+    for k in range(4):
+        s.w[k] = 0.0
+    add_product(s.a, s.s, 0.25, s.w)
+
+
+@stage("ii", "quaternion-rate momenta")
+def acceleration_of_momentum(m, b):
+    """wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = 1.0 / o.radial
+    conjugate_product(s.a, s.p, s.s)
+    extended(r, o.inertia_inverse, s.s, s.s)
+    for k in range(4):
+        s.wd[k] = 0.0
+    add_product(s.w, s.s, 0.25, s.wd)
+    conjugate_product(s.w, s.p, s.s)
+    conjugate_product(s.a, s.pd, s.t)
+    for k in range(4):
+        s.s[k] += s.t[k]
+    extended(r, o.inertia_inverse, s.s, s.s)
+    add_product(s.a, s.s, 0.25, s.wd)
+
+
+@stage("ii", "quaternion-rate momenta")
+def momentum_forces(m, b):
+    """t -= dT/dq = p o J^-1 (conj(p) o q) / 4."""
+    o = bodies(m)[b]
+    s = states(m)[b]
+    conjugate_product(s.p, s.a, s.s)
+    extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
+    add_product(s.p, s.s, -0.25, s.t)
+
+
+@stage("ii", "quaternion-rate momenta")
+def velocity_tangents(m, b):
+    """U = dw/dq and V = dw/dp."""
+    scratch = tangent(m)
+    s = states(m)[b]
+    r = 1.0 / bodies(m)[b].radial
+    Ji = bodies(m)[b].inertia_inverse
+    _clear4(s.U)
+    _clear4(s.V)
+    left(s.a, scratch.T1)
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T1), 0.25, True, address(s.V))
+    right_conjugate(s.p, scratch.T2)
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T2), 0.25, False, address(s.U))
+    conjugate_product(s.a, s.p, s.s)
+    extended(r, Ji, s.s, s.s)
+    add_right(s.s, 0.25, s.U)
+
+
+@stage("ii", "quaternion-rate momenta")
+def acceleration_tangents(m, b):
+    """Ud = dwdot/dq and Vd = dwdot/dp."""
+    scratch = tangent(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = 1.0 / o.radial
+    Ji = o.inertia_inverse
+    _clear4(s.Ud)
+    _clear4(s.Vd)
+    left(s.a, scratch.T1)
+    left(s.w, scratch.T3)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T1), 0.25, True, address(s.Vd))
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T3), 0.25, True, address(s.Vd))
+    right_conjugate(s.p, scratch.T2)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T2), 0.25, False, address(s.Ud))
+    right_conjugate(s.pd, scratch.T2)
+    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T2), 0.25, False, address(s.Ud))
+    conjugate_product(s.w, s.p, s.s)
+    conjugate_product(s.a, s.pd, s.t)
+    for k in range(4):
+        s.s[k] += s.t[k]
+    extended(r, Ji, s.s, s.s)
+    add_right(s.s, 0.25, s.Ud)
+    # through w(q, p)
+    for i in range(4):
+        for j in range(4):
+            u = s.Ud[i, j]
+            v = s.Vd[i, j]
+            for k in range(4):
+                u += s.U[i, k] * s.U[k, j]
+                v += s.U[i, k] * s.V[k, j]
+            s.Ud[i, j] = u
+            s.Vd[i, j] = v
+
+
+@stage("iiff", "quaternion-rate momenta")
+def momentum_tangent(m, b, c, l):
+    """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
+    scratch = tangent(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    r = 1.0 / o.radial
+    Ji = o.inertia_inverse
+    euler_hessian(s.fd, scratch.T1)
+    for i in range(4):
+        for j in range(4):
+            scratch.T1[i, j] = -scratch.T1[i, j]
+        scratch.T1[i, i] += l
+    _clear4(scratch.T2)
+    for i in range(4):
+        scratch.T2[i, i] = c
+    left(s.p, scratch.T3)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T3), 0.25, True, address(scratch.T1))
+    conjugate_product(s.p, s.a, s.s)
+    extended(r, Ji, s.s, s.s)
+    add_right(s.s, 0.25, scratch.T2)
+    right_conjugate(s.a, scratch.T4)
+    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T4), 0.25, False, address(scratch.T2))
+
+
+@stage("ifiifii", "quaternion-rate")
+def _add_triple(X_at, radial, J_at, Y_at, scale, transposed, out_at):
+    X = matrix_at(X_at, 9)
+    Y = matrix_at(Y_at, 9)
+    add_triple(X, radial, matrix_at(J_at, 3), Y, scale, transposed, matrix_at(out_at, 9))
+
+
+@jit
+def _clear4(A):
+    for i in range(4):
+        for j in range(4):
+            A[i, j] = 0.0
