@@ -1,21 +1,45 @@
-"""Pictures of a `Solution`. Matplotlib is imported when the first one is asked for."""
+"""A picture of a trajectory. Matplotlib is imported when the first one is made."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, Vec
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from scipy.spatial.transform import Rotation
 
-    from rbdae.solving.solution import Solution
+
+class Trajectory(Protocol):
+    """What `plot_solution` draws, a `rbdae.Solution` for example; m is the number of times.
+
+    Attributes
+    ----------
+    t : times, shape (m,), s
+    states : by the name of a body, its `position` (m, 3) and its `orientation`, m rotations
+    energy : with `total`, shape (m,), J
+    drift : with `position` and `velocity`, the largest violations of the constraints, shape (m,)
+    solver : the title
+    """
+
+    @property
+    def t(self) -> Vec: ...
+    @property
+    def states(self) -> Mapping[str, Any]: ...
+    @property
+    def energy(self) -> Any: ...
+    @property
+    def drift(self) -> Any: ...
+    @property
+    def solver(self) -> str: ...
 
 
-def plot_solution(solution: Solution) -> Figure:
+def plot_solution(solution: Trajectory) -> Figure:
     """Four panels over time: positions, orientations (quaternions), energy error and drift.
 
     Raises
@@ -29,21 +53,17 @@ def plot_solution(solution: Solution) -> Figure:
         raise ImportError("plot needs matplotlib: run `pip install 'rbdae[plot]'`") from None
     t = solution.t
     figure, axes = plt.subplots(4, 1, sharex=True, figsize=(8.0, 10.0), layout="constrained")
-    place, turn, energy, drift = axes
+    positions, orientations, energy, drift = axes
     for name, state in solution.states.items():
-        for k, letter in enumerate("xyz"):
-            place.plot(t, state.position[:, k], label=f"{name}: {letter}")
-        for k, column in enumerate(_quaternions(state.orientation).T):
-            turn.plot(t, column, label=f"{name}: q{k}")
-    place.set_ylabel("position [m]")
-    turn.set_ylabel("quaternion")
+        _curves(positions, t, state.position, [f"{name}: {letter}" for letter in "xyz"])
+        _curves(orientations, t, continuous_quaternions(state.orientation), [f"{name}: q{k}" for k in range(4)])
+    positions.set_ylabel("position [m]")
+    orientations.set_ylabel("quaternion")
     total = solution.energy.total
     energy.plot(t, total - total[0], label="total energy, change")
     energy.set_ylabel("energy error [J]")
-    # Logarithmic axes cannot show the zeros of a consistent start.
-    floor = np.finfo(float).tiny
-    drift.semilogy(t, np.where(solution.drift.position > floor, solution.drift.position, np.nan), label="position")
-    drift.semilogy(t, np.where(solution.drift.velocity > floor, solution.drift.velocity, np.nan), label="velocity")
+    drift.semilogy(t, _visible(solution.drift.position), label="position")
+    drift.semilogy(t, _visible(solution.drift.velocity), label="velocity")
     drift.set_ylabel("drift")
     drift.set_xlabel("t [s]")
     for axis in axes:
@@ -53,12 +73,22 @@ def plot_solution(solution: Solution) -> Figure:
     return figure
 
 
-def _quaternions(orientation: Rotation) -> Mat:
-    """Scalar-first quaternions (m, 4) without jumps of sign."""
+def _curves(axis: Axes, t: Vec, columns: Mat, labels: list[str]) -> None:
+    for column, label in zip(columns.T, labels, strict=True):
+        axis.plot(t, column, label=label)
+
+
+def _visible(values: Vec) -> Vec:
+    """Without the zeros of a consistent start, which a logarithmic axis cannot show."""
+    return np.where(values > np.finfo(float).tiny, values, np.nan)
+
+
+def continuous_quaternions(orientation: Rotation) -> Mat:
+    """Scalar-first quaternions, shape (m, 4), of m rotations; signs such that neighbours do not jump."""
     q = np.roll(np.atleast_2d(orientation.as_quat()), 1, axis=1)
     jumps = np.sum(q[1:] * q[:-1], axis=1) < 0
     q[1:] *= np.where(np.cumsum(jumps) % 2, -1.0, 1.0)[:, None]
     return np.asarray(q)
 
 
-__all__ = ["plot_solution"]
+__all__ = ["Trajectory", "continuous_quaternions", "plot_solution"]

@@ -120,9 +120,9 @@ def test_plot_needs_matplotlib(solution, monkeypatch):
 def test_quaternions_are_drawn_without_jumps():
     from scipy.spatial.transform import Rotation
 
-    from rbdae.plotting.pictures import _quaternions
+    from rbdae.plotting import continuous_quaternions
 
     angle = np.linspace(0.0, 20.0, 400)
-    q = _quaternions(Rotation.from_rotvec(np.outer(angle, [0.0, 0.0, 1.0])))
+    q = continuous_quaternions(Rotation.from_rotvec(np.outer(angle, [0.0, 0.0, 1.0])))
     assert np.abs(np.diff(q, axis=0)).max() < 0.05
     assert np.allclose(q[:, 0], np.cos(angle / 2), atol=1e-12)
