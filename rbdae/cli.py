@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import rbdae
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.adapter import Stats
 from rbdae.models import MODELS, Entry
 from rbdae.problem.projection import ProjectionError
+from rbdae.rotations import CHARTS
 from rbdae.solving.run import solvers_for
 
 if TYPE_CHECKING:
     from rbdae.problem.problem import Problem
     from rbdae.solving.solution import Solution
 
-# What `run` takes where no solver is named: the first that is installed and takes the formulation.
+# What `run` takes if no solver is named: the first one that is installed and takes the formulation.
 _PREFERRED = (
     "scipy:DOP853",
     "sksundae:ida",
@@ -36,7 +39,7 @@ _FAILED, _REFUSED = 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns 0, 1 where the solver gave up, or 2 where the input was refused."""
+    """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused."""
     given = _parser().parse_args(arguments)
     try:
         if given.command == "models":
@@ -59,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="integrate a model and print how it went")
     run.add_argument("model", metavar="MODEL", help="a name from `rbdae models`")
     run.add_argument("--formulation", default="null-space", help="index-3 ... index-0, null-space, hamiltonian, ...")
-    run.add_argument("--rotation", default="quaternion", help="quaternion, directors or euler-313")
+    run.add_argument("--rotation", default="quaternion", help=_either(CHARTS))
     run.add_argument("--velocity", help="angular or coordinate; hamiltonian forms have momentum")
     run.add_argument("--solver", help="package:method, see `rbdae solvers`; default: one that is installed and fits")
     run.add_argument("--rtol", type=float, default=1e-8, help="relative tolerance (default: 1e-8)")
@@ -73,6 +76,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _either(names: Iterable[str]) -> str:
+    """``"a, b or c"``."""
+    *some, last = names
+    return f"{', '.join(some)} or {last}"
+
+
 def _models() -> int:
     width = max(map(len, MODELS))
     for name, entry in MODELS.items():
@@ -82,16 +91,13 @@ def _models() -> int:
 
 def _run(given: argparse.Namespace) -> int:
     entry = _model(given.model)
-    for path in (given.plot, given.save):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to; make it first")
-    with _patience():
+    _check_folders(given.plot, given.save)
+    with _Notice("compiling the kernels; this is needed once", after=3.0):
         problem = rbdae.formulate(entry(), given.formulation, rotation=given.rotation, velocity=given.velocity)
-    solver = given.solver or _default_solver(problem)
     solution = rbdae.solve(
         problem,
         (problem.t0, entry.t_end if given.t_end is None else given.t_end),
-        solver=solver,
+        solver=given.solver or _default_solver(problem),
         rtol=given.rtol,
         atol=given.rtol if given.atol is None else given.atol,
         step=given.step,
@@ -99,32 +105,37 @@ def _run(given: argparse.Namespace) -> int:
         progress=given.progress,
     )
     print(_summary(given.model, solution, problem))
-    if given.save is not None:
-        print(f"trajectory written to {solution.save(given.save)}")
-    if given.plot is not None:
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        solution.plot().savefig(given.plot, dpi=150)
-        print(f"picture written to {given.plot}")
+    _write(solution, given.plot, given.save)
     if not solution.success:
         print(f"rbdae: {solution.message}", file=sys.stderr)
         return _FAILED
     return 0
 
 
+def _check_folders(*files: Path | None) -> None:
+    """Before the run: it would be lost if its results cannot be written."""
+    for path in files:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to; make it first")
+
+
+def _write(solution: Solution, picture: Path | None, trajectory: Path | None) -> None:
+    if trajectory is not None:
+        print(f"trajectory written to {solution.save(trajectory)}")
+    if picture is not None:
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        solution.plot().savefig(picture, dpi=150)
+        print(f"picture written to {picture}")
+
+
 def _model(name: str) -> Entry:
     if name not in MODELS:
-        near = difflib.get_close_matches(name, list(MODELS), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"unknown model {name!r}; {hint}There are {', '.join(MODELS)}")
+        raise _check.unknown("model", name, MODELS, most=1)
     return MODELS[name]
 
 
-def _patience() -> _Notice:
-    return _Notice("compiling the kernels; this is needed once", after=3.0)
-
-
 class _Notice:
-    """Prints a line if what is inside takes longer than expected."""
+    """A context that prints a line if it takes longer than `after` seconds."""
 
     def __init__(self, text: str, after: float) -> None:
         self._timer = threading.Timer(after, lambda: print(f"rbdae: {text} ...", file=sys.stderr, flush=True))
@@ -150,16 +161,6 @@ def _default_solver(problem: Problem) -> str:
 
 
 def _summary(model: str, solution: Solution, problem: Problem) -> str:
-    stats = solution.stats
-    counts = {
-        "steps": stats.steps,
-        "rejected": stats.rejected,
-        "evaluations": stats.evaluations,
-        "Jacobians": stats.jacobians,
-        "factorisations": stats.factorisations,
-        "projections": stats.projections,
-        "restarts": stats.restarts,
-    }
     form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}"
     size = f"{problem.n} unknowns, " + ("an ODE" if problem.kind == "ode" else f"a DAE of index {problem.index}")
     lines = [
@@ -169,30 +170,45 @@ def _summary(model: str, solution: Solution, problem: Problem) -> str:
         f"result      {solution.message}",
     ]
     if len(solution.t):
-        lines.append(f"at t = {solution.t[-1]:.9g} s")
-        for name, state in solution.states.items():
-            quaternion = np.roll(state.orientation[-1].as_quat(), 1)
-            lines += [
-                f"  {name}: position          {_numbers(state.position[-1])} m",
-                f"  {name}: orientation       {_numbers(quaternion)} (scalar first)",
-                f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
-                f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
-            ]
-        total = solution.energy.total
-        drift = solution.drift
+        lines += _final_states(solution)
+    return "\n".join([*lines, _work(solution.stats)])
+
+
+def _final_states(solution: Solution) -> list[str]:
+    lines = [f"at t = {solution.t[-1]:.9g} s"]
+    for name, state in solution.states.items():
+        quaternion = np.roll(state.orientation[-1].as_quat(), 1)
         lines += [
-            f"energy      {total[-1]:.9g} J, largest change {np.max(np.abs(total - total[0])):.2e} J",
-            f"drift       {np.max(drift.position):.2e} in positions, {np.max(drift.velocity):.2e} in velocities",
+            f"  {name}: position          {_numbers(state.position[-1])} m",
+            f"  {name}: orientation       {_numbers(quaternion)} (scalar first)",
+            f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
+            f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
         ]
-    lines.append(
-        "work        "
-        + ", ".join(f"{count} {name}" for name, count in counts.items() if count >= 0)
-        + f", {stats.seconds:.3f} s"
-    )
-    return "\n".join(lines)
+    total = solution.energy.total
+    drift = solution.drift
+    return [
+        *lines,
+        f"energy      {total[-1]:.9g} J, largest change {np.max(np.abs(total - total[0])):.2e} J",
+        f"drift       {np.max(drift.position):.2e} in positions, {np.max(drift.velocity):.2e} in velocities",
+    ]
 
 
-def _numbers(values: np.ndarray) -> str:
+def _work(stats: Stats) -> str:
+    """Counts; the negative ones are not reported by the package."""
+    counts = {
+        "steps": stats.steps,
+        "rejected": stats.rejected,
+        "evaluations": stats.evaluations,
+        "Jacobians": stats.jacobians,
+        "factorisations": stats.factorisations,
+        "projections": stats.projections,
+        "restarts": stats.restarts,
+    }
+    reported = ", ".join(f"{count} {name}" for name, count in counts.items() if count >= 0)
+    return f"work        {reported}, {stats.seconds:.3f} s"
+
+
+def _numbers(values: Vec) -> str:
     return " ".join(f"{x:+.8e}" for x in values)
 
 
