@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
 
+from rbdae import study
 from rbdae.models import MODELS
-from rbdae.study import comparison as study
-from rbdae.study.comparison import Case, Comparison
+from rbdae.study import Case, Comparison
 
 # The picture: a form of each kind with the solvers that suit it.
 CURVES = [

@@ -1,46 +1,23 @@
 """Comparing formulations, rotations and solvers on one system."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
-
-_HOME = {
-    "Case": "rbdae.study.comparison",
-    "Comparison": "rbdae.study.comparison",
-    "Errors": "rbdae.study.comparison",
-    "Reference": "rbdae.study.comparison",
-    "Row": "rbdae.study.comparison",
-    "cases": "rbdae.study.comparison",
-    "compare": "rbdae.study.comparison",
-    "compare_cases": "rbdae.study.comparison",
-    "compile_kernels": "rbdae.study.comparison",
-    "errors": "rbdae.study.comparison",
-    "final_state": "rbdae.study.comparison",
-    "installed_solvers": "rbdae.study.comparison",
-    "reference": "rbdae.study.comparison",
-    "run": "rbdae.study.comparison",
-}
-
-__all__ = [
-    "Case",
-    "Comparison",
-    "Errors",
-    "Reference",
-    "Row",
-    "cases",
-    "compare",
-    "compare_cases",
-    "compile_kernels",
-    "errors",
-    "final_state",
-    "installed_solvers",
-    "reference",
-    "run",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+from rbdae.study.ahead import compile_kernels as compile_kernels
+from rbdae.study.ahead import entries as entries
+from rbdae.study.case import Case as Case
+from rbdae.study.case import cases as cases
+from rbdae.study.case import installed_solvers as installed_solvers
+from rbdae.study.comparison import Comparison as Comparison
+from rbdae.study.comparison import compare as compare
+from rbdae.study.comparison import compare_cases as compare_cases
+from rbdae.study.executor import run_all as run_all
+from rbdae.study.one_run import Row as Row
+from rbdae.study.one_run import Rows as Rows
+from rbdae.study.one_run import run as run
+from rbdae.study.pictures import work_precision as work_precision
+from rbdae.study.references import REFERENCES as REFERENCES
+from rbdae.study.references import Errors as Errors
+from rbdae.study.references import FinalState as FinalState
+from rbdae.study.references import Reference as Reference
+from rbdae.study.references import errors as errors
+from rbdae.study.references import final_state as final_state
+from rbdae.study.references import reference as reference
+from rbdae.study.tables import table as table

@@ -1,4 +1,4 @@
-"""Many independent tasks, here or in other processes, with a bar; compiling all kernels is the first use."""
+"""Many independent tasks, in this process or in others, with a progress bar."""
 
 from __future__ import annotations
 
@@ -7,40 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from typing import Any, TypeVar
 
-from rbdae.compiler.ahead import wait_for
-from rbdae.compiler.jit import Entry
-from rbdae.formulations import FORMULATIONS, GAUGED
-from rbdae.kernels import outputs
-from rbdae.kernels.projection import project
-
 T = TypeVar("T")
-
-
-def compile_kernels(*, progress: bool = False) -> None:
-    """Have every kernel in the cache on disk, compiled on all cores; worth it before a study by several processes."""
-    missing = list(dict.fromkeys(name for entry in entries() for name in entry.missing(None)))
-    with _bar(len(missing), "kernels" if progress else "") as advance:
-        wait_for(missing, advance)
-    for entry in entries():
-        if entry.missing(None):
-            entry.compiled()
-
-
-def entries() -> list[Entry]:
-    """All kernels that Python calls."""
-    found = [project, outputs.natural, outputs.constraints]
-    for form in (*FORMULATIONS.values(), *GAUGED.values()):
-        found += [form.rhs, form.residual, form.jacobian]
-        if form.rhs_jacobian is not None:
-            found.append(form.rhs_jacobian)
-    return list(dict.fromkeys(found))
 
 
 def run_all(
     tasks: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], executor: Executor | None, title: str
 ) -> Iterator[T]:
-    """Results of all tasks, in their order; a bar where there is a title and tqdm."""
-    with _bar(len(tasks), title) as advance:
+    """Results of all tasks, in their order; a bar if there is a title and tqdm is installed."""
+    with progress_bar(len(tasks), title) as advance:
         if executor is None:
             for function, arguments in tasks:
                 yield function(*arguments)
@@ -54,7 +28,8 @@ def run_all(
 
 
 @contextlib.contextmanager
-def _bar(total: int, title: str) -> Iterator[Callable[[], object]]:
+def progress_bar(total: int, title: str) -> Iterator[Callable[[], object]]:
+    """What to call after each of `total` tasks; it does nothing without a title or without tqdm."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -66,4 +41,4 @@ def _bar(total: int, title: str) -> Iterator[Callable[[], object]]:
         yield bar.update
 
 
-__all__ = ["compile_kernels", "entries", "run_all"]
+__all__ = ["progress_bar", "run_all"]

@@ -1,23 +1,21 @@
-"""Final states that runs are measured against: two formulations at 1e-13, and what lies between them."""
+"""Final states that runs are measured against: those of two formulations at 1e-13, and their difference."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from rbdae._arrays import Mat, Vec
 from rbdae.initial.formulate import formulate
+from rbdae.problem.problem import Problem
 from rbdae.solving.run import solve
 from rbdae.system import System
 
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
-
 REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaternion"))
-"""Formulation and rotation of the two references; a row is measured against the one that it does not share."""
+"""Formulation and rotation of the two references; a row is measured against one of another formulation."""
 
 _REFERENCE_SOLVER = "scipy:DOP853"
 _REFERENCE_TOLERANCE = 1e-13
@@ -26,7 +24,7 @@ _REFERENCE_TOLERANCE = 1e-13
 @final
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """Motion at the end; rows are bodies in the order of addition.
+    """Motion at the end; each row is a body, in the order of addition.
 
     Attributes
     ----------
@@ -62,36 +60,35 @@ class Errors:
 @final
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The final states by the two formulations of `REFERENCES`, and what lies between them."""
+    """The final states by the two formulations of `REFERENCES`; `agreement` is their difference."""
 
     t_end: float
     states: tuple[FinalState, FinalState]
     agreement: Errors
 
     def against(self, formulation: str) -> FinalState:
-        """The state that another formulation than this one computed."""
+        """The state that a formulation other than this one computed."""
         return self.states[1 if formulation == REFERENCES[0][0] else 0]
 
 
 def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
-    """What a state means, as arrays."""
+    """The motion of all bodies that belongs to the unknowns y at time t."""
     states = problem.states(t, y).values()
-    turns = [np.roll(s.orientation.as_quat(), 1) for s in states]
-    speeds = problem.natural(t, y)
+    natural = problem.natural(t, y)
     return FinalState(
         np.array([s.center_of_mass for s in states]),
-        np.array(turns),
-        speeds[:, 12:15],
+        np.array([np.roll(s.orientation.as_quat(), 1) for s in states]),
+        natural[:, 12:15],
         np.array([s.angular_velocity for s in states]),
     )
 
 
 def errors(state: FinalState, exact: FinalState) -> Errors:
     """How far `state` is from `exact`."""
-    turns = [Rotation.from_quat(np.roll(s.orientation, -1, axis=1)) for s in (state, exact)]
+    rotations = [Rotation.from_quat(np.roll(s.orientation, -1, axis=1)) for s in (state, exact)]
     return Errors(
         _relative(state.position, exact.position),
-        float(np.max((turns[1].inv() * turns[0]).magnitude())),
+        float(np.max((rotations[1].inv() * rotations[0]).magnitude())),
         max(
             _relative(state.velocity, exact.velocity),
             _relative(state.angular_velocity, exact.angular_velocity),
@@ -110,7 +107,7 @@ def reference(system: System, t_end: float) -> Reference:
     Raises
     ------
     RuntimeError
-        where one of them did not get there
+        if one of them did not reach the end
     """
     first, second = (_reference_state(system, t_end, *form) for form in REFERENCES)
     return Reference(t_end, (first, second), errors(first, second))

@@ -15,7 +15,7 @@ import pytest
 import test_benchmarks
 
 import rbdae
-from rbdae import adapter, drives, formulations, motion, rotations
+from rbdae import adapter, drives, formulations, motion, rotations, study
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
@@ -57,8 +57,6 @@ from rbdae.problem.problem import Callbacks, Layout
 from rbdae.solving import run as solving
 from rbdae.solving import solution
 from rbdae.solving.switches import velocities as gauges
-from rbdae.study import comparison as study
-from rbdae.study import references as reference
 
 
 def _problem() -> rbdae.Problem:
@@ -87,10 +85,10 @@ def _case() -> study.Case:
 
 
 def _comparison() -> study.Comparison:
-    state = reference.final_state(_problem(), 0.0, _problem().y0)
-    errors = reference.Errors(0.0, 0.0, 0.0)
+    state = study.final_state(_problem(), 0.0, _problem().y0)
+    errors = study.Errors(0.0, 0.0, 0.0)
     row = study.Row(_case(), errors, 0.0, 0.0, 0.0, adapter.Stats())
-    return study.Comparison(reference.Reference(0.0, (state, state), errors), (row,))
+    return study.Comparison(study.Reference(0.0, (state, state), errors), (row,))
 
 
 def _law() -> tuple[Any, Any, Any]:
@@ -165,9 +163,9 @@ EXAMPLES: dict[type, Any] = {
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],
     study.Comparison: lambda: _comparison(),
-    reference.FinalState: lambda: reference.final_state(_problem(), 0.0, _problem().y0),
-    reference.Errors: lambda: reference.Errors(1.0, 2.0, 3.0),
-    reference.Reference: lambda: _comparison().reference,
+    study.FinalState: lambda: study.final_state(_problem(), 0.0, _problem().y0),
+    study.Errors: lambda: study.Errors(1.0, 2.0, 3.0),
+    study.Reference: lambda: _comparison().reference,
 }
 
 

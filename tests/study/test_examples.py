@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdae.study import comparison as study
+from rbdae import study
 
 FOLDER = Path(__file__).parents[2] / "examples"
 

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import rbdae
+from rbdae import study
 from rbdae.adapter import MissingSolver, Stats
-from rbdae.study import comparison as study
-from rbdae.study import executor as tasks
-from rbdae.study import table as report
-from rbdae.study.comparison import Case, Comparison, Errors, Row
+from rbdae.study import Case, Comparison, Errors, Row
 
 T_END = 0.4
 
@@ -91,16 +89,16 @@ def test_a_failed_run_becomes_a_row_with_the_reason(reference):
     upright = rbdae.models.heavy_top(tilt=0.0)
     singular = study.run(upright, Case("index-0", "euler-313", "angular", "scipy:RK45", 1e-6), reference, limit=10.0)
     assert "gimbal lock" in singular.failure
-    text = report.table(Comparison(reference, (row, singular)))
+    text = study.table(Comparison(reference, (row, singular)))
     assert "failed: given up" in text and "2 runs, 2 failed" in text
     with pytest.raises(ValueError, match="no run got to the end"):
-        report.work_precision(Comparison(reference, (row, singular)))
+        study.work_precision(Comparison(reference, (row, singular)))
 
 
 def test_counts_that_a_package_does_not_report_are_dashes(reference):
     case = Case("index-0", "quaternion", "angular", "scipy:RK45", 1e-6)
     row = Row(case, Errors(1e-3, 1e-4, 1e-5), 0.0, 0.0, 0.0, Stats(evaluations=7, jacobians=-1))
-    line = report.table(Comparison(reference, (row,))).splitlines()[-2]
+    line = study.table(Comparison(reference, (row,))).splitlines()[-2]
     assert line.split()[5:8] == ["7", "-", "0"]
 
 
@@ -115,7 +113,7 @@ def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
 
 def test_all_kernels_are_compiled_once():
     study.compile_kernels()
-    assert not any(entry.missing(None) for entry in tasks.entries())
+    assert not any(entry.missing(None) for entry in study.entries())
 
 
 def test_an_executor_gives_the_same_rows(reference):

@@ -1,0 +1,33 @@
+"""All kernels compiled before a study, so that its processes load them from the cache."""
+
+from __future__ import annotations
+
+from rbdae.compiler.ahead import wait_for
+from rbdae.compiler.jit import Entry
+from rbdae.formulations import FORMULATIONS, GAUGED
+from rbdae.kernels import outputs
+from rbdae.kernels.projection import project
+from rbdae.study.executor import progress_bar
+
+
+def compile_kernels(*, progress: bool = False) -> None:
+    """Compile every kernel that is not in the cache on disk, on all cores; worth it before a study by processes."""
+    missing = list(dict.fromkeys(name for entry in entries() for name in entry.missing(None)))
+    with progress_bar(len(missing), "kernels" if progress else "") as advance:
+        wait_for(missing, advance)
+    for entry in entries():
+        if entry.missing(None):
+            entry.compiled()
+
+
+def entries() -> list[Entry]:
+    """All kernels that Python calls."""
+    found = [project, outputs.natural, outputs.constraints]
+    for form in (*FORMULATIONS.values(), *GAUGED.values()):
+        found += [form.rhs, form.residual, form.jacobian]
+        if form.rhs_jacobian is not None:
+            found.append(form.rhs_jacobian)
+    return list(dict.fromkeys(found))
+
+
+__all__ = ["compile_kernels", "entries"]
