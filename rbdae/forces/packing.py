@@ -12,7 +12,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import like
 from rbdae.compiler.user_functions import Foreign
 from rbdae.forces.element import Element, UserElement
-from rbdae.kernels import memory as kb
+from rbdae.kernels import records as kb
 
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 

@@ -11,7 +11,7 @@ With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-p
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit, stage
-from rbdae.kernels.bodies.dynamics import dynamics_tangent, forces
+from rbdae.kernels.bodies.dynamics import apply_mass, dynamics_tangent, forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_positions, gather_velocities
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_tangent
 from rbdae.kernels.bodies.natural import (
@@ -24,17 +24,16 @@ from rbdae.kernels.bodies.natural import (
     velocity_basis,
 )
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import (
-    clear_dropped,
-    gradients,
-    primitive_forces,
-    primitive_vectors,
-    put_primitive_stiffness,
-)
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.hessians import put_primitive_stiffness
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
 from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
-from rbdae.kernels.linear.saddle import apply_mass, factorise, solve_saddle, solve_saddle_wide
-from rbdae.kernels.memory import STRIDED, bodies, head, states, vectors, wide
+from rbdae.kernels.linear.saddle import factorise, solve_saddle
+from rbdae.kernels.linear.saddle_wide import solve_saddle_wide
+from rbdae.kernels.memory import bodies, head, states, vectors, wide
+from rbdae.kernels.records import STRIDED
 from rbdae.kernels.scatter import open_sink_above, put_identity, set_block, sink_to_wide
 
 

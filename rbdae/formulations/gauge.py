@@ -20,10 +20,12 @@ from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, put_rate_tangent
 from rbdae.kernels.bodies.natural import accelerate, accelerate_tangent, move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors, put_primitive_stiffness
+from rbdae.kernels.constraints.hessians import put_primitive_stiffness
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
 from rbdae.kernels.memory import bodies, head, states, tangent, tree, vectors
-from rbdae.kernels.null_space.loops import (
+from rbdae.kernels.null_space.spherical_trees import reduce_tangent
+from rbdae.kernels.null_space.square_system import (
     accelerations_from_nu,
     gauge_tangents,
     null_space_columns,
@@ -34,7 +36,6 @@ from rbdae.kernels.null_space.loops import (
     solve_transposed,
     velocities_from_nu,
 )
-from rbdae.kernels.null_space.spherical_trees import reduce_tangent
 from rbdae.kernels.outputs import position_rows, put_position_rows
 from rbdae.kernels.scatter import open_sink, put_block, put_identity, sink_to_wide
 

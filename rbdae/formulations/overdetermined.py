@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry
 from rbdae.formulations.absolute import fill_jacobian, fill_residual
-from rbdae.kernels.constraints.primitives import dropped_residual, put_dropped
+from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
 from rbdae.kernels.memory import head
 

@@ -19,15 +19,10 @@ from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tang
 from rbdae.kernels.bodies.natural import move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections, put_corrections
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import (
-    dropped_residual,
-    gradients,
-    primitive_forces,
-    primitive_vectors,
-    put_dropped,
-    put_primitive_columns,
-    put_primitive_stiffness,
-)
+from rbdae.kernels.constraints.gradients import gradients, put_primitive_columns
+from rbdae.kernels.constraints.hessians import put_primitive_stiffness
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
 from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
 from rbdae.kernels.memory import head, vectors

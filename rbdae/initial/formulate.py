@@ -15,8 +15,8 @@ from rbdae.compiler.ahead import expect
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.initial.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.initial.assembly import report as what_moved
-from rbdae.kernels import memory as kb
 from rbdae.kernels import outputs
+from rbdae.kernels import records as kb
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.projection import project
 from rbdae.multibody.constraint_matrix import SINGULAR, combine, gradient, nearly_redundant, redundant_rows

@@ -10,8 +10,10 @@ from rbdae.compiler.jit import address, entry
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import gradients, primitive_vectors
-from rbdae.kernels.linear.saddle import LEFT_OUT, factorise
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.primitives import primitive_vectors
+from rbdae.kernels.linear.saddle import factorise
+from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import factor, head
 
 
@@ -30,7 +32,7 @@ def volume(m, t, y, out):
     D = factor(m)[1]
     total = 0.0
     for i in range(h.n_rows):
-        if 0.0 < D[i] < LEFT_OUT:
+        if 0.0 < D[i] < SUSPENDED:
             total += 0.5 * log(D[i])
         else:
             total = -np.inf

@@ -7,16 +7,14 @@ from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import (
-    clear_dropped,
-    primitive_residual,
-    primitive_vectors,
-    put_primitive_rows,
-)
+from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
+from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import ANGULAR, BY_TREE, bodies, head, states, tangent, vectors
-from rbdae.kernels.null_space.loops import velocities_from_nu
+from rbdae.kernels.memory import bodies, head, states, tangent, vectors
 from rbdae.kernels.null_space.spherical_trees import chain_velocities, from_nu
+from rbdae.kernels.null_space.square_system import velocities_from_nu
+from rbdae.kernels.records import ANGULAR, BY_TREE
 from rbdae.kernels.scatter import put_block
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, rate
 

@@ -20,18 +20,17 @@ from math import sqrt
 import numpy as np
 
 from rbdae.compiler.jit import ENABLED, address, entry, jit, stage, vector_at
+from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitives import (
-    clear_dropped,
-    gradients,
-    primitive_residual,
-    primitive_vectors,
-    subtract_moving_rates,
-)
-from rbdae.kernels.linear.saddle import LEFT_OUT, apply_mass, factorise, solve_saddle
-from rbdae.kernels.memory import ANGULAR, bodies, factor, head, primitives, states, vectors
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors, subtract_moving_rates
+from rbdae.kernels.constraints.redundant_rows import clear_dropped
+from rbdae.kernels.linear.saddle import factorise, solve_saddle
+from rbdae.kernels.linear.schur import SUSPENDED
+from rbdae.kernels.memory import bodies, factor, head, primitives, states, vectors
 from rbdae.kernels.outputs import locate, n_chart, violations
+from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, euler_map, rate
 
 if not ENABLED:
@@ -116,7 +115,7 @@ def _largest_that_counts(m, x):
     t = 0.0
     for n in range(head(m).n_primitives):
         for k in range(C[n].n):
-            if abs(D[C[n].slot[k]]) < LEFT_OUT:
+            if abs(D[C[n].slot[k]]) < SUSPENDED:
                 t = max(t, abs(x[C[n].row + k]))
                 if np.isnan(x[C[n].row + k]):
                     return x[C[n].row + k]

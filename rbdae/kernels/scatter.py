@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae.compiler.jit import address, jit, matrix_at, stage
-from rbdae.kernels.memory import COLUMNS, RECORD, STRIDED, aim_sink, aim_sink_at_wide, blocks, head, sink, starts
+from rbdae.kernels.memory import aim_sink, aim_sink_at_wide, blocks, head, sink, starts
+from rbdae.kernels.records import COLUMNS, RECORD, STRIDED
 
 
 @jit

@@ -18,7 +18,7 @@ from rbdae.forces.element import Element, PointSpring, UserElement
 from rbdae.forces.packing import Packed, pack
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.kernels.memory import BODY, BUSHING, DRIVE, PRIMITIVE
+from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.system import System
 

@@ -12,8 +12,9 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import ENABLED, Entry, Features
 from rbdae.compiler.user_functions import raise_pending
-from rbdae.kernels import memory as kb
-from rbdae.kernels.linear.saddle import LEFT_OUT
+from rbdae.kernels import records as kb
+from rbdae.kernels.linear.schur import SUSPENDED
+from rbdae.kernels.memory import Parts
 from rbdae.multibody.graph import eliminate
 from rbdae.multibody.model import Model
 from rbdae.multibody.tree_velocities import Branch
@@ -130,7 +131,7 @@ class Workspace:
         self.settings = settings
         self._scalar = scalar
         self._arrays: dict[str, Any] = {}
-        self._parts: kb.Parts | None = None
+        self._parts: Parts | None = None
         self._has_wide = False
         self.dropped = settings.dropped
         n = model.n
@@ -332,7 +333,7 @@ class Workspace:
             return int(self.head.ctypes.data)
         if self._parts is None:
             arrays = {name: _viewed(array) for name, array in self._arrays.items()}
-            self._parts = kb.Parts(head=self.head.view(np.recarray)[0], **arrays)
+            self._parts = Parts(head=self.head.view(np.recarray)[0], **arrays)
         return self._parts
 
     @property
@@ -405,7 +406,7 @@ class Workspace:
     @property
     def left_out(self) -> int:
         """How many equations the last factorisation has left out for the moment."""
-        return int(np.count_nonzero(self.pivots >= LEFT_OUT))
+        return int(np.count_nonzero(self.pivots >= SUSPENDED))
 
     @property
     def smallest(self) -> Vec:

@@ -16,7 +16,7 @@ from rbdae.formulations import gauge as gauge_kernels
 from rbdae.formulations.base import Formulation, Kind
 from rbdae.initial.assembly import Assembly
 from rbdae.kernels import outputs
-from rbdae.kernels.linear.saddle import LEFT_OUT
+from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.log_determinant import volume as volume_kernel
 from rbdae.kernels.projection import project as project_kernel
 from rbdae.multibody.constraint_matrix import SINGULAR, gradient, minimum_norm, redundant_rows
@@ -232,7 +232,7 @@ class Problem:
         def kernel(time: float, row: Vec, out: Vec) -> None:
             self._explicit_kernel(time, row, np.empty(n))
             found = self._workspace.pivots[kept]
-            out[:] = np.where(found >= LEFT_OUT, 0.0, found / least[kept])
+            out[:] = np.where(found >= SUSPENDED, 0.0, found / least[kept])
 
         return self._each(kernel, t, y, int(np.count_nonzero(kept)))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.forces.packing import potential as potential_of
-from rbdae.kernels.memory import ANGULAR, DIRECTOR_RATE
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.multibody.constraint_matrix import coefficients, combine
 from rbdae.multibody.model import Model
 from rbdae.multibody.workspace import Settings

@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.kernels import memory as kb
+from rbdae.kernels import records as kb
 from rbdae.rotations.charts import DIRECTORS, EULER_313, QUATERNION
 
 # below this |sin theta_2| the kinematic matrix of the Euler angles has lost six digits

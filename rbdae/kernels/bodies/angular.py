@@ -52,3 +52,12 @@ def dynamics_tangent(m, b, c):
 @stage("iiii", "angular")
 def add_spin_columns_at(D_at, om_at, n, out_at):
     add_spin_columns(matrix_at(D_at, 9), vector_at(om_at), n, matrix_at(out_at, 9))
+
+
+@stage("iiii", "angular")
+def mass(m, b, v_at, out_at):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    J = bodies(m)[b].inertia
+    for k in range(3):
+        out[k] = J[k, 0] * v[0] + J[k, 1] * v[1] + J[k, 2] * v[2]

@@ -172,3 +172,13 @@ def bilinear_matrix(X_at, scale, T_at):
         T[5, n] = 0.0
         T[5, n + 1] = e
         T[5, n + 2] = b
+
+
+@stage("iiii", "director-rate")
+def mass(m, b, v_at, out_at):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    E = bodies(m)[b].euler
+    for j in range(3):
+        for k in range(3):
+            out[3 * j + k] = E[j, 0] * v[k] + E[j, 1] * v[3 + k] + E[j, 2] * v[6 + k]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, stage, vector_at
+from rbdae.compiler.jit import address, jit, stage, vector_at
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
-from rbdae.kernels.memory import ANGULAR, QUATERNION_RATE, bodies, head, states, tangent, vectors
+from rbdae.kernels.memory import bodies, head, states, tangent, vectors
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import put_block, put_identity
 
 
@@ -103,3 +104,16 @@ def dynamics_tangent(m, row, c):
                 put_identity(m, r, v, 9, c)
             else:
                 director_rates.put_mass(m, r, v, address(o.euler), c)
+
+
+@jit
+def apply_mass(m, b, v, out):
+    """out = M v for the rotational velocities of one body, the mass on its tangent space included (momenta: its
+    closed inverse inverted, 4 Q J4 Q^T / |q|^4)."""
+    kind = head(m).kind
+    if kind == ANGULAR:
+        angular.mass(m, b, address(v), address(out))
+    elif kind == QUATERNION_RATE:
+        quaternion_rates.mass(m, b, address(v), address(out))
+    else:
+        director_rates.mass(m, b, address(v), address(out))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rbdae.compiler.jit import address, stage, vector_at
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states, tangent
+from rbdae.kernels.memory import bodies, head, states, tangent
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.kernels.scatter import put, put_transposed
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import address, jit, stage, vector_at
 from rbdae.kernels.bodies import director_rates
-from rbdae.kernels.memory import ANGULAR, QUATERNION_RATE, bodies, head, states, tangent
+from rbdae.kernels.memory import bodies, head, states, tangent
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import put_block, put_identity
 from rbdae.rotations.charts import rate, rate_tangents
 

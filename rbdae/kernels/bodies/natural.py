@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import address, stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
-from rbdae.kernels.memory import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, bodies, head, states
+from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.rotations.charts import DIRECTORS, add_spin, director_tangents, rotation, rotation_tangent, spin
 
 

@@ -281,3 +281,20 @@ def _clear4(A):
     for i in range(4):
         for j in range(4):
             A[i, j] = 0.0
+
+
+@stage("iiii", "quaternion-rate")
+def mass(m, b, v_at, out_at):
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    t = 4.0 + 0.0 * s.a[0]
+    if head(m).momenta == 1:
+        n = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
+        t = 4.0 / (n * n)
+    conjugate_product(s.a, v, s.s)
+    extended(o.radial, o.inertia, s.s, s.s)
+    for k in range(4):
+        out[k] = 0.0
+    add_product(s.a, s.s, t, out)

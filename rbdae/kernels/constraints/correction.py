@@ -13,14 +13,11 @@ from __future__ import annotations
 from rbdae.compiler.jit import address, jit, stage, vector_at
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
-from rbdae.kernels.constraints.primitives import (
-    add_natural,
-    chart_tangents,
-    put_gradient_columns,
-    put_hessian,
-    put_primitive_columns,
-)
-from rbdae.kernels.memory import ANGULAR, QUATERNION_RATE, bodies, head, primitives, rows, states, tangent, vectors
+from rbdae.kernels.constraints.gradients import put_gradient_columns, put_primitive_columns
+from rbdae.kernels.constraints.hessians import chart_tangents, put_hessian
+from rbdae.kernels.constraints.primitives import add_natural
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import put_block, put_transposed
 from rbdae.rotations.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
 

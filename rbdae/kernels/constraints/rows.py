@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import address, jit, stage, vector_at
 from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
-from rbdae.kernels.constraints.primitives import primitive_residual, put_primitive_rows
+from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
+from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.memory import head, vectors
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import jit
 from rbdae.kernels.forces.bushings import bushing_forces, put_bushing_tangents
-from rbdae.kernels.forces.elements import element_forces, put_element_tangents
+from rbdae.kernels.forces.element_tangents import put_element_tangents
+from rbdae.kernels.forces.elements import element_forces
 
 
 @jit

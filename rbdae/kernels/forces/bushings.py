@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import put_velocity
-from rbdae.kernels.constraints.primitives import _combine, add_natural, columns_of
+from rbdae.kernels.constraints.gradients import columns_of
+from rbdae.kernels.constraints.primitives import add_natural, combine
 from rbdae.kernels.memory import bodies, bushings, head, states, tangent
 from rbdae.kernels.scatter import put_block
 
@@ -20,11 +21,11 @@ def bushing_forces(m):
         s2 = S[e.body[1]]
         P = s1.s
         F = s1.t
-        _combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
+        combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
         for k in range(3):
             F[k] = e.stiffness[k, 0] * P[0] + e.stiffness[k, 1] * P[1] + e.stiffness[k, 2] * P[2]
         if e.damped == 1:
-            _combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
+            combine(e.A, s1.xd, s1.dd, s2.xd, s2.dd, P)
             for k in range(3):
                 F[k] += e.damping[k, 0] * P[0] + e.damping[k, 1] * P[1] + e.damping[k, 2] * P[2]
         add_natural(e.A, F, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)

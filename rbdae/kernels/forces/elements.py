@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from rbdae.compiler.jit import ENABLED, call_foreign, jit, stage
-from rbdae.kernels.bodies.chain_rule import put_velocity
-from rbdae.kernels.memory import ANGLE, DIRECTOR_RATE, ROOT, USER, bodies, elements, entries, fold, head, states
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.memory import elements, entries, fold, head, states
+from rbdae.kernels.records import ANGLE, ROOT, USER
 
 _TURN = 2.0 * pi
 
@@ -59,7 +58,7 @@ else:
 
 
 @stage("ii", "elements")
-def _gather(m, i):
+def gather(m, i):
     """Z and Zdot of one element."""
     e = elements(m)[i]
     Z = fold(m).Z
@@ -75,9 +74,9 @@ def _gather(m, i):
 
 
 @stage("ii", "elements")
-def _forms(m, i):
+def forms(m, i):
     """q, g and r of one element."""
-    _gather(m, i)
+    gather(m, i)
     e = elements(m)[i]
     c = fold(m)
     Z = c.Z
@@ -101,7 +100,7 @@ def _forms(m, i):
 
 
 @stage("ii", "elements")
-def _law(m, i):
+def law(m, i):
     """s with J and (for one displacement) X = d2s/dq2; f and w."""
     e = elements(m)[i]
     c = fold(m)
@@ -156,8 +155,8 @@ def element_forces(m):
         if e.shaping == USER:
             _user_forces(m, i)
         else:
-            _forms(m, i)
-            _law(m, i)
+            forms(m, i)
+            law(m, i)
             for k in range(24):
                 F[k] = 0.0
                 for a in range(e.forms):
@@ -173,148 +172,6 @@ def element_forces(m):
 
 @stage("ii", "user-forces")
 def _user_forces(m, i):
-    _gather(m, i)
+    gather(m, i)
     c = fold(m)
     call_foreign(elements(m)[i].force, head(m).time, c.Z, c.F)
-
-
-@stage("ii", "user-forces")
-def _user_tangents(m, i):
-    _gather(m, i)
-    c = fold(m)
-    call_foreign(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
-    for k in range(24):
-        for j in range(24):
-            c.K[k, j] = c.user[24 * k + j]
-            c.D[k, j] = c.user[576 + 24 * k + j]
-
-
-@stage("ii", "elements")
-def _form_tangents(m, i):
-    """K = dF/dZ and D = dF/dZdot."""
-    _forms(m, i)
-    _law(m, i)
-    e = elements(m)[i]
-    c = fold(m)
-    p = e.forms
-    n = 1 if e.shaping == ANGLE else p
-    for a in range(p):
-        for b in range(p):
-            x = c.f[0] * c.X[a, b]
-            for k in range(p):
-                x += c.J[0, a] * e.damping[0, 0] * c.X[b, k] * c.r[k]
-            d = 0.0
-            for k in range(n):
-                for l in range(n):
-                    x += c.J[k, a] * e.stiffness[k, l] * c.J[l, b]
-                    d += c.J[k, a] * e.damping[k, l] * c.J[l, b]
-            c.C[a, b] = x
-            c.E[a, b] = d
-        for k in range(24):
-            c.h[a, k] = 0.0
-    for k in range(24):
-        for j in range(24):
-            c.K[k, j] = 0.0
-            c.D[k, j] = 0.0
-    T = entries(m)
-    for k in range(e.first, e.last):
-        t = T[k]
-        if t.j >= 0:
-            c.K[t.i, t.j] -= c.w[t.form] * t.value
-            c.h[t.form, t.j] += t.value * c.Z[24 + t.i]
-    for a in range(p):
-        for j in range(24):
-            c.y[j] = 0.0
-            c.z[j] = 0.0
-            for b in range(p):
-                c.y[j] += c.C[a, b] * c.g[b, j] + c.E[a, b] * c.h[b, j]
-                c.z[j] += c.E[a, b] * c.g[b, j]
-        for k in range(24):
-            g = c.g[a, k]
-            for j in range(24):
-                c.K[k, j] -= g * c.y[j]
-                c.D[k, j] -= g * c.z[j]
-
-
-@stage("ii", "elements")
-def put_element_tangents(m, row):
-    """-d(forces)/d(q, v) of all elements in the rows of the dynamics."""
-    C = elements(m)
-    B = bodies(m)
-    for i in range(head(m).n_elements):
-        e = C[i]
-        if e.tangent == 0:
-            continue
-        if e.shaping == USER:
-            _user_tangents(m, i)
-        else:
-            _form_tangents(m, i)
-        for s1 in range(2):
-            if B[e.body[s1]].fixed == 1:
-                continue
-            for s2 in range(2):
-                if B[e.body[s2]].fixed == 0:
-                    _put_side(m, row, i, s1, s2)
-
-
-@stage("iiiii", "elements")
-def _put_side(m, row, i, s1, s2):
-    """-(I, B1)^T K (I, D0), and with the damping D1, in the columns of q of the body of side 2; -(I, B1)^T D (I, B) in
-    those of its velocities. Without x where the body or the element has none."""
-    h = head(m)
-    e = elements(m)[i]
-    c = fold(m)
-    b1 = e.body[s1]
-    b2 = e.body[s2]
-    o1 = bodies(m)[b1]
-    o2 = bodies(m)[b2]
-    s = states(m)[b2]
-    t1 = o1.nt if e.start == 0 else 0
-    t2 = o2.nt if e.start == 0 else 0
-    r = row + o1.iv + o1.nt - t1
-    moved = e.damped == 1 and h.kind != DIRECTOR_RATE
-    for k in range(3 - t1, 12):
-        K = c.K[12 * s1 + k]
-        D = c.D[12 * s1 + k]
-        for j in range(t2):
-            c.Y[k, j] = K[12 * s2 + j]
-        for j in range(o2.na):
-            y = 0.0 * K[0]
-            for l in range(9):
-                y += K[12 * s2 + 3 + l] * s.D0[l, j]
-            if moved:
-                for l in range(9):
-                    y += D[12 * s2 + 3 + l] * s.D1[l, j]
-            c.Y[k, t2 + j] = y
-    _pull_back(m, b1, t1, t2 + o2.na)
-    put_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + o1.nr, t2 + o2.na, -1.0)
-    if e.damped == 0:
-        return
-    for k in range(3 - t1, 12):
-        D = c.D[12 * s1 + k]
-        for j in range(3):
-            c.Y[k, j] = D[12 * s2 + j]
-        for j in range(o2.nr):
-            y = 0.0 * D[0]
-            for l in range(9):
-                y += D[12 * s2 + 3 + l] * s.B[l, j]
-            c.Y[k, 3 + j] = y
-    _pull_back(m, b1, t1, 3 + o2.nr)
-    if t1 == 3:
-        put_velocity(m, b2, r, c.W[:3, :3], c.W[:3, 3:], 3, -1.0)
-    put_velocity(m, b2, r + t1, c.W[t1:, :3], c.W[t1:, 3:], o1.nr, -1.0)
-
-
-@stage("iiii", "elements")
-def _pull_back(m, b, t, n):
-    """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0."""
-    c = fold(m)
-    B = states(m)[b].B
-    for j in range(n):
-        for k in range(t):
-            c.W[k, j] = c.Y[k, j]
-        for k in range(bodies(m)[b].nr):
-            y = 0.0 * c.Y[3, j]
-            for l in range(9):
-                y += B[l, k] * c.Y[3 + l, j]
-            c.W[t + k, j] = y

@@ -1,0 +1,121 @@
+"""The gradients of the primitive constraints with respect to (xdot, w) of their bodies, and G^T in the Jacobian."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.constraints.redundant_rows import drop_gradient
+from rbdae.kernels.memory import bodies, head, primitives, rows, states
+from rbdae.kernels.records import DIRECTOR_RATE
+from rbdae.kernels.scatter import put, put_transposed
+
+
+@jit
+def columns_of(kind, c, side, D, n, out):
+    """out[:, :n] = sum_i c_i D[3 i:3 i + 3, :n] over the directors of one side."""
+    j = 4 * side
+    if kind == DIRECTOR_RATE:
+        for k in range(3):
+            for i in range(9):
+                out[k, i] = 0.0
+        for i in range(3):
+            for k in range(3):
+                out[k, 3 * i + k] = c[j + 1 + i]
+    else:
+        a = c[j + 1]
+        b = c[j + 2]
+        e = c[j + 3]
+        for k in range(3):
+            for i in range(n):
+                out[k, i] = a * D[k, i] + b * D[3 + k, i] + e * D[6 + k, i]
+
+
+@jit
+def zero(T, n, rows_):
+    for k in range(rows_):
+        for i in range(n):
+            T[k, i] = 0.0
+
+
+@jit
+def add_times(f, T, n, scale, out):
+    """out[0, :n] += scale f^T T."""
+    for i in range(n):
+        out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
+
+
+@stage("i", "joints")
+def gradients(m):
+    """G with respect to (xdot, w): Gx, Gw of both sides; needs B of the bodies and P, Q."""
+    h = head(m)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            if B[b].fixed == 1:
+                continue
+            n = B[b].nr
+            if p.linear == 1:
+                columns_of(h.kind, p.A, side, S[b].B, n, r.Gw[side])
+                for k in range(3):
+                    for j in range(3):
+                        r.Gx[side, k, j] = 0.0
+                    r.Gx[side, k, k] = p.A[4 * side]
+            else:
+                _bilinear_gradient(m, i, side)
+            if p.whole == 0:
+                drop_gradient(m, i, side)
+
+
+@stage("iii", "bilinear")
+def _bilinear_gradient(m, i, side):
+    """scale (Q^T dP + P^T dQ)."""
+    kind = head(m).kind
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    b = p.body[side]
+    n = bodies(m)[b].nr
+    D = states(m)[b].B
+    columns_of(kind, p.A, side, D, n, r.Pw[side])
+    columns_of(kind, p.B, side, D, n, r.Qw[side])
+    for k in range(3):
+        r.Gx[side, 0, k] = p.scale * (p.A[4 * side] * r.Q[k] + p.B[4 * side] * r.P[k])
+    zero(r.Gw[side], n, 1)
+    add_times(r.Q, r.Pw[side], n, p.scale, r.Gw[side])
+    add_times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
+
+
+@stage("iiif", "joints")
+def put_primitive_columns(m, row, column, scale):
+    """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            o = B[p.body[side]]
+            if o.fixed == 1:
+                continue
+            n = row + o.iv
+            if o.nt == 3:
+                put_gradient_columns(m, i, side, n, column + p.row, scale)
+                n += 3
+            put_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
+
+
+@jit
+def put_gradient_columns(m, i, side, row, column, scale):
+    """scale Gx^T of one side."""
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    if p.linear == 1:
+        for k in range(3):
+            put(m, row + k, column + k, scale * r.Gx[side, k, k])
+    else:
+        put_transposed(m, row, column, r.Gx[side], 3, 1, scale)

@@ -1,0 +1,73 @@
+"""Joint equations that are dropped because they follow from the others: their gradient counts as zero, their
+multiplier is zero.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import stage, vector_at
+from rbdae.kernels.memory import head, primitives, rows, tangent
+from rbdae.kernels.scatter import put
+
+
+@stage("iii", "redundant")
+def drop_gradient(m, i, side):
+    """The gradients of the equations that are left out as redundant become zero."""
+    p = primitives(m)[i]
+    r = rows(m)[i]
+    for k in range(p.n):
+        if p.keep[k] == 0:
+            for j in range(3):
+                r.Gx[side, k, j] = 0.0
+            for j in range(9):
+                r.Gw[side, k, j] = 0.0
+
+
+@stage("iii", "redundant")
+def drop_tangent(m, i, side):
+    """Likewise their tangents."""
+    p = primitives(m)[i]
+    c = tangent(m)
+    for k in range(p.n):
+        if p.keep[k] == 0:
+            for j in range(3):
+                c.Cx[side, k, j] = 0.0
+                c.Cu[side, k, j] = 0.0
+            for j in range(9):
+                c.Ca[side, k, j] = 0.0
+                c.Cw[side, k, j] = 0.0
+
+
+@stage("iii", "redundant")
+def clear_dropped(m, out_at, row):
+    """Zero in the rows of the equations that are left out."""
+    out = vector_at(out_at)
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                out[row + p.row + k] = 0.0
+
+
+@stage("iiiii", "redundant")
+def dropped_residual(m, out_at, row, y_at, column):
+    """The multipliers of the equations that are left out are zero: their rows of the residual."""
+    out = vector_at(out_at)
+    y = vector_at(y_at)
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                out[row + p.row + k] = y[column + p.row + k]
+
+
+@stage("iiif", "redundant")
+def put_dropped(m, row, column, scale):
+    """The tangent of `dropped_residual`."""
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                put(m, row + p.row + k, column + p.row + k, scale)

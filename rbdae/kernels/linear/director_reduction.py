@@ -1,0 +1,201 @@
+"""A body with director rates: its velocities without the internal constraints, and the way back.
+
+See `rbdae.kernels.linear.saddle`.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.kernels.linear.small import inverse3, product_transposed
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors, wide
+from rbdae.kernels.row_operations import add_three, set_by_three
+
+
+@stage("ii", "director-rate")
+def reduce(m, b):
+    scratch = tangent(m)
+    s = states(m)[b]
+    # C = D^-T: the inverse of the matrix whose rows are the directors
+    for i in range(3):
+        for j in range(3):
+            scratch.T1[i, j] = s.a[3 * i + j]
+    inverse3(scratch.T1, s.C)
+    for i in range(3):
+        x = s.C[0, i]
+        y = s.C[1, i]
+        z = s.C[2, i]
+        s.N[3 * i, 0] = 0.0
+        s.N[3 * i + 1, 0] = -z
+        s.N[3 * i + 2, 0] = y
+        s.N[3 * i, 1] = z
+        s.N[3 * i + 1, 1] = 0.0
+        s.N[3 * i + 2, 1] = -x
+        s.N[3 * i, 2] = -y
+        s.N[3 * i + 1, 2] = x
+        s.N[3 * i + 2, 2] = 0.0
+    E = bodies(m)[b].euler
+    for i in range(3):
+        for j in range(3):
+            scratch.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
+    for i in range(3):
+        for j in range(3):
+            scratch.T1[i, j] = -(
+                scratch.T2[i, 0] * s.C[j, 0] + scratch.T2[i, 1] * s.C[j, 1] + scratch.T2[i, 2] * s.C[j, 2]
+            )
+    t = -(scratch.T1[0, 0] + scratch.T1[1, 1] + scratch.T1[2, 2])
+    for i in range(3):
+        scratch.T1[i, i] += t
+    inverse3(scratch.T1, s.Ji)
+
+
+@stage("iiiii", "director-rate")
+def particular(m, b, s_at, il, out_at):
+    s_int = vector_at(s_at)
+    out = vector_at(out_at)
+    s = states(m)[b]
+    h0 = s_int[il]
+    h1 = s_int[il + 1]
+    h2 = s_int[il + 2]
+    h3 = 0.5 * s_int[il + 3]
+    h4 = 0.5 * s_int[il + 4]
+    h5 = 0.5 * s_int[il + 5]
+    for i in range(3):
+        x = s.C[0, i]
+        y = s.C[1, i]
+        z = s.C[2, i]
+        out[3 * i] = h0 * x + h3 * y + h4 * z
+        out[3 * i + 1] = h3 * x + h1 * y + h5 * z
+        out[3 * i + 2] = h4 * x + h5 * y + h2 * z
+
+
+@stage("ii", "director-rate")
+def multipliers(m, b):
+    scratch = tangent(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    la = vectors(m)[0]
+    F = vectors(m)[5]
+    i = o.iv + o.nt
+    for k in range(3):
+        for l in range(3):
+            scratch.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
+    la[o.il] = scratch.T1[0, 0]
+    la[o.il + 1] = scratch.T1[1, 1]
+    la[o.il + 2] = scratch.T1[2, 2]
+    la[o.il + 3] = 0.5 * (scratch.T1[0, 1] + scratch.T1[1, 0])
+    la[o.il + 4] = 0.5 * (scratch.T1[0, 2] + scratch.T1[2, 0])
+    la[o.il + 5] = 0.5 * (scratch.T1[1, 2] + scratch.T1[2, 1])
+
+
+@stage("ii", "director-rate")
+def solve_wide(m, b):
+    """beta to the first three of the rows of f."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    W = wide(m)
+    X = vectors(m)[1:4]
+    nc = h.n_wide
+    i = o.iv + o.nt
+    j = h.n_v + o.il
+    _maps(m, b)
+    # one row after the other, so that none waits for its own last sum
+    for l in range(3):
+        set_by_three(X[l], W, i, nc, s.Ri[l])
+    for k in range(3, 9, 3):
+        for l in range(3):
+            add_three(X[l], W, i + k, nc, s.Ri[l, k : k + 3])
+    for k in range(0, 6, 3):
+        for l in range(3):
+            add_three(X[l], W, j + k, nc, s.Zi[l, k : k + 3])
+    for l in range(3):
+        for c in range(nc):
+            W[i + l, c] = X[l, c]
+
+
+@stage("ii", "director-rate")
+def _maps(m, b):
+    """Pi (see `_director_particular`), of whose rows three of the six numbers are never written and stay zero, Ri, and
+    -Zi in Zi."""
+    s = states(m)[b]
+    E = bodies(m)[b].euler
+    product_transposed(s.Ji, s.N, 9, s.Ri)
+    for i in range(3):
+        x = s.C[0, i]
+        y = s.C[1, i]
+        z = s.C[2, i]
+        s.Pi[3 * i, 0] = x
+        s.Pi[3 * i, 3] = 0.5 * y
+        s.Pi[3 * i, 4] = 0.5 * z
+        s.Pi[3 * i + 1, 3] = 0.5 * x
+        s.Pi[3 * i + 1, 1] = y
+        s.Pi[3 * i + 1, 5] = 0.5 * z
+        s.Pi[3 * i + 2, 4] = 0.5 * x
+        s.Pi[3 * i + 2, 5] = 0.5 * y
+        s.Pi[3 * i + 2, 2] = z
+    for l in range(3):
+        # Ri M in the scratch vector
+        for j in range(3):
+            for k in range(3):
+                s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
+        for k in range(6):
+            s.Zi[l, k] = 0.0
+        for i in range(3):
+            x = s.C[0, i]
+            y = s.C[1, i]
+            z = s.C[2, i]
+            a = s.t[3 * i]
+            e = s.t[3 * i + 1]
+            c = s.t[3 * i + 2]
+            s.Zi[l, 0] -= a * x
+            s.Zi[l, 1] -= e * y
+            s.Zi[l, 2] -= c * z
+            s.Zi[l, 3] -= 0.5 * (a * y + e * x)
+            s.Zi[l, 4] -= 0.5 * (a * z + c * x)
+            s.Zi[l, 5] -= 0.5 * (e * z + c * y)
+
+
+@stage("iiii", "joints director-rate")
+def gradient(m, b, n, side):
+    """GP = Gw Pi of one side of a primitive; Pi has three of six numbers in each row."""
+    C = states(m)[b].C
+    r = rows(m)[n]
+    GP = tangent(m).GP
+    for k in range(primitives(m)[n].n):
+        g = r.Gw[side, k]
+        for i in range(3):
+            x = g[i] * C[0, 0] + g[3 + i] * C[0, 1] + g[6 + i] * C[0, 2]
+            y = g[i] * C[1, 0] + g[3 + i] * C[1, 1] + g[6 + i] * C[1, 2]
+            z = g[i] * C[2, 0] + g[3 + i] * C[2, 1] + g[6 + i] * C[2, 2]
+            GP[k, i] = x if i == 0 else (y if i == 1 else z)
+            if i == 0:
+                GP[k, 3] = 0.5 * y
+                GP[k, 4] = 0.5 * z
+            elif i == 1:
+                GP[k, 3] += 0.5 * x
+                GP[k, 5] = 0.5 * z
+            else:
+                GP[k, 4] += 0.5 * x
+                GP[k, 5] += 0.5 * y
+
+
+@stage("ii", "director-rate momenta")
+def momentum_maps(m, b):
+    """M N and M Pi in place of N and Pi."""
+    s = states(m)[b]
+    E = bodies(m)[b].euler
+    _euler_columns(E, s.N, 3)
+    _euler_columns(E, s.Pi, 6)
+
+
+@jit
+def _euler_columns(E, A, n):
+    """M A in place of A, M having the Euler tensor for each component of the directors."""
+    for k in range(3):
+        for c in range(n):
+            x = A[k, c]
+            y = A[3 + k, c]
+            z = A[6 + k, c]
+            A[k, c] = E[0, 0] * x + E[0, 1] * y + E[0, 2] * z
+            A[3 + k, c] = E[1, 0] * x + E[1, 1] * y + E[1, 2] * z
+            A[6 + k, c] = E[2, 0] * x + E[2, 1] * y + E[2, 2] * z

@@ -1,0 +1,135 @@
+"""The saddle-point system for many right-hand sides at once: the columns of the scratch matrix."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear import director_reduction, quaternion_reduction
+from rbdae.kernels.linear.schur import solve_schur_wide
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, wide
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
+from rbdae.kernels.row_operations import add_any_three, add_row, add_three, mix_three, scale_row, set_by_three
+
+
+@stage("i")
+def solve_saddle_wide(m):
+    """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns, or M vdot
+    with momenta; the rows hold f (nv) and s (nla) before. Row operations over contiguous columns, the zeros at their
+    end included."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    W = wide(m)
+    nc = h.n_wide
+    for b in range(h.n_bodies):
+        o = B[b]
+        if o.nt == 3:
+            for k in range(3):
+                scale_row(W, o.iv + k, nc, 1.0 / o.mass)
+        if h.kind == ANGULAR:
+            mix_three(W, o.iv + o.nt, nc, S[b].Ji)
+        elif h.kind == QUATERNION_RATE:
+            quaternion_reduction.solve_wide(m, b)
+        else:
+            director_reduction.solve_wide(m, b)
+    if h.n_rows > 0:
+        _solve_joints_wide(m)
+    if h.kind == ANGULAR:
+        return
+    for b in range(h.n_bodies):
+        o = B[b]
+        if h.momenta == 1:
+            if o.nt == 3:
+                for k in range(3):
+                    scale_row(W, o.iv + k, nc, o.mass)
+            if h.kind == QUATERNION_RATE:
+                quaternion_reduction.momentum_maps(m, b)
+            else:
+                director_reduction.momentum_maps(m, b)
+        _finish_body_wide(m, b)
+
+
+@stage("i", "joints")
+def _solve_joints_wide(m):
+    h = head(m)
+    B = bodies(m)
+    C = primitives(m)
+    R = rows(m)
+    GP = tangent(m).GP
+    W = wide(m)
+    nc = h.n_wide
+    nv = h.n_v
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for k in range(p.n):
+            scale_row(W, nv + p.row + k, nc, -1.0)
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            if h.kind == QUATERNION_RATE:
+                quaternion_reduction.gradient(m, b, n, side)
+            elif h.kind == DIRECTOR_RATE:
+                director_reduction.gradient(m, b, n, side)
+            first = nv + p.row
+            if o.nt == 3:
+                for k in range(p.n):
+                    add_three(W[first + k], W, o.iv, nc, r.Gx[side, k])
+            for k in range(p.n):
+                add_three(W[first + k], W, o.iv + o.nt, nc, r.H[side, k])
+            if o.ni == 1:
+                for k in range(p.n):
+                    add_row(W, first + k, nv + o.il, nc, GP[k, 0])
+            for l in range(0, o.ni - 1, 3):
+                for k in range(p.n):
+                    add_three(W[first + k], W, nv + o.il + l, nc, GP[k, l : l + 3])
+    solve_schur_wide(m)
+    for n in range(h.n_primitives):
+        p = C[n]
+        r = R[n]
+        for side in range(2):
+            o = B[p.body[side]]
+            if o.fixed == 1:
+                continue
+            t = -1.0
+            if o.nt == 3:
+                t = -1.0 / o.mass
+            for j in range(o.nt):
+                _add_gradient(W, o.iv + j, nv + p.row, p.n, nc, t, r.Gx[side, :, j])
+            for j in range(3):
+                _add_gradient(W, o.iv + o.nt + j, nv + p.row, p.n, nc, -1.0, r.HJ[side, :, j])
+
+
+@jit
+def _add_gradient(W, i, k, n_rows, n, t, g):
+    """Row i += t (g_0 row k + ...)."""
+    if n_rows == 3:
+        add_any_three(W[i], W, k, k + 1, k + 2, n, t * g[0], t * g[1], t * g[2])
+    else:
+        for l in range(n_rows):
+            add_row(W, i, k + l, n, t * g[l])
+
+
+@stage("ii", "internal")
+def _finish_body_wide(m, b):
+    """N beta + Pi s; the rows that hold beta come last."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    W = wide(m)
+    nc = h.n_wide
+    i = o.iv + o.nt
+    j = h.n_v + o.il
+    for k in range(3, o.nr):
+        set_by_three(W[i + k], W, i, nc, s.N[k])
+    mix_three(W, i, nc, s.N)
+    if o.ni == 1:
+        for k in range(o.nr):
+            add_row(W, i + k, j, nc, s.Pi[k, 0])
+        return
+    for k in range(0, o.nr, 3):
+        # a row of H has three of the six numbers of s
+        add_any_three(W[i + k], W, j, j + 3, j + 4, nc, s.Pi[k, 0], s.Pi[k, 3], s.Pi[k, 4])
+        add_any_three(W[i + k + 1], W, j + 3, j + 1, j + 5, nc, s.Pi[k + 1, 3], s.Pi[k + 1, 1], s.Pi[k + 1, 5])
+        add_any_three(W[i + k + 2], W, j + 4, j + 5, j + 2, nc, s.Pi[k + 2, 4], s.Pi[k + 2, 5], s.Pi[k + 2, 2])

@@ -1,0 +1,187 @@
+"""The joint Schur complement S = G A G^T: its factors L D L^T over a static pattern, made once per system."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.memory import (
+    bodies,
+    column,
+    factor,
+    head,
+    pairs,
+    primitives,
+    row_start,
+    rows,
+    smallest,
+    states,
+    vectors,
+    wide,
+)
+from rbdae.kernels.records import ANGULAR
+from rbdae.kernels.row_operations import add_row, scale_row
+
+# the pivot of an equation that is left out for the moment: infinite, but with finite products
+SUSPENDED = 1e200
+
+
+@jit
+def factorise_schur(m):
+    """L and D of S; needs `gradients` and the reduced masses of the bodies. head.singular as `factorise` says."""
+    _reduce_gradients(m)
+    _assemble_schur(m)
+    _eliminate_schur(m)
+
+
+@stage("i", "joints")
+def _reduce_gradients(m):
+    """H = Gw N and H Ji of both sides."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    C = primitives(m)
+    R = rows(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            if B[b].fixed == 1:
+                continue
+            s = S[b]
+            for k in range(p.n):
+                for j in range(3):
+                    if h.kind == ANGULAR:
+                        r.H[side, k, j] = r.Gw[side, k, j]
+                    else:
+                        t = r.Gw[side, k, 0] * s.N[0, j]
+                        for l in range(1, B[b].nr):
+                            t += r.Gw[side, k, l] * s.N[l, j]
+                        r.H[side, k, j] = t
+                for j in range(3):
+                    r.HJ[side, k, j] = (
+                        r.H[side, k, 0] * s.Ji[0, j] + r.H[side, k, 1] * s.Ji[1, j] + r.H[side, k, 2] * s.Ji[2, j]
+                    )
+
+
+@stage("i", "joints")
+def _assemble_schur(m):
+    """S = G A G^T in place of L: a pair of primitives for each body that they share."""
+    h = head(m)
+    B = bodies(m)
+    C = primitives(m)
+    R = rows(m)
+    start = row_start(m)
+    L = factor(m)[0]
+    for i in range(h.n_factor):
+        L[i] = 0.0
+    P = pairs(m)
+    for n in range(h.n_pairs):
+        e = P[n]
+        r1 = R[e.first]
+        r2 = R[e.second]
+        i1 = e.first_side
+        i2 = e.second_side
+        o = B[e.body]
+        for i in range(C[e.first].n):
+            for j in range(C[e.second].n):
+                k = e.slot[i, j]
+                if k >= 0:
+                    t = (
+                        r1.HJ[i1, i, 0] * r2.H[i2, j, 0]
+                        + r1.HJ[i1, i, 1] * r2.H[i2, j, 1]
+                        + r1.HJ[i1, i, 2] * r2.H[i2, j, 2]
+                    )
+                    if o.nt == 3:
+                        t += (
+                            r1.Gx[i1, i, 0] * r2.Gx[i2, j, 0]
+                            + r1.Gx[i1, i, 1] * r2.Gx[i2, j, 1]
+                            + r1.Gx[i1, i, 2] * r2.Gx[i2, j, 2]
+                        ) / o.mass
+                    L[k] += t
+    for i in range(h.n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 0:
+                L[start[p.slot[k] + 1] - 1] = 1.0
+
+
+@stage("i", "joints")
+def _eliminate_schur(m):
+    """S = L D L^T, row by row; a pivot below its floor is that of a suspended equation."""
+    h = head(m)
+    L = factor(m)[0]
+    D = factor(m)[1]
+    least = smallest(m)
+    start = row_start(m)
+    col = column(m)
+    w = vectors(m)[4]
+    for i in range(h.n_rows):
+        w[i] = 0.0
+    for i in range(h.n_rows):
+        last = start[i + 1] - 1
+        d = L[last]
+        original = abs(d)
+        for n in range(start[i], last):
+            k = col[n]
+            t = L[n]
+            for l in range(start[k], start[k + 1] - 1):
+                t -= w[col[l]] * L[l]
+            w[k] = t
+            L[n] = t / D[k]
+            d -= L[n] * t
+        for n in range(start[i], last):
+            w[col[n]] = 0.0
+        if abs(d) < least[i]:
+            d = SUSPENDED
+        D[i] = d
+        if not abs(d) > 1e-13 * original and h.singular == 0:
+            h.singular = i + 1
+
+
+@jit
+def solve_schur(m, x):
+    """x = S^-1 x, in the permuted order of the rows."""
+    h = head(m)
+    L = factor(m)[0]
+    D = factor(m)[1]
+    start = row_start(m)
+    col = column(m)
+    for i in range(h.n_rows):
+        t = x[i]
+        for n in range(start[i], start[i + 1] - 1):
+            t -= L[n] * x[col[n]]
+        x[i] = t
+    for i in range(h.n_rows):
+        x[i] /= D[i]
+    for i in range(h.n_rows - 1, -1, -1):
+        t = x[i]
+        for n in range(start[i], start[i + 1] - 1):
+            x[col[n]] -= L[n] * t
+
+
+@jit
+def solve_schur_wide(m):
+    """The rows of the joint constraints of the scratch matrix become S^-1 times them."""
+    h = head(m)
+    L = factor(m)[0]
+    D = factor(m)[1]
+    start = row_start(m)
+    col = column(m)
+    W = wide(m)
+    nc = h.n_wide
+    where = h.n_v + h.n_internal
+    inverse = _row_of(m)
+    for i in range(h.n_rows):
+        for n in range(start[i], start[i + 1] - 1):
+            add_row(W, where + inverse[i], where + inverse[col[n]], nc, -L[n])
+    for i in range(h.n_rows):
+        scale_row(W, where + inverse[i], nc, 1.0 / D[i])
+    for i in range(h.n_rows - 1, -1, -1):
+        for n in range(start[i], start[i + 1] - 1):
+            add_row(W, where + inverse[col[n]], where + inverse[i], nc, -L[n])
+
+
+@jit
+def _row_of(m):
+    """Constraint row (counted from the first joint row) of each place in the factor."""
+    return column(m)[head(m).n_factor :]

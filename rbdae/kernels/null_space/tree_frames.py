@@ -1,0 +1,188 @@
+"""Quasi-velocities in the frames of the bodies of a tree: Sdot w, and tangents of S w."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.kernels.memory import bodies, branches, head, states, tree, vectors, wide
+from rbdae.kernels.null_space.spherical_trees import ROOT, by_quasi_velocities
+from rbdae.kernels.scatter import put_block
+
+
+@jit
+def _along(S, k, d, x):
+    """sum_j S[k, j] d_j . x over the directors, or their rates."""
+    t = 0.0 * x[0]
+    for j in range(3):
+        if S[k, j] != 0.0:
+            t += S[k, j] * (d[3 * j] * x[0] + d[3 * j + 1] * x[1] + d[3 * j + 2] * x[2])
+    return t
+
+
+@jit
+def _column(S, k, D, c, x):
+    """The same with column c of a tangent of the directors."""
+    t = 0.0 * x[0]
+    for j in range(3):
+        if S[k, j] != 0.0:
+            t += S[k, j] * (D[3 * j, c] * x[0] + D[3 * j + 1, c] * x[1] + D[3 * j + 2, c] * x[2])
+    return t
+
+
+@jit
+def _velocity_column(S, k, s, j):
+    """d(Sdot w)/dw of one quasi-velocity, entry j of (xdot, Omega)."""
+    if j < 3:
+        return S[k, 0] * s.dd[j] + S[k, 1] * s.dd[3 + j] + S[k, 2] * s.dd[6 + j]
+    return _column(S, k, s.B, j - 3, s.xd)
+
+
+@stage("ii", "branches")
+def subtract_frame_rates(m, x_at):
+    """x[nu] -= Sdot w: the frames in which nu are counted turn."""
+    x = vector_at(x_at)
+    h = head(m)
+    S = states(m)
+    first = h.n_v - h.n_nu
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = branches(m)[b]
+        if o.parent != ROOT:
+            for k in range(e.n_free):
+                x[first + o.inu + k] -= _along(e.S, k, S[b].dd, S[b].xd)
+
+
+@stage("iiii", "branches")
+def select_branch_rates(m, vd_at, out_at, row):
+    """out[row:row + nnu] = nudot = S vdot + Sdot w."""
+    vd = vector_at(vd_at)
+    out = vector_at(out_at)
+    h = head(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = branches(m)[b]
+        i = row + o.inu
+        n = o.iv
+        if o.parent == ROOT:
+            for j in range(o.nt + 3):
+                out[i + j] = vd[n + j]
+            continue
+        for k in range(e.n_free):
+            t = _along(e.S, k, S[b].dd, S[b].xd) + _along(e.S, k, S[b].d, vd[n : n + 3])
+            for j in range(3):
+                t += e.S[k, 3 + j] * vd[n + 3 + j]
+            out[i + k] = t
+
+
+@stage("i", "branches")
+def frame_tangents(m):
+    """tree(m)[1][nu] = -d(S w)/dq at fixed w; needs `place_tangent`."""
+    h = head(m)
+    S = states(m)
+    Q = tree(m)[1]
+    first = h.n_v - h.n_nu
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = branches(m)[b]
+        if o.parent == ROOT:
+            continue
+        q = o.iq + o.nt
+        for k in range(e.n_free):
+            for c in range(o.na):
+                Q[first + o.inu + k, q + c] = -_column(e.S, k, S[b].D0, c, S[b].xd)
+
+
+@stage("i", "branches")
+def frame_rate_tangents(m):
+    """tree(m)[2][nu] = -d(S wdot + Sdot w)/dq and [3][nu] the same by nu, both at fixed wdot, where [1] is dw/dq and
+    [0] dw/dnu; needs `move_tangent`."""
+    h = head(m)
+    S = states(m)
+    M = tree(m)
+    first = h.n_v - h.n_nu
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = branches(m)[b]
+        if o.parent == ROOT:
+            continue
+        s = S[b]
+        q = o.iq + o.nt
+        for k in range(e.n_free):
+            row = first + o.inu + k
+            for c in range(o.na):
+                M[2][row, q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
+            for j in range(6):
+                t = _velocity_column(e.S, k, s, j)
+                if t != 0.0:
+                    for c in range(h.n_q):
+                        M[2][row, c] -= t * M[1][o.iv + j, c]
+                    for c in range(h.n_nu):
+                        M[3][row, c] -= t * M[0][o.iv + j, c]
+
+
+@stage("i", "branches")
+def select_branch_tangent(m):
+    """tree(m)[4] = minus d(nudot)/d(q, nu), of nudot = S vdot + Sdot w with minus d(vdot)/d(q, v) in the first nv rows
+    of the scratch matrix, xddot placed, and dw/dnu, dw/dq in [0], [1]."""
+    h = head(m)
+    S = states(m)
+    F = tree(m)[4]
+    x = vectors(m)[2]
+    nq = h.n_q
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = branches(m)[b]
+        s = S[b]
+        root = o.parent == ROOT
+        for k in range(o.nt + 3 if root else e.n_free):
+            _combine_rows(m, b, k, root, x)
+            if not root:
+                q = o.iq + o.nt
+                for c in range(o.na):
+                    x[q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
+                for j in range(6):
+                    x[nq + o.iv + j] -= _velocity_column(e.S, k, s, j)
+            by_quasi_velocities(m, x, F[o.inu + k])
+
+
+@jit
+def _combine_rows(m, b, k, root, x):
+    """x = S_k W: the rows of the scratch matrix of one body, combined as its quasi-velocity k is."""
+    h = head(m)
+    o = bodies(m)[b]
+    e = branches(m)[b]
+    d = states(m)[b].d
+    W = wide(m)
+    n = h.n_q + h.n_v
+    if root:
+        for c in range(n):
+            x[c] = W[o.iv + k, c]
+        return
+    for c in range(n):
+        x[c] = 0.0
+    for j in range(6):
+        t = e.S[k, j] + 0.0 * d[0]
+        if j < 3:
+            t = e.S[k, 0] * d[j] + e.S[k, 1] * d[3 + j] + e.S[k, 2] * d[6 + j]
+        if t != 0.0:
+            for c in range(n):
+                x[c] += t * W[o.iv + j, c]
+
+
+@stage("ii", "branches")
+def put_frame_stiffness(m, row):
+    """-d(S^T sigma)/dq in the rows of the dynamics; sigma = T^T h is the last part of the scratch vector 1."""
+    h = head(m)
+    z = vectors(m)[1]
+    first = h.n_v - h.n_nu
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        e = branches(m)[b]
+        if o.parent == ROOT:
+            continue
+        s = states(m)[b]
+        for j in range(3):
+            c = 0.0 * z[0]
+            for k in range(e.n_free):
+                c += e.S[k, j] * z[first + o.inu + k]
+            put_block(m, row + o.iv, o.iq + o.nt, s.D0[3 * j : 3 * j + 3], 3, o.na, -c)

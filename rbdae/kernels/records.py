@@ -1,0 +1,299 @@
+"""The structured records of the model's memory, and the numbers that name kinds in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# velocity kinds
+ANGULAR = 0
+QUATERNION_RATE = 1
+DIRECTOR_RATE = 2
+
+# where (xdot, Omega) come from in the null-space forms: head.reduced
+BY_TREE = 1
+BY_GAUGE = 2
+BY_BRANCHES = 3
+
+# sink modes
+STRIDED = 0
+COLUMNS = 1
+RECORD = 2
+
+# shapes of force elements
+IDENTITY = 0
+ROOT = 1
+ANGLE = 2
+USER = 3
+
+_ARRAYS = (
+    "bodies",
+    "states",
+    "primitives",
+    "rows",
+    "bushings",
+    "factor",
+    "smallest",
+    "row_start",
+    "column",
+    "pairs",
+    "vectors",
+    "wide",
+    "starts",
+    "blocks",
+    "tree",
+    "drives",
+    "elements",
+    "entries",
+    "fold",
+    "gauge",
+    "elimination",
+    "pivots",
+    "branches",
+    "tangent",
+)
+
+HEAD = np.dtype(
+    [
+        (name, "i8")
+        for name in [
+            "n_bodies",
+            "n_primitives",
+            "n_bushings",
+            "n_drives",
+            "n_elements",
+            "n_entries",
+            "n_rows",
+            "n_pairs",
+            "n_q",
+            "n_v",
+            "n_la",
+            "n_internal",
+            "integral",
+            "n_nu",
+            "n_tree",
+            "n_wide",
+            "n_starts",
+            "n_blocks",
+            "n_factor",
+            "n_vector",
+            "kind",
+            "chart",
+            "momenta",
+            "reduced",
+            "level",
+            "singular",
+            "mode",
+            "row_stride",
+            "column_stride",
+            "cursor",
+            "sink",
+            "n_sink",
+        ]
+    ]
+    + [(name, "f8") for name in ("time", "damping", "stiffness")]
+    + [(name, "i8") for name in _ARRAYS],
+    align=True,
+)
+
+BODY = np.dtype(
+    [
+        ("mass", "f8"),
+        ("inertia", "f8", (3, 3)),
+        ("inertia_inverse", "f8", (3, 3)),
+        ("euler", "f8", (3, 3)),
+        ("euler_inverse", "f8", (3, 3)),
+        ("radial", "f8"),
+        ("center", "f8", (3,)),
+        ("origin", "f8", (3,)),
+        ("weight", "f8", (3,)),
+        ("weight_d", "f8", (9,)),
+        ("iq", "i8"),
+        ("iv", "i8"),
+        ("il", "i8"),
+        ("nt", "i8"),
+        ("na", "i8"),
+        ("nr", "i8"),
+        ("ni", "i8"),
+        ("fixed", "i8"),
+        ("parent", "i8"),
+        ("inu", "i8"),
+        ("arm", "f8", (3,)),
+        ("parent_arm", "f8", (3,)),
+    ],
+    align=True,
+)
+
+PRIMITIVE = np.dtype(
+    [
+        ("linear", "i8"),
+        ("n", "i8"),
+        ("row", "i8"),
+        ("body", "i8", (2,)),
+        ("moving", "i8"),
+        ("keep", "i8", (3,)),
+        ("whole", "i8"),
+        ("A", "f8", (8,)),
+        ("B", "f8", (8,)),
+        ("Ad", "f8", (8,)),
+        ("Add", "f8", (8,)),
+        ("scale", "f8"),
+        ("offset", "f8", (3,)),
+        ("offset_rate", "f8", (3,)),
+        ("offset_acceleration", "f8", (3,)),
+        ("slot", "i8", (3,)),
+    ],
+    align=True,
+)
+
+BUSHING = np.dtype(
+    [
+        ("body", "i8", (2,)),
+        ("A", "f8", (8,)),
+        ("stiffness", "f8", (3, 3)),
+        ("damping", "f8", (3, 3)),
+        ("damped", "i8"),
+    ],
+    align=True,
+)
+
+DRIVE = np.dtype(
+    [
+        ("law", "i8"),
+        ("kind", "i8"),
+        ("primitive", "i8"),
+        ("e1", "f8", (3,)),
+        ("e2", "f8", (3,)),
+        ("value", "f8", (9,)),
+    ],
+    align=True,
+)
+
+# see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant
+ELEMENT = np.dtype(
+    [
+        (name, "i8")
+        for name in [
+            "shaping",
+            "forms",
+            "first",
+            "last",
+            "start",
+            "tangent",
+            "damped",
+            "continued",
+            "holonomic",
+            "law",
+            "force",
+            "jacobian",
+        ]
+    ]
+    + [
+        ("body", "i8", (2,)),
+        ("stiffness", "f8", (3, 3)),
+        ("damping", "f8", (3, 3)),
+        ("rest", "f8", (3,)),
+        ("constant", "f8", (3,)),
+        ("sign", "f8"),
+        ("memory", "f8"),
+        ("level", "f8"),
+    ],
+    align=True,
+)
+
+# a coefficient of a form: row i, column j, or j = -1 for what does not depend on Z
+ENTRY = np.dtype([("form", "i8"), ("i", "i8"), ("j", "i8"), ("value", "f8")], align=True)
+
+PAIR = np.dtype(
+    [
+        ("body", "i8"),
+        ("first", "i8"),
+        ("second", "i8"),
+        ("first_side", "i8"),
+        ("second_side", "i8"),
+        ("slot", "i8", (3, 3)),
+    ],
+    align=True,
+)
+
+# a body and its joint to the parent: `primitive`, `equation` and `side` of each of its joint equations, which are the
+# constraint rows `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega); the exchanges of its elimination
+BRANCH = np.dtype(
+    [
+        ("n_rows", "i8"),
+        ("n_free", "i8"),
+        ("primitive", "i8", (6,)),
+        ("equation", "i8", (6,)),
+        ("side", "i8", (6,)),
+        ("row", "i8", (6,)),
+        ("pivot", "i8", (6,)),
+        ("S", "f8", (6, 6)),
+    ],
+    align=True,
+)
+
+
+def state_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
+    vector, nine, square = (3,), (9,), (9, 9)
+    return np.dtype(
+        [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
+        + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
+        + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd")]
+        + [
+            ("N", scalar, (9, 3)),
+            ("C", scalar, (3, 3)),
+            ("Ji", scalar, (3, 3)),
+            ("Ri", scalar, (3, 9)),
+            ("Zi", scalar, (3, 6)),
+        ]
+        + [("Pi", scalar, (9, 6))],
+        align=True,
+    )
+
+
+def row_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)."""
+    return np.dtype(
+        [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
+        + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
+        align=True,
+    )
+
+
+def tangent_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of the tangents of one primitive (by side), bushing or body at a time: it stays in the cache."""
+    return np.dtype(
+        [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
+        + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
+        + [("GP", scalar, (3, 6))]
+        + [(n, scalar, (9, 9)) for n in ("T1", "T2", "T3", "T4", "square")],
+        align=True,
+    )
+
+
+def fold_dtype(scalar: Any) -> np.dtype[Any]:
+    """Working memory of one force element, see kernels/elements.py."""
+    return np.dtype(
+        [(n, scalar, (3,)) for n in ("q", "r", "s", "f", "w", "u")]
+        + [(n, scalar, (3, 3)) for n in ("J", "X", "C", "E")]
+        + [(n, scalar, (3, 24)) for n in ("g", "h")]
+        + [
+            ("Z", scalar, (48,)),
+            ("F", scalar, (24,)),
+            ("y", scalar, (24,)),
+            ("z", scalar, (24,)),
+            ("user", scalar, (1152,)),
+        ]
+        + [(n, scalar, (24, 24)) for n in ("K", "D")]
+        + [(n, scalar, (12, 12)) for n in ("Y", "W")],
+        align=True,
+    )
+
+
+STATE = state_dtype("f8")
+ROW = row_dtype("f8")
+FOLD = fold_dtype("f8")
+TANGENT = tangent_dtype("f8")
