@@ -187,7 +187,7 @@ class System:
         """
         if not isinstance(joint, AbstractJoint):
             raise TypeError(f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}")
-        name = self._admit("joint", joint, joint.name, joint.bodies, self._joints)
+        name = self._admit("joint", joint, joint.bodies, self._joints)
         kept = joint if joint.name is not None else joint.named(name)
         self._joints[name] = kept
         return kept
@@ -204,17 +204,17 @@ class System:
             raise TypeError(
                 f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), got {_check.show(force)}"
             )
-        name = self._admit("force", force, force.name, force.bodies, self._forces)
+        name = self._admit("force", force, force.bodies, self._forces)
         kept = force.kept(name, self._ground)
         self._forces[name] = kept
         return kept
 
     def _admit(
-        self, what: str, value: object, name: str | None, bodies: tuple[Body, ...], taken: dict[str, Any]
+        self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]
     ) -> str:
         """The name of a joint or force that may come in."""
-        kind = type(value).__name__
-        title = f"{what} {kind}({', '.join(repr(body.name) for body in bodies)})"
+        name, kind = value.name, value.default_name
+        title = f"{what} {type(value).__name__}({', '.join(repr(body.name) for body in bodies)})"
         if name is not None:
             title = f"{what} {_check.name(what, name, taken)!r}"
         for body in bodies:
@@ -230,7 +230,7 @@ class System:
             return name
         while True:  # a user may have taken the next name
             self._counts[kind] = count = self._counts.get(kind, 0) + 1
-            if (free := f"{kind.lower()}-{count}") not in taken:
+            if (free := f"{kind}-{count}") not in taken:
                 return free
 
     def __repr__(self) -> str:

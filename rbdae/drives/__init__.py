@@ -1,6 +1,17 @@
-"""Drives: motions that are prescribed as functions of time."""
+"""Drives: joints whose right-hand side is a prescribed function of time (rheonomic constraints).
 
-from rbdae.drives.all import Angle as Angle
-from rbdae.drives.all import Displacement as Displacement
-from rbdae.drives.all import DrivenRod as DrivenRod
-from rbdae.drives.all import PointMotion as PointMotion
+They are added with `System.add_joint`, and their reactions are the forces and torques that the drive needs.
+"""
+
+from typing import TYPE_CHECKING
+
+from rbdae._deprecated import old_names
+from rbdae.drives.driven_rod import DrivenRod as DrivenRod
+from rbdae.drives.point_motion import PointMotion as PointMotion
+from rbdae.drives.prescribed_angle import PrescribedAngle as PrescribedAngle
+from rbdae.drives.prescribed_displacement import PrescribedDisplacement as PrescribedDisplacement
+
+__all__ = ["DrivenRod", "PointMotion", "PrescribedAngle", "PrescribedDisplacement"]
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__, {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplacement"})

@@ -31,6 +31,14 @@ class AbstractForce(ABC):
     def bodies(self) -> tuple[Body, ...]:
         """The bodies on which it acts."""
 
+    @property
+    def default_name(self) -> str:
+        """What a system calls a force without a name: "bushing" for "bushing-1", "bushing-2".
+
+        It is a part of labels, so it stays if the class is renamed.
+        """
+        return type(self).__name__.lower()
+
     @abstractmethod
     def kept(self, name: str, ground: Body) -> Self:
         """The force as a system keeps it: with a name, and the ground where no other body was given."""

@@ -19,8 +19,8 @@ from rbdae.motion import Motion
 @final
 @dataclass(frozen=True, slots=True)
 class Rheonomic:
-    """How a joint's first primitive depends on time: the kind of `rbdae.kernels.constraints.drives`, the law, and the two
-    directions between which the first one turns (kind ANGLE)."""
+    """How a joint's first primitive depends on time: its kind, the law, and for ANGLE the two directions between which
+    its first direction turns (`rbdae.kernels.constraints.drives` has the kinds)."""
 
     kind: int
     motion: Motion
@@ -75,6 +75,14 @@ class AbstractJoint(ABC):
     def degrees_of_freedom(self) -> int:
         """Of one body relative to the other, where the equations are independent."""
         return 6 - self.n_constraints
+
+    @property
+    def default_name(self) -> str:
+        """What a system calls a joint without a name: "revolute" for "revolute-1", "revolute-2".
+
+        It is a part of labels, so it stays if the class is renamed.
+        """
+        return type(self).__name__.lower()
 
     @property
     def bodies(self) -> tuple[Body, Body]:

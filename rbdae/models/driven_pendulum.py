@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, sin
 
 from rbdae import _check
-from rbdae.drives.all import Displacement
+from rbdae.drives import PrescribedDisplacement
 from rbdae.joints.prismatic import Prismatic
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System
@@ -56,7 +56,7 @@ def driven_pendulum(
         )
     )
     law = (lambda t: a * sin(w * t), lambda t: a * w * cos(w * t), lambda t: -a * w * w * sin(w * t))
-    system.add_joint(Displacement(rail, law, name="motor"))
+    system.add_joint(PrescribedDisplacement(rail, law, name="motor"))
     return system
 
 

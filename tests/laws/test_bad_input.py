@@ -243,7 +243,9 @@ def _open_loop() -> None:
 def _contradictory_drive() -> None:
     system, a, _ = pair()
     hinge = system.add_joint(Revolute(system.ground, a))
-    system.add_joint(drives.Angle(hinge, (math.sin, lambda t: 2.0 * math.cos(t), lambda t: -math.sin(t)), name="motor"))
+    system.add_joint(
+        drives.PrescribedAngle(hinge, (math.sin, lambda t: 2.0 * math.cos(t), lambda t: -math.sin(t)), name="motor")
+    )
     formulate(system, "index-2")
 
 

@@ -148,7 +148,7 @@ def _carriage() -> rbdae.System:
     pivot = joints.Revolute(cart, bob, at_b=(0, 0, LENGTH), axis_a=(0, 1, 0), axis_b=(0, 1, 0), name="pivot")
     system.add_joint(pivot)
     law = (lambda t: a * np.sin(w * t), lambda t: a * w * np.cos(w * t), lambda t: -a * w * w * np.sin(w * t))
-    system.add_joint(drives.Displacement(rail, law, name="crank"))
+    system.add_joint(drives.PrescribedDisplacement(rail, law, name="crank"))
     return system
 
 
@@ -234,7 +234,7 @@ def _turntable(law: object) -> rbdae.System:
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
     disc = system.add_body("disc", mass=1.0, inertia=(1.0, 1.0, 1.5))
     hinge = system.add_joint(joints.Revolute(system.ground, disc, axis_a=(0, 0, 1), axis_b=(0, 0, 1)))
-    system.add_joint(drives.Angle(hinge, law, name="motor"))
+    system.add_joint(drives.PrescribedAngle(hinge, law, name="motor"))
     return system
 
 
@@ -282,7 +282,7 @@ def test_a_start_on_the_other_side_of_the_axis_is_refused(start):
             "disc", mass=1.0, inertia=(1, 1, 1.5), orientation=Rotation.from_rotvec((0.0, 0.0, near))
         )
         axes = {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1), "normal_a": (1, 0, 0), "normal_b": (1, 0, 0)}
-        system.add_joint(drives.Angle(system.add_joint(joints.Revolute(system.ground, disc, **axes)), law))
+        system.add_joint(drives.PrescribedAngle(system.add_joint(joints.Revolute(system.ground, disc, **axes)), law))
         problem = rbdae.formulate(system, "index-0")
         turn = problem.states(0.0, problem.y0)["disc"].orientation
         assert (turn * Rotation.from_rotvec((0, 0, -start))).magnitude() < 1e-12
@@ -362,7 +362,7 @@ def test_a_point_moves_with_three_components():
         rbdae.formulate(system)
 
 
-@pytest.mark.parametrize("drive", [drives.Angle, drives.Displacement])
+@pytest.mark.parametrize("drive", [drives.PrescribedAngle, drives.PrescribedDisplacement])
 def test_what_has_no_axis_cannot_be_driven(drive):
     first, second = cases.linked_bodies().bodies
     for joint in (joints.Spherical(first, second), "hinge", None):

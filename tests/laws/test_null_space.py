@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 import rbdae
 from rbdae._frozen import twin
 from rbdae.compiler.jit import ENABLED
-from rbdae.drives.all import Angle, Displacement
+from rbdae.drives import PrescribedAngle, PrescribedDisplacement
 from rbdae.joints import (
     Cylindrical,
     Fixed,
@@ -70,7 +70,9 @@ def four_bar(lengths=(1.0, 2.0, 2.5, 3.0), speed=25.0, driven=False, tilt=(0.0, 
     ends = (l2 / 2, 0, 0), (l3 / 2, 0, 0)
     system.add_joint(Tie(coupler, rocker, [Dot2((1, 0, 0), *ends), Dot2((0, 1, 0), *ends)], *ends, "B"))
     if driven:
-        system.add_joint(Angle(hinge, (lambda t: 3 * t + 0.2 * np.sin(t), lambda t: 3 + 0.2 * np.cos(t), _bent)))
+        system.add_joint(
+            PrescribedAngle(hinge, (lambda t: 3 * t + 0.2 * np.sin(t), lambda t: 3 + 0.2 * np.cos(t), _bent))
+        )
     return system
 
 
@@ -111,7 +113,7 @@ def driven_hinges():
     """The same with a prescribed angle of its first hinge."""
     system = hinges()
     law = (lambda t: 0.3 * np.sin(2 * t), lambda t: 0.6 * np.cos(2 * t), lambda t: -1.2 * np.sin(2 * t))
-    system.add_joint(Angle(system.joints[1], law))
+    system.add_joint(PrescribedAngle(system.joints[1], law))
     return system
 
 
@@ -325,10 +327,14 @@ CHILDREN = {
     "prismatic": (lambda a, b: Prismatic(a, b, **_ARMS), None, 1),
     "planar": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), None, 3),
     "fixed": (lambda a, b: Fixed(a, b, **_ARMS), None, 0),
-    "driven hinge": (lambda a, b: Revolute(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 0),
-    "driven turn": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 1),
-    "driven slide": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: Displacement(j, _WAVE), 1),
-    "driven plane": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), lambda j: Angle(j, _WAVE), 2),
+    "driven hinge": (lambda a, b: Revolute(a, b, **_ARMS, axis_b=None), lambda j: PrescribedAngle(j, _WAVE), 0),
+    "driven turn": (lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None), lambda j: PrescribedAngle(j, _WAVE), 1),
+    "driven slide": (
+        lambda a, b: Cylindrical(a, b, **_ARMS, axis_b=None),
+        lambda j: PrescribedDisplacement(j, _WAVE),
+        1,
+    ),
+    "driven plane": (lambda a, b: Planar(a, b, **_ARMS, axis_b=None), lambda j: PrescribedAngle(j, _WAVE), 2),
 }
 ONE_SIDED = {
     "point on line": (lambda a, b: PointOnLine(a, b, **_ARMS), 4),

@@ -629,14 +629,14 @@ def driven() -> rbdae.System:
         joints.Revolute(system.ground, arm, at_a=(0, 1, 0), axis_a=(1, 0, 0), axis_b=(1, 0, 0), name="hinge")
     )
     system.add_joint(
-        drives.Displacement(
+        drives.PrescribedDisplacement(
             rail,
             (lambda t: 0.1 + 0.05 * np.sin(3 * t), lambda t: 0.15 * np.cos(3 * t), lambda t: -0.45 * np.sin(3 * t)),
             name="push",
         )
     )
     system.add_joint(
-        drives.Angle(hinge, (lambda t: 0.3 + 2 * t + t * t, lambda t: 2 + 2 * t, lambda t: 2.0), name="motor")
+        drives.PrescribedAngle(hinge, (lambda t: 0.3 + 2 * t + t * t, lambda t: 2 + 2 * t, lambda t: 2.0), name="motor")
     )
     system.add_joint(
         drives.DrivenRod(

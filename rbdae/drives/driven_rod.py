@@ -1,0 +1,61 @@
+"""The prescribed distance of two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae._arrays import ArrayLike, Vec
+from rbdae.body import Body
+from rbdae.drives.base import drive_points
+from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.primitives import Distance
+from rbdae.kernels.constraints.drives import LENGTH
+from rbdae.motion import Law, Motion
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class DrivenRod(AbstractJoint):
+    """Prescribed distance of two points: |P_b - P_a| = length(t) > 0, m.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    length : (s, s', s''), spline or numba function
+        See `rbdae.motion.Law`.
+    at_a, at_b : (3,) array_like
+        The points in the bodies' frames.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "drivenrod-1" and so on.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    motion: Motion
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        length: Law,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        name: str | None = None,
+    ) -> None:
+        drive_points(self, a, b, length, 1, at_a, at_b, name)
+
+    def primitives(self) -> tuple[Distance]:
+        """One distance."""
+        return (Distance(self.at_a, self.at_b, 1.0),)
+
+    def rheonomic(self) -> Rheonomic:
+        """Half the square of the length."""
+        return Rheonomic(LENGTH, self.motion)
+
+
+__all__ = ["DrivenRod"]

@@ -1,0 +1,67 @@
+"""The prescribed vector between two points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.body import Body
+from rbdae.drives.base import drive_points
+from rbdae.joints.base import ALL_TURNS, AbstractJoint, Rheonomic
+from rbdae.joints.primitives import Coincidence
+from rbdae.kernels.constraints.drives import OFFSET
+from rbdae.motion import Law, Motion
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PointMotion(AbstractJoint):
+    """Prescribed vector between two points, in space: (x_a + R_a at_a) - (x_b + R_b at_b) = vector(t), m.
+
+    With the ground as `b` it moves a point of `a` along a curve.
+
+    Parameters
+    ----------
+    a, b : Body
+        Two different bodies of one system; one may be its ground.
+    vector : (s, s', s''), spline or numba function, (3,)
+        See `rbdae.motion.Law`.
+    at_a, at_b : (3,) array_like
+        The points in the bodies' frames.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "pointmotion-1" and so on.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    motion: Motion
+    name: str | None
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        vector: Law,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        name: str | None = None,
+    ) -> None:
+        drive_points(self, a, b, vector, 3, at_a, at_b, name)
+
+    def freedoms(self) -> tuple[Mat, Mat]:
+        """All turns."""
+        return ALL_TURNS, ALL_TURNS
+
+    def primitives(self) -> tuple[Coincidence]:
+        """One coincidence with an offset."""
+        return (Coincidence(self.at_a, self.at_b),)
+
+    def rheonomic(self) -> Rheonomic:
+        """The right-hand side."""
+        return Rheonomic(OFFSET, self.motion)
+
+
+__all__ = ["PointMotion"]

@@ -1,0 +1,66 @@
+"""The prescribed angle of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.body import Body
+from rbdae.drives.base import drive_joint
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.primitives import Dot1
+from rbdae.kernels.constraints.drives import ANGLE
+from rbdae.motion import Law, Motion
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PrescribedAngle(AbstractJoint):
+    """Prescribed angle of a joint: the rotation from its normal_a to its normal_b about its axis is angle(t), rad.
+
+    (R_a (n cos s + (u x n) sin s)) . (R_b (u_b x n_b)) = 0 with the axes u, u_b and the normals n, n_b: one equation,
+    regular at every angle.
+
+    Parameters
+    ----------
+    joint : a joint with an axis
+        Revolute or cylindrical; add it to the system, too.
+    angle : (s, s', s''), spline or numba function
+        See `rbdae.motion.Law`.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "angle-1" and so on.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    axis_b: Vec
+    normal_a: Vec
+    normal_b: Vec
+    motion: Motion
+    name: str | None
+
+    def __init__(self, joint: AbstractAxialJoint, angle: Law, name: str | None = None) -> None:
+        drive_joint(self, joint, angle, name, "axis_b", "normal_a", "normal_b")
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "angle"
+
+    def primitives(self) -> tuple[Dot1]:
+        """One product of directions, of which the first turns."""
+        return (Dot1(self.normal_a, np.cross(self.axis_b, self.normal_b)),)
+
+    def rheonomic(self) -> Rheonomic:
+        """The turning direction."""
+        return Rheonomic(ANGLE, self.motion, self.normal_a, np.cross(self.axis_a, self.normal_a))
+
+
+__all__ = ["PrescribedAngle"]

@@ -1,0 +1,58 @@
+"""The prescribed displacement of a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae._arrays import Vec
+from rbdae.body import Body
+from rbdae.drives.base import drive_joint
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import AbstractJoint, Rheonomic
+from rbdae.joints.primitives import Dot2
+from rbdae.kernels.constraints.drives import OFFSET
+from rbdae.motion import Law, Motion
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PrescribedDisplacement(AbstractJoint):
+    """Prescribed displacement along the axis of a joint: (R_a u) . (P_b - P_a) = displacement(t), m.
+
+    Parameters
+    ----------
+    joint : a joint with an axis
+        Prismatic or cylindrical; add it to the system, too.
+    displacement : (s, s', s''), spline or numba function
+        See `rbdae.motion.Law`.
+    name : str, optional
+        Unique among the joints of the system; without it the system chooses "displacement-1" and so on.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+    axis_a: Vec
+    motion: Motion
+    name: str | None
+
+    def __init__(self, joint: AbstractAxialJoint, displacement: Law, name: str | None = None) -> None:
+        drive_joint(self, joint, displacement, name)
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "displacement"
+
+    def primitives(self) -> tuple[Dot2]:
+        """One product of the axis and the vector between the points."""
+        return (Dot2(self.axis_a, self.at_a, self.at_b),)
+
+    def rheonomic(self) -> Rheonomic:
+        """The right-hand side."""
+        return Rheonomic(OFFSET, self.motion)
+
+
+__all__ = ["PrescribedDisplacement"]
