@@ -16,12 +16,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import internals
 import numba
 import numpy as np
 from numba import types
 
 import rbdae
-from rbdae.formulations import FORMULATIONS
 
 _IN = types.Array(types.float64, 1, "C", readonly=True)
 _OUT = types.Array(types.float64, 1, "C")
@@ -95,26 +95,24 @@ def main() -> None:
             if options.only not in formulation:
                 continue
             problem = rbdae.formulate(build(), formulation, rotation=rotation, velocity=velocity)
-            form = FORMULATIONS[formulation]
-            m = problem._workspace.m
-            out, J = np.empty(problem.n_equations), np.empty((problem.n_equations, problem.n))
-            y0, yd0 = problem.y0, problem.yd0
-            cells = []
-            kernels: list[tuple[Any, str, tuple[Any, ...]]] = [
-                (form.residual, "residual", (0.0, y0, yd0, out)),
-                (form.jacobian, "jacobian", (0.0, y0, yd0, 1.0, J)),
-            ]
-            if problem.kind == "ode":
-                kernels += [
-                    (form.rhs, "rhs", (0.0, y0, out)),
-                    (form.rhs_jacobian, "rhs_jacobian", (0.0, y0, J)),
-                ]
-            for entry, callback, args in kernels:
-                call = getattr(problem.callbacks, callback)
-                outer = median(partial(from_python, call, args, n), repetitions)
-                inner = median(partial(alone(entry.kernel, entry.signs, (m, *args)), n), repetitions)
-                cells.append(f"{outer:8.2f}{inner:7.2f}")
-            print(f"{name}  {formulation:26s} {rotation:11s} {velocity:10s}" + "".join(cells), flush=True)
+            print(f"{name}  {formulation:26s} {rotation:11s} {velocity:10s}" + row(problem, repetitions, n), flush=True)
+
+
+def row(problem: rbdae.Problem, repetitions: int, n: int) -> str:
+    """Times of all callbacks of a problem: the call, and its kernel alone."""
+    y0, yd0 = problem.y0, problem.yd0
+    out, J = np.empty(problem.n_equations), np.empty((problem.n_equations, problem.n))
+    arguments: dict[str, tuple[Any, ...]] = {"residual": (0.0, y0, yd0, out), "jacobian": (0.0, y0, yd0, 1.0, J)}
+    if problem.kind == "ode":
+        arguments |= {"rhs": (0.0, y0, out), "rhs_jacobian": (0.0, y0, J)}
+    cells = []
+    for callback, args in arguments.items():
+        kernel, signs = internals.kernel(problem, callback)
+        # the call comes first: it has the kernel's stages compiled, which the loop is linked with
+        outer = median(partial(from_python, getattr(problem.callbacks, callback), args, n), repetitions)
+        inner = median(partial(alone(kernel, signs, (internals.memory_address(problem), *args)), n), repetitions)
+        cells.append(f"{outer:8.2f}{inner:7.2f}")
+    return "".join(cells)
 
 
 if __name__ == "__main__":

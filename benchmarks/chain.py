@@ -1,9 +1,9 @@
 """How does the cost grow with the number of bodies?
 
-Chains of 1 to 1000 links on ball joints, from rest: times of building and formulating (first line of all: kernels are
-loaded before), of one residual, CSC Jacobian, sparse factorisation and right-hand side, and of runs over 0.5 s at
-1e-6. The last lines are the exponents of a straight line through the logarithms for 50 links and more. BLAS runs on one
-thread: on a busy machine its threads wait for each other longer than they work.
+Chains of 1 to 1000 links on ball joints, from rest: times of building and formulating (the kernels are loaded before),
+of one residual, CSC Jacobian, sparse factorisation and right-hand side, and of runs over 0.5 s at 1e-6. The last column
+has the exponent of a straight line through the logarithms for 50 links and more. BLAS runs on one thread: on a busy
+machine its threads wait for each other longer than they work.
 
     python benchmarks/chain.py [--quick]
 """
@@ -19,12 +19,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import internals
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import splu
 
 import rbdae
-from rbdae.problem.problem import Problem
 
 SIZES = (1, 5, 20, 50, 100, 200, 500, 1000)
 QUICK = (1, 20, 50, 100, 200)
@@ -35,7 +35,7 @@ RUNS = (
     ("dop853", "index-0", "scipy:DOP853"),
 )
 C = 1e3
-"""The factor c of dF/dy + c dF/dy': some tenths of a millisecond of step."""
+"""The factor c of dF/dy + c dF/dy' for steps of some tenths of a millisecond."""
 
 
 def once(run: Callable[[], Any]) -> tuple[float, Any]:
@@ -48,11 +48,6 @@ def once(run: Callable[[], Any]) -> tuple[float, Any]:
 def median(run: Callable[[], Any], repetitions: int) -> float:
     """Median of the seconds of `run()`."""
     return float(np.median([once(run)[0] for _ in range(repetitions)]))
-
-
-def memory(problem: Problem) -> int:
-    """Bytes of the arrays that the kernels work on."""
-    return sum(array.nbytes for array in problem._workspace._arrays.values())
 
 
 def measure(n: int, repetitions: int) -> dict[str, float]:
@@ -70,21 +65,22 @@ def measure(n: int, repetitions: int) -> dict[str, float]:
     rate = np.empty(e.n)
     row["rhs"] = median(lambda: e.callbacks.rhs(e.t0, e.y0, rate), repetitions)
     for name, form, solver in RUNS:
-        problem = rbdae.formulate(system, form)
-        times = []
-        for _ in range(2 if repetitions > 10 else 1):
-            seconds, solution = once(
-                lambda problem=problem, solver=solver: rbdae.solve(  # type: ignore[misc]
-                    problem, (0.0, 0.5), solver=solver, rtol=1e-6, atol=1e-6, t_eval=[0.0, 0.5]
-                )
-            )
-            if not solution.success:
-                raise SystemExit(f"{n} links, {form} by {solver}: {solution.message}")
-            times.append(seconds)
-        row[name] = min(times)
-        row[f"{name}/step"] = min(times) / solution.stats.steps
-    row["bytes/body"] = memory(p) / n
+        row[name], row[f"{name}/step"] = run(rbdae.formulate(system, form), solver, 2 if repetitions > 10 else 1)
+    row["bytes/body"] = internals.memory_bytes(p) / n
     return row
+
+
+def run(problem: rbdae.Problem, solver: str, repetitions: int) -> tuple[float, float]:
+    """Seconds of the fastest of some runs, and the same for each step."""
+    times = []
+    for _ in range(repetitions):
+        seconds, solution = once(
+            lambda: rbdae.solve(problem, (0.0, 0.5), solver=solver, rtol=1e-6, atol=1e-6, t_eval=[0.0, 0.5])
+        )
+        if not solution.success:
+            raise SystemExit(f"{len(problem.system.bodies)} links, {problem.formulation}: {solution.message}")
+        times.append(seconds)
+    return min(times), min(times) / solution.stats.steps
 
 
 def shown(name: str, value: float) -> str:

@@ -3,7 +3,7 @@
     python examples/heavy_top_study.py [--model linked_bodies]
 
 prints a table (errors against a reference at 1e-13, work, drift) and writes it, with a work-precision picture, to
-results/. Afterwards: which formulation, in which rotation, with which solver, is the best for this mechanism?
+results/. They show which formulation, in which rotation and with which solver, suits this mechanism best.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given.results.mkdir(parents=True, exist_ok=True)
 
     study.compile_kernels(progress=True)
-    # Forking a process that has compiled kernels is not safe everywhere; a fresh one loads them from the cache.
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(given.processes, mp_context=fresh) as executor:
+    # Forking a process that has compiled kernels is not safe everywhere; a new one loads them from the cache.
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(given.processes, mp_context=spawned) as executor:
         rows = big_table(given.model, given.t_end, given.tolerance, executor, progress=True)
         print(f"{given.model}: {MODELS[given.model].summary}\n{rows}", flush=True)
         (given.results / f"{given.model}.txt").write_text(f"{rows}\n", encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Your own time loop: rbdae supplies residual and Jacobian, the rest is scikit-sundae's IDA as its manual has it.
+"""Your own time loop: rbdae supplies residual and Jacobian, and scikit-sundae's IDA is used as in its manual.
 
-Two bodies with a spherical joint, as a DAE of index 2, stepped by hand, with the joint's reaction force on the way.
+Two bodies with a spherical joint, as a DAE of index 2, are stepped by hand; the joint's reaction force is printed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
     """Times, and unknowns in rows."""
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", rotation="directors")
 
-    # Residual, Jacobian and options as IDA wants them, with the multipliers out of the error test.
+    # Residual, Jacobian and options as IDA takes them, with the multipliers out of the error test.
     native = sksundae.ADAPTER.native(problem, "ida", rtol=tolerance, atol=tolerance)
     solver = IDA(native.resfn, **native.options)
 
