@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 
 class Trajectory(Protocol):
-    """What `plot_solution` draws, a `rbdae.Solution` for example; m is the number of times.
-
-    Attributes
-    ----------
-    t : times, shape (m,), s
-    states : by the name of a body, its `position` (m, 3) and its `orientation`, m rotations
-    energy : with `total`, shape (m,), J
-    drift : with `position` and `velocity`, the largest violations of the constraints, shape (m,)
-    solver : the title
-    """
+    """What `plot_solution` draws at m times, for example a `rbdae.Solution`."""
 
     @property
-    def t(self) -> Vec: ...
+    def t(self) -> Vec:
+        """Times, shape (m,), s."""
+
     @property
-    def states(self) -> Mapping[str, Any]: ...
+    def states(self) -> Mapping[str, Any]:
+        """By the name of a body: its `position`, shape (m, 3), and its `orientation`, m rotations."""
+
     @property
-    def energy(self) -> Any: ...
+    def energy(self) -> Any:
+        """With the `total` energy, shape (m,), J."""
+
     @property
-    def drift(self) -> Any: ...
+    def drift(self) -> Any:
+        """With `position` and `velocity`: the largest violations of the constraints, shape (m,)."""
+
     @property
-    def solver(self) -> str: ...
+    def solver(self) -> str:
+        """The title of the picture."""
 
 
 def plot_solution(solution: Trajectory) -> Figure:
