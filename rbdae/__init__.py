@@ -1,5 +1,10 @@
 """Rigid-body formulations with analytic Jacobians for the DAE and ODE solvers of Python."""
 
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from rbdae import _moved
 from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
@@ -19,3 +24,39 @@ from rbdae.solving.solution import load as load
 from rbdae.system import System as System
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Assembly",
+    "Problem",
+    "Projection",
+    "ProjectionError",
+    "Projector",
+    "Solution",
+    "System",
+    "assemble",
+    "drives",
+    "forces",
+    "formulate",
+    "joints",
+    "load",
+    "models",
+    "pairings",
+    "solve",
+    "solvers",
+    "study",
+]
+
+_moved.install()
+
+if TYPE_CHECKING:
+    from rbdae import study
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        if name == "study":
+            return import_module("rbdae.study")
+        return _moved.submodule(name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +16,8 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.adapter import Stats
 from rbdae.models import MODELS, Entry
-from rbdae.problem.projection import ProjectionError
 from rbdae.rotations import CHARTS
-from rbdae.solving.run import solvers_for
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
-    from rbdae.solving.solution import Solution
+from rbdae.solving import solvers_for
 
 # What `run` takes if no solver is named: the first one that is installed and takes the formulation.
 _PREFERRED = (
@@ -48,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(rbdae.solvers())
             return 0
         return _run(given)
-    except (ValueError, TypeError, ImportError, OSError, ProjectionError) as error:
+    except (ValueError, TypeError, ImportError, OSError, rbdae.ProjectionError) as error:
         print(f"rbdae: {error}", file=sys.stderr)
         return _REFUSED
 
@@ -119,7 +113,7 @@ def _check_folders(*files: Path | None) -> None:
             raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to; make it first")
 
 
-def _write(solution: Solution, picture: Path | None, trajectory: Path | None) -> None:
+def _write(solution: rbdae.Solution, picture: Path | None, trajectory: Path | None) -> None:
     if trajectory is not None:
         print(f"trajectory written to {solution.save(trajectory)}")
     if picture is not None:
@@ -148,7 +142,7 @@ class _Notice:
         self._timer.cancel()
 
 
-def _default_solver(problem: Problem) -> str:
+def _default_solver(problem: rbdae.Problem) -> str:
     able = solvers_for(problem)
     installed = {s.name for s in rbdae.solvers() if s.available}
     for name in _PREFERRED:
@@ -160,7 +154,7 @@ def _default_solver(problem: Problem) -> str:
     )
 
 
-def _summary(model: str, solution: Solution, problem: Problem) -> str:
+def _summary(model: str, solution: rbdae.Solution, problem: rbdae.Problem) -> str:
     form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}"
     size = f"{problem.n} unknowns, " + ("an ODE" if problem.kind == "ode" else f"a DAE of index {problem.index}")
     lines = [
@@ -174,7 +168,7 @@ def _summary(model: str, solution: Solution, problem: Problem) -> str:
     return "\n".join([*lines, _work(solution.stats)])
 
 
-def _final_states(solution: Solution) -> list[str]:
+def _final_states(solution: rbdae.Solution) -> list[str]:
     lines = [f"at t = {solution.t[-1]:.9g} s"]
     for name, state in solution.states.items():
         quaternion = np.roll(state.orientation[-1].as_quat(), 1)
