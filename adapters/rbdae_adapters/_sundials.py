@@ -6,7 +6,7 @@ Therefore
 
 - multipliers, and at index 3 the velocities, get the absolute tolerance `LOOSE`, which takes them out of the
   error test and out of Newton's convergence test. Multipliers of index 1 too: they do not feed back into the
-  motion, and where the acceleration constraint holds v' they carry the rounding of v, divided by h;
+  motion, and in forms that hold the acceleration constraint they carry the rounding of v, divided by h;
 - what remains is integrated more accurately than asked for, by `MARGIN`: at index 3 because the velocities
   are differences of positions (error in v = error in q / h) and nothing else controls them, at index 1
   because the constraints drift;
@@ -24,7 +24,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Solvable
-from rbdae_adapters._stepping import GaveUp, Recorder, leaves_error_test
+from rbdae_adapters.toolkit import GaveUp, Recorder, leaves_error_test
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -33,13 +33,13 @@ MARGIN = {1: 0.1, 2: 1.0, 3: 1e-3}
 """Factor on both tolerances by index, so that rtol = atol = 1e-10 ends near 1e-6 or better at every index."""
 
 SMALLEST_TOLERANCE = 1e-13
-"""Where the margin ends: below it Newton's method ends in rounding, and DASPK refuses."""
+"""The margin stops here: below it Newton's method ends in rounding, and DASPK refuses."""
 
 MAX_STEPS = 1_000_000
 """Steps of a run, unless the user gives a limit; the packages' 500 are meant for one output interval."""
 
 STALLED = 0
-"""In place of a return code: the package reports success, but the time stands still."""
+"""In place of a return code, when the package reports success but the time stands still."""
 
 STALLED_MESSAGE = "steps are below the resolution of the time"
 
@@ -82,7 +82,7 @@ class ResidualNative:
     ----------
     resfn : ``resfn(t, y, yp, res)``, fills `res` (n,)
     jacfn : ``jacfn(t, y, yp, res, cj, J)``, fills dF/dy + cj dF/dyp: `J` of shape (n, n), or the CSC data
-        where the linear solver is sparse. scikits.odes' ddaspk has no `res` here: ``jacfn(t, y, yp, cj, J)``
+        if the linear solver is sparse. scikits.odes' ddaspk has no `res` here: ``jacfn(t, y, yp, cj, J)``
     y0, yd0 : consistent initial values, shape (n,)
     t0 : initial time
     options : the other arguments of the constructor, the Jacobian and the tolerances among them
@@ -142,8 +142,8 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
 def first_step(problem: Solvable, rtol: float) -> float:
     """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
 
-    With constraints it does not become smaller below rtol = 1e-10, where the multipliers would be noise; the
-    error test shortens it where it must.
+    With constraints it does not become smaller below rtol = 1e-10: the multipliers would be noise. The error test
+    shortens it if it must.
     """
     if problem.kind == "dae":
         rtol = max(rtol, 1e-10)

@@ -2,7 +2,7 @@
 
 A projected state goes back into every one of them without a restart:
 
-- RK23, RK45, DOP853: into `y`, with `f` evaluated anew, for the last stage of a step is the first of the next.
+- RK23, RK45, DOP853: into `y`; `f` is evaluated again, because the last stage of a step is the first of the next.
 - Radau: the same; its starting values come from the collocation polynomial of the unprojected step, which
   differs by the correction only.
 - BDF, LSODA: into the zeroth backward difference, or the zeroth column of the Nordsieck array, which moves the
@@ -21,8 +21,7 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters._quiet import quiet
-from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, drive, take_options
+from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, quiet, take_options
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -91,9 +90,9 @@ class _Stepper(AbstractStepper):
             solver.f = solver.fun(t, y)
 
     def finish(self, stats: Stats) -> None:
-        stats.evaluations = self._solver.nfev
-        stats.jacobians = self._solver.njev
-        stats.factorisations = self._solver.nlu
+        stats.evaluations = int(self._solver.nfev)
+        stats.jacobians = int(self._solver.njev)
+        stats.factorisations = int(self._solver.nlu)
         stats.rejected = -1  # scipy does not count them
 
 

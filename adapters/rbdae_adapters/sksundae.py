@@ -3,9 +3,9 @@
 The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
 Its output inside a step is SUNDIALS' own interpolation polynomial.
 
-Both codes are multistep codes without a way to take a corrected state back: with a projection they start
-again, at order 1, where the drift exceeds some ten tolerances (`_sundials.Restarts`). A restart costs 20 to
-40 steps: on a swinging pendulum at rtol = 1e-8 they double the steps. Recorded states are projected anyway.
+Both codes are multistep codes without a way to take a corrected state back: with a projection they restart at order 1
+when the drift exceeds some ten tolerances (`_sundials.Restarts`). A restart costs 20 to 40 steps: on a swinging
+pendulum at rtol = 1e-8 they double the steps. Recorded states are projected anyway.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
-from rbdae_adapters._quiet import quiet
-from rbdae_adapters._stepping import AbstractStepper, Dense, Recorder, drive, take_options
 from rbdae_adapters._sundials import (
     CVODE_REASONS,
     IDA_REASONS,
@@ -35,9 +33,10 @@ from rbdae_adapters._sundials import (
     gave_up,
     tolerances,
 )
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options
 
 SPARSE_FROM = 250
-"""Unknowns from which IDA's default linear solver is the sparse one: where SuperLU_MT, which needs about
+"""Number of unknowns from which IDA's default linear solver is the sparse one: there SuperLU_MT, which needs about
 0.2 ms for each solve, overtakes the dense one (measured with a band of 13)."""
 
 _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})

@@ -1,8 +1,8 @@
 """solve_dae's Radau and BDF for F(t, y, y') = 0, driven step by step, with our analytic Jacobians.
 
-solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Its effect is had
-here from outside: the tolerances of index-2 and index-3 unknowns are divided by h and h^2, which scales their error
-and Newton norms as Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
+solve_dae announces `var_index` but does not implement it (0.2.4 raises NotImplementedError). Here the tolerances have
+its effect: those of index-2 and index-3 unknowns are divided by h and h^2, which scales their error and Newton norms as
+Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
@@ -26,11 +26,10 @@ from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters._quiet import quiet
-from rbdae_adapters._stepping import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, take_options
+from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, quiet, take_options
 
 _SPARSE_FROM = 60
-"""Unknowns from which our Jacobians go as CSC matrices (an estimate of where SuperLU overtakes LAPACK)."""
+"""Number of unknowns from which our Jacobians are CSC matrices (an estimate of when SuperLU overtakes LAPACK)."""
 
 INDEX_3_MARGIN = 1e-2
 """Index-3 forms run at tolerances tighter by this: the scaling loosens those of velocities by 1/h."""
@@ -47,7 +46,7 @@ _OPTIONS = {
 
 
 def _first_step(problem: Solvable, request: Request) -> float:
-    """For index 3, where steps that are too small are lost in rounding: errors of velocities grow like 1/h."""
+    """For index 3: steps that are too small are lost in rounding, because errors of velocities grow like 1/h."""
     tested = problem.variable_index == 1
     rate = np.max(np.abs(problem.yd0[tested]) / (1.0 + np.abs(problem.y0[tested])), initial=1.0)
     return min(0.1 * float(request.rtol**0.25 / rate), request.t_end - request.t0)

@@ -1,9 +1,9 @@
 """A sparse linear solver for scikits.odes' IDA: Krylov iterations on equations that are preconditioned from the left.
 
 The package has no sparse direct solver, and cannot call a preconditioner in IDA: `_prec_solvefn` of its `ida.pyx` reads
-``aux_data.r_vec``, which does not exist, and leaves out an argument; the AttributeError is printed and IDA goes on
-with what was in memory (3.0.0; https://github.com/bmcage/odes/pull/200 mends it). Its setup function is called,
-however, whatever `precond_type` says, and so are products with the Jacobian. Therefore
+``aux_data.r_vec``, which does not exist, and omits an argument. The AttributeError is printed and IDA continues with
+what was in memory (3.0.0; https://github.com/bmcage/odes/pull/200 mends it). Its setup function is called, however,
+whatever `precond_type` says, and so are products with the Jacobian. Therefore
 
 - the residual handed over is P^-1 F, with P = dF/dy + cj dF/dyp of the last setup, factorised by SuperLU: the Krylov
   method sees what it would see with P as its left preconditioner, and Newton's method has the same solutions;
@@ -11,7 +11,7 @@ however, whatever `precond_type` says, and so are products with the Jacobian. Th
 - products are P^-1 (J v), with J at the present state and cj. IDA evaluates the residual before it asks for a new P:
   products take the P that the last residual had.
 
-The error test knows corrections of the unknowns alone, so that it stays as it was.
+The error test is unchanged: it sees only the corrections of the unknowns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def preconditioned(problem: Solvable, cj: float) -> tuple[Callable[[float, Vec, 
     pattern = csc_matrix(problem.sparsity)
     matrix = csc_matrix((np.zeros(pattern.nnz), pattern.indices, pattern.indptr), pattern.shape)
     product = matrix.dot
-    at: tuple[float, float, Vec, Vec] | None = None  # where `matrix` is
+    at: tuple[float, float, Vec, Vec] | None = None  # at which `matrix` was evaluated
     newest: Any = None
     used: Any = None  # P in the last residual
 
@@ -77,7 +77,7 @@ def preconditioned(problem: Solvable, cj: float) -> tuple[Callable[[float, Vec, 
     def jac_times_setupfn(t: float, y: Vec, yp: Vec, res: Vec, cj: float) -> None:
         evaluate(t, y, yp, cj)
 
-    # the package passes the residual where it documents the time
+    # the package passes the residual in place of the documented time
     def jac_times_vecfn(_: Any, y: Vec, yp: Vec, res: Vec, v: Vec, Jv: Vec, cj: float) -> None:
         Jv[:] = product(v) if used is None else used.solve(product(v))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import sys
 import warnings
 
@@ -9,18 +10,20 @@ import numpy as np
 import pytest
 import toy
 
-from rbdae.adapter import Reason, Request
-from rbdae.problem.projection import ProjectionError
-from rbdae_adapters._quiet import quiet
-from rbdae_adapters._stepping import (
-    STALLED,
+from rbdae.adapter import ProjectionError, Reason, Request
+from rbdae_adapters import toolkit
+from rbdae_adapters.toolkit import (
+    MAX_STALLED,
     AbstractStepper,
     GaveUp,
     Recorder,
     Trap,
     drive,
     leaves_error_test,
+    options,
+    quiet,
     relaxed_atol,
+    trap,
 )
 
 
@@ -104,7 +107,7 @@ def test_limits():
     outcome = run(Exact(0.01), max_steps=5)
     assert outcome.reason is Reason.TOO_MANY_STEPS and outcome.stats.steps == 5
     outcome = run(Exact(1e-18))
-    assert outcome.reason is Reason.STEP_TOO_SMALL and str(STALLED) in outcome.detail
+    assert outcome.reason is Reason.STEP_TOO_SMALL and str(MAX_STALLED) in outcome.detail
 
 
 def test_a_state_that_is_not_finite_ends_the_run():
@@ -182,3 +185,15 @@ def test_quiet_keeps_prints_and_warnings(capfd):
     assert chatter.sentence() == "UserWarning: careful; python; compiled"
     print("loud", file=sys.stderr)
     assert capfd.readouterr().err == "loud\n"
+
+
+@pytest.mark.parametrize("module", [trap, options])
+def test_the_examples_in_the_docstrings_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed
+
+
+def test_the_toolkit_exports_what_it_describes():
+    for name in toolkit.__all__:
+        assert f"`{name}`" in toolkit.__doc__ or name.isupper(), name
+        assert getattr(toolkit, name).__doc__

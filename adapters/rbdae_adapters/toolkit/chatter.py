@@ -32,7 +32,7 @@ def _flush_compiled() -> None:
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).fflush(None)
     for name in ("libgfortran.so.5", "libgfortran.5.dylib"):
-        # Fails where no package has loaded it, and then nothing is buffered.
+        # Fails if no package has loaded it, and then nothing is buffered.
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(name, mode=os.RTLD_NOLOAD)._gfortran_flush_i4(None)
 
@@ -48,18 +48,18 @@ def _descriptors(into: io.StringIO) -> Iterator[None]:
     except OSError:  # nowhere to print to (a service, pythonw)
         yield
         return
-    with tempfile.TemporaryFile() as sink:
+    with tempfile.TemporaryFile() as file:
         try:
             for fd, _ in saved:
-                os.dup2(sink.fileno(), fd)
+                os.dup2(file.fileno(), fd)
             yield
         finally:
             _flush_compiled()
             for fd, copy in saved:
                 os.dup2(copy, fd)
                 os.close(copy)
-            sink.seek(0)
-            into.write(sink.read(4096).decode(errors="replace"))
+            file.seek(0)
+            into.write(file.read(4096).decode(errors="replace"))
 
 
 @final

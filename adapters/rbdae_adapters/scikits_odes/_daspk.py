@@ -1,8 +1,8 @@
 """DASPK of scikits.odes: BDF in Fortran, with dense Jacobians.
 
-It reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. It keeps state in Fortran
-variables, and negative times are its switch for single steps: it runs on a shifted clock where the interval
-begins before 0.
+It reads the Jacobian's buffer by columns, so that `jacfn` is handed its transpose. Negative times are its switch for
+single steps: it runs on a shifted clock if the interval begins before 0. It keeps state in Fortran variables, so that
+one run at a time can use it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import contextlib
 import ctypes
 import importlib.util
 import io
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import MissingSolver, Request, Solvable, Stats
-from rbdae_adapters._stepping import AbstractStepper, Dense, Recorder, Trap
 from rbdae_adapters._sundials import (
     DASPK_REASONS,
     STALLED,
@@ -29,6 +29,7 @@ from rbdae_adapters._sundials import (
     gave_up,
     tolerances,
 )
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
 
 
 @final
@@ -105,29 +106,31 @@ class _Daspk(AbstractStepper):
 
 
 def _flush_fortran() -> None:
-    """Have what Fortran has printed written now, while it is not shown, instead of at the process's end."""
+    """Write Fortran's output now, while it is not shown, and not at the end of the process."""
     library = importlib.util.find_spec("scikits_odes_daepack.ddaspk")
     with contextlib.suppress(OSError, AttributeError):  # another compiler's runtime
         ctypes.CDLL(library.origin if library else None)._gfortran_flush_i4(None)
 
 
-def stepper(problem: Solvable, form: Any, request: Request, recorder: Recorder) -> AbstractStepper:
+def _shifted(function: Callable[..., None], shift: float) -> Callable[..., None]:
+    """`function` on DASPK's clock."""
+    if shift == 0.0:
+        return function
+
+    def shifted(t: float, *rest: Any) -> None:
+        function(t + shift, *rest)
+
+    return shifted
+
+
+def stepper(problem: Solvable, form: ResidualNative, request: Request, recorder: Recorder) -> AbstractStepper:
+    """DASPK for `form`."""
     if importlib.util.find_spec("scikits_odes_daepack") is None:
         raise MissingSolver("scikits.odes:ddaspk needs scikits_odes_daepack: pip install scikits-odes-daepack==3.0.0")
     from scikits_odes import dae
 
     trap, shift = Trap(), min(request.t0, 0.0)
-    resfn, jacfn = form.resfn, form.jacfn
-    if shift:
-
-        def res(t: float, y: Vec, yp: Vec, out: Vec) -> None:
-            resfn(t + shift, y, yp, out)
-
-        def jac(t: float, y: Vec, yp: Vec, cj: float, J: Mat) -> None:
-            jacfn(t + shift, y, yp, cj, J)
-
-    else:
-        res, jac = resfn, jacfn
+    res, jac = _shifted(form.resfn, shift), _shifted(form.jacfn, shift)
     options = dict(form.options, jacfn=trap(jac), tstop=request.t_end - shift)
     # the class behind the front end: `t` and the work arrays are needed
     solver = dae("ddaspk", trap(res), **options)._integrator
@@ -135,6 +138,7 @@ def stepper(problem: Solvable, form: Any, request: Request, recorder: Recorder) 
 
 
 def native(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
+    """What ``dae("ddaspk", p.resfn, **p.options)`` takes."""
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
 
     def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:

@@ -1,0 +1,202 @@
+"""Radau5DAE: Assimulo's compiled RADAU5 on F(t, y, y') = 0, with analytic Jacobians and an index class per unknown.
+
+Assimulo's own class doubles all unknowns and drops the user's Jacobian. Here the unknowns of RADAU5 are y and the
+derivatives of its differential entries only, each in its index class ([HW96], section VII.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.adapter import Method, Outcome, Request, Solvable
+from rbdae_adapters.assimulo._native import Counts, configure, implicit_problem, residual
+from rbdae_adapters.assimulo._package import HAIRER, finite, module, surrender
+from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, quiet
+
+INDEX_3_MARGIN = 1e-3
+"""Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
+
+_SMALLEST_TOLERANCE = 1e-13
+
+
+@final
+class _Stacked:
+    """F(t, y, y') = 0 as M Y' = f(t, Y) for RADAU5, Y = (y, derivatives of differential unknowns) by index class.
+
+    The derivative of an unknown of class k is of class k + 1 if the index is above 1.
+    """
+
+    def __init__(self, problem: Solvable, counts: Counts) -> None:
+        n = problem.n
+        differential = np.flatnonzero(problem.differential)
+        algebraic = np.flatnonzero(~problem.differential)
+        known = np.maximum(problem.variable_index, 1)
+        rates = np.minimum(known[differential] + int(problem.index > 1), 3)
+        classes = np.concatenate([known[differential], rates, known[algebraic]])
+        order = np.argsort(classes, kind="stable")
+        self.n = n
+        self.size = len(order)
+        self.groups = [int(np.sum(classes == k)) for k in (1, 2, 3)]
+        self._source: Ints = np.concatenate([differential, n + differential, algebraic])[order]
+        at = np.argsort(order)
+        many = len(differential)
+        self._y, self._rate = at[:many], at[many : 2 * many]
+        self._rows = np.setdiff1d(np.arange(self.size), self._y)
+        mass = np.zeros((1, self.size))
+        mass[0, self._y] = 1.0
+        self.mass: Mat = mass
+        self._both = np.zeros(2 * n)
+        self._residual = residual(problem, counts)
+        self._jacobian = problem.callbacks.jacobian
+        self._counts = counts
+        self._by_y, self._by_yd = np.empty((n, n)), np.empty((n, n))
+
+    def stack(self, y: Vec, yd: Vec) -> Vec:
+        """Y of y and y'."""
+        return np.asarray(np.concatenate([y, yd])[self._source])
+
+    def unstack(self, stacked: Vec) -> Vec:
+        """y, as a view that the next call overwrites."""
+        self._both[self._source] = stacked
+        return self._both[: self.n]
+
+    def put_back(self, stacked: Vec, y: Vec) -> None:
+        """Make `y` that of `stacked`, which keeps its derivatives."""
+        self.unstack(stacked)[:] = y
+        stacked[:] = self._both[self._source]
+
+    def fun(self, t: float, stacked: Vec) -> Vec:
+        """f(t, Y)."""
+        y = self.unstack(stacked)
+        out = np.empty(self.size)
+        out[self._y] = stacked[self._rate]
+        out[self._rows] = self._residual(t, y, self._both[self.n :])
+        return out
+
+    def jac(self, t: float, stacked: Vec) -> Mat:
+        """df/dY."""
+        y = self.unstack(stacked)
+        yd = self._both[self.n :]
+        self._counts.jacobians += 1
+        self._jacobian(t, y, yd, 0.0, self._by_y)
+        self._jacobian(t, y, yd, 1.0, self._by_yd)
+        self._by_yd -= self._by_y
+        out = np.zeros((self.size, self.size), order="F")
+        out[self._y, self._rate] = 1.0
+        out[self._rows] = np.hstack([self._by_y, self._by_yd])[:, self._source]
+        return out
+
+
+def _work_arrays(settings: Any, stacked: _Stacked) -> tuple[Vec, Any]:
+    """RADAU5's WORK and IWORK from Assimulo's options; its documentation counts from 1."""
+    size = stacked.size
+    real = np.zeros(4 * size * size + 13 * size + 20)
+    real[1:9] = (
+        settings.safe,
+        settings.thet,
+        settings.fnewt,
+        settings.quot1,
+        settings.quot2,
+        settings.maxh,
+        settings.fac1,
+        settings.fac2,
+    )
+    whole = np.zeros(3 * size + 20, dtype=np.int32)
+    whole[1], whole[2] = settings.maxsteps, settings.newt
+    whole[4:7] = stacked.groups
+    return real, whole
+
+
+def _functions(stacked: _Stacked, recorder: Recorder, trap: Trap, lib: Any) -> tuple[Callable[..., Any], ...]:
+    """FCN, JAC and SOLOUT of RADAU5; f2py passes as many arguments as a signature shows."""
+    size = stacked.size
+    evaluate, differentiate = trap(stacked.fun), trap(stacked.jac)
+
+    def fun(t: float, state: Vec) -> Any:
+        out = evaluate(t, state)
+        if finite(out):
+            return out, [0]
+        return np.zeros(size), [-1]  # tries a smaller step
+
+    def jac(t: float, state: Vec) -> Any:
+        return differentiate(t, state)
+
+    def step(t: float, state: Vec, cont: Vec) -> int:
+        y = stacked.unstack(state).copy()
+
+        def dense(s: float) -> Vec:
+            return stacked.unstack(np.array([lib.contr5(i, s, cont) for i in range(1, size + 1)])).copy()
+
+        if recorder.accept(t, y, lambda: dense):
+            stacked.put_back(state, y)
+        return -1 if recorder.done else 1
+
+    trapped_step = trap(step)
+
+    def solout(nr: int, told: float, t: float, state: Vec, cont: Vec, werr: Vec, lrc: int, irtrn: int) -> Any:
+        return trapped_step(t, state, cont)
+
+    return fun, jac, solout
+
+
+def _tolerances(problem: Solvable, request: Request) -> tuple[float, Vec]:
+    rtol, atol = request.rtol, atol_vector(problem, request)
+    if problem.index == 3:
+        rtol = min(rtol, max(INDEX_3_MARGIN * rtol, _SMALLEST_TOLERANCE))
+        atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, _SMALLEST_TOLERANCE))
+    return rtol, atol
+
+
+def run(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
+    """Run RADAU5."""
+    counts, trap = Counts(), Trap()
+    recorder = Recorder(problem, request, one_step=True)
+    stacked = _Stacked(problem, counts)
+    rtol, atol = _tolerances(problem, request)
+    # Assimulo's class checks the options and knows their defaults
+    settings = module("solvers").Radau5DAE(implicit_problem(problem, counts, "Implicit_Problem"))
+    configure(settings, method.name, options)
+    lib = module("lib.radau5")
+    fun, jac, solout = _functions(stacked, recorder, trap, lib)
+    size = stacked.size
+    full_matrix = (size, size)  # of the Jacobian: the bandwidths MLJAC and MUJAC
+    diagonal_mass = (1, 0, 0)
+    arguments = (
+        fun,
+        request.t0,
+        stacked.stack(recorder.y0, problem.yd0),
+        request.t_end,
+        settings.inith,
+        np.full(size, rtol),
+        stacked.stack(atol, atol),
+        1,  # tolerances are vectors
+        jac,
+        int(options.get("usejac", True)),
+        *full_matrix,
+        lambda am: stacked.mass,
+        *diagonal_mass,
+        solout,
+        1,  # with dense output
+        *_work_arrays(settings, stacked),
+    )
+    with quiet() as chatter:
+        try:
+            _, _, _, whole, flag = lib.radau5(*arguments)
+        except BaseException:
+            trap.release()
+            raise
+    trap.release()
+    if flag < 0:
+        end = surrender(flag, HAIRER, name="flag")
+        recorder.fail(end.reason, end.detail)
+    stats = recorder.stats
+    stats.rejected, stats.factorisations = int(whole[17]), int(whole[18])
+    stats.evaluations, stats.jacobians = counts.evaluations, counts.jacobians
+    return chatter.added_to(recorder.outcome())
+
+
+__all__ = ["INDEX_3_MARGIN", "run"]

@@ -1,0 +1,104 @@
+"""The adapter: methods, options, and which module runs which."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from typing import Any, final
+
+from rbdae._arrays import Vec
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
+from rbdae_adapters._sundials import MAX_STEPS, ResidualNative, RhsNative
+from rbdae_adapters.scikits_odes import _daspk, _ida_cvode, _native
+from rbdae_adapters.toolkit import Recorder, drive, quiet, take_options
+
+_SUNDIALS = frozenset(
+    {
+        "order",
+        "max_steps",
+        "max_step_size",
+        "first_step_size",
+        "max_conv_fails",
+        "max_nonlin_iters",
+        "nonlin_conv_coef",
+        "linsolver",
+        "maxl",
+        "precond_type",
+        "prec_setupfn",
+        "prec_solvefn",
+        "jac_times_vecfn",
+        "jac_times_setupfn",
+        "user_data",
+    }
+)
+_OPTIONS = {
+    "ida": _SUNDIALS | {"constraints_type"},
+    "cvode": _SUNDIALS | {"lmm", "lmm_type", "nonlinsolver", "bdf_stability_detection", "min_step_size"},
+    "ddaspk": frozenset({"order", "max_steps", "max_step_size", "first_step"}),
+}
+
+
+@final
+class ScikitsOdesAdapter(AbstractAdapter):
+    """`scikits_odes_sundials`' IDA and CVODE, and `scikits_odes.dae("ddaspk", ...)`."""
+
+    package = "scikits.odes"
+    install = (
+        "apt-get install gfortran libsundials-dev liblapack-dev; "
+        "pip install scikits-odes==3.0.0 scikits-odes-sundials==3.0.0 scikits-odes-daepack==3.0.0 "
+        "(or conda install -c conda-forge scikits.odes)"
+    )
+    methods = (
+        Method(
+            "ida",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian, or a sparse one "
+            "that preconditions Krylov's iterations",
+        ),
+        Method("cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"),
+        Method(
+            "ddaspk",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="DASPK: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
+        ),
+    )
+
+    def version(self) -> str | None:
+        """That of the distribution with SUNDIALS."""
+        if any(importlib.util.find_spec(name) is None for name in ("scikits_odes", "scikits_odes_sundials")):
+            return None
+        return importlib.metadata.version("scikits-odes-sundials")
+
+    def native(
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> ResidualNative | RhsNative:
+        """Callbacks and the arguments of the package's constructor; `options` are the package's own.
+
+        With a Krylov solver on a constrained form, `resfn` gives the residual multiplied by P^-1 (see `_krylov`), and
+        serves one solver at a time.
+        """
+        given = take_options(options, _OPTIONS[method], f"scikits.odes:{method}")
+        if method == "cvode":
+            return _native.cvode(problem, rtol, atol, given)
+        return (_native.ida if method == "ida" else _daspk.native)(problem, rtol, atol, given)
+
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
+        """Run one of the methods."""
+        options = dict(request.options)
+        max_steps = options.get("max_steps", MAX_STEPS)
+        recorder = Recorder(problem, request, one_step=False)
+        with quiet() as chatter:
+            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+            if method.name == "ddaspk" and isinstance(native, ResidualNative):
+                stepper = _daspk.stepper(problem, native, request, recorder)
+            else:
+                stepper = _ida_cvode.stepper(problem, native, request, recorder)
+            outcome = drive(stepper, recorder, max_steps=max_steps)
+        return chatter.added_to(outcome)
+
+
+ADAPTER = ScikitsOdesAdapter()
+
+__all__ = ["ADAPTER", "ScikitsOdesAdapter"]

@@ -1,0 +1,176 @@
+"""IDA and CVODE, driven one internal step at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import Request, Solvable, Stats
+from rbdae_adapters._sundials import (
+    CVODE_REASONS,
+    IDA_REASONS,
+    STALLED,
+    STALLED_MESSAGE,
+    ResidualNative,
+    Restarts,
+    RhsNative,
+    gave_up,
+)
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
+
+_CALLBACKS = ("jacfn", "prec_setupfn", "prec_solvefn", "jac_times_vecfn", "jac_times_setupfn")
+
+
+@final
+class _Messages:
+    """SUNDIALS' own words, in place of its printing."""
+
+    __slots__ = ("last",)
+
+    def __init__(self) -> None:
+        self.last = ""
+
+    def __call__(self, code: int, module: bytes, function: bytes, message: bytes) -> None:
+        self.last = message.decode(errors="replace").strip()
+
+
+@final
+class _Stepper(AbstractStepper):
+    """IDA (carries yd) or CVODE (does not)."""
+
+    def __init__(
+        self,
+        problem: Solvable,
+        solver: Any,
+        trap: Trap,
+        messages: _Messages,
+        counts: dict[str, int],
+        request: Request,
+        recorder: Recorder,
+        *,
+        implicit: bool,
+    ) -> None:
+        self._problem, self._solver, self._trap, self._messages = problem, solver, trap, messages
+        self._counts, self._t_end, self._implicit = counts, request.t_end, implicit
+        self._reasons = IDA_REASONS if implicit else CVODE_REASONS
+        self._t, self._y = request.t0, recorder.y0.copy()
+        self._restarts = Restarts(problem, recorder)
+        self._yd = np.array(problem.yd0, dtype=float)
+        self._past = np.zeros(3, dtype=np.int64)  # CVODE's counts before the last restart
+        self._interpolating = False
+        self._call(solver.init_step)
+
+    def _call(self, start: Callable[..., Any]) -> None:
+        # the package keeps pointers to what it gets
+        self._kept = (self._y.copy(), self._yd.copy())
+        flag = start(self._t, *self._kept[: 2 if self._implicit else 1]).flag
+        self._trap.release()
+        if flag < 0:
+            raise self._surrender(flag, "at the start")
+
+    def _surrender(self, flag: int, message: str) -> Exception:
+        message = self._messages.last or message
+        yd = self._yd if self._implicit else None
+        return gave_up(self._problem, self._reasons, int(flag), message, self._t, self._y, yd)
+
+    def _mode(self, *, interpolating: bool) -> None:
+        if interpolating != self._interpolating:
+            self._solver.set_options(one_step_compute=not interpolating)
+            self._interpolating = interpolating
+
+    def step(self) -> tuple[float, Vec]:
+        self._mode(interpolating=False)
+        for _ in range(3):  # after interpolation the first call returns to the end of the step
+            result = self._solver.step(self._t_end)
+            self._trap.release()
+            if result.flag < 0:
+                raise self._surrender(result.flag, result.message)
+            if result.values.t > self._t:
+                break
+        else:
+            raise self._surrender(STALLED, STALLED_MESSAGE)
+        self._t, self._y = result.values.t, result.values.y
+        if self._implicit:
+            self._yd = result.values.ydot
+        return self._t, self._y
+
+    def interpolant(self) -> Dense:
+        self._mode(interpolating=True)
+
+        def dense(t: float) -> Vec:
+            y: Vec = self._solver.step(t).values.y
+            return y
+
+        return dense
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._restarts.note()
+        self._past += self._info()
+        self._t, self._y = t, y
+        self._call(self._solver.reinit_IC)
+
+    def _info(self) -> Any:
+        if self._implicit:
+            return np.zeros(3, dtype=np.int64)
+        info = self._solver.get_info()
+        return np.array([info["NumRhsEvals"], info["NumErrTestFails"], info["NumLinSolvSetups"]])
+
+    def finish(self, stats: Stats) -> None:
+        stats.jacobians = self._counts["jacobian"]
+        if "jac_times_setupfn" in self._counts:  # each factorisation has its Jacobian from there, but the first
+            stats.jacobians = 1 + self._counts["jac_times_setupfn"]
+        if self._implicit:
+            stats.evaluations = self._counts["function"]
+            stats.factorisations = (
+                1 + self._counts["prec_setupfn"] if "prec_setupfn" in self._counts else stats.jacobians
+            )
+            stats.rejected = -1  # the package does not report them
+        else:
+            evaluations, rejected, factorisations = (self._past + self._info()).tolist()
+            stats.evaluations, stats.rejected, stats.factorisations = evaluations, rejected, factorisations
+
+
+def _guarded(trap: Trap, function: Callable[..., int | None], counts: dict[str, int], name: str) -> Callable[..., int]:
+    """`function`, counted; keeps an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
+    counts[name] = 0
+
+    def guarded(*args: Any) -> int:
+        if trap.error is not None:
+            return -1
+        counts[name] += 1
+        try:
+            return function(*args) or 0
+        except BaseException as error:
+            trap.error = error
+            return -1
+
+    return guarded
+
+
+def stepper(
+    problem: Solvable, native: ResidualNative | RhsNative, request: Request, recorder: Recorder
+) -> AbstractStepper:
+    """The solver for `native`; `native` decides whether it is IDA or CVODE."""
+    trap, messages = Trap(), _Messages()
+    counts = {"jacobian": 0}
+    options = dict(native.options, one_step_compute=True, old_api=False, err_handler=messages)
+    if request.t_end > 0.0:  # the package ignores others; there the solver steps past the end
+        options["tstop"] = request.t_end
+    for name in _CALLBACKS:
+        if callable(options.get(name)):
+            options[name] = _guarded(trap, options[name], counts, "jacobian" if name == "jacfn" else name)
+    if isinstance(native, ResidualNative):
+        from scikits_odes_sundials.ida import IDA
+
+        solver, implicit = IDA(_guarded(trap, native.resfn, counts, "function"), **options), True
+    else:
+        from scikits_odes_sundials.cvode import CVODE
+
+        solver, implicit = CVODE(_guarded(trap, native.rhsfn, counts, "function"), **options), False
+    return _Stepper(problem, solver, trap, messages, counts, request, recorder, implicit=implicit)
+
+
+__all__ = ["stepper"]

@@ -1,0 +1,67 @@
+"""Tools for adapters, in this distribution and in others; public.
+
+An adapter is a subclass of `rbdae.adapter.AbstractAdapter`; its duties stand there. With these tools, one for a package
+that takes one step at a time is
+
+1. an `AbstractStepper` around the package's solver;
+2. a `run` that calls `take_options`, makes a `Recorder` and the stepper, and returns ``drive(stepper, recorder)``::
+
+       def run(self, problem, method, request):
+           options = take_options(request.options, {"max_step"}, "mine:method")
+           recorder = Recorder(problem, request, one_step=method.one_step)
+           with quiet() as chatter:
+               outcome = drive(MyStepper(problem, request, recorder.y0, options), recorder)
+           return chatter.added_to(outcome)
+
+3. a `Trap` around each callback, if the package does not let exceptions through.
+
+A package that keeps its own loop and calls back after each step gets ``recorder.accept`` there; `Recorder` has the
+duties of such an adapter. ``tests/support/toy_adapter`` in the repository is a complete adapter in a distribution of
+its own.
+
+======================== ==============================================================================
+`Recorder`               projection, events, output and statistics after each accepted step
+`AbstractStepper`        a solver that takes one step at a time; `GaveUp` ends its run
+`drive`                  the loop over steps
+`Trap`                   exceptions of callbacks reach the user as themselves
+`quiet`, `Chatter`       what a package prints and warns becomes a part of the message
+`take_options`           the package's own options; unknown ones are refused by name
+`atol_vector`            absolute tolerances of all unknowns
+`leaves_error_test`      unknowns that a multistep code cannot test; `relaxed_atol` loosens their tolerances
+`Event`, `Dense`         an event function; dense output
+======================== ==============================================================================
+"""
+
+from rbdae_adapters.toolkit.chatter import Chatter as Chatter
+from rbdae_adapters.toolkit.chatter import quiet as quiet
+from rbdae_adapters.toolkit.events import Dense as Dense
+from rbdae_adapters.toolkit.events import Event as Event
+from rbdae_adapters.toolkit.options import take_options as take_options
+from rbdae_adapters.toolkit.recorder import MAX_STALLED as MAX_STALLED
+from rbdae_adapters.toolkit.recorder import RESTART_FACTOR as RESTART_FACTOR
+from rbdae_adapters.toolkit.recorder import Recorder as Recorder
+from rbdae_adapters.toolkit.stepper import AbstractStepper as AbstractStepper
+from rbdae_adapters.toolkit.stepper import GaveUp as GaveUp
+from rbdae_adapters.toolkit.stepper import drive as drive
+from rbdae_adapters.toolkit.tolerances import atol_vector as atol_vector
+from rbdae_adapters.toolkit.tolerances import leaves_error_test as leaves_error_test
+from rbdae_adapters.toolkit.tolerances import relaxed_atol as relaxed_atol
+from rbdae_adapters.toolkit.trap import Trap as Trap
+
+__all__ = [
+    "MAX_STALLED",
+    "RESTART_FACTOR",
+    "AbstractStepper",
+    "Chatter",
+    "Dense",
+    "Event",
+    "GaveUp",
+    "Recorder",
+    "Trap",
+    "atol_vector",
+    "drive",
+    "leaves_error_test",
+    "quiet",
+    "relaxed_atol",
+    "take_options",
+]

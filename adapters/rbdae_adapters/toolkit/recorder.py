@@ -1,0 +1,273 @@
+"""`Recorder`: everything that follows an accepted step, whatever package made it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats
+from rbdae_adapters.toolkit.events import Dense, Event
+
+RESTART_FACTOR = 10.0
+"""A multistep code restarts when the constraints have drifted by more than this times its tolerance."""
+
+MAX_STALLED = 50
+"""A run ends after this number of consecutive steps that do not move the time."""
+
+_EPS = float(np.finfo(float).eps)
+
+
+@final
+class _Step:
+    """An accepted step: its end `t`, the state `y` there, and its dense output, made when first asked for."""
+
+    __slots__ = ("_dense", "_interpolant", "t", "y")
+
+    def __init__(self, t: float, y: Vec, interpolant: Callable[[], Dense] | None) -> None:
+        self.t, self.y = t, y
+        self._interpolant = interpolant
+        self._dense: Dense | None = None
+
+    def at(self, s: float) -> Vec:
+        """The state at a time inside the step, before any projection."""
+        if self._dense is None:
+            if self._interpolant is None:
+                raise RuntimeError(f"no interpolant, and t = {s!r} is inside a step that ends at {self.t!r}")
+            self._dense = self._interpolant()
+        return np.array(self._dense(s), dtype=float).reshape(-1)
+
+    def cut(self, t_end: float) -> None:
+        """End the step at `t_end` if it reaches beyond."""
+        if self.t > t_end:
+            self.t, self.y = t_end, self.at(t_end)
+
+
+@final
+class Recorder:
+    """Takes accepted steps: projects, finds events, collects output and statistics.
+
+    The duties of an adapter that uses it:
+
+    1. Start the solver from `y0`, which is projected.
+    2. Call `accept` after each accepted step, with a state that the recorder may change.
+    3. If `accept` returns True, take the projected state as the solver's new one before the next step.
+    4. Leave the solver once `done` is True; a solver that gives up is reported by `fail`.
+    5. Fill into `stats` what the package counts: `rejected`, `evaluations`, `jacobians`, `factorisations`.
+    6. Return `outcome`.
+
+    Its laws: a recorded state is projected if there is a projector, whatever `accept` returned. With `Request.t_eval`
+    the outputs are at these times exactly, otherwise at the ends of the steps. The last output of a run that ends at
+    an event is at the event. Neither events nor outputs change the solver's steps.
+
+    Parameters
+    ----------
+    problem, request : as given to the adapter
+    one_step : True if each projected state goes back into the solver. Otherwise it goes back, by a restart, only if
+        the drift exceeds `restart_drift`
+    max_steps : the run ends with `Reason.TOO_MANY_STEPS` after this number of steps; None for no limit
+
+    Attributes
+    ----------
+    y0 : the initial state, projected
+    t : the time that was reached
+    stats : what the run cost so far
+    reason, detail : how the run ended, and the package's own words; `reason` is None during the run
+    restart_drift : drift beyond which a multistep code restarts; adapters may change it
+    max_steps : as given; adapters may change it
+    """
+
+    def __init__(self, problem: Solvable, request: Request, *, one_step: bool, max_steps: int | None = None) -> None:
+        self.request = request
+        self.max_steps = max_steps
+        self.stats = Stats()
+        self.reason: Reason | None = None
+        self.detail = ""
+        self.t = request.t0
+        self.restart_drift = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
+        if request.projector is not None:
+            self.restart_drift = max(self.restart_drift, request.projector.restart_tolerance)
+        self._began = time.perf_counter()
+        self._one_step = one_step
+        self._n = problem.n
+        self._stalled = 0
+        self._smallest_step = 4 * _EPS * (request.t_end - request.t0)
+        self._ts: list[float] = []
+        self._ys: list[Vec] = []
+        self._next_output = 0
+        self._events = [Event.of(f) for f in request.events]
+        self._counts = [0] * len(self._events)
+        self._t_events: list[list[float]] = [[] for _ in self._events]
+        self._y_events: list[list[Vec]] = [[] for _ in self._events]
+        y = self._projected(request.t0, np.array(problem.y0, dtype=float))
+        self._values = [e.value(request.t0, y) for e in self._events]
+        self.y0: Vec = y.copy()
+        if request.t_eval is None:
+            self._record(request.t0, y)
+        else:
+            for t in self._outputs_until(request.t0):
+                self._record(t, y)
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has ended, for whatever reason."""
+        return self.reason is not None
+
+    def accept(self, t: float, y: Vec, interpolant: Callable[[], Dense] | None) -> bool:
+        """Take an accepted step that ended at `t` in `y`.
+
+        Parameters
+        ----------
+        t : end of the step; it may lie beyond the end of the interval if there is an interpolant
+        y : the solver's state there, shape (n,), writable and the recorder's own: projected in place
+        interpolant : gives the dense output of this step; called at most once, and before the caller changes
+            the solver's state. None if the package has none: then every time in `t_eval` must be the end of a step,
+            and events must not lie inside one.
+
+        Returns
+        -------
+        bool
+            Whether the solver has to take `y` as its new state: directly in a one-step method, by a restart
+            otherwise (counted here).
+        """
+        if self.done:
+            return False
+        self._watch_progress(t)
+        if t <= self.t:
+            return False
+        try:
+            return self._accept(_Step(t, y, interpolant))
+        except ProjectionError as error:
+            self.fail(Reason.PROJECTION, str(error))
+            return False
+
+    def fail(self, reason: Reason, detail: str = "") -> None:
+        """Note why the solver gave up; the first reason counts."""
+        if self.reason is None:
+            self.reason, self.detail = reason, detail
+
+    def outcome(self) -> Outcome:
+        """Everything that was collected."""
+        projector = self.request.projector
+        if projector is not None:
+            self.stats.projections = projector.count
+        self.stats.seconds = time.perf_counter() - self._began
+        return Outcome(
+            t=np.array(self._ts, dtype=float),
+            y=self._rows(self._ys),
+            reason=self.reason if self.reason is not None else Reason.SOLVER,
+            stats=self.stats,
+            detail=self.detail,
+            t_events=[np.array(ts, dtype=float) for ts in self._t_events],
+            y_events=[self._rows(ys) for ys in self._y_events],
+            stopped=self.t,
+        )
+
+    # ------------------------------------------------------------ one step
+
+    def _watch_progress(self, t: float) -> None:
+        """End a run that stands still: some codes would step without end."""
+        if t - self.t > self._smallest_step:
+            self._stalled = 0
+            return
+        self._stalled += 1
+        if self._stalled >= MAX_STALLED:
+            self.fail(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
+
+    def _accept(self, step: _Step) -> bool:
+        self.stats.steps += 1
+        if not np.isfinite(step.y).all():
+            self.reason = Reason.NOT_FINITE
+            return False
+        step.cut(self.request.t_end)
+        unprojected = step.y.copy() if self._events else step.y
+        goes_back = self._correct(step)
+        event = self._find_events(step) if self._events else None
+        self._output(step, unprojected, event)
+        self.t = step.t if event is None else event
+        if self.request.advance is not None:
+            self.request.advance(self.t)
+        self._end(step, event)
+        goes_back = goes_back and not self.done
+        if goes_back and not self._one_step:
+            self.stats.restarts += 1
+        return goes_back
+
+    def _correct(self, step: _Step) -> bool:
+        """Project the state in place; whether the solver should get it back."""
+        projector = self.request.projector
+        if projector is None:
+            return False
+        if self._one_step:
+            return bool(projector(step.t, step.y))
+        drifted = projector.drift(step.t, step.y) > self.restart_drift
+        return bool(projector(step.t, step.y)) and drifted
+
+    def _find_events(self, step: _Step) -> float | None:
+        """Record the events in the step; returns the time of the one that ends the run."""
+        before = self._values
+        self._values = [e.value(step.t, step.y) for e in self._events]
+        found: list[tuple[float, int]] = []
+        for k, event in enumerate(self._events):
+            values = before[k], self._values[k]
+            if event.crossed(*values):
+                found.append((event.root((self.t, step.t), values, step.at), k))
+        for s, k in sorted(found):
+            self._counts[k] += 1
+            self._t_events[k].append(s)
+            self._y_events[k].append(step.y.copy() if s >= step.t else self._projected(s, step.at(s)))
+            if self._events[k].terminal and self._counts[k] >= self._events[k].terminal:
+                return s
+        return None
+
+    def _output(self, step: _Step, unprojected: Vec, event: float | None) -> None:
+        """Record the outputs up to the end of the step, or up to the event that ends the run."""
+        if self.request.t_eval is not None:
+            for s in self._outputs_until(step.t if event is None else event):
+                self._record(s, step.y.copy() if s == step.t else self._projected(s, step.at(s)))
+        elif event is None:
+            self._record(step.t, step.y)
+        else:
+            self._record(event, self._projected(event, step.at(event) if event < step.t else unprojected))
+
+    def _end(self, step: _Step, event: float | None) -> None:
+        """Whether, and why, the run ends with this step."""
+        request = self.request
+        if event is not None:
+            self.reason = Reason.EVENT
+        elif self.t >= request.t_end:
+            self.reason = Reason.FINISHED
+        elif self.max_steps is not None and self.stats.steps >= self.max_steps:
+            self.fail(Reason.TOO_MANY_STEPS, f"the limit was {self.max_steps}")
+        elif request.watch is not None and request.watch(step.t, step.y):
+            self.reason = Reason.INTERRUPTED
+
+    # ------------------------------------------------------------ rows
+
+    def _outputs_until(self, t: float) -> list[float]:
+        """The output times up to `t` that were not taken yet."""
+        times = self.request.t_eval
+        if times is None:
+            return []
+        first = self._next_output
+        while self._next_output < len(times) and times[self._next_output] <= t:
+            self._next_output += 1
+        return [float(s) for s in times[first : self._next_output]]
+
+    def _projected(self, t: float, y: Vec) -> Vec:
+        if self.request.projector is not None:
+            self.request.projector(t, y)
+        return y
+
+    def _record(self, t: float, y: Vec) -> None:
+        self._ts.append(t)
+        self._ys.append(y.copy())
+
+    def _rows(self, ys: list[Vec]) -> Mat:
+        return np.array(ys, dtype=float).reshape(len(ys), self._n)
+
+
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder"]

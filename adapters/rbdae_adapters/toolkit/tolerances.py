@@ -1,0 +1,31 @@
+"""Absolute tolerances, and what a multistep code cannot test at higher index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Bools, Vec
+from rbdae.adapter import Request, Solvable
+
+
+def atol_vector(problem: Solvable, request: Request) -> Vec:
+    """Absolute tolerances of all unknowns, shape (n,)."""
+    return np.array(np.broadcast_to(request.atol, (problem.n,)), dtype=float)
+
+
+def leaves_error_test(problem: Solvable) -> Bools:
+    """Unknowns that a BDF code cannot test: index-2 multipliers, index-3 velocities and multipliers.
+
+    Their error estimates do not vanish with the step size ([HW96] section VII.3).
+    """
+    return np.asarray(problem.variable_index >= 2)
+
+
+def relaxed_atol(problem: Solvable, request: Request, *, loose: float) -> Vec:
+    """`atol_vector` with `loose` for unknowns that leave the error test, for packages without a switch."""
+    atol = atol_vector(problem, request)
+    atol[leaves_error_test(problem)] = loose
+    return atol
+
+
+__all__ = ["atol_vector", "leaves_error_test", "relaxed_atol"]
