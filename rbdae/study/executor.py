@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def run_all(
-    tasks: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], executor: Executor | None, title: str
+    tasks: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], executor: Executor | None, description: str
 ) -> Iterator[T]:
-    """Results of all tasks, in their order; a bar if there is a title and tqdm is installed."""
-    with progress_bar(len(tasks), title) as advance:
+    """Results of all tasks, in their order; a bar if there is a description and tqdm is installed."""
+    with progress_bar(len(tasks), description) as advance:
         if executor is None:
             for function, arguments in tasks:
                 yield function(*arguments)
@@ -28,16 +28,16 @@ def run_all(
 
 
 @contextlib.contextmanager
-def progress_bar(total: int, title: str) -> Iterator[Callable[[], object]]:
-    """What to call after each of `total` tasks; it does nothing without a title or without tqdm."""
+def progress_bar(total: int, description: str) -> Iterator[Callable[[], object]]:
+    """What to call after each of `total` tasks; it does nothing without a description or without tqdm."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        title = ""
-    if not title:
+        description = ""
+    if not description:
         yield lambda: None
         return
-    with tqdm(total=total, desc=title, mininterval=1.0) as bar:
+    with tqdm(total=total, desc=description, mininterval=1.0) as bar:
         yield bar.update
 
 
