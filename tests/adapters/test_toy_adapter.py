@@ -1,0 +1,149 @@
+"""An adapter of another distribution, installed and run in a process of its own."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOY = ROOT / "tests/support/toy_adapter"
+MODULE = TOY / "rbdae_toy_adapter.py"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the installed adapter and nothing else."""
+    folder = tmp_path_factory.mktemp("site")
+    options = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(TOY)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def run(site, code, tmp_path):
+    """Run code in a fresh process that sees this checkout and the installed adapter, with the JIT off."""
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "adapters", ROOT / "tests/support", site)))
+    environment = dict(os.environ, PYTHONPATH=path, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error")
+    command = [sys.executable, "-c", "import numpy as np, rbdae, toy\n" + code]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_it_is_found_like_any_other(site, tmp_path):
+    said = run(
+        site,
+        """
+(line,) = [s for s in rbdae.solvers() if s.package == "toy"]
+print(line.name, line.available, line.version, line.takes)
+for broken in (dict(solver="toy:rk5"), dict(solver="toy:rk4"), dict(solver="toy:rk4", step=0.1, max_step=1)):
+    try:
+        rbdae.solve(toy.Pendulum(), (0, 1), **broken)
+    except ValueError as error:
+        print(error)
+try:
+    rbdae.solve(toy.Pendulum("index-2"), (0, 1), solver="toy:rk4", step=0.1)
+except ValueError as error:
+    print(error)
+""",
+        tmp_path,
+    ).splitlines()
+    assert said[0] == "toy:rk4 True 0.1.0 ode"
+    assert "'toy:rk4'" in said[1]
+    assert "step=" in said[2]
+    assert "no option 'max_step'; did you mean 'max_steps'?" in said[3]
+    assert "DAE of index 2" in said[4]
+
+
+def test_it_has_outputs_events_projection_and_errors(site, tmp_path):
+    run(
+        site,
+        """
+def solve(h=2e-3, problem=None, **more):
+    return rbdae.solve(problem or toy.Pendulum(), (0.0, 2.0), solver="toy:rk4", step=h, **more)
+
+def error(solution):
+    return np.abs(solution.y - toy.exact(solution.t)[:, :6]).max()
+
+plain, fine = solve(), solve(1e-3)
+assert plain.success and plain.stats.steps == 1000 and plain.stats.evaluations <= 4002, plain.stats
+assert 12 < error(plain) / error(fine) < 20  # order 4
+times = np.linspace(0.0, 2.0, 33)
+between = solve(t_eval=times)
+assert np.array_equal(between.t, times) and error(between) < 2 * error(plain)
+
+lowest = lambda t, y: y[:3] @ toy.ACROSS
+for projection in (None, toy.Options()):
+    found = solve(events=lowest, projection=projection)
+    assert len(found.events[0].t) == 2
+    assert np.abs(toy.exact(found.events[0].t)[:, :3] @ toy.ACROSS).max() < 1e-8
+lowest.terminal = True
+stopped = solve(events=lowest, t_eval=times)
+assert stopped.reason.name == "EVENT" and stopped.t[-1] < stopped.events[0].t[0] < 0.6
+
+projected = solve(projection=toy.Options())
+assert projected.drift.position.max() < 1e-15 < 1e-13 < plain.drift.position.max()
+assert projected.stats.projections > 900 and projected.stats.restarts == 0
+assert error(projected) < 2 * error(plain)
+
+assert solve(max_steps=7).reason.name == "TOO_MANY_STEPS"
+failed = solve(problem=toy.Pendulum(trouble=lambda t, y: np.nan if t > 0.5 else 1.0))
+assert failed.reason.name == "NOT_FINITE" and 0.49 < failed.t[-1] <= 0.5
+
+class Mine(Exception):
+    pass
+
+def trouble(t, y):
+    raise Mine
+
+try:
+    solve(problem=toy.Pendulum(trouble=trouble))
+except Mine:
+    pass
+else:
+    raise AssertionError
+""",
+        tmp_path,
+    )
+
+
+def test_it_runs_a_problem_of_rbdae(site, tmp_path):
+    run(
+        site,
+        """
+problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="quaternion")
+times = np.linspace(0.0, 0.2, 9)
+def level(t, y):
+    return problem.states(t, y)["top"].angular_velocity[2] - 20.0
+arguments = dict(t_eval=times, projection=True, events=level)
+solution = rbdae.solve(problem, (0.0, 0.2), solver="toy:rk4", step=2e-3, **arguments)
+reference = rbdae.solve(problem, (0.0, 0.2), solver="scipy:DOP853", rtol=1e-11, atol=1e-11, **arguments)
+assert solution.success and solution.stats.steps == 100
+assert np.array_equal(solution.t, times)
+assert np.abs(solution.y - reference.y).max() < 1e-6, np.abs(solution.y - reference.y).max()
+assert len(solution.events[0].t) == len(reference.events[0].t) > 0
+assert np.abs(solution.events[0].t - reference.events[0].t).max() < 1e-6
+assert solution.drift.position.max() < 1e-13 and solution.stats.projections > 0
+""",
+        tmp_path,
+    )
+
+
+def test_it_is_made_of_public_names():
+    allowed = {"rbdae.adapter", "rbdae_adapters.toolkit"}
+    for node in ast.walk(ast.parse(MODULE.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            assert not [a.name for a in node.names if a.name.startswith("rbdae")], "import names, not modules"
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("rbdae"):
+            assert node.module in allowed
+            exported = importlib.import_module(node.module).__all__
+            assert {alias.name for alias in node.names} <= set(exported)
+        if isinstance(node, ast.Attribute):
+            assert not node.attr.startswith("_"), f"line {node.lineno} uses {node.attr}"
