@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import toy
 
-import rbdae.solving.run as solving
+import rbdae
+from rbdae import solving
 from rbdae.adapter import Reason, Unsupported
 
 if "CI" not in os.environ:
@@ -29,7 +30,7 @@ END = {("Radau5DAE", "index-3"): 1e-7}
 
 
 def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
-    return solving.solve(problem, (0.0, t_end), solver=f"assimulo:{method}", rtol=tol, atol=tol, **arguments)
+    return rbdae.solve(problem, (0.0, t_end), solver=f"assimulo:{method}", rtol=tol, atol=tol, **arguments)
 
 
 def errors(solution):

@@ -13,14 +13,15 @@ import numpy as np
 import pytest
 import toy
 
-import rbdae.solving.run as solving
+import rbdae
 import rbdae_adapters
+from rbdae import solving
 from rbdae.adapter import Request
 from rbdae.problem.contract import Solvable, SolvableCallbacks, StateProjector
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 ENTRY_POINTS = PYPROJECT["project"]["entry-points"]["rbdae.adapters"]
-SOLVERS = solving.solvers()
+SOLVERS = rbdae.solvers()
 
 
 def names_of(protocol):

@@ -6,20 +6,14 @@ import os
 
 import numpy as np
 import pytest
+import toy
+from toy_runs import FORMS, error, solve
 
-pytest.register_assert_rewrite("bdf_laws")
-
-import toy  # noqa: E402
-from bdf_laws import *  # noqa: E402, F403
-from bdf_laws import FORMS, error, solve  # noqa: E402
-
-import rbdae.solving.run as solving  # noqa: E402
-from rbdae.adapter import Unsupported  # noqa: E402
+from rbdae import solving
+from rbdae.adapter import Unsupported
 
 if not os.environ.get("CI"):
     pytest.importorskip("scikits_odes")
-
-SOLVERS = ["scikits.odes:ida", "scikits.odes:cvode", "scikits.odes:ddaspk"]
 
 
 def native(problem, method, **options):

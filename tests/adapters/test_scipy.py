@@ -9,7 +9,8 @@ import pytest
 import toy
 from scipy.integrate import solve_ivp
 
-import rbdae.solving.run as solving
+import rbdae
+from rbdae import solving
 from rbdae.adapter import Reason, Unsupported
 
 METHODS = ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
@@ -17,7 +18,7 @@ METHODS = ["RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA"]
 
 def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
     tol = max(tol, 1e-8) if method == "RK23" else tol  # many steps
-    return solving.solve(problem, (0.0, t_end), solver=f"scipy:{method}", rtol=tol, atol=tol, **arguments)
+    return rbdae.solve(problem, (0.0, t_end), solver=f"scipy:{method}", rtol=tol, atol=tol, **arguments)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -7,20 +7,14 @@ import warnings
 
 import numpy as np
 import pytest
+import toy
+from toy_runs import FINAL, FORMS, error, solve
 
-pytest.register_assert_rewrite("bdf_laws")
-
-import toy  # noqa: E402
-from bdf_laws import *  # noqa: E402, F403
-from bdf_laws import FINAL, FORMS, error, solve  # noqa: E402
-
-import rbdae.solving.run as solving  # noqa: E402
-from rbdae.adapter import Unsupported  # noqa: E402
+from rbdae import solving
+from rbdae.adapter import Unsupported
 
 if not os.environ.get("CI"):
     pytest.importorskip("sksundae")
-
-SOLVERS = ["sksundae:ida", "sksundae:cvode"]
 
 
 def native(problem, method, **options):

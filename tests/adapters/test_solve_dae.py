@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import toy
 
-import rbdae.solving.run as solving
+import rbdae
+from rbdae import solving
 from rbdae.adapter import Reason, Unsupported
 
 if "CI" not in os.environ:
@@ -23,7 +24,7 @@ LEVEL = {"index-3": 1e-6, "index-2": 5e-8, "index-1": 5e-8, "index-0": 1e-7}
 
 
 def solve(problem, method, t_end=2.0, tol=1e-10, **arguments):
-    return solving.solve(problem, (0.0, t_end), solver=f"solve_dae:{method}", rtol=tol, atol=tol, **arguments)
+    return rbdae.solve(problem, (0.0, t_end), solver=f"solve_dae:{method}", rtol=tol, atol=tol, **arguments)
 
 
 def error(solution):

@@ -1,8 +1,8 @@
-"""A point-mass pendulum in Cartesian coordinates: the smallest honest `rbdae.Problem`, written out by hand.
+"""A point-mass pendulum in Cartesian coordinates: a `Solvable`, and what a `Solution` asks for, written out by hand.
 
 Mass 1 on a massless rod of length 1, unknowns (x, v, la), with the swing in a vertical plane that is turned
 away from the axes. Its exact motion is known, so adapters are tested against a formula and not against
-another integrator.
+another integrator. mypy checks that it is a `Solvable`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk
+
+if TYPE_CHECKING:
+    from rbdae.problem.contract import Solvable, StateProjector
+
+Array = NDArray[np.float64]
+Kind = Literal["ode", "dae", "overdetermined"]
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 ACROSS = np.array([np.cos(0.3), np.sin(0.3), 0.0])
 DOWN = np.array([0.0, 0.0, -1.0])
 
 
-def exact(t: Any, angle: float = 1.0) -> np.ndarray:
+def exact(t: Any, angle: float = 1.0) -> Array:
     """(x, v, la) at the times `t`, released at rest: sin(theta/2) = k cd(w t, k), k = sin(angle/2)."""
     t = np.asarray(t, dtype=float)
     w, k = np.sqrt(9.81), np.sin(angle / 2)
@@ -46,18 +53,17 @@ class Options:
 class Projector:
     """Position, then velocity, back onto the sphere; skipped below round-off."""
 
-    restart_tolerance = 0.0
-
     def __init__(self, problem: Pendulum) -> None:
+        self.restart_tolerance = 0.0
         self.count = 0
         self.largest = 0.0
         self.total = 0.0
 
-    def drift(self, t: float, y: np.ndarray) -> float:
+    def drift(self, t: float, y: Array) -> float:
         x, v = y[:3], y[3:6]
         return float(max(abs(x @ x - 1) / 2, abs(x @ v)))
 
-    def __call__(self, t: float, y: np.ndarray) -> bool:
+    def __call__(self, t: float, y: Array) -> bool:
         if self.drift(t, y) <= 1e-15:
             return False
         before = y.copy()
@@ -70,38 +76,52 @@ class Projector:
         return True
 
 
+@dataclass
+class Callbacks:
+    """The equations as bare functions; tests replace some by others."""
+
+    residual: Callable[[float, Array, Array, Array], None]
+    jacobian: Callable[[float, Array, Array, float, Array], None]
+    jacobian_data: Callable[[float, Array, Array, float, Array], None]
+    rhs: Callable[[float, Array, Array], None]
+    rhs_jacobian: Callable[[float, Array, Array], None]
+
+
+KINDS: dict[str, Kind] = {"index-0": "ode", "overdetermined": "overdetermined"}
+INDICES = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermined": 1}
+VARIABLE_INDEX = {3: [1, 1, 1, 2, 2, 2, 3], 2: [1] * 6 + [2], 1: [1] * 7, 0: [0] * 6}
+
+
 class Pendulum:
     """`formulation` is index-3, index-2, index-1, index-0 or overdetermined.
 
     `trouble(t, y)` runs in each residual and right-hand side: for exceptions, or to return a factor on gravity.
+    `calls` counts the calls of each callback.
     """
 
     rotation = "none"
     velocity = "coordinate"
-    labels = ("x", "y", "z", "vx", "vy", "vz", "la")
 
     def __init__(
         self,
         formulation: str = "index-0",
         *,
         angle: float = 1.0,
-        trouble: Callable[[float, np.ndarray], float] | None = None,
+        trouble: Callable[[float, Array], float] | None = None,
     ) -> None:
         self.formulation = formulation
-        self.kind = {"index-0": "ode", "overdetermined": "overdetermined"}.get(formulation, "dae")
-        self.index = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermined": 1}[formulation]
+        self.kind = KINDS.get(formulation, "dae")
+        self.index = INDICES[formulation]
         self.n = 6 if self.kind == "ode" else 7
         self.n_equations = 9 if self.kind == "overdetermined" else self.n
-        self.labels = list(type(self).labels[: self.n])
+        self.labels = ["x", "y", "z", "vx", "vy", "vz", "la"][: self.n]
         self.trouble = trouble
         self.t0 = 0.0
         self.y0 = exact(0.0, angle)[: self.n]
         self.yd0 = np.concatenate([self.y0[3:6], np.zeros(3), [0.0]])[: self.n]
         self.yd0[3:6] = self._acceleration(self.y0[:3], self.y0[3:6])
         self.differential = np.array([True] * 6 + [False] * (self.n - 6))
-        self.variable_index = np.array(
-            {3: [1, 1, 1, 2, 2, 2, 3], 2: [1] * 6 + [2], 1: [1] * 7, 0: [0] * 6}[self.index], dtype=np.int64
-        )
+        self.variable_index = np.array(VARIABLE_INDEX[self.index], dtype=np.int64)
         self.layout = SimpleNamespace(q=slice(0, 3), v=slice(3, 6), la=slice(6, self.n))
         self.calls = {"residual": 0, "jacobian": 0, "jacobian_data": 0, "rhs": 0, "rhs_jacobian": 0}
         rng = np.random.default_rng(1)
@@ -112,7 +132,7 @@ class Pendulum:
         self._where = (self.sparsity.indices, np.repeat(np.arange(self.n), np.diff(self.sparsity.indptr)))
         self.has_gauges = False
         self.dropped = ()
-        self.callbacks = SimpleNamespace(
+        self.callbacks = Callbacks(
             residual=self._residual,
             jacobian=self._jacobian,
             jacobian_data=self._jacobian_data,
@@ -126,13 +146,14 @@ class Pendulum:
 
     # The equations
 
-    def _weight(self, t: float, y: np.ndarray) -> float:
+    def _weight(self, t: float, y: Array) -> float:
         return 1.0 if self.trouble is None else self.trouble(t, y)
 
-    def _acceleration(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return GRAVITY - x * (x @ GRAVITY + v @ v) / (x @ x)
+    def _acceleration(self, x: Array, v: Array) -> Array:
+        out: Array = GRAVITY - x * (x @ GRAVITY + v @ v) / (x @ x)
+        return out
 
-    def _residual(self, t: float, y: np.ndarray, yd: np.ndarray, out: np.ndarray) -> None:
+    def _residual(self, t: float, y: Array, yd: Array, out: Array) -> None:
         self.calls["residual"] += 1
         x, v = y[:3], y[3:6]
         weight = self._weight(t, y)
@@ -148,7 +169,7 @@ class Pendulum:
         else:
             out[6] = {3: position, 2: velocity, 1: acceleration}[self.index]
 
-    def _tangent(self, y: np.ndarray, yd: np.ndarray, c: float) -> np.ndarray:
+    def _tangent(self, y: Array, yd: Array, c: float) -> Array:
         x, v = y[:3], y[3:6]
         out = np.zeros((self.n_equations, self.n))
         out[:6, :6] = c * np.eye(6)
@@ -174,31 +195,31 @@ class Pendulum:
         out[6:] = [rows[name] for name in names]
         return out
 
-    def _jacobian(self, t: float, y: np.ndarray, yd: np.ndarray, c: float, out: np.ndarray) -> None:
+    def _jacobian(self, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
         self.calls["jacobian"] += 1
         out[:] = self._tangent(y, yd, c)
 
-    def _jacobian_data(self, t: float, y: np.ndarray, yd: np.ndarray, c: float, data: np.ndarray) -> None:
+    def _jacobian_data(self, t: float, y: Array, yd: Array, c: float, data: Array) -> None:
         self.calls["jacobian_data"] += 1
         data[:] = self._tangent(y, yd, c)[self._where]
 
-    def _rhs(self, t: float, y: np.ndarray, out: np.ndarray) -> None:
+    def _rhs(self, t: float, y: Array, out: Array) -> None:
         self.calls["rhs"] += 1
         out[:3] = y[3:6]
         out[3:6] = self._weight(t, y) * self._acceleration(y[:3], y[3:6])
 
-    def _rhs_jacobian(self, t: float, y: np.ndarray, out: np.ndarray) -> None:
+    def _rhs_jacobian(self, t: float, y: Array, out: Array) -> None:
         self.calls["rhs_jacobian"] += 1
         out[:] = -self._tangent(y, y, 0.0)
 
     # The same, checked
 
-    def residual(self, t: float, y: Any, yd: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def residual(self, t: float, y: Any, yd: Any, out: Array | None = None) -> Array:
         out = np.empty(self.n_equations) if out is None else out
         self._residual(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), out)
         return out
 
-    def jacobian(self, t: float, y: Any, yd: Any, c: float, out: np.ndarray | None = None) -> np.ndarray:
+    def jacobian(self, t: float, y: Any, yd: Any, c: float, out: Array | None = None) -> Array:
         out = np.empty((self.n_equations, self.n)) if out is None else out
         self._jacobian(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out)
         return out
@@ -208,19 +229,19 @@ class Pendulum:
         self._jacobian_data(t, np.asarray(y, dtype=float), np.asarray(yd, dtype=float), c, out.data)
         return out
 
-    def rhs(self, t: float, y: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def rhs(self, t: float, y: Any, out: Array | None = None) -> Array:
         out = np.empty(self.n) if out is None else out
         self._rhs(t, np.asarray(y, dtype=float), out)
         return out
 
-    def rhs_jacobian(self, t: float, y: Any, out: np.ndarray | None = None) -> np.ndarray:
+    def rhs_jacobian(self, t: float, y: Any, out: Array | None = None) -> Array:
         out = np.empty((self.n, self.n)) if out is None else out
         self._rhs_jacobian(t, np.asarray(y, dtype=float), out)
         return out
 
     # What a solution is asked for
 
-    def states(self, t: Any, y: np.ndarray) -> dict[str, SimpleNamespace]:
+    def states(self, t: Any, y: Array) -> dict[str, SimpleNamespace]:
         still = np.zeros_like(y[..., :3])
         return {
             "bob": SimpleNamespace(
@@ -231,28 +252,34 @@ class Pendulum:
             )
         }
 
-    def energy(self, t: Any, y: np.ndarray) -> SimpleNamespace:
+    def energy(self, t: Any, y: Array) -> SimpleNamespace:
         kinetic = 0.5 * np.sum(y[..., 3:6] ** 2, axis=-1)
         potential = -y[..., :3] @ GRAVITY
         return SimpleNamespace(kinetic=kinetic, potential=potential, total=kinetic + potential)
 
-    def momentum(self, t: Any, y: np.ndarray) -> SimpleNamespace:
+    def momentum(self, t: Any, y: Array) -> SimpleNamespace:
         return SimpleNamespace(linear=y[..., 3:6], angular=np.cross(y[..., :3], y[..., 3:6]))
 
-    def constraints(self, t: Any, y: np.ndarray) -> SimpleNamespace:
+    def constraints(self, t: Any, y: Array) -> SimpleNamespace:
         x, v = y[..., :3], y[..., 3:6]
         position = (np.sum(x * x, axis=-1, keepdims=True) - 1) / 2
         return SimpleNamespace(position=position, velocity=np.sum(x * v, axis=-1, keepdims=True))
 
-    def multipliers(self, t: Any, y: np.ndarray) -> np.ndarray:
+    def multipliers(self, t: Any, y: Array) -> Array:
         x, v = y[..., :3], y[..., 3:6]
-        return ((x @ GRAVITY + np.sum(v * v, axis=-1)) / np.sum(x * x, axis=-1))[..., None]
+        out: Array = (x @ GRAVITY + np.sum(v * v, axis=-1)) / np.sum(x * x, axis=-1)
+        return out[..., None]
 
-    def reactions(self, t: Any, y: np.ndarray) -> dict[str, dict[str, SimpleNamespace]]:
+    def reactions(self, t: Any, y: Array) -> dict[str, dict[str, SimpleNamespace]]:
         force = -y[..., :3] * self.multipliers(t, y)
         return {"rod": {"bob": SimpleNamespace(force=force, torque=np.zeros_like(force))}}
 
-    def project(self, t: Any, y: np.ndarray) -> np.ndarray:
+    def project(self, t: Any, y: Array) -> Array:
         out = np.array(y, dtype=float)
         Projector(self)(t, out)
         return out
+
+
+if TYPE_CHECKING:
+    IS_A_PROBLEM: type[Solvable] = Pendulum
+    IS_A_PROJECTOR: type[StateProjector] = Projector

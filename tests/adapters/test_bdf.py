@@ -1,45 +1,38 @@
-"""What holds for every solver of scikit-sundae and scikits.odes; collected by their two test modules.
-
-A module that collects these defines `SOLVERS`, the full names, and imports everything from here.
-"""
+"""What holds for every BDF code of scikit-sundae and scikits.odes, on the toy pendulum."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import warnings
 
 import numpy as np
 import pytest
 import toy
+from toy_runs import FINAL, FORMS, error, solve
 
-import rbdae.solving.run as solving
+import rbdae
 from rbdae.adapter import Reason, Unsupported
 
-FORMS = ["index-0", "index-1", "index-2", "index-3"]
-FINAL = {"index-0": 1e-7, "index-1": 2e-7, "index-2": 2e-7, "index-3": 1e-6}
-"""Error at t = 2 with rtol = atol = 1e-10. At index 3 the velocities are differences of positions."""
+INFOS = {info.name: info for info in rbdae.solvers() if info.package in ("sksundae", "scikits.odes")}
 
 
 def forms(solver):
-    return FORMS[:1] if solver.endswith("cvode") else FORMS
+    """The toy's forms that the solver takes."""
+    return FORMS if "dae" in INFOS[solver].kinds else FORMS[:1]
+
+
+def case(solver, *more):
+    missing = not INFOS[solver].available and not os.environ.get("CI")
+    return pytest.param(solver, *more, marks=pytest.mark.skipif(missing, reason=INFOS[solver].install))
 
 
 def pytest_generate_tests(metafunc):
-    solvers = metafunc.module.SOLVERS
-    if "solver" in metafunc.fixturenames and "form" in metafunc.fixturenames:
-        metafunc.parametrize("solver, form", [(s, f) for s in solvers for f in forms(s)])
-    elif "solver" in metafunc.fixturenames:
-        metafunc.parametrize("solver", solvers)
-
-
-def solve(problem, solver, t_end=2.0, tol=1e-10, **arguments):
-    return solving.solve(problem, (0.0, t_end), solver=solver, rtol=tol, atol=tol, **arguments)
-
-
-def error(solution):
-    """Largest error in positions and velocities."""
-    return np.abs(solution.y - toy.exact(solution.t)[:, : solution.y.shape[1]])[:, :6].max()
+    if "form" in metafunc.fixturenames:
+        metafunc.parametrize("solver, form", [case(s, f) for s in INFOS for f in forms(s)])
+    else:
+        metafunc.parametrize("solver", [case(s) for s in INFOS])
 
 
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 2.0, 33)])
@@ -182,7 +175,7 @@ def test_the_clock_may_start_anywhere(solver, form, span):
     problem = toy.Pendulum(form)
     problem.t0 = span[0]
     times = np.linspace(*span, 9)
-    solution = solving.solve(problem, span, solver=solver, rtol=1e-8, atol=1e-8, t_eval=times)
+    solution = rbdae.solve(problem, span, solver=solver, rtol=1e-8, atol=1e-8, t_eval=times)
     assert solution.success, solution.message
     exact = toy.exact(times - span[0])[:, : problem.n]
     assert np.abs(solution.y - exact)[:, :6].max() < 2e-5
