@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from rbdae.formulations import absolute, explicit, gauge, null_space, overdetermined, stabilised
+from rbdae.formulations import absolute, explicit, null_space, overdetermined, stabilised
 from rbdae.formulations.base import Formulation
 
 _ALL = ("quaternion", "directors", "euler-313")
@@ -166,22 +164,8 @@ _TABLE = (
 
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in _TABLE}
 
-# the reduced forms for all that is no tree of spherical joints
-GAUGED: dict[str, Formulation] = {
-    "null-space": replace(
-        FORMULATIONS["null-space"],
-        residual=gauge.residual,
-        jacobian=gauge.jacobian,
-        rhs=gauge.rhs,
-        rhs_jacobian=gauge.rhs_jacobian,
-    ),
-    "null-space-overdetermined": replace(
-        FORMULATIONS["null-space-overdetermined"],
-        residual=gauge.overdetermined_residual,
-        jacobian=gauge.overdetermined_jacobian,
-        rhs=gauge.rhs,
-    ),
-}
+# the old table of the null-space forms of other systems than trees of spherical joints: they have the same kernels now
+GAUGED: dict[str, Formulation] = {name: FORMULATIONS[name] for name in ("null-space", "null-space-overdetermined")}
 
 # the names that users of Assimulo's Mechanical_System know
 SPELLINGS: dict[str, str] = {

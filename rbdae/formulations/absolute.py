@@ -16,18 +16,14 @@ With momenta ([BS09] (38), (39); quaternion or directors):
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit
-from rbdae.kernels.bodies.dynamics import dynamics_residual, dynamics_tangent
-from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers, gather_positions, gather_velocities
-from rbdae.kernels.bodies.internal_constraints import internal_columns
+from rbdae.kernels.bodies.dynamics import dynamics_residual
+from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
-from rbdae.kernels.bodies.natural import accelerate, accelerate_tangent, move, move_tangent, place, place_tangent
-from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import gradients, put_primitive_columns
-from rbdae.kernels.constraints.hessians import put_primitive_stiffness
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.bodies.natural import accelerate
+from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
-from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.equations import add_forces, natural_tangents, put_dynamics, put_multiplier_columns, set_state
 from rbdae.kernels.memory import head
 from rbdae.kernels.scatter import open_sink
 
@@ -36,18 +32,12 @@ from rbdae.kernels.scatter import open_sink
 def _evaluate(m, t, y, yd, level):
     """Natural coordinates and forces at (t, y, yd)."""
     h = head(m)
-    set_time(m, t)
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), h.n_q)
-    gather_multipliers(m, address(y), h.n_q + h.n_v)
-    place(m)
+    set_state(m, t, y)
     gather_accelerations(m, address(yd), h.n_q)
-    move(m)
+    gather_multipliers(m, address(y), h.n_q + h.n_v)
     if level == 2:
         accelerate(m)
-    primitive_vectors(m, level)
-    applied_forces(m)
-    primitive_forces(m)
+    add_forces(m, level)
 
 
 @jit
@@ -70,19 +60,13 @@ def fill_jacobian(m, t, y, yd, c, out):
     level = h.level
     open_sink(m, out)
     _evaluate(m, t, y, yd, level)
-    place_tangent(m)
-    move_tangent(m)
-    if level == 2:
-        accelerate_tangent(m)
+    natural_tangents(m, max(1, level))
     gradients(m)
     dynamics = h.n_q
     constraints = h.n_q + h.n_v
     kinematics_tangent(m, c, -1.0)
-    dynamics_tangent(m, dynamics, c)
-    put_primitive_stiffness(m, dynamics)
-    put_applied_tangents(m, dynamics)
-    internal_columns(m, dynamics, constraints, 1.0)
-    put_primitive_columns(m, dynamics, constraints, 1.0)
+    put_dynamics(m, dynamics, c)
+    put_multiplier_columns(m, dynamics, constraints, 1.0)
     put_dropped(m, constraints, constraints, 1.0)
     put_constraint_rows(m, constraints, level, c)
 

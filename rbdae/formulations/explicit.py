@@ -11,25 +11,20 @@ With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-p
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit, stage
-from rbdae.kernels.bodies.dynamics import apply_mass, dynamics_tangent, forces
-from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_positions, gather_velocities
+from rbdae.kernels.bodies.dynamics import apply_mass, forces
+from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_tangent
 from rbdae.kernels.bodies.natural import (
     accelerate,
-    accelerate_tangent,
-    move,
-    move_tangent,
     place,
-    place_tangent,
     velocity_basis,
 )
-from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.hessians import put_primitive_stiffness
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
-from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.equations import add_forces, natural_tangents, put_dynamics, set_state
+from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_wide import solve_saddle_wide
 from rbdae.kernels.memory import bodies, head, states, vectors, wide
@@ -103,11 +98,7 @@ def add_multipliers(m, out, n):
 def rhs(m, t, y, out):
     """(qdot, vdot) to out; the multipliers too where out has room for them."""
     h = head(m)
-    set_time(m, t)
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), h.n_q)
-    place(m)
-    move(m)
+    set_state(m, t, y)
     accelerations(m)
     if h.momenta == 1:
         to_momentum_rates(m)
@@ -126,17 +117,11 @@ def acceleration_tangents(m):
     place(m)  # the natural forces start anew, now with those of the joints
     gather_accelerations(m, address(vectors(m)[3]), 0)
     accelerate(m)
-    primitive_vectors(m, 2)
-    applied_forces(m)
-    primitive_forces(m)
-    place_tangent(m)
-    move_tangent(m)
-    accelerate_tangent(m)
+    add_forces(m, 2)
+    natural_tangents(m, 2)
     mode = h.mode
     sink_to_wide(m)
-    dynamics_tangent(m, 0, 0.0)
-    put_primitive_stiffness(m, 0)
-    put_applied_tangents(m, 0)
+    put_dynamics(m, 0, 0.0)
     put_constraint_rows(m, h.n_v, 2, 0.0)
     h.mode = mode
     solve_saddle_wide(m)
@@ -146,11 +131,7 @@ def acceleration_tangents(m):
 def _tangent(t, y, c, sign, out, m):
     """c I + sign d(rhs)/dy to the sink."""
     h = head(m)
-    set_time(m, t)
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), h.n_q)
-    place(m)
-    move(m)
+    set_state(m, t, y)
     accelerations(m)
     if h.momenta == 1:
         to_momentum_rates(m)
@@ -172,11 +153,7 @@ def rhs_jacobian(m, t, y, out):
 def residual(m, t, y, yd, out):
     """yd - rhs(t, y) to out."""
     h = head(m)
-    set_time(m, t)
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), h.n_q)
-    place(m)
-    move(m)
+    set_state(m, t, y)
     accelerations(m)
     if h.momenta == 1:
         to_momentum_rates(m)

@@ -12,19 +12,14 @@ integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes 
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, entry, jit
-from rbdae.kernels.bodies.dynamics import dynamics_residual, dynamics_tangent
-from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers, gather_positions, gather_velocities
-from rbdae.kernels.bodies.internal_constraints import internal_columns
+from rbdae.kernels.bodies.dynamics import dynamics_residual
+from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
-from rbdae.kernels.bodies.natural import move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections, put_corrections
-from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import gradients, put_primitive_columns
-from rbdae.kernels.constraints.hessians import put_primitive_stiffness
-from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
-from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.equations import add_forces, natural_tangents, put_dynamics, put_multiplier_columns, set_state
 from rbdae.kernels.memory import head, vectors
 from rbdae.kernels.scatter import open_sink
 
@@ -32,19 +27,13 @@ from rbdae.kernels.scatter import open_sink
 @jit
 def _evaluate(m, t, y, yd):
     h = head(m)
-    set_time(m, t)
+    set_state(m, t, y)
     n = h.n_q + h.n_v
-    gather_positions(m, address(y))
-    gather_velocities(m, address(y), h.n_q)
     gather_accelerations(m, address(yd), h.n_q)
     at = address(yd) if h.integral == 1 else address(y)
     gather_multipliers(m, at, n)
     gather_corrections(m, at, n + h.n_la)
-    place(m)
-    move(m)
-    primitive_vectors(m, 1)
-    applied_forces(m)
-    primitive_forces(m)
+    add_forces(m, 1)
     place_corrections(m)
 
 
@@ -69,8 +58,7 @@ def jacobian(m, t, y, yd, c, out):
     h = head(m)
     open_sink(m, out)
     _evaluate(m, t, y, yd)
-    place_tangent(m)
-    move_tangent(m)
+    natural_tangents(m, 1)
     n = h.n_q + h.n_v
     la = n
     mu = n + h.n_la
@@ -80,10 +68,7 @@ def jacobian(m, t, y, yd, c, out):
     put_constraint_rows(m, mu, 1, c)
     kinematics_tangent(m, c, -1.0)
     put_corrections(m, mu, scale)
-    dynamics_tangent(m, h.n_q, c)
-    put_primitive_stiffness(m, h.n_q)
-    put_applied_tangents(m, h.n_q)
-    internal_columns(m, h.n_q, la, scale)
-    put_primitive_columns(m, h.n_q, la, scale)
+    put_dynamics(m, h.n_q, c)
+    put_multiplier_columns(m, h.n_q, la, scale)
     put_dropped(m, la, la, scale)
     put_dropped(m, mu, mu, scale)

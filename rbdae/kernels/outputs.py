@@ -12,9 +12,8 @@ from rbdae.kernels.constraints.primitives import primitive_residual, primitive_v
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent, vectors
-from rbdae.kernels.null_space.spherical_trees import chain_velocities, from_nu
-from rbdae.kernels.null_space.square_system import velocities_from_nu
-from rbdae.kernels.records import ANGULAR, BY_TREE
+from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
+from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.scatter import put_block
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, rate
 
@@ -25,15 +24,11 @@ def locate(m, y_at):
     h = head(m)
     gather_positions(m, y_at)
     place(m)
-    if h.reduced == BY_TREE:
-        from_nu(m, y_at, h.n_q, 0)
-    elif h.reduced != 0:
+    if h.reduced != 0:
         velocities_from_nu(m, y_at, h.n_q)
     else:
         gather_velocities(m, y_at, h.n_q)
-    move(m)
-    if h.reduced == BY_TREE:
-        chain_velocities(m)
+        move(m)
 
 
 @entry("ityo")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
-from rbdae.formulations import gauge as gauge_kernels
+from rbdae.formulations import null_space
 from rbdae.formulations.base import Formulation, Kind
 from rbdae.initial.assembly import Assembly
 from rbdae.kernels import outputs
@@ -499,7 +499,7 @@ class Problem:
     @cached_property
     def _motion_kernel(self) -> Callable[..., None]:
         self._workspace.make_wide()
-        return self._workspace.compiled(gauge_kernels.motion)
+        return self._workspace.compiled(null_space.motion)
 
     @cached_property
     def _measure(self) -> Measure:

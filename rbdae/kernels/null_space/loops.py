@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage, vector_at
 from rbdae.kernels.memory import bodies, elimination, gauge, head, pivots, primitives, rows, tree, vectors, wide
-from rbdae.kernels.null_space.spherical_trees import by_quasi_velocities
+from rbdae.kernels.null_space.reduction import by_quasi_velocities
 
 
 @jit

@@ -12,7 +12,10 @@ The bodies are stored so that parents come before children; -1 marks a root, the
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage, vector_at
-from rbdae.kernels.memory import bodies, head, states, tree, vectors, wide
+from rbdae.kernels.bodies.kinematics import put_rate_tangent
+from rbdae.kernels.memory import bodies, head, states, tangent, tree, vectors, wide
+from rbdae.kernels.null_space.reduction import by_quasi_velocities
+from rbdae.kernels.scatter import put_block, put_identity
 
 ROOT = -1
 
@@ -159,8 +162,8 @@ def select_nu(m, vd_at, out_at, row):
 
 @stage("ii", "tree")
 def tree_tangents(m, order):
-    """tree(m)[0] = T (nv x nnu), [1] = d(T nu)/dq (nv x nq); for order 2 also [2] = dwdot/dq, [3] = dwdot/dnu with
-    wdot = T nudot + Tdot nu."""
+    """T (nv x nnu) and, from order 1 on, d(T nu)/dq (nv x nq); of order 2 also dwdot/dq and dwdot/dnu with
+    wdot = T nudot + Tdot nu. Reads B, D1 and, of order 2, D2 and W of the bodies."""
     h = head(m)
     B = bodies(m)
     M = tree(m)
@@ -216,74 +219,12 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
             M[0][row + k, j + c] += t
             if order == 2:
                 M[3][row + k, j + c] += scale * (r[0] * s.W[k, c] + r[1] * s.W[3 + k, c] + r[2] * s.W[6 + k, c])
+        if order == 0:
+            continue
         for c in range(o.na):
             M[1][row + k, q + c] += scale * (r[0] * s.D1[k, c] + r[1] * s.D1[3 + k, c] + r[2] * s.D1[6 + k, c])
             if order == 2:
                 M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
-
-
-@jit
-def by_quasi_velocities(m, row, out):
-    """out = the tangent `row` with respect to (q, w), as one with respect to (q, nu): (h_q + h_w w_q, h_w T)."""
-    h = head(m)
-    T = tree(m)[0]
-    Q = tree(m)[1]
-    nq = h.n_q
-    for j in range(nq):
-        out[j] = row[j]
-    for j in range(h.n_nu):
-        out[nq + j] = 0.0
-    for l in range(h.n_v):
-        w = row[nq + l]
-        if w != 0.0:
-            for j in range(nq):
-                out[j] += w * Q[l, j]
-            for j in range(h.n_nu):
-                out[nq + j] += w * T[l, j]
-
-
-@stage("if")
-def reduce_tangent(m, c):
-    """tree(m)[4] = T^T times the tangent of h with respect to (q, nu), plus c T^T M T; the first nv rows of the scratch
-    matrix hold (h_q, h_w). Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T)."""
-    h = head(m)
-    W = wide(m)
-    M = tree(m)
-    T = M[0]
-    A = M[2]
-    N = M[3]
-    F = M[4]
-    nq = h.n_q
-    nnu = h.n_nu
-    for i in range(nnu):
-        for j in range(nq + nnu):
-            F[i, j] = 0.0
-    x = vectors(m)[2]
-    B = bodies(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        for k in range(o.nt + 3):
-            i = o.iv + k
-            by_quasi_velocities(m, W[i], x)
-            for l in range(3):
-                if k < o.nt:
-                    if l != k:
-                        continue
-                    w = o.mass
-                    n = i
-                else:
-                    w = o.inertia[k - o.nt, l]
-                    n = o.iv + o.nt + l
-                if w != 0.0:
-                    for j in range(nq):
-                        x[j] += w * A[n, j]
-                    for j in range(nnu):
-                        x[nq + j] += w * (N[n, j] + c * T[n, j])
-            for l in range(nnu):
-                w = T[i, l]
-                if w != 0.0:
-                    for j in range(nq + nnu):
-                        F[l, j] += w * x[j]
 
 
 @stage("i", "tree")
@@ -317,3 +258,43 @@ def _add_cross_back(m, b, r, f, scale, F):
         F[i, q + c] += scale * (r[1] * g2 - r[2] * g1)
         F[i + 1, q + c] += scale * (r[2] * g0 - r[0] * g2)
         F[i + 2, q + c] += scale * (r[0] * g1 - r[1] * g0)
+
+
+@stage("i", "tree")
+def select_tree_tangent(m):
+    """tree(m)[4] = the tangent of nudot, whose rows are rows of the tangent of vdot in the scratch matrix; both with
+    the sign minus that it has there."""
+    W = wide(m)
+    F = tree(m)[4]
+    B = bodies(m)
+    for b in range(head(m).n_bodies):
+        o = B[b]
+        first = 0 if o.parent == ROOT else o.nt
+        for k in range(first, o.nt + 3):
+            i = o.iv + k
+            by_quasi_velocities(m, W[i], F[o.inu + k - first])
+
+
+@stage("iff", "tree")
+def put_tree_kinematics(m, c, sign):
+    """Tangent of c qdot + sign K T nu: rotations depend on their own Omega alone. Reads T and d(T nu)/dq."""
+    scratch = tangent(m)
+    h = head(m)
+    B = bodies(m)
+    T = tree(m)[0]
+    Q = tree(m)[1]
+    for b in range(h.n_bodies):
+        o = B[b]
+        i = o.iq
+        v = h.n_q + o.inu
+        if o.nt == 3:
+            put_identity(m, i, i, 3, c)
+            if o.parent == ROOT:
+                put_identity(m, i, v, 3, sign)
+                v += 3
+            else:
+                put_block(m, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
+                put_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
+            i += 3
+        put_rate_tangent(m, b, i, c, sign)
+        put_block(m, i, v, scratch.T1, o.na, 3, sign)

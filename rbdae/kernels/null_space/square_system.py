@@ -1,24 +1,25 @@
-"""Kernels of the null-space form of any joints, trees and closed loops: the square system of the rows S.
+"""The square system [G; S] w = (-g_I, nu) of the null-space form, for trees of any joints and for closed loops.
 
 w = (xdot, Omega) of all bodies follows from the independent quasi-velocities nu = S w by
 
     [G(q, t)] w = [-g_I(q, t)],    so T = [G]^-1 [0],    G T = 0, S T = I
     [   S   ]     [    nu    ]            [S]    [I]
 
-and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S for each joint, counted in the frame of its
-body, and are solved body by body (`branches`). Loops have a constant S, a gauge, and dense elimination with partial
-pivoting, O(n_v^3): for mechanisms with n_v up to a few hundred. Equations that are left out (`keep`) have no row here.
+and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S per joint, in the frame of its body, and are
+solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection, and a dense
+elimination with partial pivoting, O(n_v^3) (`loops`). Dropped equations have no row in G.
 """
 
 from __future__ import annotations
 
 from rbdae.compiler.jit import address, jit, stage, vector_at
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
+from rbdae.kernels.bodies.kinematics import put_rate_tangent
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import head, primitives, states, tree, vectors, wide
+from rbdae.kernels.memory import bodies, head, primitives, states, tangent, tree, vectors, wide
 from rbdae.kernels.null_space.loops import (
     factorise_loops,
     select_loop_rates,
@@ -42,11 +43,11 @@ from rbdae.kernels.null_space.trees import (
     solve_branches_transposed,
 )
 from rbdae.kernels.records import BY_BRANCHES
-from rbdae.kernels.scatter import sink_to_wide
+from rbdae.kernels.scatter import put_block, put_identity, sink_to_wide
 
 
 @jit
-def factorise_square(m):
+def _factorise(m):
     if head(m).reduced == BY_BRANCHES:
         factorise_branches(m)
     else:
@@ -54,7 +55,7 @@ def factorise_square(m):
 
 
 @jit
-def solve_square(m, x):
+def _solve(m, x):
     """x = [G; S]^-1 x."""
     if head(m).reduced == BY_BRANCHES:
         solve_branches(m, address(x))
@@ -63,8 +64,8 @@ def solve_square(m, x):
 
 
 @jit
-def solve_transposed(m, x):
-    """x = [G; S]^-T x: first the multipliers of the joints, then T^T x."""
+def _solve_transposed(m, x):
+    """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
     if head(m).reduced == BY_BRANCHES:
         solve_branches_transposed(m, address(x))
     else:
@@ -72,7 +73,7 @@ def solve_transposed(m, x):
 
 
 @jit
-def solve_columns(m, plane, n_columns):
+def _solve_columns(m, plane, n_columns):
     """[G; S]^-1 times the first columns of a scratch matrix, in place; row operations over contiguous columns."""
     if head(m).reduced == BY_BRANCHES:
         solve_branches_columns(m, plane, n_columns)
@@ -81,7 +82,7 @@ def solve_columns(m, plane, n_columns):
 
 
 @jit
-def known(m, y_at, offset, level):
+def _known(m, y_at, offset, level):
     """Scratch vector 2: (-g_I, nu) at level 1, (-g_II, nudot) at level 2; what remains of the constraints at zero
     velocities (accelerations)."""
     y = vector_at(y_at)
@@ -101,7 +102,7 @@ def known(m, y_at, offset, level):
 
 
 @stage("iii", "gauge")
-def velocities_from_nu(m, y_at, offset):
+def square_velocities(m, y_at, offset):
     """xdot and Omega of all placed bodies, from nu in y; factorises the system."""
     S = states(m)
     h = head(m)
@@ -113,29 +114,35 @@ def velocities_from_nu(m, y_at, offset):
     primitive_vectors(m, 1)
     velocity_basis(m)
     gradients(m)
-    factorise_square(m)
-    known(m, y_at, offset, 1)
+    _factorise(m)
+    _known(m, y_at, offset, 1)
     x = vectors(m)[2]
-    solve_square(m, x)
+    _solve(m, x)
     gather_velocities(m, address(x), 0)
 
 
 @stage("iii", "gauge")
-def accelerations_from_nu(m, yd_at, offset):
+def square_accelerations(m, yd_at, offset):
     """xddot and Omegadot of all moved bodies, from nudot in yd; after `velocities_from_nu`."""
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
-    known(m, yd_at, offset, 2)
+    _known(m, yd_at, offset, 2)
     x = vectors(m)[2]
     if head(m).reduced == BY_BRANCHES:
         subtract_frame_rates(m, address(x))
-    solve_square(m, x)
+    _solve(m, x)
     gather_accelerations(m, address(x), 0)
 
 
 @jit
-def select_rates(m, vd, out, row):
+def reduce_square_forces(m):
+    """Scratch vector 1: h becomes [G; S]^-T h = (zeta, T^T h)."""
+    _solve_transposed(m, vectors(m)[1])
+
+
+@jit
+def select_square_rates(m, vd, out, row):
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).reduced == BY_BRANCHES:
         select_branch_rates(m, address(vd), address(out), row)
@@ -144,8 +151,9 @@ def select_rates(m, vd, out, row):
 
 
 @stage("i", "gauge")
-def place_gauge_forces(m):
-    """Scratch vector 0: minus the first part of [G; S]^-T h in the scratch vector 1, as multipliers of the joints."""
+def reduction_multipliers(m):
+    """Multipliers -zeta of the joints, where (zeta, T^T h) = [G; S]^-T h. Reads the scratch vector 1, which
+    `reduce_square_forces` has left; writes the scratch vector 0."""
     C = primitives(m)
     z = vectors(m)[1]
     la = vectors(m)[0]
@@ -166,8 +174,8 @@ def put_rows_stiffness(m, row):
 
 
 @stage("i", "gauge")
-def null_space_columns(m):
-    """tree(m)[0] = T (nv x nnu)."""
+def square_null_space(m):
+    """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]."""
     h = head(m)
     T = tree(m)[0]
     first = h.n_v - h.n_nu
@@ -176,25 +184,18 @@ def null_space_columns(m):
             T[i, j] = 0.0
     for i in range(h.n_nu):
         T[first + i, i] = 1.0
-    solve_columns(m, 0, h.n_nu)
+    _solve_columns(m, 0, h.n_nu)
 
 
-@stage("ii", "gauge")
-def gauge_tangents(m, order):
-    """tree(m)[0] = T (nv x nnu), [1] = dw/dq (nv x nq); for order 2 also [2] = dwdot/dq and [3] = dwdot/dnu. The
-    scratch matrix is the sink afterwards.
-
-        [G; S] dw = -[d(G w + g_I); 0],    [G; S] dwdot = -[d(G wdot + g_II); 0]
-    """
+@stage("i", "gauge")
+def square_velocity_tangents(m):
+    """T and dw/dq: [G; S] dw = -[d(G w + g_I); d(S w)]. Needs the factors of [G; S], the gradients, the rates of the
+    primitives and the tangents of the natural velocities. The scratch matrix is the sink afterwards."""
     h = head(m)
     C = primitives(m)
     W = wide(m)
-    M = tree(m)
-    T = M[0]
-    Q = M[1]
-    A = M[2]
-    N = M[3]
-    null_space_columns(m)
+    Q = tree(m)[1]
+    square_null_space(m)
     for i in range(h.n_v):
         for j in range(h.n_q):
             Q[i, j] = 0.0
@@ -209,9 +210,20 @@ def gauge_tangents(m, order):
                 n += 1
     if h.reduced == BY_BRANCHES:
         frame_tangents(m)
-    solve_columns(m, 1, h.n_q)
-    if order < 2:
-        return
+    _solve_columns(m, 1, h.n_q)
+
+
+@stage("i", "gauge")
+def square_acceleration_tangents(m):
+    """dwdot/dq and dwdot/dnu: [G; S] dwdot = -[d(G wdot + g_II); d(S wdot + Sdot w)]. Follows
+    `square_velocity_tangents`; needs the tangents of the natural accelerations, too."""
+    h = head(m)
+    C = primitives(m)
+    W = wide(m)
+    T = tree(m)[0]
+    Q = tree(m)[1]
+    A = tree(m)[2]
+    N = tree(m)[3]
     for i in range(h.n_v):
         for j in range(h.n_q):
             A[i, j] = 0.0
@@ -237,15 +249,45 @@ def gauge_tangents(m, order):
             n += 1
     if h.reduced == BY_BRANCHES:
         frame_rate_tangents(m)
-    solve_columns(m, 2, h.n_q)
-    solve_columns(m, 3, h.n_nu)
+    _solve_columns(m, 2, h.n_q)
+    _solve_columns(m, 3, h.n_nu)
 
 
 @jit
-def select_tangent(m):
+def select_square_tangent(m):
     """tree(m)[4] = the tangent of nudot with respect to (q, nu), from that of vdot in the first nv rows of the scratch
     matrix; both with the sign that it has there, minus."""
     if head(m).reduced == BY_BRANCHES:
         select_branch_tangent(m)
     else:
         select_loop_tangent(m)
+
+
+@stage("iff", "gauge")
+def put_square_kinematics(m, c, sign):
+    """Tangent of c qdot + sign K w(q, nu): full rows, because w depends on all of q and nu. Reads T and dw/dq."""
+    scratch = tangent(m)
+    h = head(m)
+    B = bodies(m)
+    T = tree(m)[0]
+    Q = tree(m)[1]
+    for b in range(h.n_bodies):
+        o = B[b]
+        i = o.iq
+        v = o.iv
+        if o.nt == 3:
+            put_identity(m, i, i, 3, c)
+            put_block(m, i, 0, Q[v : v + 3], 3, h.n_q, sign)
+            put_block(m, i, h.n_q, T[v : v + 3], 3, h.n_nu, sign)
+            i += 3
+            v += 3
+        put_rate_tangent(m, b, i, c, sign)
+        X = tree(m)[5]
+        for j in range(o.na):
+            for k in range(h.n_q):
+                X[j, k] = scratch.T1[j, 0] * Q[v, k] + scratch.T1[j, 1] * Q[v + 1, k] + scratch.T1[j, 2] * Q[v + 2, k]
+            for k in range(h.n_nu):
+                X[j, h.n_q + k] = (
+                    scratch.T1[j, 0] * T[v, k] + scratch.T1[j, 1] * T[v + 1, k] + scratch.T1[j, 2] * T[v + 2, k]
+                )
+        put_block(m, i, 0, X, o.na, h.n_q + h.n_nu, sign)

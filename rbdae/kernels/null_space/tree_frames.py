@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage, vector_at
 from rbdae.kernels.memory import bodies, branches, head, states, tree, vectors, wide
-from rbdae.kernels.null_space.spherical_trees import ROOT, by_quasi_velocities
+from rbdae.kernels.null_space.reduction import by_quasi_velocities
+from rbdae.kernels.null_space.spherical_trees import ROOT
 from rbdae.kernels.scatter import put_block
 
 

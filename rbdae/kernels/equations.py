@@ -1,0 +1,62 @@
+"""The equations of motion in the steps that formulations share: state, forces, and the blocks of their tangents."""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import address, jit
+from rbdae.kernels.bodies.dynamics import dynamics_tangent
+from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
+from rbdae.kernels.bodies.internal_constraints import internal_columns
+from rbdae.kernels.bodies.natural import accelerate_tangent, move, move_tangent, place, place_tangent
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.gradients import put_primitive_columns
+from rbdae.kernels.constraints.hessians import put_primitive_stiffness
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.memory import head
+
+
+@jit
+def set_state(m, t, y):
+    """Natural positions and velocities at (t, y). Reads q and v (or momenta) of y; the natural forces become the
+    weight."""
+    set_time(m, t)
+    gather_positions(m, address(y))
+    gather_velocities(m, address(y), head(m).n_q)
+    place(m)
+    move(m)
+
+
+@jit
+def add_forces(m, level):
+    """Applied forces and constraint forces -G^T la of the joints among the natural forces. Reads the multipliers;
+    leaves the vectors of the primitives with their rates up to `level`."""
+    primitive_vectors(m, level)
+    applied_forces(m)
+    primitive_forces(m)
+
+
+@jit
+def natural_tangents(m, level):
+    """Tangents of the natural coordinates with their rates, up to the positions (0), velocities (1) or
+    accelerations (2)."""
+    place_tangent(m)
+    if level > 0:
+        move_tangent(m)
+    if level > 1:
+        accelerate_tangent(m)
+
+
+@jit
+def put_dynamics(m, row, c):
+    """Tangent of M vdot - psi + G^T la with respect to q, v and c times vdot, at fixed la. Needs `gradients` and
+    `natural_tangents`."""
+    dynamics_tangent(m, row, c)
+    put_primitive_stiffness(m, row)
+    put_applied_tangents(m, row)
+
+
+@jit
+def put_multiplier_columns(m, row, column, scale):
+    """scale G^T, internal constraints and joints, in the rows of the dynamics and the columns of the multipliers."""
+    internal_columns(m, row, column, scale)
+    put_primitive_columns(m, row, column, scale)
