@@ -114,7 +114,7 @@ class Solvable(Protocol):
         """The equations as bare functions."""
 
     def switches(self) -> Sequence[Switch]:
-        """New switches for one run; none for most problems."""
+        """New switches for one segment of a run; none for most problems."""
 
 
 class Switch(Protocol):
@@ -122,10 +122,11 @@ class Switch(Protocol):
 
     A switch is due at an accepted state; `resume` gives an equivalent problem from there on.
 
-    1. `due` is asked at accepted states only, in the order of time. What it remembers of them belongs to the run.
+    1. `due` is asked at accepted states only, in the order of time. What it remembers of them belongs to the segment.
     2. `resume` is called with the state at which `due` was True. The problem that it returns has ``t0 = t`` and a `y0`
        of the same motion. It has the same `n`, `kind`, `index` and `labels`.
-    3. A switch changes its own choice and no other, so that switches compose.
+    3. A switch changes its own choice and no other. The problem that it returns has switches of its own for the next
+       segment, so that switches compose.
     """
 
     def due(self, t: float, y: Vec) -> bool:

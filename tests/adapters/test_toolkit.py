@@ -18,6 +18,7 @@ from rbdae_adapters.toolkit import (
     GaveUp,
     Recorder,
     Trap,
+    chatter,
     drive,
     leaves_error_test,
     options,
@@ -187,7 +188,7 @@ def test_quiet_keeps_prints_and_warnings(capfd):
     assert capfd.readouterr().err == "loud\n"
 
 
-@pytest.mark.parametrize("module", [trap, options])
+@pytest.mark.parametrize("module", [chatter, options, trap])
 def test_the_examples_in_the_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted and not found.failed

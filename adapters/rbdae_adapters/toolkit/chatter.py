@@ -64,7 +64,7 @@ def _descriptors(into: io.StringIO) -> Iterator[None]:
 
 @final
 class Chatter:
-    """What was said since this catch was opened; compiled code is heard once the last catch has closed."""
+    """What was printed and warned since `quiet` began; text of compiled code is added when the last `quiet` ends."""
 
     __slots__ = ("_printed", "_said", "_warnings")
 
@@ -93,7 +93,13 @@ class Chatter:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[Chatter]:
-    """Catch everything printed and every warning; ask the `Chatter` afterwards."""
+    """Collect everything that is printed and every warning; ask the `Chatter` afterwards.
+
+    >>> with quiet() as chatter:
+    ...     print("something the user need not see")
+    >>> chatter.sentence()
+    'something the user need not see'
+    """
     global _users, _warned
     with _lock:
         _users += 1

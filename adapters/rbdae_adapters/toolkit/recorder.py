@@ -59,9 +59,12 @@ class Recorder:
     5. Fill into `stats` what the package counts: `rejected`, `evaluations`, `jacobians`, `factorisations`.
     6. Return `outcome`.
 
-    Its laws: a recorded state is projected if there is a projector, whatever `accept` returned. With `Request.t_eval`
-    the outputs are at these times exactly, otherwise at the ends of the steps. The last output of a run that ends at
-    an event is at the event. Neither events nor outputs change the solver's steps.
+    Its laws:
+
+    - A recorded state is projected if there is a projector, whatever `accept` returned.
+    - With `Request.t_eval` the outputs are at these times exactly, otherwise at the ends of the steps and at the event
+      that ends the run.
+    - Neither events nor outputs change the solver's steps.
 
     Parameters
     ----------
