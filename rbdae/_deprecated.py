@@ -36,8 +36,19 @@ def old_method(old: str, new: str) -> Callable[..., Any]:
     return call
 
 
-def _warn(old: str, new: str) -> None:
-    warnings.warn(f"{old} is now {new}; the next release drops the old name", DeprecationWarning, stacklevel=3)
+def adopt_old_methods(cls: type, **new: str) -> None:
+    """Give a subclass that overrides a method by its old name the method with the new name; for ``__init_subclass__``.
+
+    Without this an override by its old name would be ignored without a word. `new` has the new name of each old one.
+    """
+    for old, name in new.items():
+        if old in vars(cls) and name not in vars(cls):
+            _warn(f"{cls.__name__}.{old}", f"{cls.__name__}.{name}", level=4)
+            setattr(cls, name, vars(cls)[old])
 
 
-__all__ = ["old_method", "old_names"]
+def _warn(old: str, new: str, level: int = 3) -> None:
+    warnings.warn(f"{old} is now {new}; the next release drops the old name", DeprecationWarning, stacklevel=level)
+
+
+__all__ = ["adopt_old_methods", "old_method", "old_names"]

@@ -1,7 +1,8 @@
-"""A rigid body as the user describes it, and what makes its inertia physical."""
+"""A rigid body as the user describes it, what makes its inertia physical, and how messages name what acts on bodies."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -60,6 +61,32 @@ class Body:
 
     def __repr__(self) -> str:
         return f"Body({self.name!r})"
+
+
+def describe(what: str, kind: str, a: Body, b: Body | None, name: str | None) -> str:
+    """The name of a joint or force (`what`) in error messages: "joint Rod('crank', 'ground')", or "joint 'strut'".
+
+    Raises unless `a` and `b` are two different bodies and the name, if there is one, is a non-empty string. A force may
+    lack `b`; the ground then takes its place.
+    """
+    bodies = (a,) if b is None and what == "force" else (a, b)
+    for body in bodies:
+        if not isinstance(body, Body):
+            raise TypeError(
+                f"{what} {kind}: bodies must be what System.add_body returned, or system.ground, got "
+                f"{_check.show(body)} of type {type(body).__name__}"
+            )
+    out = caption(what, kind, [body for body in bodies if body is not None], name)
+    if a is b or (b is None and a.fixed):
+        raise ValueError(f"{out}: it connects body {a.name!r} with itself; name two different bodies")
+    return out
+
+
+def caption(what: str, kind: str, bodies: Sequence[Body], name: str | None) -> str:
+    """`describe` for bodies that have been checked."""
+    if name is not None:
+        return f"{what} {_check.name(what, name, ())!r}"
+    return f"{what} {kind}({', '.join(repr(body.name) for body in bodies)})"
 
 
 def ground() -> Body:
@@ -127,4 +154,4 @@ def _check_triangle(owner: str, moments: list[float], scale: float, about: str) 
         )
 
 
-__all__ = ["Body", "check_inertia", "ground", "steiner"]
+__all__ = ["Body", "caption", "check_inertia", "describe", "ground", "steiner"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.body import Body as Body
-from rbdae.body import check_inertia, ground
+from rbdae.body import caption, check_inertia, ground
 from rbdae.forces.base import AbstractForce
 from rbdae.joints.base import AbstractJoint
 
@@ -52,7 +52,7 @@ class System:
         self._bodies: dict[str, Body] = {self._ground.name: self._ground}
         self._joints: dict[str, AbstractJoint] = {}
         self._forces: dict[str, AbstractForce] = {}
-        # The objects that were passed in, as the named ones that are kept may be copies.
+        # The objects that were passed in: those in the dictionaries above may be named copies of them.
         self._given: set[object] = set()
         self._counts: dict[str, int] = {}
 
@@ -188,9 +188,9 @@ class System:
         if not isinstance(joint, AbstractJoint):
             raise TypeError(f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}")
         name = self._admit("joint", joint, joint.bodies, self._joints)
-        kept = joint if joint.name is not None else joint.named(name)
-        self._joints[name] = kept
-        return kept
+        named = joint if joint.name is not None else joint.named(name)
+        self._joints[name] = named
+        return named
 
     def add_force(self, force: F) -> F:
         """Add a force on bodies of this system.
@@ -205,26 +205,26 @@ class System:
                 f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), got {_check.show(force)}"
             )
         name = self._admit("force", force, force.bodies, self._forces)
-        kept = force.kept(name, self._ground)
-        self._forces[name] = kept
-        return kept
+        bound = force.bound(name, self._ground)
+        self._forces[name] = bound
+        return bound
 
     def _admit(
         self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]
     ) -> str:
         """The name of a joint or force that may come in."""
         name, kind = value.name, value.default_name
-        title = f"{what} {type(value).__name__}({', '.join(repr(body.name) for body in bodies)})"
+        owner = caption(what, type(value).__name__, bodies, name)
         if name is not None:
-            title = f"{what} {_check.name(what, name, taken)!r}"
+            _check.name(what, name, taken)
         for body in bodies:
             if self._bodies.get(body.name) is not body:
                 raise ValueError(
-                    f"{title}: body {body.name!r} does not belong to this system; "
+                    f"{owner}: body {body.name!r} does not belong to this system; "
                     "use the bodies that its own add_body returned, or its own ground"
                 )
         if value in self._given:
-            raise ValueError(f"{title} has been added already; make a new one")
+            raise ValueError(f"{owner} has been added already; make a new one")
         self._given.add(value)
         if name is not None:
             return name

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rbdae import _check
 from rbdae._arrays import ArrayLike
 from rbdae._frozen import fill
-from rbdae.body import Body
+from rbdae.body import Body, describe
 from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.base import AbstractJoint, place
 from rbdae.motion import Law, Motion
 
 
@@ -20,7 +20,7 @@ def drive_joint(drive: AbstractJoint, joint: AbstractAxialJoint, law: Law, name:
             f"drive {kind}: it drives a joint that has an axis, such as rbdae.joints.Revolute(...), "
             f"got {_check.show(joint)}"
         )
-    motion = Motion(title(kind, joint.a, joint.b, name), law, 1)
+    motion = Motion(describe("joint", kind, joint.a, joint.b, name), law, 1)
     shared = ("a", "b", "at_a", "at_b", "axis_a", *fields)
     fill(drive, motion=motion, name=name, **{field: getattr(joint, field) for field in shared})
 
@@ -29,9 +29,8 @@ def drive_points(
     drive: AbstractJoint, a: Body, b: Body, law: Law, n: int, at_a: ArrayLike, at_b: ArrayLike, name: str | None
 ) -> None:
     """Set the fields of a drive between two points with a law of n numbers; only for constructors."""
-    owner = title(type(drive).__name__, a, b, name)
-    points = {"at_a": _check.vector(owner, "at_a", at_a), "at_b": _check.vector(owner, "at_b", at_b)}
-    fill(drive, a=a, b=b, motion=Motion(owner, law, n), name=name, **points)
+    owner = place(drive, a, b, at_a, at_b, name)
+    fill(drive, motion=Motion(owner, law, n))
 
 
 __all__ = ["drive_joint", "drive_points"]

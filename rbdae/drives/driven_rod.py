@@ -49,6 +49,10 @@ class DrivenRod(AbstractJoint):
     ) -> None:
         drive_points(self, a, b, length, 1, at_a, at_b, name)
 
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the direction of the rod turns in either body."""
+        return None, None
+
     def primitives(self) -> tuple[Distance]:
         """One distance."""
         return (Distance(self.at_a, self.at_b, 1.0),)

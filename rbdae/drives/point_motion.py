@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 from rbdae.drives.base import drive_points
-from rbdae.joints.base import ALL_TURNS, AbstractJoint, Rheonomic
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, Rheonomic
 from rbdae.joints.primitives import Coincidence
 from rbdae.kernels.constraints.drives import OFFSET
 from rbdae.motion import Law, Motion
@@ -33,6 +33,8 @@ class PointMotion(AbstractJoint):
         Unique among the joints of the system; without it the system chooses "pointmotion-1" and so on.
     """
 
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+
     a: Body
     b: Body
     at_a: Vec
@@ -51,9 +53,9 @@ class PointMotion(AbstractJoint):
     ) -> None:
         drive_points(self, a, b, vector, 3, at_a, at_b, name)
 
-    def freedoms(self) -> tuple[Mat, Mat]:
-        """All turns."""
-        return ALL_TURNS, ALL_TURNS
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """All rotations."""
+        return ALL_ROTATIONS, ALL_ROTATIONS
 
     def primitives(self) -> tuple[Coincidence]:
         """One coincidence with an offset."""

@@ -54,6 +54,10 @@ class PrescribedAngle(AbstractJoint):
         """The name before the number, as it is in labels."""
         return "angle"
 
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the driven joint has them, and the drive takes one of them away."""
+        return None, None
+
     def primitives(self) -> tuple[Dot1]:
         """One product of directions, of which the first turns."""
         return (Dot1(self.normal_a, np.cross(self.axis_b, self.normal_b)),)

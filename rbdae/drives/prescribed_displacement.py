@@ -46,6 +46,10 @@ class PrescribedDisplacement(AbstractJoint):
         """The name before the number, as it is in labels."""
         return "displacement"
 
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the driven joint has them, and the drive takes one of them away."""
+        return None, None
+
     def primitives(self) -> tuple[Dot2]:
         """One product of the axis and the vector between the points."""
         return (Dot2(self.axis_a, self.at_a, self.at_b),)

@@ -1,25 +1,22 @@
 """Forces: frozen values."""
 
+from typing import TYPE_CHECKING
+
+from rbdae._deprecated import old_names
 from rbdae.forces.base import AbstractForce as AbstractForce
 from rbdae.forces.bushing import Bushing as Bushing
 from rbdae.forces.force import Force as Force
 from rbdae.forces.friction import Friction as Friction
 from rbdae.forces.motor import Motor as Motor
-from rbdae.forces.slide import Slide as Slide
 from rbdae.forces.spring_damper import SpringDamper as SpringDamper
 from rbdae.forces.torque import Torque as Torque
-from rbdae.forces.torsion import Torsion as Torsion
-from rbdae.forces.user import User as User
+from rbdae.forces.torsional_spring_damper import TorsionalSpringDamper as TorsionalSpringDamper
+from rbdae.forces.translational_spring_damper import TranslationalSpringDamper as TranslationalSpringDamper
+from rbdae.forces.user_force import UserForce as UserForce
 
-__all__ = [
-    "AbstractForce",
-    "Bushing",
-    "Force",
-    "Friction",
-    "Motor",
-    "Slide",
-    "SpringDamper",
-    "Torque",
-    "Torsion",
-    "User",
-]
+__all__ = [name for name in list(vars()) if name[0].isupper() and name != "TYPE_CHECKING"]
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(
+        __name__, {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"}
+    )

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import Any, Self
 
+from rbdae._deprecated import adopt_old_methods, old_method
+from rbdae._frozen import twin
 from rbdae.body import Body
-from rbdae.forces.element import Piece
+from rbdae.forces.element import AnyElement
 
 
 class AbstractForce(ABC):
     """A force between bodies, which is data.
 
-    Duties of a force:
+    What a force supplies, with its laws:
 
-    1. it is a final frozen dataclass with identity as equality (``eq=False``), with a field `name`;
-    2. its constructor checks everything that does not need the system;
-    3. `bodies` names those that the user gave; once `kept` by a system, all on which it acts, one or two;
-    4. `pieces` says what it consists of, in natural coordinates of its bodies with the origins of the body frames as
-       points (the kernels know pieces, no classes of forces); one body stands for the pair with the ground. How many
-       there are, and which numbers in them are zero, does not change.
+    1. It is a final frozen dataclass that is equal only to itself (``eq=False``), with a field `name`.
+    2. Its constructor checks everything that does not need the system. Messages begin with `rbdae.body.describe`.
+    3. `bodies` are those that the user gave, one or two. One body stands for the pair of it and the ground.
+    4. `bound` gives the force with a name. A force whose second body may be left out puts the ground there.
+    5. `elements` gives what it consists of, in natural coordinates of its bodies with the origins of the body frames as
+       points. The kernels know elements, no classes of forces. Law: the number of elements, and which numbers in them
+       are zero, do not change, because the sparsity of Jacobians is recorded once.
+    6. `default_name`: only if it is not the name of the class in small letters.
     """
 
     __slots__ = ()
 
     name: str | None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        adopt_old_methods(cls, kept="bound", pieces="elements")
 
     @property
     @abstractmethod
@@ -39,13 +47,34 @@ class AbstractForce(ABC):
         """
         return type(self).__name__.lower()
 
-    @abstractmethod
-    def kept(self, name: str, ground: Body) -> Self:
-        """The force as a system keeps it: with a name, and the ground where no other body was given."""
+    def bound(self, name: str, ground: Body) -> Self:
+        """The force as a system has it: with a name, and on the ground if no second body was given."""
+        return twin(self, name=name)
 
     @abstractmethod
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """What it consists of."""
 
+    kept = old_method("kept", "bound")
+    pieces = old_method("pieces", "elements")
 
-__all__ = ["AbstractForce"]
+
+class AbstractPairForce(AbstractForce):
+    """A force between a body `a` and a body `b`, for which the ground stands in if it is left out."""
+
+    __slots__ = ()
+
+    a: Body
+    b: Body | None
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """(a, b), or (a,) until a system puts the ground in the place of `b`."""
+        return (self.a,) if self.b is None else (self.a, self.b)
+
+    def bound(self, name: str, ground: Body) -> Self:
+        """The same force with a name and two bodies."""
+        return twin(self, name=name, b=ground if self.b is None else self.b)
+
+
+__all__ = ["AbstractForce", "AbstractPairForce"]

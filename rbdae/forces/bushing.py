@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Piece, PointSpring, alignment, relative_turn
-from rbdae.joints.base import title
+from rbdae._frozen import fill
+from rbdae.body import Body, describe
+from rbdae.forces.base import AbstractPairForce
+from rbdae.forces.element import AnyElement, PointSpring
+from rbdae.forces.forms import alignment, alignment_damping
 from rbdae.joints.primitives import Coincidence
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Bushing(AbstractForce):
+class Bushing(AbstractPairForce):
     """Linear spring and damper between two points, in spatial directions ([NS], Example C).
 
     With P = (x_a + R_a at_a) - (x_b + R_b at_b) the force on `a` at its point is -K P - D Pdot; the opposite
@@ -37,7 +37,7 @@ class Bushing(AbstractForce):
     `a` is -k sin phi, the opposite one acts on `b`: of a linear spring it falls short by phi^2/6 (1 % at 14 degrees,
     10 % at 45), is largest at a quarter of a turn, and zero at half a turn. The damping acts on the rate of theta =
     sin(phi) n: about a fixed axis the torque is -d cos(phi)^2 phidot, which fades to nothing at a quarter of a turn.
-    Use `rbdae.forces.Torsion` for large angles about the axis of a joint.
+    Use `rbdae.forces.TorsionalSpringDamper` for large angles about the axis of a joint.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Bushing(AbstractForce):
         rest: ArrayLike | Rotation | None = None,
         name: str | None = None,
     ) -> None:
-        owner = title("Bushing", a, b, name, "force")
+        owner = describe("force", "Bushing", a, b, name)
         fill(
             self,
             a=a,
@@ -112,18 +112,9 @@ class Bushing(AbstractForce):
         """The point on `b` in its frame, (3,)."""
         return _check.frozen(-self.A[5:8])
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """(a, b), or (a,) as long as the ground stands in for `b` and no system has kept it."""
-        return (self.a,) if self.b is None else (self.a, self.b)
-
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same bushing with a name and two bodies."""
-        return twin(self, name=name, b=ground if self.b is None else self.b)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """The translational spring, and elements for the rotation where there are any."""
-        out: list[Piece] = [PointSpring(self.A, self.stiffness, self.damping)]
+        out: list[AnyElement] = [PointSpring(self.A, self.stiffness, self.damping)]
         if self.rest is not None:
             rest = _matrix(self.rest)
         else:
@@ -133,7 +124,7 @@ class Bushing(AbstractForce):
         if self.rotational_stiffness.any():
             out.append(alignment(self.rotational_stiffness, rest))
         if self.rotational_damping.any():
-            out.append(relative_turn(self.rotational_damping, rest))
+            out.append(alignment_damping(self.rotational_damping, rest))
         return tuple(out)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
+from rbdae._frozen import fill
+from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Law, Piece, follower, frame_of, law
-from rbdae.joints.base import title
+from rbdae.forces.element import AnyElement, TimeFunction, frame_of, time_function
+from rbdae.forces.forms import point_force
 
 
 @final
@@ -37,7 +37,7 @@ class Force(AbstractForce):
     """
 
     body: Body
-    force: Law
+    force: TimeFunction
     at: Vec
     frame: Literal["space", "body"]
     name: str | None
@@ -50,11 +50,11 @@ class Force(AbstractForce):
         frame: Literal["space", "body"] = "space",
         name: str | None = None,
     ) -> None:
-        owner = title("Force", body, None, name, "force")
+        owner = describe("force", "Force", body, None, name)
         fill(
             self,
             body=body,
-            force=law(owner, "force", force, 3),
+            force=time_function(owner, "force", force, 3),
             at=_check.vector(owner, "at", at),
             frame=frame_of(owner, frame),
             name=name,
@@ -65,13 +65,9 @@ class Force(AbstractForce):
         """(body,)."""
         return (self.body,)
 
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same force with a name."""
-        return twin(self, name=name)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (follower(self.at, self.force, self.frame == "body"),)
+        return (point_force(self.at, self.force, self.frame == "body"),)
 
 
 __all__ = ["Force"]

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, final
+from typing import final
 
 import numpy as np
 
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
-from rbdae.forces._joint import axial, describe, motions, on_angle, owner_of
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Piece, not_negative, relative_turning, slide
-from rbdae.joints.base import AbstractJoint
+from rbdae._frozen import fill
+from rbdae.forces.element import AnyElement, not_negative
+from rbdae.forces.forms import displacement, rotational_damping
+from rbdae.forces.joint_force import AbstractJointForce, about_axis, describe_force, describe_joint, with_axis
+from rbdae.joints.base import AbstractJoint, FreeMotion
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Friction(AbstractForce):
+class Friction(AbstractJointForce):
     """Viscous friction on the free motions of a joint.
 
     On the body `b`, and the opposite on `a`:
@@ -42,7 +41,7 @@ class Friction(AbstractForce):
     joint: AbstractJoint
     rotational: float
     translational: float
-    motions: frozenset[str]
+    motions: frozenset[FreeMotion]
     name: str | None
 
     def __init__(
@@ -54,14 +53,16 @@ class Friction(AbstractForce):
         translational: float | None = None,
         name: str | None = None,
     ) -> None:
-        owner = owner_of("Friction", joint, name)
-        free = motions(joint)
+        owner = describe_force("Friction", joint, name)
+        free = joint.free_motions
         turns, slides = bool(free & {"rotation", "ball"}), bool(free & {"translation", "plane"})
         if not free:
-            raise ValueError(f"{owner}: {describe(joint)} leaves no motion free that could have friction")
+            raise ValueError(f"{owner}: {describe_joint(joint)} leaves no motion free that could have friction")
         if coefficient is not None:
             if turns and slides:
-                raise ValueError(f"{owner}: {describe(joint)} turns and slides; give rotational= and translational=")
+                raise ValueError(
+                    f"{owner}: {describe_joint(joint)} turns and slides; give rotational= and translational="
+                )
             if rotational is not None or translational is not None:
                 raise ValueError(f"{owner}: give either coefficient or rotational= and translational=, not both")
             rotational, translational = (coefficient, None) if turns else (None, coefficient)
@@ -69,7 +70,7 @@ class Friction(AbstractForce):
             raise ValueError(f"{owner}: it has no coefficient; give one, e.g. Friction(joint, 0.1)")
         for what, value, fits in (("rotational", rotational, turns), ("translational", translational, slides)):
             if value is not None and not fits:
-                raise ValueError(f"{owner}: {describe(joint)} has no such motion for {what}=; leave it out")
+                raise ValueError(f"{owner}: {describe_joint(joint)} has no such motion for {what}=; leave it out")
         fill(
             self,
             joint=joint,
@@ -81,29 +82,20 @@ class Friction(AbstractForce):
             name=name,
         )
         if "ball" not in free:
-            axial(owner, joint)
+            with_axis(owner, joint)
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """The bodies of the joint."""
-        return self.joint.bodies
-
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same force with a name."""
-        return twin(self, name=name)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element for each free motion that has friction."""
         if "ball" in self.motions:
-            return (relative_turning(self.rotational),) if self.rotational else ()
-        joint = axial("", self.joint)  # as the constructor has checked
-        out: list[Piece] = []
+            return (rotational_damping(self.rotational),) if self.rotational else ()
+        joint = with_axis("", self.joint)  # as the constructor has checked
+        out: list[AnyElement] = []
         if self.rotational:
-            out.append(on_angle(joint, damping=self.rotational))
+            out.append(about_axis(joint, damping=self.rotational))
         if self.translational:
             across = (joint.normal_a, np.cross(joint.axis_a, joint.normal_a))
             for axis in across if "plane" in self.motions else (joint.axis_a,):
-                out.append(slide(axis, joint.at_a, joint.at_b, damping=self.translational))
+                out.append(displacement(axis, joint.at_a, joint.at_b, damping=self.translational))
         return tuple(out)
 
 

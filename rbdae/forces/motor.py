@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
-from rbdae.forces._joint import moving, on_angle, on_slide, owner_of
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import NONE, Law, Piece, law
+from rbdae._frozen import fill
+from rbdae.forces.element import NONE, AnyElement, TimeFunction, time_function
+from rbdae.forces.joint_force import AbstractJointForce, about_axis, along_axis, describe_force, with_motion
 from rbdae.joints.axial import AbstractAxialJoint
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Motor(AbstractForce):
+class Motor(AbstractJointForce):
     """Torque about, or force along, the axis of a joint: on its `b`, and the opposite one on `a`.
 
     Parameters
@@ -33,8 +31,8 @@ class Motor(AbstractForce):
     """
 
     joint: AbstractAxialJoint
-    torque: Law | None
-    force: Law | None
+    torque: TimeFunction | None
+    force: TimeFunction | None
     name: str | None
 
     def __init__(
@@ -45,31 +43,22 @@ class Motor(AbstractForce):
         force: float | Callable[[float], Any] | None = None,
         name: str | None = None,
     ) -> None:
-        owner = owner_of("Motor", joint, name)
+        owner = describe_force("Motor", joint, name)
         if (torque is None) == (force is None):
             raise ValueError(f"{owner}: give either torque= (about the axis) or force= (along it)")
         fill(
             self,
-            joint=moving(owner, joint, "rotation" if force is None else "translation"),
-            torque=None if torque is None else law(owner, "torque", torque),
-            force=None if force is None else law(owner, "force", force),
+            joint=with_motion(owner, joint, "rotation" if force is None else "translation"),
+            torque=None if torque is None else time_function(owner, "torque", torque),
+            force=None if force is None else time_function(owner, "force", force),
             name=name,
         )
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """The bodies of the joint."""
-        return self.joint.bodies
-
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same force with a name."""
-        return twin(self, name=name)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         if self.force is not None:
-            return (on_slide(self.joint, u=self.force),)
-        return (on_angle(self.joint, u=self.torque or NONE),)
+            return (along_axis(self.joint, u=self.force),)
+        return (about_axis(self.joint, u=self.torque or NONE),)
 
 
 __all__ = ["Motor"]

@@ -1,4 +1,4 @@
-"""From pieces of forces to the arrays of the kernels."""
+"""From the elements of forces to the arrays of the kernels."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ class Packed:
     functions: tuple[Foreign, ...]
 
 
-def pack(pieces: list[tuple[str, Element | UserElement, tuple[int, int]]], shift: list[Vec], start: Mat) -> Packed:
-    """Pack (name of the force, piece, bodies by number); `shift` are the reference points of the bodies in their
+def pack(elements: list[tuple[str, Element | UserElement, tuple[int, int]]], shift: list[Vec], start: Mat) -> Packed:
+    """Pack (name of the force, element, bodies by number); `shift` are the reference points of the bodies in their
     frames, `start` their initial (x, d1, d2, d3) with x the reference point."""
-    rows = np.zeros(len(pieces), dtype=kb.ELEMENT)
+    rows = np.zeros(len(elements), dtype=kb.ELEMENT)
     entries: list[Any] = []
     functions: list[Foreign] = []
-    for row, (name, piece, pair) in zip(rows, pieces, strict=True):
+    for row, (name, element, pair) in zip(rows, elements, strict=True):
         row["body"] = pair
-        if isinstance(piece, UserElement):
-            made = [_foreign(piece.force, 48, 24), _foreign(piece.jacobian, 48, 1152)]
+        if isinstance(element, UserElement):
+            made = [_foreign(element.force, 48, 24), _foreign(element.jacobian, 48, 1152)]
             row["shaping"] = kb.USER
             row["force"], row["jacobian"] = (f.address for f in made)
             row["tangent"] = row["damped"] = 1
             functions += made
             continue
-        p, n = len(piece.forms), len(piece.rest)
-        row["shaping"] = _SHAPES[piece.shape]
+        p, n = len(element.forms), len(element.rest)
+        row["shaping"] = _SHAPES[element.shape]
         row["forms"] = p
-        row["stiffness"][:n, :n] = piece.stiffness
-        row["damping"][:n, :n] = piece.damping
-        row["rest"][:n] = piece.rest
-        row["constant"][:n] = piece.law.constant
-        row["sign"] = piece.sign
-        row["level"] = piece.level
-        row["holonomic"] = piece.holonomic
-        row["damped"] = np.any(piece.damping)
-        row["tangent"] = np.any(piece.forms) or np.any(piece.stiffness) or np.any(piece.damping)
-        row["continued"] = piece.shape == "angle" and np.any(piece.stiffness)
-        if piece.law.function is not None:
-            made = [_of_time(piece.law.function, n)]
+        row["stiffness"][:n, :n] = element.stiffness
+        row["damping"][:n, :n] = element.damping
+        row["rest"][:n] = element.rest
+        row["constant"][:n] = element.law.constant
+        row["sign"] = element.sign
+        row["level"] = element.level
+        row["holonomic"] = element.holonomic
+        row["damped"] = np.any(element.damping)
+        row["tangent"] = np.any(element.forms) or np.any(element.stiffness) or np.any(element.damping)
+        row["continued"] = element.shape == "angle" and np.any(element.stiffness)
+        if element.law.function is not None:
+            made = [_of_time(element.law.function, n)]
             row["law"] = made[0].address
             functions += made
         S = _moved(shift[pair[0]], shift[pair[1]])
-        H, c = np.einsum("ji,ajk,kl->ail", S, piece.forms, S), piece.rows @ S
+        H, c = np.einsum("ji,ajk,kl->ail", S, element.forms, S), element.rows @ S
         row["first"] = len(entries)
         entries += [(a, i, -1, c[a, i]) for a, i in np.argwhere(c)]
         entries += [(a, i, j, H[a, i, j]) for a, i, j in np.argwhere(H)]
@@ -67,9 +67,9 @@ def pack(pieces: list[tuple[str, Element | UserElement, tuple[int, int]]], shift
         touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
         row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
         q = _values(H, c, np.concatenate([start[b] for b in pair]))
-        if piece.shape == "angle":
+        if element.shape == "angle":
             row["memory"] = np.arctan2(q[0], q[1])
-        if piece.shape == "root" and not q[0] > 1e-24:
+        if element.shape == "root" and not q[0] > 1e-24:
             raise ValueError(
                 f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
                 "move one, or use rbdae.forces.Bushing"

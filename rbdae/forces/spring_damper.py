@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Law, Piece, law, not_negative, spring
-from rbdae.joints.base import title
+from rbdae._frozen import fill
+from rbdae.body import Body, describe
+from rbdae.forces.base import AbstractPairForce
+from rbdae.forces.element import AnyElement, TimeFunction, not_negative, time_function
+from rbdae.forces.forms import distance
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class SpringDamper(AbstractForce):
+class SpringDamper(AbstractPairForce):
     """Spring, damper and actuator along the line between two points.
 
     With l the distance of the points, the tension (which pulls them together) is
@@ -49,7 +49,7 @@ class SpringDamper(AbstractForce):
     stiffness: float
     damping: float
     length: float
-    force: Law
+    force: TimeFunction
     at_a: Vec
     at_b: Vec
     name: str | None
@@ -67,7 +67,7 @@ class SpringDamper(AbstractForce):
         at_b: ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
     ) -> None:
-        owner = title("SpringDamper", a, b, name, "force")
+        owner = describe("force", "SpringDamper", a, b, name)
         fill(
             self,
             a=a,
@@ -75,24 +75,15 @@ class SpringDamper(AbstractForce):
             stiffness=not_negative(owner, "stiffness", stiffness),
             damping=not_negative(owner, "damping", damping),
             length=not_negative(owner, "length", length),
-            force=law(owner, "force", force),
+            force=time_function(owner, "force", force),
             at_a=_check.vector(owner, "at_a", at_a),
             at_b=_check.vector(owner, "at_b", at_b),
             name=name,
         )
 
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        """(a, b), or (a,) as long as the ground stands in for `b` and no system has kept it."""
-        return (self.a,) if self.b is None else (self.a, self.b)
-
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same spring with a name and two bodies."""
-        return twin(self, name=name, b=ground if self.b is None else self.b)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (spring(self.at_a, self.at_b, self.stiffness, self.damping, self.length, self.force),)
+        return (distance(self.at_a, self.at_b, self.stiffness, self.damping, self.length, self.force),)
 
 
 __all__ = ["SpringDamper"]

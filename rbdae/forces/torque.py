@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, final
 
 from rbdae._arrays import ArrayLike
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
+from rbdae._frozen import fill
+from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Law, Piece, frame_of, law, turner
-from rbdae.joints.base import title
+from rbdae.forces.element import AnyElement, TimeFunction, frame_of, time_function
+from rbdae.forces.forms import torque as torque_element
 
 
 @final
@@ -34,7 +34,7 @@ class Torque(AbstractForce):
     """
 
     body: Body
-    torque: Law
+    torque: TimeFunction
     frame: Literal["space", "body"]
     name: str | None
 
@@ -45,21 +45,17 @@ class Torque(AbstractForce):
         frame: Literal["space", "body"] = "space",
         name: str | None = None,
     ) -> None:
-        owner = title("Torque", body, None, name, "force")
-        fill(self, body=body, torque=law(owner, "torque", torque, 3), frame=frame_of(owner, frame), name=name)
+        owner = describe("force", "Torque", body, None, name)
+        fill(self, body=body, torque=time_function(owner, "torque", torque, 3), frame=frame_of(owner, frame), name=name)
 
     @property
     def bodies(self) -> tuple[Body, ...]:
         """(body,)."""
         return (self.body,)
 
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same torque with a name."""
-        return twin(self, name=name)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (turner(self.torque, self.frame == "body"),)
+        return (torque_element(self.torque, self.frame == "body"),)
 
 
 __all__ = ["Torque"]

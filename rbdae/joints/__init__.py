@@ -1,5 +1,7 @@
 """Joints: frozen values made of primitive constraints.
 
+A joint is a file and its line here; messages and tests go through `JOINTS`.
+
 There is no screw joint: it ties a translation to an angle, and an angle is no polynomial in natural coordinates.
 """
 
@@ -21,22 +23,11 @@ from rbdae.joints.rod import Rod as Rod
 from rbdae.joints.spherical import Spherical as Spherical
 from rbdae.joints.universal import Universal as Universal
 
-__all__ = [
-    "AbstractAxialJoint",
-    "AbstractJoint",
-    "Coincidence",
-    "Cylindrical",
-    "Distance",
-    "Dot1",
-    "Dot2",
-    "Fixed",
-    "Planar",
-    "PointOnLine",
-    "PointOnPlane",
-    "Primitive",
-    "Prismatic",
-    "Revolute",
-    "Rod",
-    "Spherical",
-    "Universal",
-]
+JOINTS: tuple[type[AbstractJoint], ...] = tuple(
+    kind
+    for kind in list(vars().values())
+    if isinstance(kind, type) and issubclass(kind, AbstractJoint) and "__final__" in vars(kind)
+)
+"""The registry: every joint that is imported above."""
+
+__all__ = [name for name in list(vars()) if name[0].isupper()]

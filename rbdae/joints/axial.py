@@ -1,4 +1,8 @@
-"""A joint with an axis: points, axes and normals on both bodies."""
+"""Joints with an axis: points, axes and normals on both bodies.
+
+Their constructors differ in `axis_b`: `AbstractAxialJoint` takes z as default, `AbstractAlignedJoint` the direction of
+`axis_a` at the start, `AbstractPointJoint` has no such parameter, and `Universal` takes an axis across `axis_a`.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.base import AbstractJoint, place
 from rbdae.joints.frames import frames
 
 
@@ -41,32 +44,8 @@ class AbstractAxialJoint(AbstractJoint):
         normal_a: ArrayLike | None = None,
         normal_b: ArrayLike | None = None,
     ) -> None:
-        self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b)
-
-    def _place(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike,
-        at_b: ArrayLike,
-        axis_a: ArrayLike,
-        axis_b: ArrayLike | None,
-        name: str | None,
-        normal_a: ArrayLike | None,
-        normal_b: ArrayLike | None,
-        crossed: bool = False,
-    ) -> None:
-        """Check and set all fields; only for constructors."""
-        owner = title(type(self).__name__, a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-            **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed),
-        )
+        owner = place(self, a, b, at_a, at_b, name)
+        fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b))
 
     def _rows(self, side: int, slides: str = "", turns: str = "") -> Mat:
         """Rows on the twist of a body: along its frame's directions "n" (normal), "m" (axis x normal) and "u" (axis)
@@ -78,4 +57,44 @@ class AbstractAxialJoint(AbstractJoint):
         return np.array(rows).reshape(-1, 6)
 
 
-__all__ = ["AbstractAxialJoint"]
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class AbstractAlignedJoint(AbstractAxialJoint):
+    """A joint that keeps the relative rotation: without `axis_b` it is the rotation at the start."""
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        axis_a: ArrayLike = (0.0, 0.0, 1.0),
+        axis_b: ArrayLike | None = None,
+        name: str | None = None,
+        *,
+        normal_a: ArrayLike | None = None,
+        normal_b: ArrayLike | None = None,
+    ) -> None:
+        owner = place(self, a, b, at_a, at_b, name)
+        fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b))
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class AbstractPointJoint(AbstractAxialJoint):
+    """A point of `b` stays on a line or plane of `a`; `axis_b` and `normal_b` are those of `a` at the start."""
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        at_a: ArrayLike = (0.0, 0.0, 0.0),
+        at_b: ArrayLike = (0.0, 0.0, 0.0),
+        axis_a: ArrayLike = (0.0, 0.0, 1.0),
+        name: str | None = None,
+        *,
+        normal_a: ArrayLike | None = None,
+    ) -> None:
+        owner = place(self, a, b, at_a, at_b, name)
+        fill(self, **frames(owner, a, b, axis_a, None, normal_a, None))
+
+
+__all__ = ["AbstractAlignedJoint", "AbstractAxialJoint", "AbstractPointJoint"]

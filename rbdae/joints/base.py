@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Self, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
-from rbdae._frozen import twin
-from rbdae.body import Body
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._deprecated import adopt_old_methods, old_method
+from rbdae._frozen import fill, twin
+from rbdae.body import Body, describe
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
+
+FreeMotion: TypeAlias = Literal["rotation", "translation", "plane", "ball"]
+"""A relative motion that a joint leaves free and that a force can act on: the rotation about its axis, the translation
+along its axis, the two translations across its axis ("plane"), or the rotations about a point ("ball")."""
+
+ALL_ROTATIONS: Mat = _check.frozen(np.eye(6)[3:])
+"""Rows of a twist: the angular velocity."""
 
 
 @final
@@ -28,22 +36,32 @@ class Rheonomic:
     e2: Vec | None = None
 
 
-ALL_TURNS: Mat = _check.frozen(np.eye(6)[3:])
-"""Rows of a twist: the angular velocity."""
-
-
 class AbstractJoint(ABC):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
-    Duties of a joint:
+    What a joint supplies, with the laws that `tests/laws` checks for every joint of the registry `rbdae.joints.JOINTS`:
 
-    1. it is a final frozen dataclass with identity as equality (``eq=False``) and fields `a`, `b` and `name`;
-    2. its constructor checks everything that does not need the system, beginning with `title`;
-    3. `primitives` counts body `a` as the first and `b` as the second, with points and axes in their frames,
-       and has always the same number of rows; its equations are independent where the joint can work.
+    1. It is a final frozen dataclass that is equal only to itself (``eq=False``). Its fields include the bodies `a` and
+       `b`, the points `at_a` and `at_b` on them, each in its body's frame, and `name`. The torque of a reaction on a
+       body is about the joint's point of that body.
+    2. Its constructor checks everything that does not need the system. Messages begin with `rbdae.body.describe`;
+       `place` checks and sets the five fields above.
+    3. `primitives` gives the constraints. They count `a` as the first body and `b` as the second, with points and axes
+       in the frames of the bodies. Laws: the number of rows never changes, and the rows are independent in every
+       position in which the joint can work.
+    4. `velocity_rows` gives the independent velocities of a body that hangs from another one by this joint. Law:
+       [G; S] is regular in every position of the joint. A joint that leaves this method out works in every formulation,
+       but trees that contain it take the dense form for loops: O(n^3) in place of O(n). A joint for which no constant
+       S exists says so by (None, None).
+    5. `free_motions` are the relative motions on which forces along joints may act. Law: the primitives leave them
+       free. The default is none: `rbdae.forces.Friction` and its like then refuse the joint.
+    6. `rheonomic`, for a drive: how the first primitive depends on time.
+    7. `default_name`: only if it is not the name of the class in small letters.
     """
 
     __slots__ = ()
+
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset()
 
     a: Body
     b: Body
@@ -51,19 +69,26 @@ class AbstractJoint(ABC):
     at_b: Vec
     name: str | None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        adopt_old_methods(cls, freedoms="velocity_rows")
+
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
         """The constraints that the joint consists of."""
 
     def rheonomic(self) -> Rheonomic | None:
-        """How its first primitive depends on time; None where it does not."""
+        """How its first primitive depends on time; None if it does not."""
         return None
 
-    def freedoms(self) -> tuple[Mat | None, Mat | None]:
-        """For either body rows (6 - n_constraints, 6) on its twist (R^T xdot, Omega), in its own frame and of any of
-        its points, that are independent of the joint's equations wherever the joint stands: the quasi-velocities of
-        that body as a child in the null-space form. None where no constant rows are so; trees with such a joint are
-        treated as loops are."""
+    def velocity_rows(self) -> tuple[Mat | None, Mat | None]:
+        """Constant rows S, one (6 - n_constraints, 6) matrix per body, such that [G; S] is regular in every position of
+        the joint, with G the joint's gradient with respect to the twist of that body at any of its points.
+
+        S acts on the body's twist (R^T xdot, Omega) in its own frame and gives the quasi-velocities of that body as a
+        child in the null-space form. None for a body if no constant S exists; a tree in which it is the child takes the
+        dense form for loops, which costs O(n^3) in place of O(n).
+        """
         return None, None
 
     @property
@@ -73,7 +98,7 @@ class AbstractJoint(ABC):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Of one body relative to the other, where the equations are independent."""
+        """Of one body relative to the other, if the equations are independent."""
         return 6 - self.n_constraints
 
     @property
@@ -93,25 +118,15 @@ class AbstractJoint(ABC):
         """The same joint with a name."""
         return twin(self, name=name)
 
-
-def title(kind: str, a: Body, b: Body | None, name: str | None, what: str = "joint") -> str:
-    """How messages call a joint or force; refuses what is no pair of different bodies and no name.
-
-    `b` is None where the ground stands in for it.
-    """
-    bodies = (a,) if b is None and what == "force" else (a, b)
-    for body in bodies:
-        if not isinstance(body, Body):
-            raise TypeError(
-                f"{what} {kind}: bodies must be what System.add_body returned, or system.ground, got "
-                f"{_check.show(body)} of type {type(body).__name__}"
-            )
-    out = f"{what} {kind}({', '.join(repr(body.name) for body in bodies if body is not None)})"
-    if name is not None:
-        out = f"{what} {_check.name(what, name, ())!r}"
-    if a is b or (b is None and a.fixed):
-        raise ValueError(f"{out}: it connects body {a.name!r} with itself; name two different bodies")
-    return out
+    freedoms = old_method("freedoms", "velocity_rows")
 
 
-__all__ = ["ALL_TURNS", "AbstractJoint", "Rheonomic", "title"]
+def place(joint: AbstractJoint, a: Body, b: Body, at_a: ArrayLike, at_b: ArrayLike, name: str | None) -> str:
+    """Check and set the fields that every joint has, and return its name in messages; only for constructors."""
+    owner = describe("joint", type(joint).__name__, a, b, name)
+    points = {"at_a": _check.vector(owner, "at_a", at_a), "at_b": _check.vector(owner, "at_b", at_b)}
+    fill(joint, a=a, b=b, name=name, **points)
+    return owner
+
+
+__all__ = ["ALL_ROTATIONS", "AbstractJoint", "FreeMotion", "Rheonomic", "place"]

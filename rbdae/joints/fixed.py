@@ -7,15 +7,14 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat
-from rbdae.body import Body
-from rbdae.joints.axial import AbstractAxialJoint
+from rbdae._arrays import Mat
+from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.primitives import Coincidence, Dot1
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Fixed(AbstractAxialJoint):
+class Fixed(AbstractAlignedJoint):
     """Weld: a common point, and no turn; six equations.
 
     Parameters
@@ -34,23 +33,8 @@ class Fixed(AbstractAxialJoint):
         the rotation at the start.
     """
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike | None = None,
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None,
-    ) -> None:
-        self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b)
-
-    def freedoms(self) -> tuple[Mat, Mat]:
-        """None."""
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """No row: nothing is free."""
         return self._rows(0, "", ""), self._rows(1, "", "")
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
 from rbdae._arrays import Mat
 from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 
 
@@ -32,7 +33,9 @@ class Planar(AbstractAxialJoint):
         default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
     """
 
-    def freedoms(self) -> tuple[Mat, Mat]:
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "plane"})
+
+    def velocity_rows(self) -> tuple[Mat, Mat]:
         """Two slides in the plane, and the turn."""
         return self._rows(0, "nm", "u"), self._rows(1, "nm", "u")
 

@@ -7,15 +7,14 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat
-from rbdae.body import Body
-from rbdae.joints.axial import AbstractAxialJoint
+from rbdae._arrays import Mat
+from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class PointOnLine(AbstractAxialJoint):
+class PointOnLine(AbstractPointJoint):
     """The point at_b of `b` stays on the line of `a` through at_a along axis_a; two equations.
 
     Parameters
@@ -32,20 +31,7 @@ class PointOnLine(AbstractAxialJoint):
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are where they are at the start.
     """
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-    ) -> None:
-        self._place(a, b, at_a, at_b, axis_a, None, name, normal_a, None)
-
-    def freedoms(self) -> tuple[Mat, None]:
+    def velocity_rows(self) -> tuple[Mat, None]:
         """Of the body with the line: the slide along it, and all turns."""
         return self._rows(0, "u", "nmu"), None
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from rbdae._arrays import ArrayLike, Mat
-from rbdae.body import Body
-from rbdae.joints.axial import AbstractAxialJoint
+from rbdae._arrays import Mat
+from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class PointOnPlane(AbstractAxialJoint):
+class PointOnPlane(AbstractPointJoint):
     """The point at_b of `b` stays in the plane of `a` through at_a with the normal axis_a; one equation.
 
     Parameters
@@ -30,20 +29,7 @@ class PointOnPlane(AbstractAxialJoint):
         Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are where they are at the start.
     """
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-    ) -> None:
-        self._place(a, b, at_a, at_b, axis_a, None, name, normal_a, None)
-
-    def freedoms(self) -> tuple[Mat, None]:
+    def velocity_rows(self) -> tuple[Mat, None]:
         """Of the body with the plane: two slides in it, and all turns."""
         return self._rows(0, "nm", "nmu"), None
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat
-from rbdae.body import Body
-from rbdae.joints.axial import AbstractAxialJoint
+from rbdae._arrays import Mat
+from rbdae.joints.axial import AbstractAlignedJoint
+from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Prismatic(AbstractAxialJoint):
+class Prismatic(AbstractAlignedJoint):
     """Slider: a common axis, along which the bodies move without a turn; five equations.
 
     Parameters
@@ -33,22 +33,9 @@ class Prismatic(AbstractAxialJoint):
         the rotation at the start.
     """
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike | None = None,
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None,
-    ) -> None:
-        self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b)
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
 
-    def freedoms(self) -> tuple[Mat, Mat]:
+    def velocity_rows(self) -> tuple[Mat, Mat]:
         """The slide along the axis."""
         return self._rows(0, "u", ""), self._rows(1, "u", "")
 

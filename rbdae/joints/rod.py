@@ -10,7 +10,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body
-from rbdae.joints.base import AbstractJoint, title
+from rbdae.joints.base import AbstractJoint, place
 from rbdae.joints.frames import to_space
 from rbdae.joints.primitives import Distance
 
@@ -48,17 +48,20 @@ class Rod(AbstractJoint):
         length: float | None = None,
         name: str | None = None,
     ) -> None:
-        owner = title("Rod", a, b, name)
-        first, second = _check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)
+        owner = place(self, a, b, at_a, at_b, name)
         remedy = "use Spherical for points that stay together"
         if length is None:
-            placed = math.hypot(*(b.position + to_space(b, second) - a.position - to_space(a, first)))
+            placed = math.hypot(*(b.position + to_space(b, self.at_b) - a.position - to_space(a, self.at_a)))
             l = _check.positive(owner, "length (of the bodies as placed)", placed, f"place them apart, or {remedy}")
         else:
             l = _check.positive(owner, "length", length, remedy)
         if not 0.0 < 0.5 * l * l < math.inf:
             raise ValueError(f"{owner}: length {l:g} has no square among the floats; use SI units, or {remedy}")
-        fill(self, a=a, b=b, at_a=first, at_b=second, length=l, name=name)
+        fill(self, length=l)
+
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the direction of the rod turns in either body."""
+        return None, None
 
     def primitives(self) -> tuple[Distance]:
         """One distance."""

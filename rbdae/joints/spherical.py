@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
-from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._frozen import fill
 from rbdae.body import Body
-from rbdae.joints.base import ALL_TURNS, AbstractJoint, title
+from rbdae.joints.base import ALL_ROTATIONS, AbstractJoint, FreeMotion, place
 from rbdae.joints.primitives import Coincidence
 
 
@@ -28,6 +26,8 @@ class Spherical(AbstractJoint):
         Unique among the joints of the system; without it the system chooses "spherical-1" and so on.
     """
 
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+
     a: Body
     b: Body
     at_a: Vec
@@ -42,19 +42,11 @@ class Spherical(AbstractJoint):
         at_b: ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
     ) -> None:
-        owner = title("Spherical", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-        )
+        place(self, a, b, at_a, at_b, name)
 
-    def freedoms(self) -> tuple[Mat, Mat]:
-        """All turns."""
-        return ALL_TURNS, ALL_TURNS
+    def velocity_rows(self) -> tuple[Mat, Mat]:
+        """All rotations."""
+        return ALL_ROTATIONS, ALL_ROTATIONS
 
     def primitives(self) -> tuple[Coincidence]:
         """One coincidence."""

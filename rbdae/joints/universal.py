@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 from rbdae._arrays import ArrayLike
+from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import FreeMotion, place
+from rbdae.joints.frames import frames
 from rbdae.joints.primitives import Coincidence, Dot1
 
 
@@ -30,6 +33,8 @@ class Universal(AbstractAxialJoint):
         Perpendicular to the axes of their bodies; by default both along the normal of the cross at the start.
     """
 
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+
     def __init__(
         self,
         a: Body,
@@ -43,7 +48,12 @@ class Universal(AbstractAxialJoint):
         normal_a: ArrayLike | None = None,
         normal_b: ArrayLike | None = None,
     ) -> None:
-        self._place(a, b, at_a, at_b, axis_a, axis_b, name, normal_a, normal_b, crossed=True)
+        owner = place(self, a, b, at_a, at_b, name)
+        fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed=True))
+
+    def velocity_rows(self) -> tuple[None, None]:
+        """None: the normal of the cross turns in either body."""
+        return None, None
 
     def primitives(self) -> tuple[Coincidence, Dot1]:
         """One coincidence, and one right angle."""

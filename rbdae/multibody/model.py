@@ -26,7 +26,7 @@ from rbdae.system import System
 @dataclass(frozen=True, slots=True)
 class PackedJoint:
     """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points), and the
-    freedoms that it leaves its bodies (`AbstractJoint.freedoms`)."""
+    freedoms that it leaves its bodies (`AbstractJoint.velocity_rows`)."""
 
     name: str
     bodies: tuple[int, int]
@@ -161,23 +161,23 @@ def compile_system(system: System) -> Model:
             foreign.append(law.motion.foreign)
             rheonomic[first] = law
         points = (joint.at_a - shift[a], joint.at_b - shift[b])
-        joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points, joint.freedoms()))
+        joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points, joint.velocity_rows()))
     primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
 
     springs: list[Any] = []
-    pieces: list[tuple[str, Element | UserElement, tuple[int, int]]] = []
+    elements: list[tuple[str, Element | UserElement, tuple[int, int]]] = []
     for force in system.forces:
         a, b = [*(number[id(body)] for body in force.bodies), n][:2]
-        for piece in force.pieces():
-            if not isinstance(piece, PointSpring):
-                pieces.append((force.name or "", piece, (a, b)))
+        for element in force.elements():
+            if not isinstance(element, PointSpring):
+                elements.append((force.name or "", element, (a, b)))
                 continue
             row = np.zeros((), dtype=BUSHING)
             row["body"] = (a, b)
-            row["A"] = _shift(piece.A, shift[a], shift[b])
-            row["stiffness"] = piece.stiffness
-            row["damping"] = piece.damping
-            row["damped"] = bool(np.any(piece.damping))
+            row["A"] = _shift(element.A, shift[a], shift[b])
+            row["stiffness"] = element.stiffness
+            row["damping"] = element.damping
+            row["damped"] = bool(np.any(element.damping))
             springs.append(row)
     bushings = np.array(springs, dtype=BUSHING) if springs else np.zeros(0, dtype=BUSHING)
 
@@ -199,7 +199,7 @@ def compile_system(system: System) -> Model:
         drives=np.array(drives, dtype=DRIVE) if drives else np.zeros(0, dtype=DRIVE),
         foreign=tuple(foreign),
         rheonomic=rheonomic,
-        forces=pack(pieces, shift, start),
+        forces=pack(elements, shift, start),
         joints=tuple(joints),
         tree=tree,
         x=x,

@@ -1,7 +1,7 @@
 """Trees of joints whose freedoms are known: which components of a body's twist are its quasi-velocities.
 
 A body that hangs from its parent by a joint with c equations has 6 - c quasi-velocities, fixed rows on its twist in its
-own frame (`AbstractJoint.freedoms`): none of them ever has to be changed, and the system is solved body by body
+own frame (`AbstractJoint.velocity_rows`): none of them ever has to be changed, and the system is solved body by body
 (`rbdae.kernels.null_space.trees`). Drives of such a joint take the freedom that they prescribe away.
 """
 

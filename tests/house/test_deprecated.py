@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pickle
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ import rbdae
 
 OLD = {
     "rbdae.drives": {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplacement"},
+    "rbdae.forces": {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"},
 }
 NAMES = [(module, old, new) for module, names in OLD.items() for old, new in names.items()]
 
@@ -47,3 +50,41 @@ def test_names_that_systems_choose_stay():
     law = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
     assert system.add_joint(rbdae.drives.PrescribedAngle(hub, law)).name == "angle-1"
     assert system.add_joint(rbdae.drives.PrescribedDisplacement(hub, law)).name == "displacement-1"
+    assert system.add_force(rbdae.forces.TorsionalSpringDamper(hub, stiffness=1.0)).name == "torsion-1"
+    assert system.add_force(rbdae.forces.TranslationalSpringDamper(hub, stiffness=1.0)).name == "slide-1"
+    assert system.add_force(rbdae.forces.UserForce(wheel, max, max)).name == "user-1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OldForce(rbdae.forces.AbstractForce):
+    """As another package may have written it for the release before."""
+
+    body: Any
+    name: str | None = None
+
+    @property
+    def bodies(self):
+        return (self.body,)
+
+
+def test_methods_with_old_names_are_called_and_overridden():
+    system = rbdae.System()
+    body = system.add_body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    force = rbdae.forces.Force(body, (1.0, 0.0, 0.0))
+    with pytest.warns(DeprecationWarning, match=r"Force\.pieces is now Force\.elements"):
+        assert len(force.pieces()) == 1
+    with pytest.warns(DeprecationWarning, match=r"Force\.kept is now Force\.bound"):
+        assert force.kept("push", system.ground).name == "push"
+    with pytest.warns(DeprecationWarning, match=r"Spherical\.freedoms is now Spherical\.velocity_rows"):
+        assert len(rbdae.joints.Spherical(body, system.ground).freedoms()) == 2
+    with pytest.warns(DeprecationWarning, match=r"OlderForce\.pieces is now OlderForce\.elements"):
+
+        class OlderForce(OldForce):
+            __slots__ = ()
+
+            def pieces(self):
+                return force.elements()
+
+    assert len(OlderForce(body).elements()) == 1
+    system.add_force(OlderForce(body))
+    assert system.forces[0].name == "olderforce-1"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from rbdae import drives, formulate
-from rbdae.forces import Bushing, User
+from rbdae.forces import Bushing, UserForce
 from rbdae.joints import Coincidence, Distance, Dot1, Dot2, Revolute, Spherical
 from rbdae.models import heavy_top, linked_bodies, tennis_racket
 from rbdae.system import System
@@ -251,7 +251,7 @@ def _contradictory_drive() -> None:
 
 def _force_without_jacobian() -> None:
     system, a, _ = pair()
-    system.add_force(User(a, lambda t, x, out: None, name="wind"))
+    system.add_force(UserForce(a, lambda t, x, out: None, name="wind"))
 
 
 MISTAKES: dict[str, tuple[Callable[[], None], str]] = {

@@ -21,7 +21,7 @@ SEEDS = (0, 1)
 @cache
 def _system(name: str, seed: int) -> rbdae.System:
     """The mechanism at its own start (seed 0) or at a random state that `formulate` makes consistent."""
-    system = (SYSTEMS | cases.JOINT_SYSTEMS)[name]()
+    system = cases.built(name)
     return cases.stirred(system, np.random.default_rng(seed)) if seed else system
 
 

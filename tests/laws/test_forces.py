@@ -20,7 +20,17 @@ from test_derivatives import Derivatives, _states
 import rbdae
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import ENABLED
-from rbdae.forces import Bushing, Force, Friction, Motor, Slide, SpringDamper, Torque, Torsion, User
+from rbdae.forces import (
+    Bushing,
+    Force,
+    Friction,
+    Motor,
+    SpringDamper,
+    Torque,
+    TorsionalSpringDamper,
+    TranslationalSpringDamper,
+    UserForce,
+)
 from rbdae.joints import Prismatic, Revolute, Spherical
 
 T = 0.7
@@ -132,8 +142,8 @@ def conservative(kind: str) -> rbdae.System:
     made: dict[str, list[Any]] = {
         "spring": [SpringDamper(a, b, stiffness=50.0, length=0.4, force=2.0, at_a=(0.3, 0, 0)), Force(b, (1, 2, 3))],
         "bushing": [Bushing(a, b, stiffness=9.0, rotational_stiffness=force_cases.STIFF, at_a=(0.3, 0.1, 0.2))],
-        "slide": [Slide(joint, stiffness=30.0, displacement=0.2, force=1.5)],
-        "torsion": [Torsion(joint, stiffness=30.0, angle=0.2)],
+        "slide": [TranslationalSpringDamper(joint, stiffness=30.0, displacement=0.2, force=1.5)],
+        "torsion": [TorsionalSpringDamper(joint, stiffness=30.0, angle=0.2)],
     }
     for force in made[kind]:
         system.add_force(force)
@@ -224,7 +234,7 @@ def test_torsion_counts_turns(spin):
     """A wheel that spins on goes on winding the spring up: an oscillation of many turns."""
     system, a = one_body(inertia=(1.0, 1.0, 2.0), angular_velocity=(0, 0, 20.0))
     joint = axle(Revolute, system.ground, a)
-    system.add_force(Torsion(joint, stiffness=2.0, angle=-0.5 * spin))
+    system.add_force(TorsionalSpringDamper(joint, stiffness=2.0, angle=-0.5 * spin))
     problem = rbdae.formulate(system, "index-0")
     t = np.linspace(0.0, 6.0, 200)
     found = rbdae.solve(problem, (0.0, 6.0), solver="scipy:DOP853", rtol=1e-10, atol=1e-12, t_eval=t)
@@ -245,8 +255,8 @@ def test_forces_along_joints_by_hand():
     R = Rotation.from_rotvec((0, 0, 0.4))
     values = {"inertia": (1.0, 1.0, 2.0), "orientation": R, "angular_velocity": (0, 0, 1.5), "velocity": (0, 0, 0.7)}
     for make, torque in [
-        (lambda j: Torsion(j, stiffness=3.0, damping=0.5, angle=0.1), -3.0 * 0.3 - 0.5 * 1.5),
-        (lambda j: Torsion(j, torque=1.25), 1.25),
+        (lambda j: TorsionalSpringDamper(j, stiffness=3.0, damping=0.5, angle=0.1), -3.0 * 0.3 - 0.5 * 1.5),
+        (lambda j: TorsionalSpringDamper(j, torque=1.25), 1.25),
         (lambda j: Motor(j, torque=lambda t: 2.0 + t), 2.0),
         (lambda j: Friction(j, 0.3), -0.3 * 1.5),
     ]:
@@ -260,7 +270,7 @@ def test_forces_along_joints_by_hand():
 
 def test_slides_by_hand():
     for make, force in [
-        (lambda j: Slide(j, stiffness=3.0, damping=0.5, displacement=0.1), -3.0 * 0.4 - 0.5 * 0.7),
+        (lambda j: TranslationalSpringDamper(j, stiffness=3.0, damping=0.5, displacement=0.1), -3.0 * 0.4 - 0.5 * 0.7),
         (lambda j: Motor(j, force=2.5), 2.5),
         (lambda j: Friction(j, 0.3), -0.3 * 0.7),
     ]:
@@ -312,7 +322,7 @@ def test_a_rotational_bushing_about_any_axis(angle, rng):
 def test_a_bushing_of_three_components_is_what_it_was():
     system, a, b = two_bodies()
     bushing = system.add_force(Bushing(a, b, stiffness=3.0, damping=0.1))
-    assert len(bushing.pieces()) == 1
+    assert len(bushing.elements()) == 1
     assert "elements" not in explicit(system)._workspace.features
 
 
@@ -356,7 +366,9 @@ def test_a_user_force_equals_a_bushing(python, steps, rng):
         if own:
             force, jacobian = _bushing_as_user(python)
             system.add_force(
-                User((a, b), force, difference_step=1e-5) if steps else User((a, b), force, jacobian, name="mine")
+                UserForce((a, b), force, difference_step=1e-5)
+                if steps
+                else UserForce((a, b), force, jacobian, name="mine")
             )
         else:
             system.add_force(
@@ -385,7 +397,7 @@ def test_what_the_users_function_raises_is_what_the_caller_sees():
         trouble(t)
 
     for make in (
-        lambda a: User(a, user, user),
+        lambda a: UserForce(a, user, user),
         lambda a: SpringDamper(a, force=trouble, at_a=(1, 0, 0)),
         lambda a: Force(a, lambda t: np.zeros(3) + trouble(t)),
     ):
@@ -411,10 +423,22 @@ BAD: list[tuple[Any, type[Exception], list[str]]] = [
     (lambda s, a, b: SpringDamper(a, b, stiffness=-1), ValueError, ["SpringDamper('a', 'b')", "stiffness", "sign"]),
     (lambda s, a, b: SpringDamper(a, b, length=-1), ValueError, ["length", "-1"]),
     (lambda s, a, b: SpringDamper(a, a), ValueError, ["itself"]),
-    (lambda s, a, b: Torsion(a), TypeError, ["force Torsion", "joint", "Body"]),
-    (lambda s, a, b: Torsion(Spherical(a, b, name="ball")), ValueError, ["joint 'ball' has no axis", "Revolute"]),
-    (lambda s, a, b: Torsion(axial(a, b, "prismatic")), ValueError, ["joint Prismatic", "no rotation", "Revolute"]),
-    (lambda s, a, b: Slide(axial(a, b, "revolute")), ValueError, ["joint Revolute", "no translation", "Prismatic"]),
+    (lambda s, a, b: TorsionalSpringDamper(a), TypeError, ["force TorsionalSpringDamper", "joint", "Body"]),
+    (
+        lambda s, a, b: TorsionalSpringDamper(Spherical(a, b, name="ball")),
+        ValueError,
+        ["joint 'ball' has no axis", "Revolute"],
+    ),
+    (
+        lambda s, a, b: TorsionalSpringDamper(axial(a, b, "prismatic")),
+        ValueError,
+        ["joint Prismatic", "no rotation", "Revolute"],
+    ),
+    (
+        lambda s, a, b: TranslationalSpringDamper(axial(a, b, "revolute")),
+        ValueError,
+        ["joint Revolute", "no translation", "Prismatic"],
+    ),
     (lambda s, a, b: Motor(axial(a, b, "revolute")), ValueError, ["torque=", "force="]),
     (lambda s, a, b: Motor(axial(a, b, "revolute"), torque="x"), TypeError, ["torque", "'x'"]),
     (lambda s, a, b: Friction(axial(a, b, "cylindrical"), 1.0), ValueError, ["turns and slides", "rotational="]),
@@ -423,11 +447,15 @@ BAD: list[tuple[Any, type[Exception], list[str]]] = [
     (lambda s, a, b: Friction(axial(a, b, "revolute"), translational=1.0), ValueError, ["translational="]),
     (lambda s, a, b: Bushing(a, stiffness=1, rotational_stiffness=-1), ValueError, ["rotational_stiffness", "sign"]),
     (lambda s, a, b: Bushing(a, stiffness=1, rest=(1, 1, 1)), ValueError, ["orientation"]),
-    (lambda s, a, b: User(a, lambda t, x, out: None), ValueError, ["User('a')", "jacobian", "difference_step=1e-6"]),
-    (lambda s, a, b: User(a, 3), TypeError, ["force must be a function", "3"]),
-    (lambda s, a, b: User((a, b, a), max, max), ValueError, ["one body or two"]),
-    (lambda s, a, b: User(a, max, max, difference_step=1e-6), ValueError, ["leave one out"]),
-    (lambda s, a, b: User(a, max, difference_step=0.0), ValueError, ["difference_step", "positive"]),
+    (
+        lambda s, a, b: UserForce(a, lambda t, x, out: None),
+        ValueError,
+        ["UserForce('a')", "jacobian", "difference_step=1e-6"],
+    ),
+    (lambda s, a, b: UserForce(a, 3), TypeError, ["force must be a function", "3"]),
+    (lambda s, a, b: UserForce((a, b, a), max, max), ValueError, ["one body or two"]),
+    (lambda s, a, b: UserForce(a, max, max, difference_step=1e-6), ValueError, ["leave one out"]),
+    (lambda s, a, b: UserForce(a, max, difference_step=0.0), ValueError, ["difference_step", "positive"]),
 ]
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from toy_joint import PinInSlot
 
 import rbdae
 from rbdae._arrays import Vec
@@ -362,9 +363,13 @@ JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
 }
 
 
+# joints of the tests' own, which the library does not have: the laws of joints hold for them, too
+TOY_JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {"pin-in-slot": (PinInSlot, 0.0)}
+
+
 def matched(kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None) -> AbstractJoint:
     """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`."""
-    cls, apart = JOINTS[kind]
+    cls, apart = (JOINTS | TOY_JOINTS)[kind]
     first, second = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]) for body in (a, b))
     axis = np.array(axis, float) / np.linalg.norm(axis)
     end = a.position + first.apply(at_a + apart * axis)
@@ -418,6 +423,7 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "floating": floating,
 }
 JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
+TOY_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in TOY_JOINTS}
 PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
 JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
@@ -432,7 +438,12 @@ def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> r
 @cache
 def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
     """A problem at the mechanism's own start; shared, so tests must not write into it."""
-    return formulate((SYSTEMS | JOINT_SYSTEMS)[system](), pairing, **options)
+    return formulate(built(system), pairing, **options)
+
+
+def built(system: str) -> rbdae.System:
+    """The mechanism of that name."""
+    return (SYSTEMS | JOINT_SYSTEMS | TOY_SYSTEMS)[system]()
 
 
 # ---------------------------------------------------------------- the same mechanism elsewhere

@@ -14,7 +14,17 @@ from scipy.spatial.transform import Rotation
 import rbdae
 from rbdae._arrays import Vec
 from rbdae.body import Body
-from rbdae.forces import Bushing, Force, Friction, Motor, Slide, SpringDamper, Torque, Torsion, User
+from rbdae.forces import (
+    Bushing,
+    Force,
+    Friction,
+    Motor,
+    SpringDamper,
+    Torque,
+    TorsionalSpringDamper,
+    TranslationalSpringDamper,
+    UserForce,
+)
 from rbdae.joints import AbstractAxialJoint, Cylindrical, Planar, Prismatic, Revolute, Spherical, Universal
 
 P, Q = np.array((0.3, -0.2, 0.4)), np.array((-0.1, 0.5, 0.2))
@@ -142,12 +152,12 @@ FORCES: dict[str, Make] = {
         SpringDamper(b, stiffness=50.0, damping=3.0, length=0.8, force=2.0, at_a=P, at_b=Q)
     ],
     "torsion": lambda s, a, b: [
-        Torsion(axial(a, b, "revolute"), stiffness=20.0, damping=2.0, angle=0.4, torque=wave),
-        Torsion(axial(s.ground, b, "cylindrical"), stiffness=20.0),
+        TorsionalSpringDamper(axial(a, b, "revolute"), stiffness=20.0, damping=2.0, angle=0.4, torque=wave),
+        TorsionalSpringDamper(axial(s.ground, b, "cylindrical"), stiffness=20.0),
     ],
     "slide": lambda s, a, b: [
-        Slide(axial(a, b, "prismatic"), stiffness=20.0, damping=2.0, displacement=0.4, force=wave),
-        Slide(axial(b, s.ground, "cylindrical"), stiffness=30.0, force=1.5),
+        TranslationalSpringDamper(axial(a, b, "prismatic"), stiffness=20.0, damping=2.0, displacement=0.4, force=wave),
+        TranslationalSpringDamper(axial(b, s.ground, "cylindrical"), stiffness=30.0, force=1.5),
     ],
     "friction": lambda s, a, b: [
         Friction(axial(a, b, "revolute"), 1.3),
@@ -167,7 +177,7 @@ FORCES: dict[str, Make] = {
         Bushing(a, b, stiffness=STIFF, damping=DAMP, rotational_stiffness=STIFF, rotational_damping=DAMP, at_a=P),
         Bushing(b, stiffness=0.0, rotational_stiffness=(3.0, 5.0, 0.0), rest=turn(0.5, 0.2, 0.3)),
     ],
-    "user": lambda s, a, b: [User((a, b), mesh, mesh_jacobian), User(b, mesh, mesh_jacobian)],
+    "user": lambda s, a, b: [UserForce((a, b), mesh, mesh_jacobian), UserForce(b, mesh, mesh_jacobian)],
 }
 # between a and b alone: their sum is zero
 INTERNAL = ["spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "bushing", "user"]

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
+from rbdae._frozen import fill
+from rbdae.body import Body, describe
 from rbdae.compiler.jit import like
 from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Piece, UserElement
-from rbdae.joints.base import title
+from rbdae.forces.element import AnyElement, UserElement
 
 Function: TypeAlias = Callable[[float, Vec, Vec], None]
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class User(AbstractForce):
+class UserForce(AbstractForce):
     """A force on one or two bodies by the user's own functions, in natural coordinates.
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot), 48 numbers: Z = (x, d1, d2, d3) of the first
@@ -68,9 +67,9 @@ class User(AbstractForce):
     ) -> None:
         given: Any = (bodies,) if isinstance(bodies, Body) else bodies
         if not isinstance(given, Sequence) or len(given) not in (1, 2):
-            raise ValueError(f"force User: it takes one body or two, got {_check.show(bodies)}")
+            raise ValueError(f"force UserForce: it takes one body or two, got {_check.show(bodies)}")
         first, second = given[0], given[1] if len(given) == 2 else None
-        owner = title("User", first, second, name, "force")
+        owner = describe("force", "UserForce", first, second, name)
         for what, function in (("force", force), ("jacobian", jacobian)):
             if not callable(function) and not (what == "jacobian" and function is None):
                 raise TypeError(f"{owner}: {what} must be a function (t, x, out), got {_check.show(function)}")
@@ -99,11 +98,12 @@ class User(AbstractForce):
         """One body or two."""
         return (self.body,) if self.other is None else (self.body, self.other)
 
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same force with a name."""
-        return twin(self, name=name)
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "user"
 
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         return (UserElement(self.force, self.jacobian),)
 
@@ -128,4 +128,4 @@ def _differences(force: Any, step: float) -> Function:
     return like(force, jacobian)
 
 
-__all__ = ["User"]
+__all__ = ["UserForce"]

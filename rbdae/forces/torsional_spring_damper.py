@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
-from rbdae import _check
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
-from rbdae.forces._joint import moving, on_angle, owner_of
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Law, Piece, law, not_negative
+from rbdae.forces.element import AnyElement, TimeFunction
+from rbdae.forces.joint_force import AbstractJointForce, about_axis, fill_spring_damper
 from rbdae.joints.axial import AbstractAxialJoint
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Torsion(AbstractForce):
+class TorsionalSpringDamper(AbstractJointForce):
     """Torsional spring and damper about the axis of a joint.
 
     With phi the angle from the joint's `normal_a` to its `normal_b` about its axis, the torque on `b` about the axis is
@@ -41,16 +37,16 @@ class Torsion(AbstractForce):
 
     Notes
     -----
-    With a stiffness the angle counts full turns: it begins between -pi and pi and then is, of the angles that fit the
-    positions, the one next to that of the last evaluation. A problem that goes on from a state several turns away, and
-    an energy asked for there alone, count from the initial angle of the system again.
+    If the stiffness is not zero, the angle is unwrapped: it starts in (-pi, pi], and each evaluation takes the branch
+    closest to the previous one. The force therefore depends on the order of evaluations. A problem that is restarted
+    several turns away, and the energy of one state there, start from the initial branch.
     """
 
     joint: AbstractAxialJoint
     stiffness: float
     damping: float
     angle: float
-    torque: Law
+    torque: TimeFunction
     name: str | None
 
     def __init__(
@@ -63,29 +59,17 @@ class Torsion(AbstractForce):
         torque: float | Callable[[float], Any] = 0.0,
         name: str | None = None,
     ) -> None:
-        owner = owner_of("Torsion", joint, name)
-        fill(
-            self,
-            joint=moving(owner, joint, "rotation"),
-            stiffness=not_negative(owner, "stiffness", stiffness),
-            damping=not_negative(owner, "damping", damping),
-            angle=_check.number(owner, "angle", angle),
-            torque=law(owner, "torque", torque),
-            name=name,
-        )
+        rest, actuator = ("angle", angle), ("torque", torque)
+        fill_spring_damper(self, "rotation", joint, name, stiffness, damping, rest, actuator)
 
     @property
-    def bodies(self) -> tuple[Body, ...]:
-        """The bodies of the joint."""
-        return self.joint.bodies
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "torsion"
 
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same force with a name."""
-        return twin(self, name=name)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (on_angle(self.joint, self.stiffness, self.damping, self.angle, self.torque),)
+        return (about_axis(self.joint, self.stiffness, self.damping, self.angle, self.torque),)
 
 
-__all__ = ["Torsion"]
+__all__ = ["TorsionalSpringDamper"]

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Any, final
 
-from rbdae import _check
-from rbdae._frozen import fill, twin
-from rbdae.body import Body
-from rbdae.forces._joint import moving, on_slide, owner_of
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import Law, Piece, law, not_negative
+from rbdae.forces.element import AnyElement, TimeFunction
+from rbdae.forces.joint_force import AbstractJointForce, along_axis, fill_spring_damper
 from rbdae.joints.axial import AbstractAxialJoint
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, init=False)
-class Slide(AbstractForce):
+class TranslationalSpringDamper(AbstractJointForce):
     """Spring and damper along the axis of a joint.
 
     With u = axis . (P_b - P_a), the displacement of the joint's point on `b` from that on `a`, the force on `b` along
@@ -46,7 +42,7 @@ class Slide(AbstractForce):
     stiffness: float
     damping: float
     displacement: float
-    force: Law
+    force: TimeFunction
     name: str | None
 
     def __init__(
@@ -59,29 +55,17 @@ class Slide(AbstractForce):
         force: float | Callable[[float], Any] = 0.0,
         name: str | None = None,
     ) -> None:
-        owner = owner_of("Slide", joint, name)
-        fill(
-            self,
-            joint=moving(owner, joint, "translation"),
-            stiffness=not_negative(owner, "stiffness", stiffness),
-            damping=not_negative(owner, "damping", damping),
-            displacement=_check.number(owner, "displacement", displacement),
-            force=law(owner, "force", force),
-            name=name,
-        )
+        rest, actuator = ("displacement", displacement), ("force", force)
+        fill_spring_damper(self, "translation", joint, name, stiffness, damping, rest, actuator)
 
     @property
-    def bodies(self) -> tuple[Body, ...]:
-        """The bodies of the joint."""
-        return self.joint.bodies
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "slide"
 
-    def kept(self, name: str, ground: Body) -> Self:
-        """The same force with a name."""
-        return twin(self, name=name)
-
-    def pieces(self) -> tuple[Piece, ...]:
+    def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (on_slide(self.joint, self.stiffness, self.damping, self.displacement, self.force),)
+        return (along_axis(self.joint, self.stiffness, self.damping, self.displacement, self.force),)
 
 
-__all__ = ["Slide"]
+__all__ = ["TranslationalSpringDamper"]

@@ -1,0 +1,129 @@
+"""What the forces along the free motions of a joint share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rbdae import _check
+from rbdae._frozen import fill
+from rbdae.body import Body, describe
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import NONE, Element, TimeFunction, not_negative, time_function
+from rbdae.forces.forms import angle, displacement
+from rbdae.joints import JOINTS
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import AbstractJoint, FreeMotion
+
+
+class AbstractJointForce(AbstractForce):
+    """A force between the bodies of a joint."""
+
+    __slots__ = ()
+
+    joint: AbstractJoint
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies of the joint."""
+        return self.joint.bodies
+
+
+def fill_spring_damper(
+    force: AbstractJointForce,
+    motion: FreeMotion,
+    joint: AbstractAxialJoint,
+    name: str | None,
+    stiffness: float,
+    damping: float,
+    rest: tuple[str, float],
+    actuator: tuple[str, float | Callable[[float], Any]],
+) -> None:
+    """Check and set the fields of a spring, damper and actuator along a free motion; only for constructors.
+
+    `rest` and `actuator` are (field, value): the coordinate at which the spring is at rest, and what is added to it.
+    """
+    owner = describe_force(type(force).__name__, joint, name)
+    values = {
+        "joint": with_motion(owner, joint, motion),
+        "stiffness": not_negative(owner, "stiffness", stiffness),
+        "damping": not_negative(owner, "damping", damping),
+        rest[0]: _check.number(owner, *rest),
+        actuator[0]: time_function(owner, *actuator),
+        "name": name,
+    }
+    fill(force, **values)
+
+
+def about_axis(
+    joint: AbstractAxialJoint,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    rest: float = 0.0,
+    u: TimeFunction = NONE,
+) -> Element:
+    """An element on the angle about the axis."""
+    return angle(joint.axis_a, joint.normal_a, joint.normal_b, stiffness, damping, rest, u)
+
+
+def along_axis(
+    joint: AbstractAxialJoint,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    rest: float = 0.0,
+    u: TimeFunction = NONE,
+) -> Element:
+    """An element on the displacement along the axis."""
+    return displacement(joint.axis_a, joint.at_a, joint.at_b, stiffness, damping, rest, u)
+
+
+def describe_force(kind: str, joint: object, name: str | None) -> str:
+    """The name in error messages of a force along a joint. Raises unless it is a joint."""
+    if not isinstance(joint, AbstractJoint):
+        raise TypeError(
+            f"force {kind}: it takes a joint such as rbdae.joints.Revolute(a, b), got {_check.show(joint)} of type "
+            f"{type(joint).__name__}"
+        )
+    return describe("force", kind, joint.a, joint.b, name)
+
+
+def describe_joint(joint: AbstractJoint) -> str:
+    """A joint in messages."""
+    return f"joint {joint.name!r}" if joint.name is not None else f"joint {type(joint).__name__}"
+
+
+def with_axis(owner: str, joint: AbstractJoint) -> AbstractAxialJoint:
+    """The joint. Raises if it has no axis."""
+    if not isinstance(joint, AbstractAxialJoint):
+        raise ValueError(
+            f"{owner}: {describe_joint(joint)} has no axis; {_joints_with('rotation', 'translation')} joints have one"
+        )
+    return joint
+
+
+def with_motion(owner: str, joint: AbstractJoint, motion: FreeMotion) -> AbstractAxialJoint:
+    """The joint. Raises unless it has an axis and leaves the motion free."""
+    out = with_axis(owner, joint)
+    if motion not in joint.free_motions:
+        raise ValueError(
+            f"{owner}: {describe_joint(joint)} leaves no {motion} free along its axis; {_joints_with(motion)} joints do"
+        )
+    return out
+
+
+def _joints_with(*motions: FreeMotion) -> str:
+    """The kinds of joints of the registry that leave one of the motions free."""
+    kinds = [kind.__name__ for kind in JOINTS if kind.free_motions.intersection(motions)]
+    return " and ".join(filter(None, [", ".join(kinds[:-1]), *kinds[-1:]]))
+
+
+__all__ = [
+    "AbstractJointForce",
+    "about_axis",
+    "along_axis",
+    "describe_force",
+    "describe_joint",
+    "fill_spring_damper",
+    "with_axis",
+    "with_motion",
+]

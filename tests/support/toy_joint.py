@@ -1,0 +1,51 @@
+"""A joint that the library does not have, in one file: what a joint of one's own needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from rbdae._arrays import Mat
+from rbdae.joints import Dot1, Dot2
+from rbdae.joints.axial import AbstractAxialJoint
+from rbdae.joints.base import FreeMotion
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class PinInSlot(AbstractAxialJoint):
+    """A pin of `b` in a slot of `a`: it slides along normal_a and turns about axis_a; four equations.
+
+    Parameters
+    ----------
+    a, b : Body
+        The body with the slot and the body with the pin.
+    at_a, at_b : (3,) array_like
+        A point of the slot, and the point of the pin that stays in it.
+    axis_a, axis_b : (3,) array_like
+        The axis of the pin in either frame.
+    name : str, optional
+    normal_a, normal_b : (3,) array_like, optional
+        The direction of the slot, across axis_a; a direction across axis_b.
+    """
+
+    free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
+
+    def velocity_rows(self) -> tuple[Mat, None]:
+        """Of the body with the slot: the slide along it and the turn. In the body with the pin the slot turns."""
+        return self._rows(0, "n", "u"), None
+
+    def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
+        """The axes stay parallel; the point of `b` stays in the plane of the slot's motion and in the slot."""
+        across = np.cross(self.axis_a, self.normal_a)
+        return (
+            Dot1(self.normal_a, self.axis_b),
+            Dot1(across, self.axis_b),
+            Dot2(self.axis_a, self.at_a, self.at_b),
+            Dot2(across, self.at_a, self.at_b),
+        )
+
+
+__all__ = ["PinInSlot"]
