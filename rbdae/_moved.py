@@ -18,6 +18,9 @@ from typing import Any, Final, final
 MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.assembly": ("rbdae.initial.assembly",),
     "rbdae.branches": ("rbdae.multibody.tree_velocities",),
+    "rbdae.forces.slide": ("rbdae.forces.translational_spring_damper", "rbdae.forces"),
+    "rbdae.forces.torsion": ("rbdae.forces.torsional_spring_damper", "rbdae.forces"),
+    "rbdae.forces.user": ("rbdae.forces.user_force", "rbdae.forces"),
     "rbdae.formulate": ("rbdae.initial.formulate",),
     "rbdae.gauges": ("rbdae.solving.switches.velocities",),
     "rbdae.gradient": ("rbdae.multibody.constraint_matrix",),

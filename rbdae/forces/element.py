@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._deprecated import old_names
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
 
@@ -110,6 +111,9 @@ def not_negative(owner: str, what: str, value: ArrayLike) -> float:
         raise ValueError(f"{owner}: {what} must not be negative, got {_check.show(value)}; check its sign")
     return out
 
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__, {"Law": "TimeFunction", "Piece": "AnyElement"})
 
 __all__ = [
     "NONE",

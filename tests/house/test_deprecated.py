@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ import rbdae
 OLD = {
     "rbdae.drives": {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplacement"},
     "rbdae.forces": {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"},
+    "rbdae.forces.element": {"Law": "TimeFunction"},
 }
 NAMES = [(module, old, new) for module, names in OLD.items() for old, new in names.items()]
 
@@ -35,6 +37,22 @@ def test_pickles_with_an_old_name_are_read(module, old, new):
     assert written != pickled
     with pytest.warns(DeprecationWarning, match=new):
         assert pickle.loads(written) is getattr(importlib.import_module(module), new)
+
+
+def test_a_pickled_force_of_the_release_before_is_read():
+    system = rbdae.System()
+    hub = rbdae.joints.Revolute(system.ground, system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+    spring = rbdae.forces.TorsionalSpringDamper(hub, stiffness=2.0, torque=0.5)
+    written = pickle.dumps(spring, protocol=0)
+    written = written.replace(
+        b"crbdae.forces.torsional_spring_damper\nTorsionalSpringDamper", b"crbdae.forces.torsion\nTorsion"
+    ).replace(b"crbdae.forces.element\nTimeFunction", b"crbdae.forces.element\nLaw")
+    sys.modules.pop("rbdae.forces.torsion", None)
+    with pytest.warns(DeprecationWarning, match="is now") as caught:
+        found = pickle.loads(written)
+    assert len(caught) >= 2
+    assert type(found) is rbdae.forces.TorsionalSpringDamper
+    assert (found.stiffness, float(found.torque.constant[0])) == (2.0, 0.5)
 
 
 @pytest.mark.parametrize("module", OLD)
