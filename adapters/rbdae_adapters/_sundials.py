@@ -32,7 +32,7 @@ LOOSE = 1e10
 MARGIN = {1: 0.1, 2: 1.0, 3: 1e-3}
 """Factor on both tolerances by index, so that rtol = atol = 1e-10 ends near 1e-6 or better at every index."""
 
-SMALLEST_TOLERANCE = 1e-13
+LEAST_TOLERANCE = 1e-13
 """The margin stops here: below it Newton's method ends in rounding, and DASPK refuses."""
 
 MAX_STEPS = 1_000_000
@@ -123,8 +123,8 @@ def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float
         return rtol, atol
     vector = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
     margin = MARGIN[problem.index]
-    rtol = min(rtol, max(rtol * margin, SMALLEST_TOLERANCE))
-    vector = np.minimum(vector, np.maximum(vector * margin, SMALLEST_TOLERANCE))
+    rtol = min(rtol, max(rtol * margin, LEAST_TOLERANCE))
+    vector = np.minimum(vector, np.maximum(vector * margin, LEAST_TOLERANCE))
     vector[leaves_error_test(problem) | ~np.asarray(problem.differential)] = LOOSE
     return rtol, vector
 

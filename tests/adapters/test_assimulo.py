@@ -61,7 +61,7 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(method, form, t_eval):
     assert solution.stats.restarts == 0
 
 
-def test_dopri5_evaluates_its_first_stage_anew_after_a_projection():
+def test_dopri5_evaluates_its_first_stage_again_after_a_projection():
     plain, projected = (solve(toy.Pendulum(), "Dopri5", projection=p) for p in (None, toy.Options()))
     assert projected.stats.steps == plain.stats.steps
     assert projected.stats.evaluations == plain.stats.evaluations + projected.stats.projections - 1

@@ -47,7 +47,7 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(method, t_eval):
     assert solution.stats.steps < 1.1 * plain.stats.steps  # the step control did not suffer
 
 
-def test_projected_explicit_methods_evaluate_their_first_stage_anew():
+def test_projected_explicit_methods_evaluate_their_first_stage_again():
     plain, projected = (solve(toy.Pendulum(), "RK45", projection=p) for p in (None, toy.Options()))
     extra = projected.stats.evaluations - 6 * projected.stats.steps
     assert extra >= projected.stats.projections - 1

@@ -20,7 +20,7 @@ from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, quiet
 INDEX_3_MARGIN = 1e-3
 """Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
 
-_SMALLEST_TOLERANCE = 1e-13
+_LEAST_TOLERANCE = 1e-13
 
 
 @final
@@ -146,8 +146,8 @@ def _functions(stacked: _Stacked, recorder: Recorder, trap: Trap, lib: Any) -> t
 def _tolerances(problem: Solvable, request: Request) -> tuple[float, Vec]:
     rtol, atol = request.rtol, atol_vector(problem, request)
     if problem.index == 3:
-        rtol = min(rtol, max(INDEX_3_MARGIN * rtol, _SMALLEST_TOLERANCE))
-        atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, _SMALLEST_TOLERANCE))
+        rtol = min(rtol, max(INDEX_3_MARGIN * rtol, _LEAST_TOLERANCE))
+        atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, _LEAST_TOLERANCE))
     return rtol, atol
 
 

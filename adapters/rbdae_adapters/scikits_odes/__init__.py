@@ -6,7 +6,7 @@
   `KRYLOV_FROM` unknowns with "spgmr" and our sparse factorisation (see `_krylov`), and others with dense Jacobians.
 - `nonlin_conv_coef` is cut to an integer by the package (0.33 becomes 0, which SUNDIALS ignores): refused.
 - DASPK has its own module (`_daspk`).
-- Exceptions of callbacks are kept and raised after the step, because IDA's wrapper would drop them.
+- Exceptions of callbacks are stored and raised after the step, because IDA's wrapper would drop them.
 
 All three are multistep codes without a way to take a corrected state back: with a projection they restart at order 1
 when the drift exceeds some ten tolerances (`rbdae_adapters._sundials.Restarts`). A restart costs 20 to 40 steps: on a

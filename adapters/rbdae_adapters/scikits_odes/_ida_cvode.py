@@ -65,8 +65,8 @@ class _Stepper(AbstractStepper):
 
     def _call(self, start: Callable[..., Any]) -> None:
         # the package keeps pointers to what it gets
-        self._kept = (self._y.copy(), self._yd.copy())
-        flag = start(self._t, *self._kept[: 2 if self._implicit else 1]).flag
+        self._alive = (self._y.copy(), self._yd.copy())
+        flag = start(self._t, *self._alive[: 2 if self._implicit else 1]).flag
         self._trap.release()
         if flag < 0:
             raise self._surrender(flag, "at the start")
@@ -133,11 +133,13 @@ class _Stepper(AbstractStepper):
             stats.evaluations, stats.rejected, stats.factorisations = evaluations, rejected, factorisations
 
 
-def _guarded(trap: Trap, function: Callable[..., int | None], counts: dict[str, int], name: str) -> Callable[..., int]:
-    """`function`, counted; keeps an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
+def _contained(
+    trap: Trap, function: Callable[..., int | None], counts: dict[str, int], name: str
+) -> Callable[..., int]:
+    """`function`, counted; stores an exception and stops SUNDIALS: IDA's wrapper cannot pass it on."""
     counts[name] = 0
 
-    def guarded(*args: Any) -> int:
+    def contained(*args: Any) -> int:
         if trap.error is not None:
             return -1
         counts[name] += 1
@@ -147,7 +149,7 @@ def _guarded(trap: Trap, function: Callable[..., int | None], counts: dict[str, 
             trap.error = error
             return -1
 
-    return guarded
+    return contained
 
 
 def stepper(
@@ -161,15 +163,15 @@ def stepper(
         options["tstop"] = request.t_end
     for name in _CALLBACKS:
         if callable(options.get(name)):
-            options[name] = _guarded(trap, options[name], counts, "jacobian" if name == "jacfn" else name)
+            options[name] = _contained(trap, options[name], counts, "jacobian" if name == "jacfn" else name)
     if isinstance(native, ResidualNative):
         from scikits_odes_sundials.ida import IDA
 
-        solver, implicit = IDA(_guarded(trap, native.resfn, counts, "function"), **options), True
+        solver, implicit = IDA(_contained(trap, native.resfn, counts, "function"), **options), True
     else:
         from scikits_odes_sundials.cvode import CVODE
 
-        solver, implicit = CVODE(_guarded(trap, native.rhsfn, counts, "function"), **options), False
+        solver, implicit = CVODE(_contained(trap, native.rhsfn, counts, "function"), **options), False
     return _Stepper(problem, solver, trap, messages, counts, request, recorder, implicit=implicit)
 
 

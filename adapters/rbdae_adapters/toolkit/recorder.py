@@ -97,7 +97,7 @@ class Recorder:
         self._one_step = one_step
         self._n = problem.n
         self._stalled = 0
-        self._smallest_step = 4 * _EPS * (request.t_end - request.t0)
+        self._least_step = 4 * _EPS * (request.t_end - request.t0)
         self._ts: list[float] = []
         self._ys: list[Vec] = []
         self._next_output = 0
@@ -173,7 +173,7 @@ class Recorder:
 
     def _watch_progress(self, t: float) -> None:
         """End a run that stands still: some codes would step without end."""
-        if t - self.t > self._smallest_step:
+        if t - self.t > self._least_step:
             self._stalled = 0
             return
         self._stalled += 1

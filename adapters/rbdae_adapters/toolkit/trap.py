@@ -1,4 +1,4 @@
-"""Exceptions of callbacks, kept where a package would swallow them."""
+"""Exceptions of callbacks, stored for packages that would swallow them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, final
 
 @final
 class Trap:
-    """Keeps the first exception of a callback, for packages that would swallow or replace it.
+    """Stores the first exception of a callback, for packages that would swallow or replace it.
 
     1. ``trap(function)`` behaves as `function` does and remembers its first exception.
     2. After an exception, every trapped function raises this one again: packages try again with smaller steps.
@@ -46,7 +46,7 @@ class Trap:
         return trapped
 
     def release(self) -> None:
-        """Raise the exception that was kept, as itself, and forget it."""
+        """Raise the stored exception, as itself, and forget it."""
         if self.error is not None:
             error, self.error = self.error, None
             raise error.with_traceback(error.__traceback__) from None
