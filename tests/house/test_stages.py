@@ -9,10 +9,9 @@ import sys
 from typing import Any
 
 import pytest
+from inside import JIT
 
-from rbdae.compiler.jit import ENABLED
-
-pytestmark = pytest.mark.skipif(not ENABLED, reason="nothing is compiled without the JIT")
+pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
 
 CODE = """
 import json, sys

@@ -4,15 +4,14 @@ be closed is refused."""
 from __future__ import annotations
 
 import cases
+import inside
 import numpy as np
 import pytest
 from scipy.linalg import block_diag, null_space
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae.initial.assembly import LARGEST
 from rbdae.joints import Spherical
-from rbdae.multibody.constraint_matrix import gradient
 
 
 def _violation(problem: rbdae.Problem) -> tuple[float, float]:
@@ -112,7 +111,7 @@ def test_the_least_mass_is_moved(make, rng):
     system = _nudged(make(), 1e-5, rng)
     done = rbdae.assemble(system)
     problem = rbdae.formulate(system, "index-0", redundant="minimum-norm")
-    G = gradient(problem.model, np.asarray(0.0), problem.natural(0.0, problem.y0))
+    G = inside.constraint_gradient(problem, 0.0, problem.y0)
     M = block_diag(*(m for b in problem.model.bodies[: problem.model.n] for m in (b["mass"] * np.eye(3), b["inertia"])))
     d = []
     for k, body in enumerate(system.bodies):
@@ -190,16 +189,16 @@ def test_large_systems_take_the_sparse_projection():
     """A chain of bodies with more joint equations than a dense decomposition is for."""
     system = rbdae.System()
     last = system.ground
-    for k in range(LARGEST // 3 + 1):
+    for k in range(inside.LARGEST_ASSEMBLY // 3 + 1):
         body = system.add_body(f"b{k}", mass=1.0, inertia=(1, 1, 1), position=(k + 0.51, 0, 0))
         system.add_joint(Spherical(last, body, at_a=(0.5 if k else 0.0, 0, 0), at_b=(-0.5, 0, 0)))
         last = body
     problem = rbdae.formulate(system, "index-2")
     assert max(_violation(problem)) < 1e-12
     assert problem.assembly is None
-    with pytest.raises(ValueError, match=rf"takes up to {LARGEST} joint equations"):
+    with pytest.raises(ValueError, match=rf"takes up to {inside.LARGEST_ASSEMBLY} joint equations"):
         rbdae.assemble(system)
-    with pytest.raises(ValueError, match=rf"takes up to {LARGEST} joint equations"):
+    with pytest.raises(ValueError, match=rf"takes up to {inside.LARGEST_ASSEMBLY} joint equations"):
         rbdae.formulate(system, hold=["b0"])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.interpolate
 from cases import Pairing, close
+from inside import Vec
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from test_benchmarks import each_run
@@ -18,7 +19,6 @@ from test_derivatives import Derivatives, _agree
 
 import rbdae
 from rbdae import drives, joints
-from rbdae._arrays import Vec
 from rbdae.formulations import FORMULATIONS
 
 START = 0.3

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import cases
+import inside
 import numpy as np
 import pytest
 from cases import PAIR_IDS, PAIRS, REFERENCE, SYSTEMS, Pairing, along, close
@@ -472,7 +473,7 @@ def test_eliminated_forms_satisfy_the_acceleration_constraint(system, pairing, r
     baumgarte = FORMULATIONS[pairing.formulation].baumgarte
     alpha, beta = (3.0, 7.0) if baumgarte else (0.0, 0.0)
     problem = cases.problem(system, pairing, **({"alpha": alpha, "beta": beta} if baumgarte else {}))
-    internal = problem.model.n * len(problem._chart.internal)
+    internal = inside.internal_constraints(problem)
     for where, y in cases.manifold_states(problem, rng):
         rates = problem.rhs(0.0, y)
         found = along(lambda z, p=problem: p.constraints(0.0, z).velocity, y, rates, 1e-4)
@@ -487,7 +488,7 @@ def test_eliminated_forms_satisfy_the_acceleration_constraint(system, pairing, r
 def test_constraints_are_the_primitives_and_their_rates(system, pairing, rng):
     """g as `rbdae.joints.primitives` defines it, on natural coordinates anywhere; gdot is its rate."""
     problem = cases.problem(system, pairing)
-    internal = problem.model.n * len(problem._chart.internal)
+    internal = inside.internal_constraints(problem)
     for where, y in cases.manifold_states(problem, rng):
         states = problem.states(0.0, y)
         natural = problem.natural(0.0, y)

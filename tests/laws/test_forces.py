@@ -10,16 +10,16 @@ from typing import Any
 
 import cases
 import force_cases
+import inside
 import numpy as np
 import pytest
 from cases import Pairing, worst
 from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
+from inside import JIT, Mat, Vec
 from scipy.spatial.transform import Rotation
 from test_derivatives import Derivatives, _states
 
 import rbdae
-from rbdae._arrays import Mat, Vec
-from rbdae.compiler.jit import ENABLED
 from rbdae.forces import (
     Bushing,
     Force,
@@ -55,7 +55,7 @@ PAIRINGS = [
 def check_derivatives(kind: str, pairing: Pairing, rng: np.random.Generator, pivot: bool, jointed: bool) -> None:
     problem = cases.formulate(system_of(kind, pivot=pivot, jointed=jointed), pairing, t0=T)
     numbers = Derivatives(problem)
-    tolerance = 1e-6 if ENABLED else 1e-9
+    tolerance = 1e-6 if JIT else 1e-9
     for where, y, yd in _states(problem, rng):
         exact = problem.jacobian(T, y, yd, 3.0)
 
@@ -94,7 +94,7 @@ SUBSET = [
 
 def check_subset() -> None:
     """What the process without the JIT runs."""
-    assert not ENABLED
+    assert not JIT
     for kind, pairing in SUBSET:
         check_derivatives(
             kind, pairing, np.random.default_rng(7), pivot=False, jointed=pairing.formulation != "index-1"
@@ -323,7 +323,7 @@ def test_a_bushing_of_three_components_is_what_it_was():
     system, a, b = two_bodies()
     bushing = system.add_force(Bushing(a, b, stiffness=3.0, damping=0.1))
     assert len(bushing.elements()) == 1
-    assert "elements" not in explicit(system)._workspace.features
+    assert "elements" not in inside.features(explicit(system))
 
 
 # ---------------------------------------------------------------- the user's functions

@@ -8,6 +8,7 @@ import sys
 from functools import cache, partial
 
 import cases
+import inside
 import numpy as np
 import pytest
 import test_derivatives
@@ -16,7 +17,6 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae._frozen import twin
-from rbdae.compiler.jit import ENABLED
 from rbdae.drives import PrescribedAngle, PrescribedDisplacement
 from rbdae.joints import (
     Cylindrical,
@@ -176,7 +176,7 @@ def test_jacobians(mechanism, rotation, rng):
 
 
 def check_without_jit():
-    assert not ENABLED
+    assert not inside.JIT
     cases.SYSTEMS.update(MECHANISMS)
     for name, rotation in (("four-bar", "quaternion"), ("driven", "directors")):
         pairing = Pairing("null-space", rotation, "angular")
@@ -218,7 +218,7 @@ def test_equal_to_index_0(mechanism, rotation, rng):
         assert np.abs(problem.residual(t, z, wanted)).max() < 1e-10 * scale
         # velocity constraints hold for any nu, on the manifold or off it
         far = z + 0.1 * rng.standard_normal(problem.n)
-        joints = problem.model.n * len(problem._chart.internal)
+        joints = inside.internal_constraints(problem)
         assert np.abs(problem.constraints(t, far).velocity[joints:]).max() < 1e-12 * max(1.0, np.abs(far).max())
 
 
@@ -271,7 +271,7 @@ def test_redundant_equations_are_refused_or_left_out(rng):
         rbdae.formulate(closed, "null-space")
     problem = rbdae.formulate(closed, "null-space", redundant="minimum-norm")
     absolute = rbdae.formulate(closed, "index-0", redundant="minimum-norm")
-    assert len(problem.redundant) == 3 and problem._sizes["n_nu"] == 1
+    assert len(problem.redundant) == 3 and inside.n_quasi_velocities(problem) == 1
     assert close(
         problem.rhs(0.0, problem.y0)[problem.layout.q], absolute.rhs(0.0, absolute.y0)[problem.layout.q], 1e-10
     )
@@ -352,7 +352,7 @@ def test_every_pair_with_known_freedoms(joint, child, rng):
     problem = rbdae.formulate(system, "null-space")
     absolute = rbdae.formulate(system, "index-0", velocity="angular")
     assert problem.has_gauges == (joint in ONE_SIDED and child == "b")
-    assert problem._sizes["n_nu"] == 1 + free
+    assert inside.n_quasi_velocities(problem) == 1 + free
     tight = {"solver": "scipy:DOP853", "rtol": 1e-11, "atol": 1e-11, "t_eval": np.linspace(0, 3, 7)}
     one, two = (rbdae.solve(p, (0, 3), **tight) for p in (problem, absolute))
     assert close(one.problem.natural(one.t, one.y), absolute.natural(two.t, two.y), 1e-6)
@@ -378,10 +378,10 @@ def test_trees_cost_no_dense_matrix():
         system.add_joint(Revolute(before, body, **arms, axis_a=(0, 1, 0) if i % 2 else (0, 0, 1), axis_b=None))
         before = body
     problem = rbdae.formulate(system, "null-space")
-    assert problem._workspace._arrays["elimination"].size == 150 * 36
+    assert inside.memory(problem)["elimination"].size == 150 * 36
     absolute = rbdae.formulate(system, "index-0", velocity="angular")
     q = problem.layout.q
-    assert problem._sizes["n_nu"] == 150
+    assert inside.n_quasi_velocities(problem) == 150
     assert close(problem.rhs(0.0, problem.y0)[q], absolute.rhs(0.0, absolute.y0)[q], 1e-9)
     assert close(problem.multipliers(0.0, problem.y0), absolute.multipliers(0.0, absolute.y0), 1e-7)
     assert np.abs(problem.residual(0.0, problem.y0, problem.yd0)).max() < 1e-7

@@ -7,6 +7,7 @@ import re
 from functools import cache, partial
 
 import cases
+import inside
 import numpy as np
 import pytest
 from cases import Pairing, close
@@ -15,7 +16,6 @@ from test_derivatives import Derivatives, _agree
 import rbdae
 from rbdae.formulations import FORMULATIONS
 from rbdae.models import bricard
-from rbdae.multibody.constraint_matrix import gradient
 
 # the null-space forms have unknowns of their own: tests/test_null_space.py
 PAIRINGS = [p for p in cases.PAIRINGS if not p.formulation.startswith("null-space")]
@@ -81,7 +81,7 @@ def test_multipliers_have_least_norm(pairing):
     twin, problem = _problem("plain", pairing), _problem("redundant", pairing)
 
     def joint_forces(p: rbdae.Problem):
-        G = gradient(p.model, np.asarray(0.0), p.natural(0.0, p.y0))
+        G = inside.constraint_gradient(p, 0.0, p.y0)
         la = p.multipliers(0.0, p.y0)
         return G, la[len(la) - len(G) :]
 
@@ -128,9 +128,7 @@ def test_what_is_left_stays_regular_along_the_motion():
         problem, (0.0, 5.0), solver="scipy:DOP853", rtol=1e-8, atol=1e-8, t_eval=np.linspace(0.0, 5.0, 101)
     )
     assert run.success, run.message
-    kept = np.delete(
-        gradient(problem.model, run.t, problem.natural(run.t, run.y)), problem._workspace.settings.dropped, -2
-    )
+    kept = np.delete(inside.constraint_gradient(problem, run.t, run.y), inside.omitted_rows(problem), -2)
     assert np.linalg.cond(kept).max() < 100.0
 
 
@@ -259,7 +257,7 @@ def test_one_equation_of_each_window_is_left_out_where_all_rods_are_in_line(pair
     assert np.abs(out).max() < 1e3
     assert np.count_nonzero(problem.pivots(0.0, flat) == 0.0) == 2
     # the mechanism has three degrees of freedom there
-    G = gradient(problem.model, np.asarray(0.0), problem.natural(0.0, flat))
+    G = inside.constraint_gradient(problem, 0.0, flat)
     assert len(G) - np.linalg.matrix_rank(G, tol=1e-8) == 2
     assert not any(np.all(r.unique) for r in problem.reactions(0.0, flat)["left2"].values())
     # and none is left out a little beyond, where reactions are those of all equations

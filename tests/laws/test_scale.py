@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tracemalloc
 
+import inside
 import numpy as np
 import pytest
 
@@ -98,14 +99,14 @@ def test_explicit_methods_allocate_nothing_quadratic():
     finally:
         tracemalloc.stop()
     assert peak < 8 * 100 * problem.n
-    assert problem._workspace._arrays["wide"].size == 1
+    assert inside.memory(problem)["wide"].size == 1
 
 
 @pytest.mark.parametrize("formulation", ["index-2", "ggl", "index-0"])
 def test_memory_for_each_body_is_constant(formulation):
     """What a further hundred bodies take, beside the memory that they share."""
     first, second, third = (
-        sum(a.nbytes for a in chain(n, formulation)._workspace._arrays.values()) for n in (100, 200, 300)
+        sum(a.nbytes for a in inside.memory(chain(n, formulation)).values()) for n in (100, 200, 300)
     )
     assert abs((third - second) - (second - first)) < 0.001 * (second - first)
     assert second - first < 100 * 20_000

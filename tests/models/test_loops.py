@@ -10,10 +10,10 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing, Tie
+from inside import Vec
 from test_null_space import four_bar
 
 import rbdae
-from rbdae._arrays import Vec
 from rbdae.formulations import FORMULATIONS
 from rbdae.joints import Dot1, Revolute
 from rbdae.models import bricard

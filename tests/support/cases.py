@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 import pytest
+from inside import Vec
 from scipy.spatial.transform import Rotation
 from toy_joint import PinInSlot
 
 import rbdae
-from rbdae._arrays import Vec
 from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.joints import (

@@ -9,10 +9,10 @@ from typing import Any
 import numba
 import numpy as np
 from cases import INERTIA
+from inside import Vec
 from scipy.spatial.transform import Rotation
 
 import rbdae
-from rbdae._arrays import Vec
 from rbdae.body import Body
 from rbdae.forces import (
     Bushing,

@@ -13,9 +13,9 @@ from functools import cache
 from typing import final
 
 import numpy as np
+from inside import Vec
 
 import rbdae
-from rbdae._arrays import Vec
 
 TOLERANCE = 1e-13
 # Rounding in double precision alone costs 1e-13 on A, 3e-11 on B, 3e-12 on C, times a few (papers' README).
