@@ -11,6 +11,8 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 
+_ORIGIN = _check.frozen(np.zeros(3))
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -59,6 +61,11 @@ class Body:
             return self.inertia
         return _check.frozen(self.inertia - steiner(self.mass, self.center_of_mass))
 
+    @property
+    def reference(self) -> Vec:
+        """The point of the body frame to which natural coordinates refer, (3,): the centre of mass, or the pivot."""
+        return self.center_of_mass if self.pivot is None else _ORIGIN
+
     def __repr__(self) -> str:
         return f"Body({self.name!r})"
 
@@ -91,17 +98,16 @@ def caption(what: str, kind: str, bodies: Sequence[Body], name: str | None) -> s
 
 def ground() -> Body:
     """The body that does not move."""
-    zero = _check.frozen(np.zeros(3))
     return Body(
         name="ground",
         mass=0.0,
         inertia=_check.frozen(np.zeros((3, 3))),
-        center_of_mass=zero,
+        center_of_mass=_ORIGIN,
         pivot=None,
-        position=zero,
+        position=_ORIGIN,
         orientation=_check.frozen(np.array((1.0, 0.0, 0.0, 0.0))),
-        velocity=zero,
-        angular_velocity=zero,
+        velocity=_ORIGIN,
+        angular_velocity=_ORIGIN,
         fixed=True,
     )
 

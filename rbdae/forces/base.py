@@ -8,7 +8,7 @@ from typing import Any, Self
 from rbdae._deprecated import adopt_old_methods, old_method
 from rbdae._frozen import twin
 from rbdae.body import Body
-from rbdae.forces.element import AnyElement
+from rbdae.forces.element import AnyElement, StateElement
 
 
 class AbstractForce(ABC):
@@ -20,10 +20,13 @@ class AbstractForce(ABC):
     2. Its constructor checks everything that does not need the system. Messages begin with `rbdae.body.describe`.
     3. `bodies` are those that the user gave, one or two. One body stands for the pair of it and the ground.
     4. `bound` gives the force with a name. A force whose second body may be left out puts the ground there.
-    5. `elements` gives what it consists of, in natural coordinates of its bodies with the origins of the body frames as
-       points. The kernels know elements, no classes of forces. Law: the number of elements, and which numbers in them
-       are zero, do not change, because the sparsity of Jacobians is recorded once.
-    6. `default_name`: only if it is not the name of the class in small letters.
+    5. `elements` gives what it consists of, in natural coordinates of its bodies; `rbdae.forces.element` has the kinds.
+       The kernels know elements, no classes of forces. Laws: the number of elements, and which numbers in them are
+       zero, do not change, because the sparsity of Jacobians is recorded once; the Jacobian of an element by functions
+       is the derivative of its forces.
+    6. A force that has internal states says so by a `StateElement`, with their names and initial values; `states` reads
+       them there. Law: a force is a function of t, Z, Zdot and its states alone. It remembers nothing between calls.
+    7. `default_name`: only if it is not the name of the class in small letters.
     """
 
     __slots__ = ()
@@ -54,6 +57,12 @@ class AbstractForce(ABC):
     @abstractmethod
     def elements(self) -> tuple[AnyElement, ...]:
         """What it consists of."""
+
+    @property
+    def states(self) -> dict[str, float]:
+        """Names and initial values of the internal states; empty for most forces."""
+        elements = [element for element in self.elements() if isinstance(element, StateElement)]
+        return {name: float(s) for e in elements for name, s in zip(e.names, e.start, strict=True)}
 
     kept = old_method("kept", "bound")
     pieces = old_method("pieces", "elements")

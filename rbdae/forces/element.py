@@ -1,7 +1,8 @@
 """Elements, of which forces consist: data that one set of kernels works on (`rbdae.kernels.forces.elements`).
 
-Natural coordinates of a pair of bodies: Z = (x, d1, d2, d3) of the first, then of the second, in R^24; x is the origin
-of the body frame. The ground has x = 0 and the axes of space.
+Natural coordinates of a pair of bodies: Z = (x, d1, d2, d3) of the first, then of the second, in R^24. The ground has
+x = 0 and the axes of space. In `PointSpring` and `Element` x is the origin of the body frame; the elements by functions
+get the reference points, to which the kernels refer.
 """
 
 from __future__ import annotations
@@ -83,7 +84,35 @@ class UserElement:
     jacobian: Callable[[float, Vec, Vec], None]
 
 
-AnyElement: TypeAlias = PointSpring | Element | UserElement
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StateElement:
+    """Natural forces with internal states s in R^k, by functions: F(t, Z, Zdot, s) in R^24 and sdot = f(t, Z, Zdot, s).
+
+    Both functions are called as function(t, x, out) with x = (Z, Zdot, s), 48 + k numbers. They fill `out`, which is
+    not zero before, and leave x alone. They are pure: the same arguments always give the same numbers. As
+    in `UserElement`, the points x of Z are the reference points of the bodies (`rbdae.body.Body.reference`).
+
+    Attributes
+    ----------
+    function : callable
+        Fills (F, sdot), 24 + k numbers; F . Zdot is the power of the natural forces.
+    jacobian : callable
+        Fills d(F, sdot)/d(Z, Zdot, s) by rows: out.reshape(24 + k, 48 + k).
+    names : tuple of str
+        Of the states, k different ones; labels put the force's name before them: "damper-1.s".
+    start : (k,) array
+        s at the start.
+    """
+
+    function: Callable[[float, Vec, Vec], None]
+    jacobian: Callable[[float, Vec, Vec], None]
+    names: tuple[str, ...]
+    start: Vec
+
+
+AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
+"""What a force may consist of."""
 
 NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
@@ -120,6 +149,7 @@ __all__ = [
     "AnyElement",
     "Element",
     "PointSpring",
+    "StateElement",
     "TimeFunction",
     "UserElement",
     "frame_of",

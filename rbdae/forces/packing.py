@@ -2,79 +2,142 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import like
 from rbdae.compiler.user_functions import Foreign
-from rbdae.forces.element import Element, UserElement
+from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement
 from rbdae.kernels import records as kb
+
+KernelElement: TypeAlias = Element | UserElement | StateElement
+"""What is packed here; `PointSpring`s have records of their own."""
 
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """Constants of the elements, coefficients of their forms, and the user's functions, which must live as long."""
+    """Constants of the elements, coefficients of their forms, and the user's functions, which must live as long.
+
+    The internal states of all elements follow one another, each at the offset `state` of its element: `state_labels`
+    are "force.state", `state_start` has their initial values.
+    """
 
     elements: Any
     entries: Any
     functions: tuple[Foreign, ...]
+    state_labels: tuple[str, ...] = ()
+    state_start: Vec = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def n_states(self) -> int:
+        """Number of internal states."""
+        return len(self.state_labels)
 
 
-def pack(elements: list[tuple[str, Element | UserElement, tuple[int, int]]], shift: list[Vec], start: Mat) -> Packed:
+def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list[Vec], start: Mat) -> Packed:
     """Pack (name of the force, element, bodies by number); `shift` are the reference points of the bodies in their
     frames, `start` their initial (x, d1, d2, d3) with x the reference point."""
     rows = np.zeros(len(elements), dtype=kb.ELEMENT)
     entries: list[Any] = []
     functions: list[Foreign] = []
+    states: dict[str, float] = {}
     for row, (name, element, pair) in zip(rows, elements, strict=True):
         row["body"] = pair
         if isinstance(element, UserElement):
-            made = [_foreign(element.force, 48, 24), _foreign(element.jacobian, 48, 1152)]
             row["shaping"] = kb.USER
-            row["force"], row["jacobian"] = (f.address for f in made)
-            row["tangent"] = row["damped"] = 1
-            functions += made
-            continue
-        p, n = len(element.forms), len(element.rest)
-        row["shaping"] = _SHAPES[element.shape]
-        row["forms"] = p
-        row["stiffness"][:n, :n] = element.stiffness
-        row["damping"][:n, :n] = element.damping
-        row["rest"][:n] = element.rest
-        row["constant"][:n] = element.law.constant
-        row["sign"] = element.sign
-        row["level"] = element.level
-        row["holonomic"] = element.holonomic
-        row["damped"] = np.any(element.damping)
-        row["tangent"] = np.any(element.forms) or np.any(element.stiffness) or np.any(element.damping)
-        row["continued"] = element.shape == "angle" and np.any(element.stiffness)
-        if element.law.function is not None:
-            made = [_of_time(element.law.function, n)]
-            row["law"] = made[0].address
-            functions += made
-        S = _moved(shift[pair[0]], shift[pair[1]])
-        H, c = np.einsum("ji,ajk,kl->ail", S, element.forms, S), element.rows @ S
-        row["first"] = len(entries)
-        entries += [(a, i, -1, c[a, i]) for a, i in np.argwhere(c)]
-        entries += [(a, i, j, H[a, i, j]) for a, i, j in np.argwhere(H)]
-        row["last"] = len(entries)
-        touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
-        row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
-        q = _values(H, c, np.concatenate([start[b] for b in pair]))
-        if element.shape == "angle":
-            row["memory"] = np.arctan2(q[0], q[1])
-        if element.shape == "root" and not q[0] > 1e-24:
-            raise ValueError(
-                f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
-                "move one, or use rbdae.forces.Bushing"
-            )
-    return Packed(rows, np.array(entries, dtype=kb.ENTRY), tuple(functions))
+            functions += _pack_functions(row, element.force, element.jacobian, 48, 24)
+        elif isinstance(element, StateElement):
+            k = len(element.names)
+            row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k
+            _add_states(states, name, element)
+            functions += _pack_functions(row, element.function, element.jacobian, 48 + k, 24 + k)
+        else:
+            functions += _pack_law(row, element.law, len(element.rest))
+            _pack_constants(row, element)
+            _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), start[list(pair)].ravel(), entries)
+    return Packed(
+        elements=rows,
+        entries=np.array(entries, dtype=kb.ENTRY),
+        functions=tuple(functions),
+        state_labels=tuple(states),
+        state_start=_check.frozen(np.array(list(states.values()), dtype=float)),
+    )
+
+
+def _pack_functions(row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[Foreign]:
+    """An element by functions of n_in numbers, with n_out results."""
+    made = [_foreign(function, n_in, n_out), _foreign(jacobian, n_in, n_in * n_out)]
+    row["force"], row["jacobian"] = (f.address for f in made)
+    row["tangent"] = row["damped"] = 1
+    return made
+
+
+def _add_states(states: dict[str, float], force: str, element: StateElement) -> None:
+    """Initial values by labels; refuses names that are taken, and values that are no numbers."""
+    owner = f"force {force!r}"
+    start = np.asarray(element.start, dtype=float)
+    if not element.names:
+        raise ValueError(f"{owner}: its StateElement has no state; use a UserElement")
+    if start.shape != (len(element.names),) or not np.isfinite(start).all():
+        raise ValueError(
+            f"{owner}: the start of its internal states {', '.join(element.names)} must be {len(element.names)} finite "
+            f"numbers, got {_check.show(element.start)}; give one for each"
+        )
+    for name, value in zip(element.names, start, strict=True):
+        label = f"{force}.{_check.name('internal state', name, ())}"
+        if label in states:
+            raise ValueError(f"{owner}: two of its internal states are called {name!r}; rename one")
+        states[label] = float(value)
+
+
+def _pack_law(row: Any, law: TimeFunction, n: int) -> list[Foreign]:
+    row["constant"][:n] = law.constant
+    if law.function is None:
+        return []
+    made = _of_time(law.function, n)
+    row["law"] = made.address
+    return [made]
+
+
+def _pack_constants(row: Any, element: Element) -> None:
+    n = len(element.rest)
+    row["shaping"] = _SHAPES[element.shape]
+    row["forms"] = len(element.forms)
+    row["stiffness"][:n, :n] = element.stiffness
+    row["damping"][:n, :n] = element.damping
+    row["rest"][:n] = element.rest
+    row["sign"] = element.sign
+    row["level"] = element.level
+    row["holonomic"] = element.holonomic
+    row["damped"] = np.any(element.damping)
+    row["tangent"] = np.any(element.forms) or np.any(element.stiffness) or np.any(element.damping)
+    row["continued"] = element.shape == "angle" and np.any(element.stiffness)
+
+
+def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: list[Any]) -> None:
+    """The coefficients of the forms of an element, of the reference points by S; Z is its initial position."""
+    H, c = np.einsum("ji,ajk,kl->ail", S, element.forms, S), element.rows @ S
+    row["first"] = len(entries)
+    entries += [(a, i, -1, c[a, i]) for a, i in np.argwhere(c)]
+    entries += [(a, i, j, H[a, i, j]) for a, i, j in np.argwhere(H)]
+    row["last"] = len(entries)
+    touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
+    row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
+    q = _values(H, c, Z)
+    if element.shape == "angle":
+        row["memory"] = np.arctan2(q[0], q[1])
+    if element.shape == "root" and not q[0] > 1e-24:
+        raise ValueError(
+            f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
+            "move one, or use rbdae.forces.Bushing"
+        )
 
 
 def _moved(first: Vec, second: Vec) -> Mat:
@@ -142,7 +205,7 @@ def potential(elements: Any, entries: Any, k: int, Z: Mat) -> Vec | float:
     the start of the system.
     """
     e = elements[k]
-    if not e["holonomic"] or e["shaping"] == kb.USER:
+    if not e["holonomic"] or e["shaping"] in (kb.USER, kb.STATEFUL):
         return 0.0
     s = displacements(elements, entries, k, Z)
     if e["continued"]:
@@ -158,4 +221,4 @@ def potential(elements: Any, entries: Any, k: int, Z: Mat) -> Vec | float:
     return np.asarray(out + e["level"])
 
 
-__all__ = ["Packed", "displacements", "pack", "potential"]
+__all__ = ["KernelElement", "Packed", "displacements", "pack", "potential"]

@@ -26,6 +26,7 @@ IDENTITY = 0
 ROOT = 1
 ANGLE = 2
 USER = 3
+STATEFUL = 4
 
 _ARRAYS = (
     "bodies",
@@ -170,7 +171,8 @@ DRIVE = np.dtype(
     align=True,
 )
 
-# see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant
+# see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant;
+# `state` is the offset of its `n_states` internal states among those of all elements
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -187,6 +189,8 @@ ELEMENT = np.dtype(
             "law",
             "force",
             "jacobian",
+            "n_states",
+            "state",
         ]
     ]
     + [

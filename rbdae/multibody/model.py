@@ -14,8 +14,8 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
 from rbdae.compiler.user_functions import Foreign
-from rbdae.forces.element import Element, PointSpring, UserElement
-from rbdae.forces.packing import Packed, pack
+from rbdae.forces.element import PointSpring
+from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
@@ -134,7 +134,7 @@ def compile_system(system: System) -> Model:
     packed["mass"][n] = 1.0  # divided by in places that do not count for the ground
     for k, body in enumerate(bodies):
         _pack_body(packed[k], body, system.gravity)
-    shift = [np.zeros(3) if body.pivot is not None else body.center_of_mass for body in bodies] + [np.zeros(3)]
+    shift = [body.reference for body in (*bodies, system.ground)]
 
     rows: list[Any] = []
     joints: list[PackedJoint] = []
@@ -165,7 +165,7 @@ def compile_system(system: System) -> Model:
     primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
 
     springs: list[Any] = []
-    elements: list[tuple[str, Element | UserElement, tuple[int, int]]] = []
+    elements: list[tuple[str, KernelElement, tuple[int, int]]] = []
     for force in system.forces:
         a, b = [*(number[id(body)] for body in force.bodies), n][:2]
         for element in force.elements():
@@ -189,6 +189,9 @@ def compile_system(system: System) -> Model:
     xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, np.cross(om, arm))
     ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
     start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
+    forces = pack(elements, shift, start)
+    if forces.n_states:
+        raise NotImplementedError(f"internal state {forces.state_labels[0]!r}: no formulation has states of forces yet")
     tree = spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints])
     return Model(
         system=system,
@@ -199,7 +202,7 @@ def compile_system(system: System) -> Model:
         drives=np.array(drives, dtype=DRIVE) if drives else np.zeros(0, dtype=DRIVE),
         foreign=tuple(foreign),
         rheonomic=rheonomic,
-        forces=pack(elements, shift, start),
+        forces=forces,
         joints=tuple(joints),
         tree=tree,
         x=x,

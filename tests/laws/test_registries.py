@@ -155,6 +155,7 @@ EXAMPLES: dict[type, Any] = {
     element.TimeFunction: lambda: element.NONE,
     element.PointSpring: lambda: Bushing(_bodies()[0], stiffness=1.0).elements()[0],
     element.Element: lambda: Force(_bodies()[0], (1, 0, 0)).elements()[0],
+    element.StateElement: lambda: element.StateElement(max, max, ("s",), np.zeros(1)),
     element.UserElement: lambda: UserForce(_bodies()[0], max, max).elements()[0],
     branches.Branch: lambda: branches.Branch((), np.zeros((0, 6))),
     gauges.Gauge: lambda: gauges.Gauge(np.eye(1), np.ones(1)),

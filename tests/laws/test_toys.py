@@ -1,13 +1,22 @@
-"""What somebody adds in a file of their own obeys the laws of what the library has: a joint, in every formulation."""
+"""What somebody adds in a file of their own obeys the laws of what the library has: a joint, a force with a state."""
 
 from __future__ import annotations
 
 import cases
+import numpy as np
 import pytest
 import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
+from force_cases import Q, two_bodies
+from scipy.integrate import solve_ivp
+from toy_force import Maxwell, swinging
 
+import rbdae
+from rbdae._arrays import Vec
+from rbdae.forces import SpringDamper
+from rbdae.forces.element import StateElement
+from rbdae.forces.packing import pack
 from rbdae.formulations import FORMULATIONS
 
 # a line in cases.TOY_JOINTS brings a toy under these laws
@@ -25,3 +34,95 @@ def test_derivatives_of_a_joint(system: str, pairing: Pairing, rng):
 @pytest.mark.parametrize("system, pairing", JOINTS, ids=JOINT_IDS)
 def test_a_joint_moves_the_same_in_all_pairings(system: str, pairing: Pairing):
     equivalence.test_all_pairings_are_one_motion(system, pairing, 0)
+
+
+# ---------------------------------------------------------------- a force with an internal state
+
+
+def strut(stretch: float = 0.2) -> tuple[Maxwell, rbdae.System]:
+    """Between points beside the centres of mass, in no special position."""
+    system, a, b = two_bodies()
+    force = Maxwell(a, b, stiffness=30.0, viscosity=4.0, length=0.7, stretch=stretch, at_a=(0.3, -0.2, 0.4), at_b=Q)
+    return system.add_force(force), system
+
+
+def evaluated(force: rbdae.forces.AbstractForce, what: str, x: Vec) -> Vec:
+    """What the only element of a force gives at x = (Z, Zdot, s)."""
+    (element,) = force.elements()
+    k = len(element.names)
+    out = np.full((24 + k) * (1 if what == "function" else 48 + k), np.nan, dtype=x.dtype)
+    getattr(element, what)(0.0, x, out)
+    return out
+
+
+def test_the_jacobian_of_a_force_with_a_state(rng):
+    force, _ = strut()
+    x = rng.standard_normal(49)
+    J = evaluated(force, "jacobian", x).reshape(25, 49)
+    step = 1e-30j
+    for j, e in enumerate(np.eye(49)):
+        wanted = evaluated(force, "function", x + step * e).imag / 1e-30
+        np.testing.assert_allclose(J[:, j], wanted, rtol=1e-13, atol=1e-13)
+
+
+def test_an_unstretched_damper_leaves_a_spring():
+    """While the damper is not stretched, the natural forces are those of a spring."""
+    force, _ = strut(stretch=0.0)
+    spring, _, _ = two_bodies()
+    a, b = spring.bodies
+    spring.add_force(SpringDamper(a, b, stiffness=30.0, length=0.7, at_a=(0.3, -0.2, 0.4), at_b=Q))
+    problem = rbdae.formulate(spring, "index-3", rotation="directors", velocity="coordinate")
+    natural = problem.natural(0.0, problem.y0)
+    x = np.concatenate([natural[:, :12].ravel(), natural[:, 12:].ravel(), [0.0]])
+    F = evaluated(force, "function", x)[:24]
+    bare = rbdae.formulate(two_bodies()[0], "index-3", rotation="directors", velocity="coordinate")
+    v = problem.layout.v
+    y, yd = problem.y0, 0.0 * problem.yd0
+    wanted = bare.residual(0.0, y, yd)[v] - problem.residual(0.0, y, yd)[v]
+    np.testing.assert_allclose(F, wanted, atol=1e-12)
+
+
+def test_the_closed_form_of_a_force_with_a_state():
+    system, exact = swinging()
+    (force,) = system.forces
+    mass = system.bodies[0].mass
+
+    def rates(t, y):
+        x = np.zeros(49)
+        x[[0, 24, 48]] = y
+        x[[3, 7, 11, 15, 19, 23]] = 1.0
+        out = evaluated(force, "function", x)
+        return [y[1], out[0] / mass, out[24]]
+
+    found = solve_ivp(rates, (0.0, 2.0), exact(0.0), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(found.y[:, -1], exact(2.0), rtol=1e-8)
+
+
+def test_states_have_labels_and_initial_values():
+    force, system = strut()
+    assert force.states == {"stretch": 0.2}
+    assert rbdae.forces.Force(system.bodies[0], (1, 0, 0)).states == {}
+    (element,) = force.elements()
+    packed = pack([("one", element, (0, 1)), ("two", element, (1, 2))], [np.zeros(3)] * 3, np.zeros((3, 12)))
+    assert packed.state_labels == ("one.stretch", "two.stretch")
+    assert packed.n_states == 2
+    assert np.array_equal(packed.state_start, (0.2, 0.2))
+    assert list(packed.elements["state"]) == [0, 1]
+    assert list(packed.elements["n_states"]) == [1, 1]
+    assert pack([], [], np.zeros((0, 12))).n_states == 0
+
+
+@pytest.mark.parametrize(
+    "names, start, words",
+    [
+        ((), (), "no state"),
+        (("s", "s"), (0.0, 0.0), "force 'one': two of its internal states are called 's'"),
+        (("s",), (0.0, 1.0), "must be 1 finite numbers, got"),
+        (("s",), (np.nan,), "finite"),
+        (("",), (0.0,), "must not be empty"),
+    ],
+)
+def test_states_are_checked(names, start, words):
+    element = StateElement(max, max, names, np.array(start))
+    with pytest.raises(ValueError, match=words):
+        pack([("one", element, (0, 1))], [np.zeros(3)] * 2, np.zeros((2, 12)))
