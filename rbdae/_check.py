@@ -147,7 +147,7 @@ def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> Val
 
 
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:
-    """A symmetric (3, 3) matrix from itself, its diagonal or (where `shapes` has it) one number."""
+    """A symmetric (3, 3) matrix from itself, its diagonal, or one number if `shapes` has ()."""
     given = array(owner, what, value, *shapes, remedy=remedy)
     if given.ndim < 2:
         out = np.zeros((3, 3))

@@ -5,14 +5,22 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+DRIVES: Final = {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplacement"}
+FORCES: Final = {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"}
+ELEMENTS: Final = {"Law": "TimeFunction", "Piece": "AnyElement"}
+FORCE_METHODS: Final = {"kept": "bound", "pieces": "elements"}
+JOINT_METHODS: Final = {"freedoms": "velocity_rows"}
 
 
 def old_names(module: str, new: Mapping[str, str]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a module whose names have changed: `new` has the new name of each old one.
 
     An old name gives the very object that has the new name, so `isinstance` and pickles written with it work. A module
-    assigns it as ``__getattr__`` where type checkers do not look: they would take any name for known.
+    assigns it as ``__getattr__`` out of sight of type checkers, which would take any name for known.
     """
 
     def find(name: str) -> Any:
@@ -24,9 +32,31 @@ def old_names(module: str, new: Mapping[str, str]) -> Callable[[str], Any]:
     return find
 
 
-def old_method(old: str, new: str) -> Callable[..., Any]:
-    """A method with an old name, for the body of a class: it calls the one with the new name."""
+def with_old_methods(new: Mapping[str, str]) -> Callable[[T], T]:
+    """A decorator of an abstract class whose methods have changed their names: `new` has the new name of each old one.
 
+    A call by the old name reaches the new method. A subclass that overrides a method by its old name gets the new name,
+    too; without this its override would be ignored.
+    """
+
+    def decorate(cls: Any) -> Any:
+        for old, name in new.items():
+            setattr(cls, old, _old_method(old, name))
+
+        def adopt(subclass: Any, /, **options: Any) -> None:
+            super(cls, subclass).__init_subclass__(**options)
+            for old, name in new.items():
+                if old in vars(subclass) and name not in vars(subclass):
+                    _warn(f"{subclass.__name__}.{old}", f"{subclass.__name__}.{name}")
+                    setattr(subclass, name, vars(subclass)[old])
+
+        cls.__init_subclass__ = classmethod(adopt)
+        return cls
+
+    return decorate
+
+
+def _old_method(old: str, new: str) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **options: Any) -> Any:
         _warn(f"{type(self).__name__}.{old}", f"{type(self).__name__}.{new}")
         return getattr(self, new)(*args, **options)
@@ -36,19 +66,8 @@ def old_method(old: str, new: str) -> Callable[..., Any]:
     return call
 
 
-def adopt_old_methods(cls: type, **new: str) -> None:
-    """Give a subclass that overrides a method by its old name the method with the new name; for ``__init_subclass__``.
-
-    Without this an override by its old name would be ignored without a word. `new` has the new name of each old one.
-    """
-    for old, name in new.items():
-        if old in vars(cls) and name not in vars(cls):
-            _warn(f"{cls.__name__}.{old}", f"{cls.__name__}.{name}", level=4)
-            setattr(cls, name, vars(cls)[old])
+def _warn(old: str, new: str) -> None:
+    warnings.warn(f"{old} is now {new}; the next release drops the old name", DeprecationWarning, stacklevel=3)
 
 
-def _warn(old: str, new: str, level: int = 3) -> None:
-    warnings.warn(f"{old} is now {new}; the next release drops the old name", DeprecationWarning, stacklevel=level)
-
-
-__all__ = ["adopt_old_methods", "old_method", "old_names"]
+__all__ = ["DRIVES", "ELEMENTS", "FORCES", "FORCE_METHODS", "JOINT_METHODS", "old_names", "with_old_methods"]

@@ -23,9 +23,9 @@ class Body:
     ----------
     name : str
     mass : float
-        In kg; 0 for the ground, where it has no meaning.
+        In kg; 0 for the ground, for which it has no meaning.
     inertia : (3, 3) array
-        In the body frame, kg m^2; about the centre of mass, or about the pivot where there is one.
+        In the body frame, kg m^2; about the centre of mass, or about the pivot if there is one.
     center_of_mass : (3,) array
         In the body frame.
     pivot : (3,) array or None
@@ -56,7 +56,7 @@ class Body:
 
     @property
     def central_inertia(self) -> Mat:
-        """Inertia about the centre of mass (by Steiner's theorem where there is a pivot), (3, 3)."""
+        """Inertia about the centre of mass (by Steiner's theorem if there is a pivot), (3, 3)."""
         if self.pivot is None:
             return self.inertia
         return _check.frozen(self.inertia - steiner(self.mass, self.center_of_mass))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, final
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, cast, final
 
 import numpy as np
 
@@ -12,8 +12,8 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import is_compiled
 from rbdae.compiler.user_functions import Foreign
 
-Law: TypeAlias = Any
-"""What a drive takes: (s, s', s''), three callables of t; or an object with `derivative`, such as scipy's splines; or a
+Law: TypeAlias = Sequence[Callable[[float], Any]] | Callable[..., Any]
+"""What a drive takes: (s, s', s''), three functions of t; or a spline with a method `derivative`, such as scipy's; or a
 numba function f(t, x, out) that fills out with s, s', s'' one after another (x is empty)."""
 
 _LAWS = ("s", "s'", "s''")
@@ -32,7 +32,7 @@ class Motion:
         self.n = n
         function: Callable[[float, Vec, Vec], None]
         if is_compiled(law):
-            function = law
+            function = cast(Any, law)
         else:
             function = _filling(owner, _three(owner, law), n)
         self.foreign = Foreign(function, 0, 3 * n)
@@ -81,10 +81,10 @@ def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
     raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
 
 
-def _filling(owner: str, parts: tuple[Callable[[float], Any], ...], n: int) -> Callable[[float, Vec, Vec], None]:
+def _filling(owner: str, functions: tuple[Callable[[float], Any], ...], n: int) -> Callable[[float, Vec, Vec], None]:
     def fill(t: float, x: Vec, out: Vec) -> None:
-        for k, part in enumerate(parts):
-            value = np.asarray(part(t), dtype=float).reshape(-1)
+        for k, function in enumerate(functions):
+            value = np.asarray(function(t), dtype=float).reshape(-1)
             if value.shape != (n,):
                 raise ValueError(f"{owner}: the law gives {value.size} numbers at t = {t:g}; it has {n}")
             out[n * k : n * (k + 1)] = value

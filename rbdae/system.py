@@ -105,7 +105,7 @@ class System:
             kg
         inertia : (3,) or (3, 3) array_like
             Principal moments along the axes of the body frame, or the whole tensor in it; kg m^2. About the
-            centre of mass, or about the pivot where there is one.
+            centre of mass, or about the pivot if there is one.
         center_of_mass : (3,) array_like
             In the body frame.
         pivot : (3,) array_like, optional
@@ -118,8 +118,7 @@ class System:
         angular_velocity : (3,) array_like
             At the start, in the body frame, rad/s.
         allow_unphysical : bool
-            Take an inertia that breaks the triangle inequality, as the top of [GR95]
-            (section 11.6) has it.
+            Take an inertia that breaks the triangle inequality, as that of the top in [GR95], section 11.6.
 
         Returns
         -------
@@ -128,7 +127,7 @@ class System:
         Raises
         ------
         ValueError, TypeError
-            For data that describe no body, with object, value and remedy.
+            The data describe no body; the message names the object, the value and the remedy.
 
         Notes
         -----
@@ -152,16 +151,7 @@ class System:
         attitude = _check.orientation(owner, orientation)
         check_inertia(owner, tensor, kilograms, center, point is not None, unphysical)
         if point is not None:
-            if position is not None and not all(map(_same, origin.tolist(), point.tolist())):
-                raise ValueError(
-                    f"{owner}: position must equal the pivot {_check.show(point)}, where the body frame's "
-                    f"origin sits, got {_check.show(position)}; leave it out"
-                )
-            if rate.any():
-                raise ValueError(
-                    f"{owner}: velocity must be zero, as the body frame's origin sits at the pivot, "
-                    f"got {_check.show(velocity)}; leave it out and give angular_velocity"
-                )
+            _check_pivot(owner, point, origin if position is not None else point, rate)
             origin = point
         body = Body(
             name=name,
@@ -183,7 +173,7 @@ class System:
 
         Returns
         -------
-        The joint as the system keeps it: with its name, "spherical-1" and so on where none was given.
+        The joint as the system has it: with its name, "spherical-1" and so on if none was given.
         """
         if not isinstance(joint, AbstractJoint):
             raise TypeError(f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}")
@@ -197,8 +187,8 @@ class System:
 
         Returns
         -------
-        The force as the system keeps it: with its name, "bushing-1" and so on where none was given, and with
-        the ground where no other body was given.
+        The force as the system has it: with its name, "bushing-1" and so on if none was given, and on the ground if
+        no second body was given.
         """
         if not isinstance(force, AbstractForce):
             raise TypeError(
@@ -236,6 +226,20 @@ class System:
     def __repr__(self) -> str:
         parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}
         return f"System({', '.join(f'{part}={names}' for part, names in parts.items())})"
+
+
+def _check_pivot(owner: str, pivot: Vec, position: Vec, velocity: Vec) -> None:
+    """Refuse a position or velocity that contradicts the pivot."""
+    if not all(map(_same, position.tolist(), pivot.tolist())):
+        raise ValueError(
+            f"{owner}: position must equal the pivot {_check.show(pivot)}, where the body frame's origin sits, got "
+            f"{_check.show(position)}; leave it out"
+        )
+    if velocity.any():
+        raise ValueError(
+            f"{owner}: velocity must be zero, as the body frame's origin sits at the pivot, got "
+            f"{_check.show(velocity)}; leave it out and give angular_velocity"
+        )
 
 
 def _same(x: float, y: float) -> bool:

@@ -5,7 +5,7 @@ They are added with `System.add_joint`, and their reactions are the forces and t
 
 from typing import TYPE_CHECKING
 
-from rbdae._deprecated import old_names
+from rbdae import _deprecated
 from rbdae.drives.driven_rod import DrivenRod as DrivenRod
 from rbdae.drives.point_motion import PointMotion as PointMotion
 from rbdae.drives.prescribed_angle import PrescribedAngle as PrescribedAngle
@@ -14,4 +14,4 @@ from rbdae.drives.prescribed_displacement import PrescribedDisplacement as Presc
 __all__ = ["DrivenRod", "PointMotion", "PrescribedAngle", "PrescribedDisplacement"]
 
 if not TYPE_CHECKING:
-    __getattr__ = old_names(__name__, {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplacement"})
+    __getattr__ = _deprecated.old_names(__name__, _deprecated.DRIVES)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rbdae._deprecated import old_names
+from rbdae import _deprecated
 from rbdae.forces.base import AbstractForce as AbstractForce
 from rbdae.forces.bushing import Bushing as Bushing
 from rbdae.forces.force import Force as Force
@@ -17,6 +17,4 @@ from rbdae.forces.user_force import UserForce as UserForce
 __all__ = [name for name in list(vars()) if name[0].isupper() and name != "TYPE_CHECKING"]
 
 if not TYPE_CHECKING:
-    __getattr__ = old_names(
-        __name__, {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"}
-    )
+    __getattr__ = _deprecated.old_names(__name__, _deprecated.FORCES)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Self
 
-from rbdae._deprecated import adopt_old_methods, old_method
+from rbdae._deprecated import FORCE_METHODS, with_old_methods
 from rbdae._frozen import twin
 from rbdae.body import Body
 from rbdae.forces.element import AnyElement, StateElement
 
 
+@with_old_methods(FORCE_METHODS)
 class AbstractForce(ABC):
     """A force between bodies, which is data.
 
@@ -32,10 +33,6 @@ class AbstractForce(ABC):
     __slots__ = ()
 
     name: str | None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        adopt_old_methods(cls, kept="bound", pieces="elements")
 
     @property
     @abstractmethod
@@ -63,9 +60,6 @@ class AbstractForce(ABC):
         """Names and initial values of the internal states; empty for most forces."""
         elements = [element for element in self.elements() if isinstance(element, StateElement)]
         return {name: float(s) for e in elements for name, s in zip(e.names, e.start, strict=True)}
-
-    kept = old_method("kept", "bound")
-    pieces = old_method("pieces", "elements")
 
 
 class AbstractPairForce(AbstractForce):

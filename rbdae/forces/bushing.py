@@ -29,15 +29,15 @@ class Bushing(AbstractPairForce):
     one acts on `b` at its own. The potential is P . K P / 2.
 
     With a rotational stiffness or damping it has six components. R = R_b^T R_a R_rest^T, the rotation of `a` relative
-    to `b` away from that at rest, turns by phi about a unit vector n. The potential is
+    to `b` from the position of rest, is a turn by phi about a unit vector n. The potential is
 
         (1 - cos phi) n . Kr n = tr((tr(Kr) I/2 - Kr) (I - R)),
 
-    for small angles that of the rotation vector, half (phi n) . Kr (phi n). About a principal axis of Kr the torque on
-    `a` is -k sin phi, the opposite one acts on `b`: of a linear spring it falls short by phi^2/6 (1 % at 14 degrees,
-    10 % at 45), is largest at a quarter of a turn, and zero at half a turn. The damping acts on the rate of theta =
-    sin(phi) n: about a fixed axis the torque is -d cos(phi)^2 phidot, which fades to nothing at a quarter of a turn.
-    Use `rbdae.forces.TorsionalSpringDamper` for large angles about the axis of a joint.
+    for small angles half (phi n) . Kr (phi n). About a principal axis of Kr the torque on `a` is -k sin phi, and the
+    opposite one acts on `b`. It is smaller than that of a linear spring by phi^2/6 (1 % at 14 degrees, 10 % at 45), has
+    its maximum at a quarter of a turn, and is zero at half a turn. The damping acts on the rate of theta = sin(phi) n:
+    about a fixed axis the torque is -d cos(phi)^2 phidot, which is zero at a quarter of a turn. Use
+    `rbdae.forces.TorsionalSpringDamper` for large angles about the axis of a joint.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class Bushing(AbstractPairForce):
         return _check.frozen(-self.A[5:8])
 
     def elements(self) -> tuple[AnyElement, ...]:
-        """The translational spring, and elements for the rotation where there are any."""
+        """The translational spring, and elements for the rotation if it has stiffness or damping."""
         out: list[AnyElement] = [PointSpring(self.A, self.stiffness, self.damping)]
         if self.rest is not None:
             rest = _matrix(self.rest)

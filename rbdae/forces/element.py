@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check
+from rbdae import _check, _deprecated
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._deprecated import old_names
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
 
@@ -142,7 +141,7 @@ def not_negative(owner: str, what: str, value: ArrayLike) -> float:
 
 
 if not TYPE_CHECKING:
-    __getattr__ = old_names(__name__, {"Law": "TimeFunction", "Piece": "AnyElement"})
+    __getattr__ = _deprecated.old_names(__name__, _deprecated.ELEMENTS)
 
 __all__ = [
     "NONE",

@@ -21,19 +21,19 @@ class Friction(AbstractJointForce):
 
     On the body `b`, and the opposite on `a`:
 
-    * about the axis of a revolute, cylindrical or planar joint the torque -rotational phidot;
-    * of a spherical or universal joint the torque -rotational (omega_b - omega_a), by directors as in
-      `rbdae.forces.Torque`, which balance between the bodies as exactly as the directors are orthonormal;
-    * along the axis of a prismatic or cylindrical joint the force -translational udot, along the two directions of a
-      planar one likewise.
+    * the torque -rotational phidot about the axis of a joint that leaves this rotation free, such as a revolute one;
+    * the torque -rotational (omega_b - omega_a) of a spherical or universal joint, by directors as in
+      `rbdae.forces.Torque`: it balances between the bodies as exactly as the directors are orthonormal;
+    * the force -translational udot along the axis of a prismatic or cylindrical joint, and along the two directions
+      that a planar one leaves free.
 
     Parameters
     ----------
     joint : AbstractJoint
     coefficient : float
-        For all free motions, where these are only rotations (N m s/rad) or only translations (N s/m).
+        For all free motions, if these are only rotations (N m s/rad) or only translations (N s/m).
     rotational, translational : float
-        For each sort of them: needed where there are both.
+        For each sort of motion; needed if the joint has both.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "friction-1" and so on.
     """

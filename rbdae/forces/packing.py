@@ -155,7 +155,7 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
     return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
 
 
-# a function of numba costs some tenths of a second each time; the problems that use it keep what falls out
+# compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
 @lru_cache(maxsize=64)
 def _foreign(function: Any, n_in: int, n_out: int) -> Foreign:
     return Foreign(function, n_in, n_out)
@@ -198,11 +198,11 @@ def displacements(elements: Any, entries: Any, k: int, Z: Mat) -> Mat:
 
 
 def potential(elements: Any, entries: Any, k: int, Z: Mat) -> Vec | float:
-    """Potential of one element at Z (..., 24): of its stiffness, and of a constant force along s (but not of a constant
-    torque about an axis: without turns that are counted it would have no single value).
+    """Potential of one element at Z (..., 24): of its stiffness, and of a constant force along s. A constant torque
+    about an axis has none here, since it is not unique unless turns are counted.
 
-    An angle with a stiffness counts turns: along the first axis of Z from row to row, beginning next to its value at
-    the start of the system.
+    An angle with a stiffness is unwrapped along the first axis of Z; the first row takes the branch closest to the
+    angle at the start of the system.
     """
     e = elements[k]
     if not e["holonomic"] or e["shaping"] in (kb.USER, kb.STATEFUL):

@@ -24,8 +24,8 @@ class SpringDamper(AbstractPairForce):
 
         f = stiffness (l - length) + damping ldot + force(t).
 
-    The potential is stiffness (l - length)^2 / 2, plus force l where that is constant. The points must not meet: there
-    the line has no direction (`rbdae.forces.Bushing` has no such limit).
+    The potential is stiffness (l - length)^2 / 2, plus force l if that is constant. The points must not meet: the line
+    would have no direction (`rbdae.forces.Bushing` has no such limit).
 
     Parameters
     ----------

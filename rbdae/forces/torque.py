@@ -19,8 +19,8 @@ from rbdae.forces.forms import torque as torque_element
 class Torque(AbstractForce):
     """A given torque on a body.
 
-    The natural forces are tau x d_k / 2 on d_k, since sum d_k x (tau x d_k) = 2 tau for orthonormal directors: where
-    those have drifted by some delta, so has the torque, relatively. A torque has no potential.
+    The natural forces are tau x d_k / 2 on d_k, since sum d_k x (tau x d_k) = 2 tau for orthonormal directors. If
+    these have drifted by a relative delta, the torque has the relative error delta. A torque has no potential.
 
     Parameters
     ----------

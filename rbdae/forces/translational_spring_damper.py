@@ -21,7 +21,7 @@ class TranslationalSpringDamper(AbstractJointForce):
 
         -stiffness (u - displacement) - damping udot + force(t),
 
-    and the opposite one acts on `a`. The potential is stiffness (u - displacement)^2 / 2, minus force u where that is
+    and the opposite one acts on `a`. The potential is stiffness (u - displacement)^2 / 2, minus force u if that is
     constant.
 
     Parameters

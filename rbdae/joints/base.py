@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+from typing import ClassVar, Literal, Self, TypeAlias, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._deprecated import adopt_old_methods, old_method
+from rbdae._deprecated import JOINT_METHODS, with_old_methods
 from rbdae._frozen import fill, twin
 from rbdae.body import Body, describe
 from rbdae.joints.primitives import Primitive
@@ -36,6 +36,7 @@ class Rheonomic:
     e2: Vec | None = None
 
 
+@with_old_methods(JOINT_METHODS)
 class AbstractJoint(ABC):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
@@ -68,10 +69,6 @@ class AbstractJoint(ABC):
     at_a: Vec
     at_b: Vec
     name: str | None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        adopt_old_methods(cls, freedoms="velocity_rows")
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
@@ -117,8 +114,6 @@ class AbstractJoint(ABC):
     def named(self, name: str) -> Self:
         """The same joint with a name."""
         return twin(self, name=name)
-
-    freedoms = old_method("freedoms", "velocity_rows")
 
 
 def place(joint: AbstractJoint, a: Body, b: Body, at_a: ArrayLike, at_b: ArrayLike, name: str | None) -> str:

@@ -1,6 +1,6 @@
 """Axes and normals of a joint: one frame (normal, axis x normal, axis) on each body.
 
-Where the user leaves a direction out, it follows from how the bodies are placed at the start.
+A direction that the user leaves out follows from the placement of the bodies at the start.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def frames(
     """The checked directions of a joint.
 
     Without `axis_b` it is the direction that `axis_a` has in space at the start. Without `normal_a` it is a
-    perpendicular of `axis_a`, where the axes are `crossed` the one that is perpendicular to both. Without `normal_b`
+    perpendicular of `axis_a`, for `crossed` axes the one that is perpendicular to both. Without `normal_b`
     it is the direction that `normal_a` has in space at the start, made perpendicular to `axis_b`.
     """
     first = _unit(_check.axis(owner, "axis_a", axis_a))
@@ -98,7 +98,7 @@ def to_body(body: Body, v: Vec) -> Vec:
 
 
 def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
-    """A unit vector of another body in the frame of a body; without rounding where the bodies are placed alike."""
+    """A unit vector of another body in the frame of a body; without rounding if the orientations are equal."""
     if np.array_equal(body.orientation, other.orientation):
         return v.copy()
     return _unit(to_body(body, to_space(other, v)))

@@ -26,7 +26,7 @@ class PointOnPlane(AbstractPointJoint):
     name : str, optional
         Unique among the joints of the system; without it the system chooses "pointonplane-1" and so on.
     normal_a : (3,) array_like, optional
-        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are where they are at the start.
+        Perpendicular to axis_a, by default any. The attributes axis_b and normal_b are their directions at the start.
     """
 
     def velocity_rows(self) -> tuple[Mat, None]:

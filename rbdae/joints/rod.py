@@ -27,7 +27,7 @@ class Rod(AbstractJoint):
     at_a, at_b : (3,) array_like
         The rod's ends in each body's frame.
     length : float, optional
-        m; the distance of the ends as the bodies are placed at the start, where it is left out.
+        m; without it, the distance of the ends as the bodies are placed at the start.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "rod-1" and so on.
     """

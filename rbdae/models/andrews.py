@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Final, TypeAlias
 
 from rbdae import forces
 from rbdae.body import Body
 from rbdae.joints.point_on_line import PointOnLine
 from rbdae.joints.revolute import Revolute
 from rbdae.system import System
+
+Point: TypeAlias = tuple[float, float]
 
 # the angles (beta, Theta, gamma, Phi, delta, Omega, epsilon) at the start, at rest
 START: Final = (
@@ -43,27 +45,18 @@ def andrews() -> System:
 
     system = System(gravity=(0.0, 0.0, 0.0))
 
-    def at(point: tuple[float, float]) -> tuple[float, float, float]:
-        return (*point, 0.0)
-
-    def along(point: tuple[float, float], angle: float, arm: tuple[float, float]) -> tuple[float, float]:
-        c, s = math.cos(angle), math.sin(angle)
-        return point[0] + c * arm[0] - s * arm[1], point[1] + s * arm[0] + c * arm[1]
-
-    def body(
-        number: int, mass: float, inertia: float, origin: tuple[float, float], angle: float, center: tuple[float, float]
-    ) -> Body:
+    def body(number: int, mass: float, inertia: float, origin: Point, angle: float, center: Point) -> Body:
         return system.add_body(
             f"K{number}",
             mass=mass,
             inertia=3 * (inertia,),
-            center_of_mass=at(center),
-            position=at(origin),
+            center_of_mass=_at(center),
+            position=_at(origin),
             orientation=(math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)),
         )
 
     # every body frame sits in the hinge that the body hangs on; K4 hangs on K5, K6 on K7
-    F, H, G = along(O, beta, (rr, 0.0)), along(A, delta, (zt, 0.0)), along(A, epsilon, (0.0, -u))
+    F, H, G = _along(O, beta, (rr, 0.0)), _along(A, delta, (zt, 0.0)), _along(A, epsilon, (0.0, -u))
     k1 = body(1, 0.04325, 2.194e-6, O, beta, (ra, 0.0))
     k2 = body(2, 0.00365, 4.410e-7, F, beta + theta, (-da, 0.0))
     k3 = body(3, 0.02373, 5.255e-6, B, gamma, (sb, -sa))
@@ -74,16 +67,28 @@ def andrews() -> System:
     ground = system.ground
     system.add_joint(Revolute(ground, k1, name="O"))
     system.add_joint(Revolute(k1, k2, at_a=(rr, 0.0, 0.0), name="F"))
-    system.add_joint(Revolute(ground, k3, at_a=at(B), name="B"))
-    system.add_joint(Revolute(ground, k5, at_a=at(A), name="A5"))
+    system.add_joint(Revolute(ground, k3, at_a=_at(B), name="B"))
+    system.add_joint(Revolute(ground, k5, at_a=_at(A), name="A5"))
     system.add_joint(Revolute(k5, k4, at_a=(zt, 0.0, 0.0), name="H"))
-    system.add_joint(Revolute(ground, k7, at_a=at(A), name="A7"))
+    system.add_joint(Revolute(ground, k7, at_a=_at(A), name="A7"))
     system.add_joint(Revolute(k7, k6, at_a=(0.0, -u, 0.0), name="G"))
     for other, end in ((k3, (0.0, -ss, 0.0)), (k4, (0.0, -e, 0.0)), (k6, (zf, 0.0, 0.0))):
         system.add_joint(PointOnLine(k2, other, at_a=(-d, 0.0, 0.0), at_b=end, name=f"E{other.name[1:]}"))
-    system.add_force(forces.SpringDamper(k3, ground, at_a=(sd, -sc, 0.0), at_b=at(C), stiffness=4530.0, length=0.07785))
+    system.add_force(
+        forces.SpringDamper(k3, ground, at_a=(sd, -sc, 0.0), at_b=_at(C), stiffness=4530.0, length=0.07785)
+    )
     system.add_force(forces.Torque(k1, torque=(0.0, 0.0, 0.033)))
     return system
+
+
+def _at(point: Point) -> tuple[float, float, float]:
+    return (*point, 0.0)
+
+
+def _along(point: Point, angle: float, arm: Point) -> Point:
+    """The end of an arm that is turned by an angle."""
+    c, s = math.cos(angle), math.sin(angle)
+    return point[0] + c * arm[0] - s * arm[1], point[1] + s * arm[0] + c * arm[1]
 
 
 __all__ = ["START", "andrews"]
