@@ -9,8 +9,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.compiler.jit import is_compiled
-from rbdae.compiler.user_functions import Foreign
+from rbdae.compiler.user_functions import UserFunction, is_compiled
 
 Law: TypeAlias = Sequence[Callable[[float], Any]] | Callable[..., Any]
 """What a drive takes: (s, s', s''), three functions of t; or a spline with a method `derivative`, such as scipy's; or a
@@ -35,7 +34,7 @@ class Motion:
             function = cast(Any, law)
         else:
             function = _filling(owner, _three(owner, law), n)
-        self.foreign = Foreign(function, 0, 3 * n)
+        self.foreign = UserFunction(function, 0, 3 * n)
         self._function = function
 
     def __call__(self, t: float) -> tuple[Vec, Vec, Vec]:

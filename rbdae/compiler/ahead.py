@@ -1,13 +1,14 @@
 """Kernels that the cache lacks, compiled by several processes.
 
 The first use of a formulation compiles 60 to 90 kernels, and numba compiles with one core. Kernels are linked by symbol
-(see `rbdae.compiler.jit`), so each can be compiled alone: child processes fill the cache on disk, and this process
-loads from there as it always does. The children share one pipe, from which each takes the number of the next kernel;
-so they end when the queue is empty, whatever becomes of this process. Nothing depends on them: what they do not deliver
-is compiled here.
+(`rbdae.compiler.jit`), so each can be compiled alone: child processes, the workers, fill the cache on disk, and this
+process loads from there as it always does. The workers share one pipe, from which each takes the number of the next
+kernel; so they end when the queue is empty, whatever becomes of this process. Nothing depends on them: what they do not
+deliver is compiled here. So are kernels outside of rbdae: to import somebody else's module in other processes may have
+side effects.
 
-``RBDAE_COMPILE_PROCESSES`` is the largest number of children: 1 or 0 for none, by default the number of cores that
-this process may use, up to 4. There are none in children of `multiprocessing`, in frozen applications, where the cache
+``RBDAE_COMPILE_PROCESSES`` is the largest number of workers: 1 or 0 for none, by default the number of cores that this
+process may use, up to 4. There are none in children of `multiprocessing`, in frozen applications, where the cache
 cannot be written, and where only a few kernels are missing.
 """
 
@@ -20,30 +21,41 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
-from rbdae.compiler import jit as _jit
+from rbdae.compiler.cache import is_writable
 
 LIMIT = "RBDAE_COMPILE_PROCESSES"
 
-# in the time in which children start this process compiles about so many kernels
+# in the time in which workers start this process compiles about this many kernels
 _WORTH_IT = 8
 
-# without a new kernel for so many seconds something is wrong
+# without a new kernel for this many seconds something is wrong
 _PATIENCE = 60.0
 
-_CHILD = "import sys; sys.path[:] = {path!r}; from rbdae.compiler.ahead import work; work(sys.argv[1:])"
+_CHILD = "import sys; sys.path[:] = {path!r}; from rbdae.compiler.worker import work; work(sys.argv[1:])"
 
 
-class _Crew:
-    """Child processes and the names that they go through."""
+class Kernel(Protocol):
+    """What is known here of a kernel."""
 
-    def __init__(self, names: Sequence[str], size: int) -> None:
-        self.names = names
+    name: str
+
+    @property
+    def is_cached(self) -> bool:
+        """Whether its machine code is in the cache."""
+
+
+class _Workers:
+    """Child processes and the kernels that they go through."""
+
+    def __init__(self, kernels: Sequence[Kernel], size: int) -> None:
+        self.kernels = {kernel.name: kernel for kernel in kernels}
         self._children: list[subprocess.Popen[bytes]] = []
-        command = [sys.executable, "-c", _CHILD.format(path=sys.path), *names]
+        command = [sys.executable, "-c", _CHILD.format(path=sys.path), *self.kernels]
         queue, numbers = os.pipe()
         try:
             for _ in range(size):
@@ -56,74 +68,72 @@ class _Crew:
                     creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 )
                 self._children.append(child)
-            os.write(numbers, b"".join(b"%04d" % k for k in range(len(names))))
+            os.write(numbers, b"".join(b"%04d" % k for k in range(len(self.kernels))))
         finally:
             os.close(queue)
             os.close(numbers)
 
     def at_work(self) -> bool:
-        """Whether any child is."""
+        """Whether any worker is."""
         return any(child.poll() is None for child in self._children)
 
     def stop(self) -> None:
-        """End all children; the cache keeps what is ready."""
+        """End all workers; the cache keeps what is ready."""
         for child in self._children:
             child.kill()
         for child in self._children:
             child.wait()
 
 
-_crew: _Crew | None = None
+_workers: _Workers | None = None
 _given_up: set[str] = set()
 _lock = threading.RLock()
 
 
 def _dismiss() -> None:
-    """End the crew; what it has not done, nobody else will try."""
-    global _crew
+    """End the workers; nobody else will try what they have not done."""
+    global _workers
     with _lock:
-        if _crew is not None:
-            _crew.stop()
-            _given_up.update(name for name in _crew.names if not _jit.is_cached(name))
-        _crew = None
+        if _workers is not None:
+            _workers.stop()
+            _given_up.update(name for name, kernel in _workers.kernels.items() if not kernel.is_cached)
+        _workers = None
 
 
 atexit.register(_dismiss)
 
 
-def expect(goals: Iterable[tuple[_jit.Entry, _jit.Features | None]]) -> None:
-    """Begin with what the cache lacks of several kernels, which will be wanted in this order; do not wait."""
-    if _jit.ENABLED:
-        _begin([name for entry, features in goals for name in entry.missing(features)])
-
-
-def wait_for(names: Sequence[str], advance: Callable[[], object] = lambda: None) -> None:
-    """Return when these kernels are in the cache, or when nobody is at work on them any more."""
-    waiting = [name for name in names if not _jit.is_cached(name)]
-    crew = _crew
-    if crew is None or not set(waiting) <= set(crew.names):
-        _begin(waiting)
+def wait_for(kernels: Sequence[Kernel], advance: Callable[[], object] = lambda: None) -> None:
+    """Return when the workers have put these kernels into the cache, or do not work on them any more."""
+    waiting = [kernel for kernel in kernels if not kernel.is_cached]
+    workers = _workers
+    if workers is None or not {kernel.name for kernel in waiting if _can_be_left(kernel)} <= set(workers.kernels):
+        begin(waiting)
     patience = time.monotonic() + _PATIENCE
-    while waiting and (crew := _crew) is not None:
-        if _jit.is_cached(waiting[0]):
+    while waiting and (workers := _workers) is not None:
+        if waiting[0].is_cached or waiting[0].name not in workers.kernels:
             waiting.pop(0)
             advance()
             patience = time.monotonic() + _PATIENCE
-        elif not crew.at_work() or time.monotonic() > patience:
+        elif not workers.at_work() or time.monotonic() > patience:
             with _lock:
-                if crew is _crew:
+                if workers is _workers:
                     _dismiss()
         else:
             time.sleep(0.01)
 
 
-def _begin(names: Sequence[str]) -> None:
-    """A new crew for these kernels, and then for what the old one has not done."""
-    global _crew
+def _can_be_left(kernel: Kernel) -> bool:
+    return kernel.name.startswith("rbdae.")
+
+
+def begin(kernels: Sequence[Kernel]) -> None:
+    """New workers for these kernels, and then for what the old ones have not done; does not wait."""
+    global _workers
     with _lock:
-        old = _crew if _crew is not None and _crew.at_work() else None
-        wanted = dict.fromkeys([*names, *(old.names if old else ())])
-        todo = [n for n in wanted if n.startswith("rbdae.") and n not in _given_up and not _jit.is_cached(n)]
+        old = _workers if _workers is not None and _workers.at_work() else None
+        wanted = {kernel.name: kernel for kernel in (*kernels, *(old.kernels.values() if old else ()))}
+        todo = [k for k in wanted.values() if _can_be_left(k) and k.name not in _given_up and not k.is_cached]
         if len(todo) < _WORTH_IT:
             return
         size = min(_processes(), len(todo) // 2)
@@ -132,17 +142,17 @@ def _begin(names: Sequence[str]) -> None:
         if old:
             old.stop()
         with suppress(OSError):
-            _crew = _Crew(todo, size)
+            _workers = _Workers(todo, size)
 
 
 def _processes() -> int:
-    """How many children there may be; 0 where they cannot be, or should not."""
+    """How many workers there may be; 0 where they cannot be, or should not."""
     python = Path(sys.executable or "").name.lower()
     if (
         not python.startswith("py")
         or getattr(sys, "frozen", False)
         or multiprocessing.parent_process() is not None
-        or not _jit.can_mark()
+        or not is_writable()
     ):
         return 0
     given = os.environ.get(LIMIT, "")
@@ -150,11 +160,3 @@ def _processes() -> int:
         return int(given)
     affinity = getattr(os, "sched_getaffinity", None)
     return min(4, len(affinity(0)) if affinity else os.cpu_count() or 1)
-
-
-def work(names: Sequence[str]) -> None:
-    """In a child: compile what comes out of the pipe."""
-    while number := os.read(0, 4):
-        # what cannot be compiled here raises its error where it is needed
-        with suppress(Exception):
-            _jit.compile_alone(names[int(number)])

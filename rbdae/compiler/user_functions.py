@@ -1,58 +1,111 @@
 """Functions of the user that kernels call by address: f(t, x, out) with vectors of fixed lengths.
 
 A numba function is compiled into a C function; a plain Python function goes through ctypes, one or two microseconds a
-call. An exception in it cannot pass through compiled code: it is kept, `out` becomes NaN, and `raise_pending` raises
-it when the kernel has returned.
+call. An exception in it cannot pass through compiled code: it is kept for its thread, `out` becomes NaN, and
+`raise_pending` raises it when the kernel has returned.
 """
 
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from typing import Any, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
+from numba import types
+from numba.core.dispatcher import Dispatcher
 
-from rbdae.compiler import jit as _jit
+from rbdae.compiler.access import carray
+from rbdae.compiler.cells import call_address
+from rbdae.compiler.jit import jit, two_sided
+from rbdae.compiler.options import ENABLED, numba
+from rbdae.compiler.plain import plain
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 
-_pending: list[BaseException] = []
+
+class _Pending(threading.local):
+    def __init__(self) -> None:
+        self.errors: list[BaseException] = []
 
 
-class Foreign:
-    """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`; `address` is for kernels."""
+_pending = _Pending()
+
+_ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
+"""By address."""
+
+
+def is_compiled(function: Any) -> bool:
+    """Whether a user's function is a numba function."""
+    return isinstance(function, Dispatcher)
+
+
+def like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
+    """A function made around a user's one, compiled where that one is."""
+    return cast(Callable[..., Any], numba.njit(made)) if ENABLED and is_compiled(function) else made
+
+
+class UserFunction:
+    """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
+
+    `address` is for kernels, `plain` takes any numbers; `python` says that it is called through Python, so that it may
+    raise exceptions.
+    """
 
     def __init__(self, function: Callable[..., None], n_in: int, n_out: int) -> None:
-        self.function = function
-        self.python = not (_jit.ENABLED and _jit.is_compiled(function))
+        self.python = not (ENABLED and is_compiled(function))
+        self.plain = plain(function)
         if self.python:
-            self._keep: Any = _PROTOTYPE(self._through(function, n_in, n_out))
+            self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
             self.address: int = ctypes.cast(self._keep, ctypes.c_void_p).value or 0
         else:
-            self._keep = _jit.foreign(function, n_in, n_out)
+            self._keep = _compiled(function, n_in, n_out)
             self.address = self._keep.address
-        _jit.FOREIGN[self.address] = function
+        _ALL[self.address] = self
 
-    @staticmethod
-    def _through(function: Callable[..., None], n_in: int, n_out: int) -> Callable[..., None]:
-        inputs, outputs = ctypes.c_double * n_in, ctypes.c_double * n_out
 
-        def call(t: float, x_at: int, out_at: int) -> None:
-            out = np.frombuffer(cast(Any, outputs.from_address(out_at)))
-            try:
-                x = np.frombuffer(cast(Any, inputs.from_address(x_at))) if n_in else np.empty(0)
-                function(t, x, out)
-            except BaseException as error:
-                out[:] = np.nan
-                _pending.append(error)
+def _compiled(function: Any, n_in: int, n_out: int) -> Any:
+    """A numba function f(t, x, out) as a C function."""
+    pointer = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 
-        return call
+    def call(t, x, out):  # type: ignore[no-untyped-def]
+        function(t, carray(x, n_in), carray(out, n_out))
+
+    return numba.cfunc(types.void(types.float64, pointer, pointer))(call)
+
+
+def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Callable[..., None]:
+    """A Python function f(t, x, out) as what ctypes calls."""
+    inputs, outputs = ctypes.c_double * n_in, ctypes.c_double * n_out
+
+    def call(t: float, x_at: int, out_at: int) -> None:
+        out = np.frombuffer(cast(Any, outputs.from_address(out_at)))
+        try:
+            x = np.frombuffer(cast(Any, inputs.from_address(x_at))) if n_in else np.empty(0)
+            function(t, x, out)
+        except BaseException as error:
+            out[:] = np.nan
+            _pending.errors.append(error)
+
+    return call
+
+
+def _call_plain(where: Any, t: Any, x: Any, out: Any) -> None:
+    _ALL[int(where)].plain(t, x, out)
+
+
+@two_sided(_call_plain)
+@jit
+def call_user_function(where: Any, t: Any, x: Any, out: Any) -> None:
+    """Call a user's function at an address: f(t, x, out)."""
+    call_address(where, t, x.ctypes.data, out.ctypes.data)
 
 
 def raise_pending() -> None:
-    """Raise the first exception that a user's function has left since the last call."""
-    if _pending:
-        first = _pending[0]
-        _pending.clear()
+    """Raise the first exception that a user's function has left in this thread since the last call."""
+    if _pending.errors:
+        first = _pending.errors[0]
+        _pending.errors.clear()
         raise first

@@ -10,8 +10,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.jit import like
-from rbdae.compiler.user_functions import Foreign
+from rbdae.compiler.user_functions import like
+from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement
 from rbdae.kernels import records as kb
 
@@ -31,7 +31,7 @@ class Packed:
 
     elements: Any
     entries: Any
-    functions: tuple[Foreign, ...]
+    functions: tuple[UserFunction, ...]
     state_labels: tuple[str, ...] = ()
     state_start: Vec = field(default_factory=lambda: np.zeros(0))
 
@@ -46,7 +46,7 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
     frames, `start` their initial (x, d1, d2, d3) with x the reference point."""
     rows = np.zeros(len(elements), dtype=kb.ELEMENT)
     entries: list[Any] = []
-    functions: list[Foreign] = []
+    functions: list[UserFunction] = []
     states: dict[str, float] = {}
     for row, (name, element, pair) in zip(rows, elements, strict=True):
         row["body"] = pair
@@ -71,7 +71,7 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
     )
 
 
-def _pack_functions(row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[Foreign]:
+def _pack_functions(row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[UserFunction]:
     """An element by functions of n_in numbers, with n_out results."""
     made = [_foreign(function, n_in, n_out), _foreign(jacobian, n_in, n_in * n_out)]
     row["force"], row["jacobian"] = (f.address for f in made)
@@ -97,7 +97,7 @@ def _add_states(states: dict[str, float], force: str, element: StateElement) -> 
         states[label] = float(value)
 
 
-def _pack_law(row: Any, law: TimeFunction, n: int) -> list[Foreign]:
+def _pack_law(row: Any, law: TimeFunction, n: int) -> list[UserFunction]:
     row["constant"][:n] = law.constant
     if law.function is None:
         return []
@@ -157,26 +157,26 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
 
 # compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
 @lru_cache(maxsize=64)
-def _foreign(function: Any, n_in: int, n_out: int) -> Foreign:
-    return Foreign(function, n_in, n_out)
+def _foreign(function: Any, n_in: int, n_out: int) -> UserFunction:
+    return UserFunction(function, n_in, n_out)
 
 
 @lru_cache(maxsize=64)
-def _of_time(function: Any, n: int) -> Foreign:
+def _of_time(function: Any, n: int) -> UserFunction:
     """A user's function of time as f(t, x, out)."""
     if n == 1:
 
         def one(t: float, x: Vec, out: Vec) -> None:
             out[0] = function(t)
 
-        return Foreign(like(function, one), 0, n)
+        return UserFunction(like(function, one), 0, n)
 
     def vector(t: float, x: Vec, out: Vec) -> None:
         value = function(t)
         for k in range(n):
             out[k] = value[k]
 
-    return Foreign(like(function, vector), 0, n)
+    return UserFunction(like(function, vector), 0, n)
 
 
 def displacements(elements: Any, entries: Any, k: int, Z: Mat) -> Mat:

@@ -12,7 +12,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.compiler.jit import like
+from rbdae.compiler.user_functions import like
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, UserElement
 

@@ -15,7 +15,8 @@ With momenta ([BS09] (38), (39); quaternion or directors):
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, entry, jit
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent

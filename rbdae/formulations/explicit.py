@@ -10,7 +10,8 @@ With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-p
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, entry, jit, stage
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass, forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_tangent

@@ -11,7 +11,8 @@ solution wdot satisfies the same equations because G T = 0: the same numbers in 
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, entry, jit
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_positions

@@ -14,7 +14,8 @@ would make that block singular.
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, entry
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry
 from rbdae.formulations.absolute import fill_jacobian, fill_residual
 from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.ahead import expect
+from rbdae.compiler.jit import expect
 from rbdae.formulations import FORMULATIONS, GAUGED, SPELLINGS, Formulation
 from rbdae.initial.assembly import LARGEST, Assembly, Hold, assemble_dense, natural_coordinates
 from rbdae.initial.assembly import report as what_moved

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.dynamics import dynamics_tangent
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.internal_constraints import internal_columns

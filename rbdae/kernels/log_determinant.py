@@ -6,7 +6,8 @@ from math import log
 
 import numpy as np
 
-from rbdae.compiler.jit import address, entry
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time

@@ -2,8 +2,8 @@
 
 A kernel gets the block as its first argument `m`, an integer address, and opens the parts that it needs with the
 accessors below (a load or two each). One integer costs nothing to pass from Python or from a C solver's
-``user_data``; a tuple of arrays would cost a microsecond a call. With the JIT off `m` is a `Parts` object, whose
-arrays may be complex (complex-step derivatives).
+``user_data``; a tuple of arrays would cost a microsecond a call. For plain kernels `m` is a `PlainMemory`, whose
+numbers may be of any kind (complex-step derivatives).
 
 ======================= =======================================================================================
 accessor                what
@@ -37,13 +37,12 @@ accessor                what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rbdae.compiler import jit as _jit
-from rbdae.compiler.jit import as_pointer, carray, jit
+from rbdae.compiler.access import accessor, as_pointer, carray
+from rbdae.compiler.jit import jit, two_sided
 from rbdae.kernels.records import (
     BODY,
     BRANCH,
@@ -61,282 +60,218 @@ from rbdae.kernels.records import (
 )
 
 
-@dataclass
-class Parts:
-    """The arrays of a block with the JIT off; `scalar` is float or complex."""
+class PlainMemory:
+    """The arrays of a block for plain kernels: what the accessors return, under their names.
 
-    head: Any
-    bodies: Any
-    states: Any
-    primitives: Any
-    rows: Any
-    bushings: Any
-    factor: Any
-    smallest: Any
-    row_start: Any
-    column: Any
-    pairs: Any
-    vectors: Any
-    wide: Any
-    starts: Any
-    blocks: Any
-    tree: Any
-    drives: Any
-    elements: Any
-    entries: Any
-    fold: Any
-    gauge: Any
-    elimination: Any
-    pivots: Any
-    branches: Any
-    tangent: Any
-    sink: Any = None
+    The arrays are those of the machine code where their numbers are floats; they may be of any other kind.
+    """
+
+    def __init__(self, head: Any) -> None:
+        self.head = head.view(np.recarray)[0]
+        self.sink: Any = None
+
+    def own(self, name: str, array: Any) -> None:
+        """Another array; structured ones have their fields as attributes."""
+        view = array.view(np.recarray) if array.dtype.names else array
+        setattr(self, name, view[0] if name in _SINGLE else view)
 
 
-if _jit.ENABLED:
+# records of which a block has one
+_SINGLE = ("fold", "tangent")
 
-    @jit
-    def head(m):
-        return carray(as_pointer(m), 1, HEAD)[0]
 
-    @jit
-    def bodies(m):
-        h = head(m)
-        return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
+def _aim_sink(m: Any, out: Any) -> None:
+    m.head.row_stride = out.strides[0] // out.itemsize
+    m.head.column_stride = out.strides[1] // out.itemsize
+    span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
+    m.sink = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
 
-    @jit
-    def states(m):
-        h = head(m)
-        return carray(as_pointer(h.states), h.n_bodies + 1, STATE)
 
-    @jit
-    def primitives(m):
-        h = head(m)
-        return carray(as_pointer(h.primitives), h.n_primitives, PRIMITIVE)
+def _aim_sink_at_wide(m: Any) -> None:
+    m.head.row_stride = m.wide.shape[1]
+    m.head.column_stride = 1
+    m.sink = m.wide.reshape(-1)
 
-    @jit
-    def rows(m):
-        h = head(m)
-        return carray(as_pointer(h.rows), h.n_primitives, ROW)
 
-    @jit
-    def bushings(m):
-        h = head(m)
-        return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
+@accessor
+def head(m):
+    return carray(as_pointer(m), 1, HEAD)[0]
 
-    @jit
-    def drives(m):
-        h = head(m)
-        return carray(as_pointer(h.drives), h.n_drives, DRIVE)
 
-    @jit
-    def elements(m):
-        h = head(m)
-        return carray(as_pointer(h.elements), h.n_elements, ELEMENT)
+@accessor
+def bodies(m):
+    h = head(m)
+    return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
 
-    @jit
-    def entries(m):
-        h = head(m)
-        return carray(as_pointer(h.entries), h.n_entries, ENTRY)
 
-    @jit
-    def fold(m):
-        h = head(m)
-        return carray(as_pointer(h.fold), 1, FOLD)[0]
+@accessor
+def states(m):
+    h = head(m)
+    return carray(as_pointer(h.states), h.n_bodies + 1, STATE)
 
-    @jit
-    def tangent(m):
-        h = head(m)
-        return carray(as_pointer(h.tangent), 1, TANGENT)[0]
 
-    @jit
-    def factor(m):
-        h = head(m)
-        return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
+@accessor
+def primitives(m):
+    h = head(m)
+    return carray(as_pointer(h.primitives), h.n_primitives, PRIMITIVE)
 
-    @jit
-    def smallest(m):
-        h = head(m)
-        return carray(as_pointer(h.smallest), h.n_rows, np.float64)
 
-    @jit
-    def row_start(m):
-        h = head(m)
-        return carray(as_pointer(h.row_start), h.n_rows + 1, np.int64)
+@accessor
+def rows(m):
+    h = head(m)
+    return carray(as_pointer(h.rows), h.n_primitives, ROW)
 
-    @jit
-    def column(m):
-        h = head(m)
-        return carray(as_pointer(h.column), h.n_factor + h.n_rows, np.int64)
 
-    @jit
-    def pairs(m):
-        h = head(m)
-        return carray(as_pointer(h.pairs), h.n_pairs, PAIR)
+@accessor
+def bushings(m):
+    h = head(m)
+    return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
 
-    @jit
-    def vectors(m):
-        h = head(m)
-        return carray(as_pointer(h.vectors), (7, h.n_vector), np.float64)
 
-    @jit
-    def wide(m):
-        h = head(m)
-        return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_wide), np.float64)
+@accessor
+def drives(m):
+    h = head(m)
+    return carray(as_pointer(h.drives), h.n_drives, DRIVE)
 
-    @jit
-    def starts(m):
-        h = head(m)
-        return carray(as_pointer(h.starts), h.n_starts, np.int64)
 
-    @jit
-    def blocks(m):
-        h = head(m)
-        return carray(as_pointer(h.blocks), (h.n_blocks, 4), np.int64)
+@accessor
+def elements(m):
+    h = head(m)
+    return carray(as_pointer(h.elements), h.n_elements, ELEMENT)
 
-    @jit
-    def tree(m):
-        h = head(m)
-        return carray(as_pointer(h.tree), (6, h.n_tree, h.n_q + h.n_v), np.float64)
 
-    @jit
-    def gauge(m):
-        h = head(m)
-        return carray(as_pointer(h.gauge), (h.n_nu, h.n_v), np.float64)
+@accessor
+def entries(m):
+    h = head(m)
+    return carray(as_pointer(h.entries), h.n_entries, ENTRY)
 
-    @jit
-    def elimination(m):
-        h = head(m)
-        return carray(as_pointer(h.elimination), (h.n_v, h.n_v), np.float64)
 
-    @jit
-    def pivots(m):
-        h = head(m)
-        return carray(as_pointer(h.pivots), h.n_v, np.int64)
+@accessor
+def fold(m):
+    h = head(m)
+    return carray(as_pointer(h.fold), 1, FOLD)[0]
 
-    @jit
-    def branches(m):
-        h = head(m)
-        return carray(as_pointer(h.branches), h.n_bodies, BRANCH)
 
-    @jit
-    def local(m):
-        h = head(m)
-        return carray(as_pointer(h.elimination), (6 * h.n_bodies, 6), np.float64)
+@accessor
+def tangent(m):
+    h = head(m)
+    return carray(as_pointer(h.tangent), 1, TANGENT)[0]
 
-    @jit
-    def sink(m):
-        h = head(m)
-        return carray(as_pointer(h.sink), h.n_sink, np.float64)
 
-    @jit
-    def aim_sink(m, out):
-        """The memory that the strided matrix `out` spans becomes the sink."""
-        h = head(m)
-        h.row_stride = out.strides[0] // 8
-        h.column_stride = out.strides[1] // 8
-        h.sink = out.ctypes.data
-        h.n_sink = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
+@accessor
+def factor(m):
+    h = head(m)
+    return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
 
-    @jit
-    def aim_sink_at_wide(m):
-        """The scratch matrix becomes the sink."""
-        h = head(m)
-        h.row_stride = h.n_wide
-        h.column_stride = 1
-        h.sink = h.wide
-        h.n_sink = (h.n_v + h.n_la) * h.n_wide
 
-else:
+@accessor
+def smallest(m):
+    h = head(m)
+    return carray(as_pointer(h.smallest), h.n_rows, np.float64)
 
-    def head(m: Any) -> Any:
-        return m.head
 
-    def bodies(m: Any) -> Any:
-        return m.bodies
+@accessor
+def row_start(m):
+    h = head(m)
+    return carray(as_pointer(h.row_start), h.n_rows + 1, np.int64)
 
-    def states(m: Any) -> Any:
-        return m.states
 
-    def primitives(m: Any) -> Any:
-        return m.primitives
+@accessor
+def column(m):
+    h = head(m)
+    return carray(as_pointer(h.column), h.n_factor + h.n_rows, np.int64)
 
-    def rows(m: Any) -> Any:
-        return m.rows
 
-    def bushings(m: Any) -> Any:
-        return m.bushings
+@accessor
+def pairs(m):
+    h = head(m)
+    return carray(as_pointer(h.pairs), h.n_pairs, PAIR)
 
-    def drives(m: Any) -> Any:
-        return m.drives
 
-    def elements(m: Any) -> Any:
-        return m.elements
+@accessor
+def vectors(m):
+    h = head(m)
+    return carray(as_pointer(h.vectors), (7, h.n_vector), np.float64)
 
-    def entries(m: Any) -> Any:
-        return m.entries
 
-    def fold(m: Any) -> Any:
-        return m.fold[0]
+@accessor
+def wide(m):
+    h = head(m)
+    return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_wide), np.float64)
 
-    def tangent(m: Any) -> Any:
-        return m.tangent[0]
 
-    def factor(m: Any) -> Any:
-        return m.factor
+@accessor
+def starts(m):
+    h = head(m)
+    return carray(as_pointer(h.starts), h.n_starts, np.int64)
 
-    def smallest(m: Any) -> Any:
-        return m.smallest
 
-    def row_start(m: Any) -> Any:
-        return m.row_start
+@accessor
+def blocks(m):
+    h = head(m)
+    return carray(as_pointer(h.blocks), (h.n_blocks, 4), np.int64)
 
-    def column(m: Any) -> Any:
-        return m.column
 
-    def pairs(m: Any) -> Any:
-        return m.pairs
+@accessor
+def tree(m):
+    h = head(m)
+    return carray(as_pointer(h.tree), (6, h.n_tree, h.n_q + h.n_v), np.float64)
 
-    def vectors(m: Any) -> Any:
-        return m.vectors
 
-    def wide(m: Any) -> Any:
-        return m.wide
+@accessor
+def gauge(m):
+    h = head(m)
+    return carray(as_pointer(h.gauge), (h.n_nu, h.n_v), np.float64)
 
-    def starts(m: Any) -> Any:
-        return m.starts
 
-    def blocks(m: Any) -> Any:
-        return m.blocks
+@accessor
+def elimination(m):
+    h = head(m)
+    return carray(as_pointer(h.elimination), (h.n_v, h.n_v), np.float64)
 
-    def tree(m: Any) -> Any:
-        return m.tree
 
-    def gauge(m: Any) -> Any:
-        return m.gauge
+@accessor
+def pivots(m):
+    h = head(m)
+    return carray(as_pointer(h.pivots), h.n_v, np.int64)
 
-    def elimination(m: Any) -> Any:
-        return m.elimination
 
-    def pivots(m: Any) -> Any:
-        return m.pivots
+@accessor
+def branches(m):
+    h = head(m)
+    return carray(as_pointer(h.branches), h.n_bodies, BRANCH)
 
-    def branches(m: Any) -> Any:
-        return m.branches
 
-    def local(m: Any) -> Any:
-        return m.elimination
+@two_sided(lambda m: m.elimination)
+@jit
+def local(m):
+    h = head(m)
+    return carray(as_pointer(h.elimination), (6 * h.n_bodies, 6), np.float64)
 
-    def sink(m: Any) -> Any:
-        return m.sink
 
-    def aim_sink(m: Any, out: Any) -> None:
-        m.head.row_stride = out.strides[0] // out.itemsize
-        m.head.column_stride = out.strides[1] // out.itemsize
-        span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
-        m.sink = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
+@accessor
+def sink(m):
+    h = head(m)
+    return carray(as_pointer(h.sink), h.n_sink, np.float64)
 
-    def aim_sink_at_wide(m: Any) -> None:
-        m.head.row_stride = m.wide.shape[1]
-        m.head.column_stride = 1
-        m.sink = m.wide.reshape(-1)
+
+@two_sided(_aim_sink)
+@jit
+def aim_sink(m, out):
+    """The memory that the strided matrix `out` spans becomes the sink."""
+    h = head(m)
+    h.row_stride = out.strides[0] // 8
+    h.column_stride = out.strides[1] // 8
+    h.sink = out.ctypes.data
+    h.n_sink = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
+
+
+@two_sided(_aim_sink_at_wide)
+@jit
+def aim_sink_at_wide(m):
+    """The scratch matrix becomes the sink."""
+    h = head(m)
+    h.row_stride = h.n_wide
+    h.column_stride = 1
+    h.sink = h.wide
+    h.n_sink = (h.n_v + h.n_la) * h.n_wide

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, entry, jit, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place

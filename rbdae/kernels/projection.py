@@ -15,11 +15,10 @@ the state by delta/sigma. They are taken up again beyond.
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
-from rbdae.compiler.jit import ENABLED, address, entry, jit, stage, vector_at
+from rbdae.compiler.access import address, sqrt, vector_at
+from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
@@ -32,9 +31,6 @@ from rbdae.kernels.memory import bodies, factor, head, primitives, states, vecto
 from rbdae.kernels.outputs import locate, n_chart, violations
 from rbdae.kernels.records import ANGULAR
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, euler_map, rate
-
-if not ENABLED:
-    from numpy import sqrt  # type: ignore[assignment]
 
 # of a Newton step that does not reduce the violation
 HALVINGS = 10

@@ -7,7 +7,8 @@ over few columns costs more in its beginning and end than in the sums.
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit, stage
 
 
 @stage("iif")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae.compiler.jit import address, jit, matrix_at, stage
+from rbdae.compiler.access import address, matrix_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import aim_sink, aim_sink_at_wide, blocks, head, sink, starts
 from rbdae.kernels.records import COLUMNS, RECORD, STRIDED
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.body import Body
-from rbdae.compiler.user_functions import Foreign
+from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
 from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.joints.base import Rheonomic
@@ -49,7 +49,7 @@ class Model:
     primitives: Any
     bushings: Any
     drives: Any
-    foreign: tuple[Foreign, ...]
+    foreign: tuple[UserFunction, ...]
     rheonomic: dict[int, Rheonomic]
     forces: Packed
     joints: tuple[PackedJoint, ...]
@@ -139,7 +139,7 @@ def compile_system(system: System) -> Model:
     rows: list[Any] = []
     joints: list[PackedJoint] = []
     drives: list[Any] = []
-    foreign: list[Foreign] = []
+    foreign: list[UserFunction] = []
     rheonomic: dict[int, Rheonomic] = {}
     for joint in system.joints:
         a, b = (number[id(body)] for body in joint.bodies)

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.jit import ENABLED, Entry, Features
+from rbdae.compiler.declared import Features
+from rbdae.compiler.jit import Entry
+from rbdae.compiler.options import ENABLED
+from rbdae.compiler.plain import plain
 from rbdae.compiler.user_functions import raise_pending
 from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.kernels.memory import Parts
+from rbdae.kernels.memory import PlainMemory
 from rbdae.multibody.graph import eliminate
 from rbdae.multibody.model import Model
 from rbdae.multibody.tree_velocities import Branch
@@ -96,11 +99,6 @@ def _in_lines(n_rows: int, n_columns: int, scalar: Any) -> Mat:
     return out
 
 
-def _viewed(array: Any) -> Any:
-    """Structured arrays with fields as attributes, as the kernels read them."""
-    return array.view(np.recarray) if array.dtype.names else array
-
-
 def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
     """The kernel, and then what the user's Python functions have raised in it."""
 
@@ -123,7 +121,7 @@ def _drop(primitives: Any, internal: int, rows: tuple[int, ...]) -> None:
 class Workspace:
     """Owns the arrays behind a block's address; the address is good as long as the workspace lives.
 
-    `scalar` is complex only with the JIT off, for complex-step derivatives.
+    With a `scalar` other than float64 it is for plain kernels alone, for example complex for complex-step derivatives.
     """
 
     def __init__(self, model: Model, settings: Settings, scalar: Any = np.float64) -> None:
@@ -131,7 +129,6 @@ class Workspace:
         self.settings = settings
         self._scalar = scalar
         self._arrays: dict[str, Any] = {}
-        self._parts: Parts | None = None
         self._has_wide = False
         self.dropped = settings.dropped
         n = model.n
@@ -142,6 +139,7 @@ class Workspace:
         rank[n] = n
         self.rank = rank
         self.head = np.zeros(1, dtype=kb.HEAD)
+        self.plain_memory = PlainMemory(self.head)
         head = self.head
         head["n_bodies"] = n
         head["n_primitives"] = len(model.primitives)
@@ -182,8 +180,7 @@ class Workspace:
     def _own(self, name: str, array: Any) -> None:
         self._arrays[name] = array
         self.head[name] = array.ctypes.data
-        if self._parts is not None:
-            setattr(self._parts, name, _viewed(array))
+        self.plain_memory.own(name, array)
 
     def _lay_out_bodies(self, rank: Any) -> None:
         model, settings, n = self.model, self.settings, self.model.n
@@ -328,13 +325,8 @@ class Workspace:
 
     @property
     def m(self) -> Any:
-        """What kernels take as `m`: the address, or with the JIT off the arrays themselves."""
-        if ENABLED:
-            return int(self.head.ctypes.data)
-        if self._parts is None:
-            arrays = {name: _viewed(array) for name, array in self._arrays.items()}
-            self._parts = Parts(head=self.head.view(np.recarray)[0], **arrays)
-        return self._parts
+        """What compiled kernels take as `m`: the address of the head, or with the JIT off the arrays themselves."""
+        return int(self.head.ctypes.data) if ENABLED else self.plain_memory
 
     @property
     def features(self) -> Features:
@@ -346,6 +338,13 @@ class Workspace:
         bound = partial(kernel.compiled(self.features), self.m)
         foreign = (*self.model.foreign, *self.model.forces.functions)
         return _raising(bound) if any(function.python for function in foreign) else bound
+
+    def plain(self, kernel: Entry) -> Callable[..., None]:
+        """The kernel as plain Python, which takes numbers of any kind, bound to the block.
+
+        With complex or other numbers it needs a workspace with this `scalar`.
+        """
+        return partial(plain(kernel, self.features), self.plain_memory)
 
     def sizes(self) -> dict[str, int]:
         """n_q, n_v, n_la, n_internal, n_rows, n_nu."""

@@ -8,19 +8,15 @@ Directors are stacked by columns, d = (d1, d2, d3), R = [d1 d2 d3]. Sources: [NS
 
 from __future__ import annotations
 
-from math import cos, sin
-
 import numpy as np
 
-from rbdae.compiler.jit import ENABLED, address, jit, matrix_at, stage, vector_at
+from rbdae.compiler.access import address, cos, matrix_at, sin, vector_at
+from rbdae.compiler.jit import jit, stage
 
 QUATERNION = 0
 DIRECTORS = 1
 EULER_313 = 2
 FEATURES = ("quaternion", "directors", "euler-313")
-
-if not ENABLED:  # complex-step derivatives go through these
-    from numpy import cos, sin  # type: ignore[assignment]
 
 
 @jit

@@ -12,7 +12,7 @@ from rbdae.study.executor import progress_bar
 
 def compile_kernels(*, progress: bool = False) -> None:
     """Compile every kernel that is not in the cache on disk, on all cores; worth it before a study by processes."""
-    missing = list(dict.fromkeys(name for entry in entries() for name in entry.missing(None)))
+    missing = list(dict.fromkeys(kernel for entry in entries() for kernel in entry.missing(None)))
     with progress_bar(len(missing), "kernels" if progress else "") as advance:
         wait_for(missing, advance)
     for entry in entries():

@@ -6,32 +6,33 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import rbdae
 from rbdae.compiler import ahead as _ahead
-from rbdae.compiler import jit as _jit
+from rbdae.compiler import cache, options
 
-pytestmark = pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled without the JIT")
+pytestmark = pytest.mark.skipif(not options.ENABLED, reason="nothing is compiled without the JIT")
 
 CODE = """
 import json, sys
 import rbdae
 from rbdae.compiler import ahead as _ahead
 from rbdae.compiler import jit as _jit
-crews = []
-class Crew(_ahead._Crew):
-    def __init__(self, names, size):
-        super().__init__(names, size)
-        crews.append(size)
-_ahead._Crew = Crew
+sizes = []
+class Workers(_ahead._Workers):
+    def __init__(self, kernels, size):
+        super().__init__(kernels, size)
+        sizes.append(size)
+_ahead._Workers = Workers
 problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
 rates = problem.rhs(0.0, problem.y0)
-stages = [s for s in _jit._STAGES.values() if s.compiled is not None]
+stages = [s for s in _jit._KERNELS.values() if isinstance(s, _jit.Stage) and s.compiled is not None]
 hits = sum(s.compiled.cache_hits for s in stages)
-print(json.dumps([rates.tolist(), crews, len(stages), hits]))
+print(json.dumps([rates.tolist(), sizes, len(stages), hits]))
 """
 
 
@@ -50,54 +51,62 @@ def _cold_start(folder, processes):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_cold_start_gives_the_same_numbers(tmp_path, processes):
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
-    rates, crews, stages, hits = _cold_start(tmp_path, processes)
+    rates, sizes, stages, hits = _cold_start(tmp_path, processes)
     assert np.array_equal(rates, problem.rhs(0.0, problem.y0))
     assert stages > 12
     if processes == 1:
-        assert crews == [] and hits == 0
+        assert sizes == [] and hits == 0
     else:
-        assert crews == [2] and hits == stages
+        assert sizes == [2] and hits == stages
         assert _cold_start(tmp_path, 1)[1:] == [[], stages, stages]
 
 
-NAMES = [f"rbdae.kernels.bodies:nothing_{k}" for k in range(20)]
+@dataclass(frozen=True)
+class Nothing:
+    """A kernel that is not there."""
+
+    name: str
+    is_cached: bool = False
+
+
+KERNELS = [Nothing(f"rbdae.kernels.bodies:nothing_{k}") for k in range(20)]
 
 
 @pytest.fixture
-def afresh(monkeypatch, tmp_path):
-    """No crew, an empty cache, two processes allowed."""
-    monkeypatch.setattr(_ahead, "_crew", None)
+def new(monkeypatch, tmp_path):
+    """No workers, an empty cache, two processes allowed."""
+    monkeypatch.setattr(_ahead, "_workers", None)
     monkeypatch.setattr(_ahead, "_given_up", set())
-    monkeypatch.setattr(_jit, "_DIRECTORY", str(tmp_path))
+    monkeypatch.setattr(cache, "directory", lambda: tmp_path)
     monkeypatch.setenv(_ahead.LIMIT, "2")
 
 
 @pytest.mark.parametrize("executable", ["python-that-is-not-there", "python-that-fails"])
-def test_children_that_fail_are_given_up(afresh, monkeypatch, tmp_path, executable):
+def test_children_that_fail_are_given_up(new, monkeypatch, tmp_path, executable):
     script = tmp_path / "python-that-fails"
     script.write_text("#!/bin/sh\nexit 1\n")
     script.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / executable))
-    _ahead.wait_for(NAMES)
-    assert _ahead._crew is None
-    monkeypatch.setattr(_ahead, "_Crew", None)  # whoever makes another one fails
+    _ahead.wait_for(KERNELS)
+    assert _ahead._workers is None
+    monkeypatch.setattr(_ahead, "_Workers", None)  # whoever makes another one fails
     if executable == "python-that-fails":
-        _ahead.wait_for(NAMES)
+        _ahead.wait_for(KERNELS)
 
 
-def test_children_pass_over_what_they_cannot_compile(afresh):
-    _ahead.wait_for(NAMES)
-    assert _ahead._crew is None and _ahead._given_up == set(NAMES)
+def test_children_pass_over_what_they_cannot_compile(new):
+    _ahead.wait_for(KERNELS)
+    assert _ahead._workers is None and _ahead._given_up == {kernel.name for kernel in KERNELS}
 
 
-def test_an_impatient_user_is_not_kept_waiting(afresh, monkeypatch):
+def test_an_impatient_user_is_not_kept_waiting(new, monkeypatch):
     monkeypatch.setattr(_ahead, "_CHILD", "import time; time.sleep(100.0)  # {path}")
     monkeypatch.setattr(_ahead, "_PATIENCE", 0.1)
-    _ahead.wait_for(NAMES)
-    assert _ahead._crew is None
+    _ahead.wait_for(KERNELS)
+    assert _ahead._workers is None
 
 
-def test_when_there_are_no_children(afresh, monkeypatch, tmp_path):
+def test_when_there_are_no_children(new, monkeypatch, tmp_path):
     assert _ahead._processes() == 2
     monkeypatch.setenv(_ahead.LIMIT, "")
     assert 1 <= _ahead._processes() <= 4
@@ -113,6 +122,6 @@ def test_when_there_are_no_children(afresh, monkeypatch, tmp_path):
         patch.setattr(_ahead.multiprocessing, "parent_process", lambda: object())
         assert _ahead._processes() == 0
     with monkeypatch.context() as patch:
-        patch.setattr(_jit, "_DIRECTORY", str(tmp_path / "python-that-fails" / "x"))
+        patch.setattr(cache, "directory", lambda: tmp_path / "python-that-fails" / "x")
         (tmp_path / "python-that-fails").write_text("a file where a folder should be")
         assert _ahead._processes() == 0

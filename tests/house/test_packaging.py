@@ -54,9 +54,9 @@ def test_an_adapter_does_not_import_its_package():
     assert not loaded.intersection(SOLVER_PACKAGES[:-1])  # scipy is always there
 
 
-def test_only_one_file_names_numba():
+def test_only_the_compiler_names_numba():
     for path in (ROOT / "rbdae").rglob("*.py"):
-        if path != ROOT / "rbdae" / "compiler" / "jit.py":
+        if path.parent != ROOT / "rbdae" / "compiler":
             text = path.read_text(encoding="utf-8")
             assert not re.search(r"^\s*(import|from) (numba|llvmlite)", text, re.MULTILINE), path
 

@@ -1,4 +1,5 @@
-"""Stages are compiled only where a problem needs them: a first use costs no more than it runs."""
+"""Stages are compiled only if a problem needs them, a call of one that is needed and missing is an error, and no change
+of a source leaves stale machine code."""
 
 from __future__ import annotations
 
@@ -6,12 +7,18 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from inside import JIT
 
-pytestmark = pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import add_member, entry, family, jit, stage
+from rbdae.compiler.plain import plain
+
+compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
 
 CODE = """
 import json, sys
@@ -23,13 +30,13 @@ problem.sparse_jacobian(0.0, problem.y0, problem.yd0, 1.0)
 if problem.kind == "ode":
     problem.rhs_jacobian(0.0, problem.y0)
 problem.project(0.0, problem.y0)
-stages = [(s.symbol, sorted(s.when), s.compiled is not None) for s in _jit._STAGES.values()]
+stages = [(s.name, sorted(s.when), s.compiled is not None) for s in _jit._KERNELS.values() if isinstance(s, _jit.Stage)]
 print(json.dumps([sorted(problem._workspace.features), stages]))
 """
 
 
 def _stages(model: str, formulation: str, rotation: str, velocity: str) -> tuple[set[str], list[Any]]:
-    """The features of a problem, and (symbol, when, compiled) of all stages, in a process that has made only it."""
+    """The features of a problem, and (name, when, compiled) of all stages, in a process that has made only it."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     code = CODE.format(model=model, formulation=formulation, rotation=rotation, velocity=velocity)
     run = subprocess.run(
@@ -44,6 +51,7 @@ def _stages(model: str, formulation: str, rotation: str, velocity: str) -> tuple
 ALWAYS = {"quaternion", "angular"}
 
 
+@compiled_only
 @pytest.mark.parametrize(
     "model, formulation, rotation, velocity",
     [
@@ -57,13 +65,183 @@ def test_a_problem_compiles_what_it_needs(model, formulation, rotation, velocity
     features, stages = _stages(model, formulation, rotation, velocity)
     may = features | ALWAYS
     assert len(stages) > 80
-    for symbol, when, compiled in stages:
-        assert not (compiled and not set(when) <= may), f"{symbol} is for {when}, and this problem has {features}"
-    done = {symbol for symbol, _, compiled in stages if compiled}
-    wanted = {symbol for symbol, when, _ in stages if rotation in when and set(when) <= features}
+    for name, when, compiled in stages:
+        assert not (compiled and not set(when) <= may), f"{name} is for {when}, and this problem has {features}"
+    done = {name for name, _, compiled in stages if compiled}
+    wanted = {name for name, when, _ in stages if rotation in when and set(when) <= features}
     assert wanted & done
     kinds = {kind for _, when, compiled in stages if compiled for kind in when}
     if rotation == "quaternion":
         assert not kinds & {"directors", "euler-313", "director-rate", "quaternion-rate", "momenta", "tree"}
     assert ("corrected" in kinds) == (formulation == "ggl")
     assert not kinds & {"baumgarte", "rheonomic", "redundant"}
+
+
+# ---------------------------------------------------------------- stages that are not there
+
+
+@stage("i", "roses")
+def _with_roses(x_at):
+    x = vector_at(x_at)
+    x[0] += 1.0
+
+
+@stage("i", "tulips", optional=True)
+def _with_tulips(x_at):
+    x = vector_at(x_at)
+    x[0] += 10.0
+
+
+@family("i")
+def _in_a_vase(number, x_at):
+    """Adds a hundred times the number."""
+
+
+def _vase_of_roses(x_at):
+    vector_at(x_at)[0] += 100.0
+
+
+add_member(_in_a_vase, 1, _vase_of_roses, "roses")
+
+
+@jit
+def _both(x):
+    _with_roses(address(x))
+    _with_tulips(address(x))
+
+
+@entry("o")
+def _flowers(x):
+    _both(x)
+
+
+@entry("io")
+def _arrange(number, x):
+    _in_a_vase(number, address(x))
+
+
+def _kernels(kernel, features):
+    return kernel.compiled(features), plain(kernel, features)
+
+
+def test_a_stage_that_is_needed_and_missing_is_an_error():
+    """What is optional may be missing. (What is compiled once stays, so the order of the problems counts.)"""
+    for kernel in _kernels(_flowers, frozenset({"tulips"})):
+        with pytest.raises(RuntimeError, match=r"test_stages:_with_roses was called for a problem without roses"):
+            kernel(np.zeros(1))
+    x = np.zeros(1)
+    plain(_flowers, frozenset({"roses"}))(x)
+    assert x == [1.0]
+    for features in (frozenset({"roses", "tulips"}), None):
+        for kernel in _kernels(_flowers, features):
+            x = np.zeros(1)
+            assert kernel(x) is None
+            assert x == [11.0]
+
+
+def test_members_of_a_family_are_found_by_number():
+    for kernel in _kernels(_arrange, frozenset({"tulips"})):
+        with pytest.raises(RuntimeError, match=r"test_stages:_in_a_vase was called with a number"):
+            kernel(1, np.zeros(1))
+    for kernel in _kernels(_arrange, frozenset({"roses"})):
+        with pytest.raises(RuntimeError, match=r"_in_a_vase was called with a number"):
+            kernel(7, np.zeros(1))
+        x = np.zeros(1)
+        kernel(1, x)
+        assert x == [100.0]
+
+
+def test_an_error_in_a_kernel_is_raised_once():
+    kernel = _arrange.compiled(frozenset())
+    with pytest.raises(RuntimeError):
+        kernel(9, np.zeros(1))
+    assert _flowers.compiled()(np.zeros(1)) is None
+
+
+def test_two_stages_cannot_have_one_symbol():
+    with pytest.raises(
+        TypeError, match=r"two stages would have the symbol .*_with_roses: .*test_stages.py:\d+ and .*:\d+"
+    ):
+        exec("def _with_roses(x_at): pass\nstage('i')(_with_roses)", globals() | {"_with_roses": None})
+
+
+# ---------------------------------------------------------------- sources that change
+
+GARDEN = {
+    "soil.py": "DEPTH = {depth}\n",
+    "roots.py": """
+from rbdae.compiler.jit import jit, stage
+from rbdae.compiler.access import vector_at
+
+@jit
+def root():
+    return {root}
+
+@stage("i")
+def leaf(x_at):
+    vector_at(x_at)[1] = {leaf}
+""",
+    "garden.py": """
+import numpy as np
+import roots
+from soil import DEPTH
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry
+
+@entry("o")
+def flower(x):
+    x[0] = roots.root() + DEPTH
+    roots.leaf(address(x))
+
+lacking = len(flower.missing(None))
+x = np.zeros(2)
+flower.compiled()(x)
+print([*x.tolist(), lacking])
+""",
+}
+
+
+@compiled_only
+def test_changed_sources_leave_no_stale_code(tmp_path):
+    """Also outside of rbdae: a constant in a third file, a kernel that is inlined, a stage."""
+    package = Path(__file__).parents[2]
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{package}", "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def grow(**values: Any) -> Any:
+        for name, text in GARDEN.items():
+            path = tmp_path / name
+            new = text.format(**values) if "{" in text else text
+            if not path.exists() or path.read_text() != new:
+                path.write_text(new)
+        run = subprocess.run(
+            [sys.executable, "-B", str(tmp_path / "garden.py")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr[-3000:]
+        return json.loads(run.stdout)
+
+    values = {"depth": 0.25, "root": 1.0, "leaf": 5.0}
+    assert grow(**values) == [1.25, 5.0, 2]
+    assert grow(**values) == [1.25, 5.0, 0]
+    for name, wanted in (("depth", [1.75, 5.0, 1]), ("root", [2.75, 5.0, 2]), ("leaf", [2.75, 6.0, 1])):
+        values[name] += {"depth": 0.5}.get(name, 1.0)
+        assert grow(**values) == wanted
+        assert grow(**values)[2] == 0
+
+
+def test_globals_that_cannot_be_compared_are_refused():
+    table = {"a": 1.0}
+
+    @jit
+    def look():
+        return table
+
+    if JIT:
+        from rbdae.compiler.fingerprint import fingerprint
+
+        with pytest.raises(TypeError, match="names table, a dict"):
+            fingerprint(look.py_func, "")

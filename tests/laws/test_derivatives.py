@@ -1,15 +1,12 @@
 """Every Jacobian against differences of what it is the Jacobian of: every pairing, every mechanism, on and off the
 constraint manifold.
 
-Compiled kernels are compared with central differences of order four; with ``NUMBA_DISABLE_JIT=1`` the same kernels
-take complex numbers and are compared with complex steps, which have no truncation and no cancellation.
+Compiled kernels are compared with central differences of order four, and a subset of them with complex steps through
+the same kernels as plain Python, which have no truncation and no cancellation; with ``NUMBA_DISABLE_JIT=1`` all are.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
@@ -18,10 +15,10 @@ import cases
 import numpy as np
 import pytest
 from cases import PAIR_IDS, PAIRS, Pairing, differences, worst
+from inside import JIT
 
 import rbdae
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.jit import ENABLED
 from rbdae.formulations import FORMULATIONS
 from rbdae.multibody.workspace import Workspace
 
@@ -33,22 +30,23 @@ ODE_IDS = [f"{s}-{p}" for s, p in ODE_PAIRS]
 
 
 class Derivatives:
-    """Differences of the residual and right-hand side of a problem, in the way that the mode allows."""
+    """Derivatives of the residual and right-hand side of a problem: by differences of what is compiled, or by complex
+    steps through plain kernels."""
 
-    def __init__(self, problem: rbdae.Problem) -> None:
+    def __init__(self, problem: rbdae.Problem, plain: bool = not JIT) -> None:
         self.problem = problem
         self.t = problem.t0
+        self.plain = plain
         form = problem._formulation
-        if not ENABLED:
+        if plain:
             workspace = Workspace(problem.model, problem._workspace.settings, scalar=complex)
-            self.workspace = workspace  # keeps the arrays alive
-            self.F = lambda t, y, yd, out: form.residual.python(workspace.m, t, y, yd, out)
-            self.f = lambda t, y, out: form.rhs.python(workspace.m, t, y, out)
+            self.F = workspace.plain(form.residual)
+            self.f = workspace.plain(form.rhs)
 
     def residual(self, y: Vec, yd: Vec, h: float) -> tuple[Mat, Mat]:
         """dF/dy and dF/dyd."""
         p = self.problem
-        if ENABLED:
+        if not self.plain:
             return (
                 differences(lambda z: p.residual(self.t, z, yd), y, h),
                 differences(lambda z: p.residual(self.t, y, z), yd),
@@ -60,7 +58,7 @@ class Derivatives:
 
     def rhs(self, y: Vec, h: float) -> Mat:
         p = self.problem
-        if ENABLED:
+        if not self.plain:
             return differences(lambda z: p.rhs(self.t, z), y, h)
         return _complex_step(lambda z, out: self.f(self.t, z, out), y, p.n)
 
@@ -84,8 +82,9 @@ def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[
         yield where, y, problem.yd0 + rng.standard_normal(problem.n)
 
 
-def _agree(problem: rbdae.Problem, found: Mat, wanted: Callable[[float], Mat], what: str) -> None:
-    tolerance = TOLERANCE if ENABLED else SHARP
+def _agree(numbers: Derivatives, found: Mat, wanted: Callable[[float], Mat], what: str) -> None:
+    problem = numbers.problem
+    tolerance = SHARP if numbers.plain else TOLERANCE
     # the finer steps are for states near a singular position, where the right-hand side bends sharply
     for h in (1e-3, 1e-4, 2e-5):
         reference = wanted(h)
@@ -102,10 +101,12 @@ def _agree(problem: rbdae.Problem, found: Mat, wanted: Callable[[float], Mat], w
     )
 
 
-def check_residual(system: str, pairing: Pairing, rng: np.random.Generator, **options: Any) -> None:
+def check_residual(
+    system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = not JIT, **options: Any
+) -> None:
     problem = cases.problem(system, pairing, **options)
     m, n = problem.n_equations, problem.n
-    numbers = Derivatives(problem)
+    numbers = Derivatives(problem, plain)
     for where, y, yd in _states(problem, rng):
         tangents = cache(partial(numbers.residual, y, yd))
         for c in (0.0, 37.5):
@@ -115,7 +116,7 @@ def check_residual(system: str, pairing: Pairing, rng: np.random.Generator, **op
                 Fy, Fyd = tangents(h)
                 return Fy + c * Fyd
 
-            _agree(problem, exact, wanted, f"dF/dy + {c} dF/dyd {where}")
+            _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd {where}")
             assert exact.shape == (m, n)
             wide = np.full((m, 2 * n), np.nan)
             outs = [
@@ -134,12 +135,12 @@ def check_residual(system: str, pairing: Pairing, rng: np.random.Generator, **op
             assert np.array_equal(sparse.toarray(), exact), f"{problem!r}: CSC data differ from the dense Jacobian"
 
 
-def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, **options: Any) -> None:
+def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = not JIT, **options: Any) -> None:
     problem = cases.problem(system, pairing, **options)
-    numbers = Derivatives(problem)
+    numbers = Derivatives(problem, plain)
     for where, y, _ in _states(problem, rng):
         exact = problem.rhs_jacobian(problem.t0, y)
-        _agree(problem, exact, partial(numbers.rhs, y), f"d(rhs)/dy {where}")
+        _agree(numbers, exact, partial(numbers.rhs, y), f"d(rhs)/dy {where}")
         for out in (
             np.full((problem.n, problem.n), np.nan, order="F"),
             np.full((problem.n, 2 * problem.n), np.nan)[:, 1::2],
@@ -185,7 +186,7 @@ def test_sparsity_is_a_pattern_that_holds_at_any_state(system, pairing, rng):
         assert pattern.nnz < 0.5 * problem.n * problem.n_equations  # bodies that share no joint share no entry
 
 
-# ---------------------------------------------------------------- without the JIT
+# ---------------------------------------------------------------- complex steps
 
 SUBSET = [
     ("skew-top", Pairing("index-1", "directors", "coordinate")),
@@ -205,19 +206,9 @@ SUBSET = [
 ]
 
 
-def check_subset() -> None:
-    """What the process without the JIT runs."""
-    assert not ENABLED
-    for system, pairing in SUBSET:
-        rng = np.random.default_rng(7)
-        check_residual(system, pairing, rng)
-        if cases.problem(system, pairing).kind == "ode":
-            check_rhs(system, pairing, rng)
-
-
-def test_complex_steps_without_the_jit():
+@pytest.mark.parametrize("system, pairing", SUBSET, ids=[f"{s}-{p}" for s, p in SUBSET])
+def test_complex_steps(system, pairing, rng):
     """The kernels as plain Python are what is compiled, and complex steps see what differences are too coarse for."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    code = "import test_derivatives; test_derivatives.check_subset()"
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
-    assert run.returncode == 0, run.stderr[-3000:]
+    check_residual(system, pairing, rng, plain=True)
+    if cases.problem(system, pairing).kind == "ode":
+        check_rhs(system, pairing, rng, plain=True)

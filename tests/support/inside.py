@@ -10,7 +10,7 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.jit import ENABLED as JIT
+from rbdae.compiler.options import ENABLED as JIT
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.multibody import constraint_matrix
 

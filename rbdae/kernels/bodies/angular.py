@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import matrix_at, stage, vector_at
+from rbdae.compiler.access import matrix_at, vector_at
+from rbdae.compiler.jit import stage
 from rbdae.kernels.memory import bodies, states, tangent
 from rbdae.rotations.charts import add_spin_columns, spin_transposed, spin_transposed_columns
 

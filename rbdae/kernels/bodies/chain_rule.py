@@ -5,7 +5,8 @@ With momenta the velocities depend on (q, p), so the chain rule adds columns of 
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, matrix_at, stage
+from rbdae.compiler.access import address, matrix_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states, tangent
 from rbdae.kernels.records import QUATERNION_RATE
 from rbdae.kernels.scatter import put_block

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, matrix_at, stage, vector_at
+from rbdae.compiler.access import address, matrix_at, vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import chain_directors
 from rbdae.kernels.memory import bodies, head, states, tangent, vectors
 from rbdae.kernels.scatter import put_block, put_identity

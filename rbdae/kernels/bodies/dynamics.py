@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states, tangent, vectors
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states, vectors
 
 

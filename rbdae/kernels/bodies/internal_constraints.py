@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent

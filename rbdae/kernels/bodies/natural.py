@@ -11,7 +11,8 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, stage
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, matrix_at, stage, vector_at
+from rbdae.compiler.access import address, matrix_at, vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states, tangent
 from rbdae.kernels.scatter import put_block
 from rbdae.rotations.charts import euler_differential, euler_differential_transposed, euler_hessian, euler_map

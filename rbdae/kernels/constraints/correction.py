@@ -10,7 +10,8 @@ mu is in the scratch vector 6.
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.constraints.gradients import put_gradient_columns, put_primitive_columns
@@ -179,7 +180,7 @@ def _put_angular_columns(m, column, scale):
             put_transposed(m, n, column + p.row, work, o.na, p.n, scale)
 
 
-@stage("i", "corrected bilinear")
+@stage("i", "corrected bilinear", optional=True)
 def _put_correction_stiffness(m):
     """d(G^T mu)/dq of the bilinear primitives."""
     h = head(m)

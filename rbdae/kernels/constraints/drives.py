@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from math import cos, sin
-
-from rbdae.compiler.jit import call_foreign, jit, stage
+from rbdae.compiler.access import cos, sin
+from rbdae.compiler.jit import jit, stage
+from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.memory import drives, head, primitives, vectors
 
 OFFSET = 0
@@ -35,7 +35,7 @@ def _clock(m):
     for i in range(h.n_drives):
         e = D[i]
         v = e.value
-        call_foreign(e.law, h.time, none, v)
+        call_user_function(e.law, h.time, none, v)
         p = C[e.primitive]
         if e.kind == ANGLE:
             c = cos(v[0])

@@ -43,7 +43,7 @@ def add_times(f, T, n, scale, out):
         out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
 
 
-@stage("i", "joints")
+@stage("i", "joints", optional=True)
 def gradients(m):
     """G with respect to (xdot, w): Gx, Gw of both sides; needs B of the bodies and P, Q."""
     h = head(m)
@@ -89,7 +89,7 @@ def _bilinear_gradient(m, i, side):
     add_times(r.P, r.Qw[side], n, p.scale, r.Gw[side])
 
 
-@stage("iiif", "joints")
+@stage("iiif", "joints", optional=True)
 def put_primitive_columns(m, row, column, scale):
     """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
     C = primitives(m)

@@ -65,7 +65,7 @@ def put_hessian(m, i, side, row, n, P, Q, f):
             put_pulled_back(m, row, n, 0, Q, p.B[4 * side], T.Pa[other], p.A[4 * other], b1, b2, f)
 
 
-@stage("ii", "bilinear")
+@stage("ii", "bilinear", optional=True)
 def put_primitive_stiffness(m, row):
     """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
     C = primitives(m)

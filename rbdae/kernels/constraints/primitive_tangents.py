@@ -16,7 +16,7 @@ from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.kernels.scatter import put_block
 
 
-@stage("iiiff", "joints")
+@stage("iiiff", "joints", optional=True)
 def put_primitive_rows(m, row, level, c, scale):
     """scale times the rows of the joint constraints at one level, c being the factor of the rates at level 2; needs
     `gradients` from the velocity level on, and the tangents of the bodies up to the level."""

@@ -12,7 +12,8 @@ those of P and Q, which are 3 x n matrices per body ([NS], sections 2 and 5, (5)
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import head, primitives, rows, states, vectors
 
 
@@ -32,7 +33,7 @@ def combine(c, x1, d1, x2, d2, out):
         )
 
 
-@stage("ii", "joints")
+@stage("ii", "joints", optional=True)
 def primitive_vectors(m, order):
     """P and Q of all primitives, with their rates up to the given order (0, 1, 2)."""
     C = primitives(m)
@@ -77,7 +78,7 @@ def _add_moving_rates(m, i, order):
             r.Pdd[k] += r.value[k]
 
 
-@stage("ii", "rheonomic")
+@stage("ii", "rheonomic", optional=True)
 def subtract_moving_rates(m, out_at):
     """out -= the rate of g at rest that comes from the coefficients A(t)."""
     out = vector_at(out_at)
@@ -94,7 +95,7 @@ def subtract_moving_rates(m, out_at):
             out[p.row] -= p.scale * (r.value[0] * r.Q[0] + r.value[1] * r.Q[1] + r.value[2] * r.Q[2])
 
 
-@stage("iiii", "joints")
+@stage("iiii", "joints", optional=True)
 def primitive_residual(m, out_at, row, level):
     """Joint constraints at position (0), velocity (1) or acceleration (2) level."""
     out = vector_at(out_at)
@@ -145,7 +146,7 @@ def add_natural(c, f, scale, fx1, fd1, fx2, fd2):
         fd2[6 + k] += c[7] * g
 
 
-@stage("i", "joints")
+@stage("i", "joints", optional=True)
 def primitive_forces(m):
     """Add the constraint forces -G^T la of the joints to the natural forces."""
     C = primitives(m)

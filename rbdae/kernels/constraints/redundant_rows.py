@@ -4,7 +4,8 @@ multiplier is zero.
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import stage
 from rbdae.kernels.memory import head, primitives, rows, tangent
 from rbdae.kernels.scatter import put
 
@@ -37,7 +38,7 @@ def drop_tangent(m, i, side):
                 c.Cw[side, k, j] = 0.0
 
 
-@stage("iii", "redundant")
+@stage("iii", "redundant", optional=True)
 def clear_dropped(m, out_at, row):
     """Zero in the rows of the equations that are left out."""
     out = vector_at(out_at)
@@ -49,7 +50,7 @@ def clear_dropped(m, out_at, row):
                 out[row + p.row + k] = 0.0
 
 
-@stage("iiiii", "redundant")
+@stage("iiiii", "redundant", optional=True)
 def dropped_residual(m, out_at, row, y_at, column):
     """The multipliers of the equations that are left out are zero: their rows of the residual."""
     out = vector_at(out_at)
@@ -62,7 +63,7 @@ def dropped_residual(m, out_at, row, y_at, column):
                 out[row + p.row + k] = y[column + p.row + k]
 
 
-@stage("iiif", "redundant")
+@stage("iiif", "redundant", optional=True)
 def put_dropped(m, row, column, scale):
     """The tangent of `dropped_residual`."""
     C = primitives(m)

@@ -7,7 +7,8 @@ At the acceleration level with Baumgarte's terms where the head has them:
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
 from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual
@@ -23,7 +24,7 @@ def constraint_rows(m, out_at, row, level):
         _add_baumgarte_rows(m, out_at, row)
 
 
-@stage("iii", "baumgarte")
+@stage("iii", "baumgarte", optional=True)
 def _add_baumgarte_rows(m, out_at, row):
     out = vector_at(out_at)
     h = head(m)
@@ -45,7 +46,7 @@ def put_constraint_rows(m, row, level, c):
         _put_baumgarte_rows(m, row)
 
 
-@stage("ii", "baumgarte")
+@stage("ii", "baumgarte", optional=True)
 def _put_baumgarte_rows(m, row):
     h = head(m)
     for level in range(2):

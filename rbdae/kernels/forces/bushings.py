@@ -10,7 +10,7 @@ from rbdae.kernels.memory import bodies, bushings, head, states, tangent
 from rbdae.kernels.scatter import put_block
 
 
-@stage("i", "bushings")
+@stage("i", "bushings", optional=True)
 def bushing_forces(m):
     """Add the forces of all bushings to the natural forces."""
     C = bushings(m)
@@ -42,7 +42,7 @@ def _matrix_times(K, T, n, out):
             out[k, j] = K[k, 0] * t0 + K[k, 1] * t1 + K[k, 2] * t2
 
 
-@stage("ii", "bushings")
+@stage("ii", "bushings", optional=True)
 def put_bushing_tangents(m, row):
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
     scratch = tangent(m)

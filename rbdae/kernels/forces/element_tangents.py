@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import call_foreign, stage
+from rbdae.compiler.jit import stage
+from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import put_velocity
 from rbdae.kernels.forces.elements import forms, gather, law
 from rbdae.kernels.memory import bodies, elements, entries, fold, head, states
@@ -14,7 +15,7 @@ from rbdae.kernels.scatter import put_block
 def _user_tangents(m, i):
     gather(m, i)
     c = fold(m)
-    call_foreign(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
+    call_user_function(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
     for k in range(24):
         for j in range(24):
             c.K[k, j] = c.user[24 * k + j]
@@ -68,7 +69,7 @@ def _form_tangents(m, i):
                 c.D[k, j] -= g * c.z[j]
 
 
-@stage("ii", "elements")
+@stage("ii", "elements", optional=True)
 def put_element_tangents(m, row):
     """-d(forces)/d(q, v) of all elements in the rows of the dynamics."""
     C = elements(m)

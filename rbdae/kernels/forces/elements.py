@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.jit import ENABLED, call_foreign, jit, stage
+from rbdae.compiler.jit import jit, stage, two_sided
+from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.memory import elements, entries, fold, head, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
 
@@ -34,27 +35,25 @@ def _nearest(angle, to):
     return angle + _TURN * floor((to - angle) / _TURN + 0.5)
 
 
-if ENABLED:
+def _plain_angle(s: Any, c: Any, e: Any) -> Any:
+    out = atan2(s.real, c.real)
+    if e.continued == 1:
+        out = _nearest(out, e.memory)
+        e.memory = out
+    rest = 1j * (s.imag * c.real - s.real * c.imag) / (s.real**2 + c.real**2)
+    return out + rest if np.iscomplexobj(s) else out
 
-    @jit
-    def _angle(s, c, e):
-        """atan2(s, c); next to the last value, which it replaces, where the element counts turns."""
-        out = atan2(s, c)
-        if e.continued == 1:
-            out = _nearest(out, e.memory)
-            if out == out:  # a solver's trial state may be no number
-                e.memory = out
-        return out
 
-else:
-
-    def _angle(s: Any, c: Any, e: Any) -> Any:
-        out = atan2(s.real, c.real)
-        if e.continued == 1:
-            out = _nearest(out, e.memory)
+@two_sided(_plain_angle)
+@jit
+def _angle(s, c, e):
+    """atan2(s, c); next to the last value, which it replaces, where the element counts turns."""
+    out = atan2(s, c)
+    if e.continued == 1:
+        out = _nearest(out, e.memory)
+        if out == out:  # a solver's trial state may be no number
             e.memory = out
-        rest = 1j * (s.imag * c.real - s.real * c.imag) / (s.real**2 + c.real**2)
-        return out + rest if np.iscomplexobj(s) else out
+    return out
 
 
 @stage("ii", "elements")
@@ -130,7 +129,7 @@ def law(m, i):
         c.X[0, 1] = d * d * (y * y - x * x)
         c.X[1, 0] = c.X[0, 1]
     if e.law != 0:
-        call_foreign(e.law, head(m).time, c.Z, c.u)
+        call_user_function(e.law, head(m).time, c.Z, c.u)
     for a in range(e.forms):
         c.w[a] = 0.0
     for k in range(n):
@@ -144,7 +143,7 @@ def law(m, i):
             c.w[a] += c.J[k, a] * f
 
 
-@stage("i", "elements")
+@stage("i", "elements", optional=True)
 def element_forces(m):
     """Add the forces of all elements to the natural forces."""
     C = elements(m)
@@ -174,4 +173,4 @@ def element_forces(m):
 def _user_forces(m, i):
     gather(m, i)
     c = fold(m)
-    call_foreign(elements(m)[i].force, head(m).time, c.Z, c.F)
+    call_user_function(elements(m)[i].force, head(m).time, c.Z, c.F)

@@ -5,7 +5,8 @@ See `rbdae.kernels.linear.saddle`.
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.small import inverse3, product_transposed
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors, wide
 from rbdae.kernels.row_operations import add_three, set_by_three

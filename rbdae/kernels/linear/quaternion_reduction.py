@@ -5,7 +5,8 @@ See `rbdae.kernels.linear.saddle`.
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear.small import product_transposed
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors, wide

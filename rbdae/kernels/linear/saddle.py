@@ -20,7 +20,8 @@ positive semidefinite, what is solved is the system without them. The Jacobians 
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, stage
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear import director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import factorise_schur, solve_schur

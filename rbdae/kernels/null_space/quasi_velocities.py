@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_tangent, velocity_basis
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import head, vectors

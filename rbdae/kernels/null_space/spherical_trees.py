@@ -11,7 +11,8 @@ The bodies are stored so that parents come before children; -1 marks a root, the
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.kinematics import put_rate_tangent
 from rbdae.kernels.memory import bodies, head, states, tangent, tree, vectors, wide
 from rbdae.kernels.null_space.reduction import by_quasi_velocities

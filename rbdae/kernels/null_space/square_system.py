@@ -12,7 +12,8 @@ elimination with partial pivoting, O(n_v^3) (`loops`). Dropped equations have no
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import address, jit, stage, vector_at
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
 from rbdae.kernels.bodies.kinematics import put_rate_tangent
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis

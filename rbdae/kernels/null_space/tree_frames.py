@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, branches, head, states, tree, vectors, wide
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT

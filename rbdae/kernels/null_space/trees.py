@@ -13,7 +13,8 @@ and right off the constraint manifold, too. A root has nu = (xdot, Omega).
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import jit, stage, vector_at
+from rbdae.compiler.access import vector_at
+from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, branches, head, local, rows, states, tree, vectors
 from rbdae.kernels.null_space.spherical_trees import ROOT
 

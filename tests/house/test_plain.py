@@ -1,0 +1,161 @@
+"""Every kernel in one process as machine code and as plain Python, which takes any numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing
+
+from rbdae.formulations import FORMULATIONS
+from rbdae.kernels import outputs
+from rbdae.kernels.log_determinant import volume
+from rbdae.kernels.projection import project
+from rbdae.multibody.workspace import Workspace
+
+CASES = [
+    ("C", Pairing("index-2", "quaternion", "angular")),
+    ("C", Pairing("null-space", "quaternion", "angular")),
+    ("tied", Pairing("index-0", "directors", "coordinate")),
+    ("skew-top", Pairing("ggl", "euler-313", "angular")),
+]
+IDS = [f"{s}-{p}" for s, p in CASES]
+
+
+def _entries(problem: Any) -> list[Any]:
+    form = problem._formulation
+    found = [form.residual, form.jacobian, form.rhs, form.rhs_jacobian, outputs.constraints, outputs.natural]
+    return [entry for entry in (*found, volume, project) if entry is not None]
+
+
+def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list[Any], int]:
+    """Arguments of an entry, beside the memory, and the number of the first one that it writes to."""
+    n, m = problem.n, problem.n_equations
+    y = problem.y0 + 0.01 * rng.standard_normal(n)
+    if entry is project:
+        return [problem.t0, y, np.array((1e-12, 1e-12, 50.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0))], 1
+    arguments: list[Any] = []
+    for k, sign in enumerate(entry.signs[1:]):
+        if sign == "t":
+            arguments.append(problem.t0 if k == 0 else 1.5)
+        elif sign == "y":
+            arguments.append(y if k == 1 else rng.standard_normal(n))
+        else:
+            arguments.append(np.zeros((m, n)) if sign == "M" else np.zeros(24 * (n + m)))
+    return arguments, len(arguments) - 1
+
+
+@pytest.mark.parametrize("system, pairing", CASES, ids=IDS)
+def test_compiled_and_plain_kernels_give_the_same(system, pairing, rng):
+    problem = cases.problem(system, pairing)
+    workspace = Workspace(problem.model, problem._workspace.settings)
+    workspace.make_wide()
+    for entry in _entries(problem):
+        arguments, first = _arguments(problem, entry, rng)
+        results = []
+        for kernel in (workspace.compiled(entry), workspace.plain(entry)):
+            copies = [a.copy() if k >= first else a for k, a in enumerate(arguments)]
+            kernel(*copies)
+            results.append(copies[first:])
+        for machine, python in zip(*results, strict=True):
+            size = max(1.0, np.abs(machine[np.isfinite(machine)]).max())
+            np.testing.assert_allclose(python, machine, rtol=0, atol=1e-13 * size, err_msg=entry.name)
+
+
+@pytest.mark.parametrize("system, pairing", CASES, ids=IDS)
+def test_complex_steps_give_the_jacobian(system, pairing, rng):
+    problem = cases.problem(system, pairing)
+    workspace = Workspace(problem.model, problem._workspace.settings, scalar=complex)
+    residual = workspace.plain(FORMULATIONS[pairing.formulation].residual)
+    y, yd = problem.y0 + 0j, problem.yd0 + rng.standard_normal(problem.n)
+    found = np.empty((problem.n_equations, problem.n))
+    for j in range(problem.n):
+        z, out = y.copy(), np.zeros(problem.n_equations, dtype=complex)
+        z[j] += 1e-30j
+        residual(problem.t0, z, yd, out)
+        found[:, j] = out.imag / 1e-30
+    exact = problem.jacobian(problem.t0, problem.y0, yd, 0.0)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-11 * np.abs(exact).max())
+
+
+class Counted:
+    """A number that counts operations."""
+
+    count = 0
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def _with(self, other: Any, operation: Any) -> Counted:
+        Counted.count += 1
+        return Counted(operation(self.value, other.value if isinstance(other, Counted) else float(other)))
+
+    def __add__(self, other: Any) -> Counted:
+        return self._with(other, lambda a, b: a + b)
+
+    def __sub__(self, other: Any) -> Counted:
+        return self._with(other, lambda a, b: a - b)
+
+    def __rsub__(self, other: Any) -> Counted:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> Counted:
+        return self._with(other, lambda a, b: a * b)
+
+    def __truediv__(self, other: Any) -> Counted:
+        return self._with(other, lambda a, b: a / b)
+
+    def __neg__(self) -> Counted:
+        return self._with(0.0, lambda a, b: -a)
+
+    def sin(self) -> Counted:
+        return self._with(0.0, lambda a, b: np.sin(a))
+
+    def cos(self) -> Counted:
+        return self._with(0.0, lambda a, b: np.cos(a))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+@pytest.mark.parametrize("system, pairing", [CASES[0], CASES[3]], ids=[IDS[0], IDS[3]])
+def test_a_residual_of_numbers_that_count(system, pairing, rng):
+    problem = cases.problem(system, pairing)
+    workspace = Workspace(problem.model, problem._workspace.settings, scalar=object)
+    y, yd = problem.y0, problem.yd0 + rng.standard_normal(problem.n)
+    out = np.zeros(problem.n_equations, dtype=object)
+    Counted.count = 0
+    counted = [np.array([Counted(v) for v in values], dtype=object) for values in (y, yd)]
+    workspace.plain(FORMULATIONS[pairing.formulation].residual)(problem.t0, *counted, out)
+    found = [v.value if isinstance(v, Counted) else v for v in out]
+    np.testing.assert_allclose(found, problem.residual(problem.t0, y, yd), rtol=1e-12, atol=1e-12)
+    assert Counted.count > 10 * problem.n
+
+
+CODE = """
+import json
+import numpy as np
+import rbdae
+problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
+y = problem.y0 + 0.01 * np.arange(problem.n)
+print(json.dumps([problem.residual(0.0, y, y).tolist(), problem.jacobian(0.0, y, y, 2.0).tolist()]))
+"""
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_with_and_without_the_jit(disabled):
+    """Other processes with and without the JIT give what this one gives."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr[-3000:]
+    problem = cases.problem("C", CASES[0][1])
+    y = problem.y0 + 0.01 * np.arange(problem.n)
+    here = (problem.residual(0.0, y, y), problem.jacobian(0.0, y, y, 2.0))
+    for there, values in zip(json.loads(run.stdout), here, strict=True):
+        np.testing.assert_allclose(there, values, rtol=0, atol=1e-13 * np.abs(values).max())
