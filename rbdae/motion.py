@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast, final
+from typing import Any, Protocol, TypeAlias, cast, final, runtime_checkable
 
 import numpy as np
 
@@ -11,9 +11,21 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled
 
-Law: TypeAlias = Sequence[Callable[[float], Any]] | Callable[..., Any]
-"""What a drive takes: (s, s', s''), three functions of t; or a spline with a method `derivative`, such as scipy's; or a
-numba function f(t, x, out) that fills out with s, s', s'' one after another (x is empty)."""
+
+@runtime_checkable
+class Spline(Protocol):
+    """A function of time that has its own derivatives, such as scipy's splines."""
+
+    def __call__(self, t: float, /) -> Any:
+        """Its value."""
+
+    def derivative(self) -> Spline:
+        """Its derivative."""
+
+
+Law: TypeAlias = Sequence[Callable[[float], Any]] | Spline | Callable[..., None]
+"""What a drive takes: (s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills
+out with s, s', s'' one after another (x is empty)."""
 
 _LAWS = ("s", "s'", "s''")
 _WAYS = (
@@ -72,7 +84,7 @@ def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
         if len(law) != 3 or not all(callable(f) for f in law):
             raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
         return tuple(law)
-    if hasattr(law, "derivative") and callable(law):
+    if isinstance(law, Spline):
         first = law.derivative()
         return law, first, first.derivative()
     if callable(law):
