@@ -46,7 +46,7 @@ class Motion:
             function = cast(Any, law)
         else:
             function = _filling(owner, _three(owner, law), n)
-        self.foreign = UserFunction(function, 0, 3 * n)
+        self.user_function = UserFunction(function, 0, 3 * n)
         self._function = function
 
     def __call__(self, t: float) -> tuple[Vec, Vec, Vec]:

@@ -10,8 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.user_functions import like
-from rbdae.compiler.user_functions import UserFunction
+from rbdae.compiler.user_functions import UserFunction, like
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement
 from rbdae.kernels import records as kb
 
@@ -73,7 +72,7 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
 
 def _pack_functions(row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[UserFunction]:
     """An element by functions of n_in numbers, with n_out results."""
-    made = [_foreign(function, n_in, n_out), _foreign(jacobian, n_in, n_in * n_out)]
+    made = [_user_function(function, n_in, n_out), _user_function(jacobian, n_in, n_in * n_out)]
     row["force"], row["jacobian"] = (f.address for f in made)
     row["tangent"] = row["damped"] = 1
     return made
@@ -157,7 +156,7 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
 
 # compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
 @lru_cache(maxsize=64)
-def _foreign(function: Any, n_in: int, n_out: int) -> UserFunction:
+def _user_function(function: Any, n_in: int, n_out: int) -> UserFunction:
     return UserFunction(function, n_in, n_out)
 
 

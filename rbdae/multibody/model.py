@@ -104,7 +104,7 @@ def _pack_body(row: Any, body: Body, gravity: Vec) -> None:
 
 def _pack_drive(law: Rheonomic, primitive: int) -> Any:
     row = np.zeros((), dtype=DRIVE)
-    row["law"] = law.motion.foreign.address
+    row["law"] = law.motion.user_function.address
     row["kind"] = law.kind
     row["primitive"] = primitive
     if law.e1 is not None and law.e2 is not None:
@@ -158,7 +158,7 @@ def compile_system(system: System) -> Model:
         if law is not None:
             drives.append(_pack_drive(law, first))
             rows[first]["moving"] = law.kind == ANGLE
-            foreign.append(law.motion.foreign)
+            foreign.append(law.motion.user_function)
             rheonomic[first] = law
         points = (joint.at_a - shift[a], joint.at_b - shift[b])
         joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points, joint.velocity_rows()))
