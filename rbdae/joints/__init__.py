@@ -7,6 +7,7 @@ There is no screw joint: it ties a translation to an angle, and an angle is no p
 
 from rbdae.joints.axial import AbstractAxialJoint as AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint as AbstractJoint
+from rbdae.joints.base import FreeMotion as FreeMotion
 from rbdae.joints.cylindrical import Cylindrical as Cylindrical
 from rbdae.joints.fixed import Fixed as Fixed
 from rbdae.joints.planar import Planar as Planar

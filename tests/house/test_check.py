@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rbdae._check import nearest, unknown
+from inside import nearest, unknown
 
 SOLVERS = ["scipy:RK45", "scipy:RK23", "scipy:DOP853", "sksundae:ida", "scikits.odes:ida"]
 

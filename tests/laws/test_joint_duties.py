@@ -7,11 +7,11 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+from inside import Mat
 from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae import drives, joints
-from rbdae._arrays import Mat
 
 DRIVES = (drives.DrivenRod, drives.PointMotion, drives.PrescribedAngle, drives.PrescribedDisplacement)
 

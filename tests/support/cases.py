@@ -13,12 +13,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 import pytest
-from inside import Vec
+from inside import Vec, fill, twin
 from scipy.spatial.transform import Rotation
 from toy_joint import PinInSlot
 
 import rbdae
-from rbdae._frozen import fill, twin
 from rbdae.body import Body
 from rbdae.joints import (
     AbstractJoint,

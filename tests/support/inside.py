@@ -10,6 +10,8 @@ import numpy as np
 
 import rbdae
 from rbdae._arrays import Mat, Vec
+from rbdae._check import nearest, unknown
+from rbdae._frozen import fill, twin
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.multibody import constraint_matrix
@@ -21,11 +23,15 @@ __all__ = [
     "Vec",
     "constraint_gradient",
     "features",
+    "fill",
     "internal_constraints",
     "memory",
     "n_quasi_velocities",
     "n_velocities",
+    "nearest",
     "omitted_rows",
+    "twin",
+    "unknown",
 ]
 
 

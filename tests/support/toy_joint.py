@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rbdae._arrays import Mat
-from rbdae.joints import Dot1, Dot2
-from rbdae.joints.axial import AbstractAxialJoint
-from rbdae.joints.base import FreeMotion
+from rbdae.joints import AbstractAxialJoint, Dot1, Dot2, FreeMotion
 
 
 @final
@@ -33,7 +31,7 @@ class PinInSlot(AbstractAxialJoint):
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
 
-    def velocity_rows(self) -> tuple[Mat, None]:
+    def velocity_rows(self) -> tuple[NDArray[np.float64], None]:
         """Of the body with the slot: the slide along it and the turn. In the body with the pin the slot turns."""
         return self._rows(0, "n", "u"), None
 
