@@ -22,11 +22,17 @@ from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import accelerate
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
-from rbdae.kernels.equations import add_forces, natural_tangents, put_dynamics, put_multiplier_columns, set_state
+from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
+from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
+from rbdae.kernels.equations import (
+    add_forces,
+    natural_tangents,
+    scatter_dynamics,
+    scatter_multiplier_columns,
+    set_state,
+)
 from rbdae.kernels.memory import head
-from rbdae.kernels.scatter import open_sink
+from rbdae.kernels.scatter import open_target
 
 
 @jit
@@ -56,20 +62,20 @@ def fill_residual(m, t, y, yd, out):
 
 @jit
 def fill_jacobian(m, t, y, yd, c, out):
-    """dF/dy + c dF/dyd to the sink."""
+    """dF/dy + c dF/dyd to the target."""
     h = head(m)
     level = h.level
-    open_sink(m, out)
+    open_target(m, out)
     _evaluate(m, t, y, yd, level)
     natural_tangents(m, max(1, level))
     gradients(m)
     dynamics = h.n_q
     constraints = h.n_q + h.n_v
     kinematics_tangent(m, c, -1.0)
-    put_dynamics(m, dynamics, c)
-    put_multiplier_columns(m, dynamics, constraints, 1.0)
-    put_dropped(m, constraints, constraints, 1.0)
-    put_constraint_rows(m, constraints, level, c)
+    scatter_dynamics(m, dynamics, c)
+    scatter_multiplier_columns(m, dynamics, constraints, 1.0)
+    scatter_dropped(m, constraints, constraints, 1.0)
+    scatter_constraint_rows(m, constraints, level, c)
 
 
 @entry("ityyo")
@@ -80,5 +86,5 @@ def residual(m, t, y, yd, out):
 
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
-    """dF/dy + c dF/dyd to the sink."""
+    """dF/dy + c dF/dyd to the target."""
     fill_jacobian(m, t, y, yd, c, out)

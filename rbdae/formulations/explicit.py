@@ -23,14 +23,14 @@ from rbdae.kernels.bodies.natural import (
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
-from rbdae.kernels.equations import add_forces, natural_tangents, put_dynamics, set_state
+from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
+from rbdae.kernels.equations import add_forces, natural_tangents, scatter_dynamics, set_state
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
-from rbdae.kernels.linear.saddle_wide import solve_saddle_wide
-from rbdae.kernels.memory import bodies, head, states, vectors, wide
+from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
+from rbdae.kernels.memory import bodies, head, rhs_tangent, states, vectors
 from rbdae.kernels.records import STRIDED
-from rbdae.kernels.scatter import open_sink_above, put_identity, set_block, sink_to_wide
+from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
 
 
 @stage("i")
@@ -112,7 +112,7 @@ def rhs(m, t, y, out):
 
 @stage("i")
 def acceleration_tangents(m):
-    """The first nv rows of the scratch matrix: minus d vdot/d(q, v) (of pdot with momenta). Follows
+    """The first nv rows of `rhs_tangent`: minus d vdot/d(q, v) (of pdot with momenta). Follows
     `accelerations`."""
     h = head(m)
     place(m)  # the natural forces start anew, now with those of the joints
@@ -121,32 +121,32 @@ def acceleration_tangents(m):
     add_forces(m, 2)
     natural_tangents(m, 2)
     mode = h.mode
-    sink_to_wide(m)
-    put_dynamics(m, 0, 0.0)
-    put_constraint_rows(m, h.n_v, 2, 0.0)
+    open_rhs_tangent(m)
+    scatter_dynamics(m, 0, 0.0)
+    scatter_constraint_rows(m, h.n_v, 2, 0.0)
     h.mode = mode
-    solve_saddle_wide(m)
+    solve_saddle_tangent(m)
 
 
 @jit
 def _tangent(t, y, c, sign, out, m):
-    """c I + sign d(rhs)/dy to the sink."""
+    """c I + sign d(rhs)/dy to the target."""
     h = head(m)
     set_state(m, t, y)
     accelerations(m)
     if h.momenta == 1:
         to_momentum_rates(m)
     acceleration_tangents(m)
-    open_sink_above(m, out, h.n_q)
+    open_target_above(m, out, h.n_q)
     kinematics_tangent(m, c, sign)
-    set_block(m, h.n_q, 0, wide(m), h.n_v, h.n_q + h.n_v, -sign)
+    overwrite_block(m, h.n_q, 0, rhs_tangent(m), h.n_v, h.n_q + h.n_v, -sign)
     if c != 0.0 or h.mode != STRIDED:
-        put_identity(m, h.n_q, h.n_q, h.n_v, c)
+        scatter_identity(m, h.n_q, h.n_q, h.n_v, c)
 
 
 @entry("ityM")
 def rhs_jacobian(m, t, y, out):
-    """d(rhs)/dy to the sink."""
+    """d(rhs)/dy to the target."""
     _tangent(t, y, 0.0, 1.0, out, m)
 
 
@@ -168,5 +168,5 @@ def residual(m, t, y, yd, out):
 
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
-    """c I - d(rhs)/dy to the sink."""
+    """c I - d(rhs)/dy to the target."""
     _tangent(t, y, c, -1.0, out, m)

@@ -19,26 +19,26 @@ from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.equations import natural_tangents, put_dynamics
+from rbdae.kernels.equations import natural_tangents, scatter_dynamics
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.memory import bodies, head, states, tree, vectors
+from rbdae.kernels.memory import bodies, head, planes, states, vectors
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
     add_stiffness,
     null_space_matrix,
     place_reduction_forces,
-    put_quasi_kinematics,
-    put_row_stiffness,
     quasi_velocity_tangents,
     reduce_forces,
+    scatter_quasi_kinematics,
+    scatter_row_stiffness,
     select_rates,
     select_tangent,
     velocities_from_nu,
     velocity_tangents,
 )
 from rbdae.kernels.null_space.reduction import reduce_tangent
-from rbdae.kernels.outputs import position_rows, put_position_rows
-from rbdae.kernels.scatter import open_sink, put_block, put_identity, sink_to_wide
+from rbdae.kernels.outputs import position_rows, scatter_position_rows
+from rbdae.kernels.scatter import open_rhs_tangent, open_target, scatter_block, scatter_identity
 
 
 @jit
@@ -56,7 +56,7 @@ def motion(m, t, y, out):
     h = head(m)
     _set_state(m, t, y)
     null_space_matrix(m)
-    T = tree(m)[0]
+    T = planes(m)[0]
     B = bodies(m)
     S = states(m)
     for b in range(h.n_bodies):
@@ -115,17 +115,17 @@ def overdetermined_residual(m, t, y, yd, out):
 
 @entry("ityM")
 def rhs_jacobian(m, t, y, out):
-    """d(rhs)/dy to the sink."""
+    """d(rhs)/dy to the target."""
     h = head(m)
     _set_state(m, t, y)
     velocity_tangents(m)
     accelerations(m)
     acceleration_tangents(m)
     select_tangent(m)
-    open_sink(m, out)
-    put_quasi_kinematics(m, 0.0, 1.0)
-    put_block(m, h.n_q, 0, tree(m)[4], h.n_nu, h.n_q + h.n_nu, -1.0)
-    put_identity(m, h.n_q, h.n_q, h.n_nu, 0.0)
+    open_target(m, out)
+    scatter_quasi_kinematics(m, 0.0, 1.0)
+    scatter_block(m, h.n_q, 0, planes(m)[4], h.n_nu, h.n_q + h.n_nu, -1.0)
+    scatter_identity(m, h.n_q, h.n_q, h.n_nu, 0.0)
 
 
 @jit
@@ -141,20 +141,20 @@ def _fill_jacobian(m, t, y, yd, c, out):
     natural_tangents(m, 2)
     quasi_velocity_tangents(m)
     mode = h.mode
-    sink_to_wide(m)
-    put_dynamics(m, 0, 0.0)
-    put_row_stiffness(m, 0)
+    open_rhs_tangent(m)
+    scatter_dynamics(m, 0, 0.0)
+    scatter_row_stiffness(m, 0)
     h.mode = mode
     reduce_tangent(m, c)
     add_stiffness(m)
-    open_sink(m, out)
-    put_quasi_kinematics(m, c, -1.0)
-    put_block(m, h.n_q, 0, tree(m)[4], h.n_nu, h.n_q + h.n_nu, 1.0)
+    open_target(m, out)
+    scatter_quasi_kinematics(m, c, -1.0)
+    scatter_block(m, h.n_q, 0, planes(m)[4], h.n_nu, h.n_q + h.n_nu, 1.0)
 
 
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
-    """dF/dy + c dF/dyd of the implicit form to the sink."""
+    """dF/dy + c dF/dyd of the implicit form to the target."""
     _fill_jacobian(m, t, y, yd, c, out)
 
 
@@ -163,4 +163,4 @@ def overdetermined_jacobian(m, t, y, yd, c, out):
     """The same with the rows of g."""
     h = head(m)
     _fill_jacobian(m, t, y, yd, c, out)
-    put_position_rows(m, h.n_q + h.n_nu)
+    scatter_position_rows(m, h.n_q + h.n_nu)

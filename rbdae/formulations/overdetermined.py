@@ -17,8 +17,8 @@ from __future__ import annotations
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry
 from rbdae.formulations.absolute import fill_jacobian, fill_residual
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
+from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
+from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
 from rbdae.kernels.memory import head
 
 
@@ -37,12 +37,12 @@ def residual(m, t, y, yd, out):
 
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
-    """dF/dy + c dF/dyd to the sink."""
+    """dF/dy + c dF/dyd to the target."""
     h = head(m)
     fill_jacobian(m, t, y, yd, c, out)
     n = h.n_q + h.n_v
     row = n + h.n_la
     for level in range(h.level):
-        put_constraint_rows(m, row, level, 0.0)
-        put_dropped(m, row, n, 1.0)
+        scatter_constraint_rows(m, row, level, 0.0)
+        scatter_dropped(m, row, n, 1.0)
         row += h.n_la

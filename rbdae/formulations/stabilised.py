@@ -16,13 +16,24 @@ from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
-from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections, put_corrections
+from rbdae.kernels.constraints.correction import (
+    add_corrections,
+    gather_corrections,
+    place_corrections,
+    scatter_corrections,
+)
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, put_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, put_constraint_rows
-from rbdae.kernels.equations import add_forces, natural_tangents, put_dynamics, put_multiplier_columns, set_state
+from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
+from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
+from rbdae.kernels.equations import (
+    add_forces,
+    natural_tangents,
+    scatter_dynamics,
+    scatter_multiplier_columns,
+    set_state,
+)
 from rbdae.kernels.memory import head, vectors
-from rbdae.kernels.scatter import open_sink
+from rbdae.kernels.scatter import open_target
 
 
 @jit
@@ -55,9 +66,9 @@ def residual(m, t, y, yd, out):
 
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
-    """dF/dy + c dF/dyd to the sink."""
+    """dF/dy + c dF/dyd to the target."""
     h = head(m)
-    open_sink(m, out)
+    open_target(m, out)
     _evaluate(m, t, y, yd)
     natural_tangents(m, 1)
     n = h.n_q + h.n_v
@@ -65,11 +76,11 @@ def jacobian(m, t, y, yd, c, out):
     mu = n + h.n_la
     scale = c if h.integral == 1 else 1.0
     gradients(m)
-    put_constraint_rows(m, la, 0, c)
-    put_constraint_rows(m, mu, 1, c)
+    scatter_constraint_rows(m, la, 0, c)
+    scatter_constraint_rows(m, mu, 1, c)
     kinematics_tangent(m, c, -1.0)
-    put_corrections(m, mu, scale)
-    put_dynamics(m, h.n_q, c)
-    put_multiplier_columns(m, h.n_q, la, scale)
-    put_dropped(m, la, la, scale)
-    put_dropped(m, mu, mu, scale)
+    scatter_corrections(m, mu, scale)
+    scatter_dynamics(m, h.n_q, c)
+    scatter_multiplier_columns(m, h.n_q, la, scale)
+    scatter_dropped(m, la, la, scale)
+    scatter_dropped(m, mu, mu, scale)

@@ -215,7 +215,7 @@ def _expect_kernels(model: Model, form: Formulation, settings: Settings, gauged:
     start, wanted = features(model, _START), features(model, settings)
     if gauged:
         closing = [k for k in model.tree.closing if model.joints[k].primitives.start not in model.rheonomic]
-        wanted = wanted - {"tree"} | {"gauge", "loops" if closing else "branches"}
+        wanted = wanted - {"spherical-tree"} | {"square-system", "loops" if closing else "tree"}
     expect(
         [
             (outputs.constraints, start),

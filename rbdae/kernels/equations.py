@@ -9,10 +9,10 @@ from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.bodies.natural import accelerate_tangent, move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import put_primitive_columns
-from rbdae.kernels.constraints.hessians import put_primitive_stiffness
+from rbdae.kernels.constraints.gradients import scatter_primitive_columns
+from rbdae.kernels.constraints.hessians import scatter_primitive_stiffness
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
-from rbdae.kernels.forces.applied import applied_forces, put_applied_tangents
+from rbdae.kernels.forces.applied import applied_forces, scatter_applied_tangents
 from rbdae.kernels.memory import head
 
 
@@ -48,16 +48,16 @@ def natural_tangents(m, level):
 
 
 @jit
-def put_dynamics(m, row, c):
+def scatter_dynamics(m, row, c):
     """Tangent of M vdot - psi + G^T la with respect to q, v and c times vdot, at fixed la. Needs `gradients` and
     `natural_tangents`."""
     dynamics_tangent(m, row, c)
-    put_primitive_stiffness(m, row)
-    put_applied_tangents(m, row)
+    scatter_primitive_stiffness(m, row)
+    scatter_applied_tangents(m, row)
 
 
 @jit
-def put_multiplier_columns(m, row, column, scale):
+def scatter_multiplier_columns(m, row, column, scale):
     """scale G^T, internal constraints and joints, in the rows of the dynamics and the columns of the multipliers."""
     internal_columns(m, row, column, scale)
-    put_primitive_columns(m, row, column, scale)
+    scatter_primitive_columns(m, row, column, scale)

@@ -19,7 +19,7 @@ from rbdae.kernels.memory import factor, head
 
 
 @entry("ityo")
-def volume(m, t, y, out):
+def log_determinant(m, t, y, out):
     """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
     singular values of G M^(-1/2); -inf where a pivot is not positive, or so small that its equation is left out."""
     h = head(m)

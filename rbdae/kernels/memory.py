@@ -8,7 +8,7 @@ numbers may be of any kind (complex-step derivatives).
 ======================= =======================================================================================
 accessor                what
 ======================= =======================================================================================
-``head(m)``             sizes, kinds and offsets; the state of the Jacobian sink
+``head(m)``             sizes, kinds and offsets; the state of the Jacobian's target
 ``bodies(m)``           constants of the bodies; the last one is the ground
 ``states(m)``           per body: natural coordinates z, zdot, zddot, forces, and their tangents
 ``primitives(m)``       constants of the primitive constraints
@@ -16,21 +16,21 @@ accessor                what
 ``bushings(m)``         constants of the bushings
 ``drives(m)``           the rheonomic primitives and the addresses of their laws
 ``elements(m)``         constants of the force elements; ``entries(m)`` the coefficients of their forms
-``fold(m)``             working memory of one force element
-``tangent(m)``          working memory of the tangents of one primitive, bushing or body
+``element_memory(m)``             working memory of one force element
+``tangent_memory(m)``          working memory of the tangents of one primitive, bushing or body
 ``factor(m)``           values of the factor L and D of the joint Schur complement
-``smallest(m)``         pivots of D below which a joint equation is left out for the moment; zero: never
-``row_start(m)``        its row pointers; ``column(m)`` the columns, then the constraint row of each place
+``pivot_floor(m)``         pivots of D below which a joint equation is left out for the moment; zero: never
+``factor_start(m)``        its row pointers; ``factor_column(m)`` the columns, then the constraint row of each place
 ``pairs(m)``            pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
-``wide(m)``             scratch matrix, (nv + nla) x (nq + nv and zeros up to whole cache lines), for the Jacobian of
+``rhs_tangent(m)``             scratch matrix, (nv + nla) x (nq + nv and zeros up to whole cache lines), for the Jacobian of
                         the explicit forms
-``tree(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
-``branches(m)``         per body: its joint equations and quasi-velocities in the null-space form of trees
-``gauge(m)``            S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
-``elimination(m)``      the factors of [G; S], nv x nv; ``pivots(m)`` its row exchanges
-``local(m)``            the same memory for trees: the factors of one 6 x 6 matrix a body
-``starts(m)``           where each column of each tangent block begins in the CSC data
+``planes(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
+``tree_velocities(m)``         per body: its joint equations and quasi-velocities in the null-space form of trees
+``velocity_selection(m)``            S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
+``square_factors(m)``      the factors of [G; S], nv x nv; ``row_exchanges(m)`` its row exchanges
+``tree_factors(m)``            the same memory for trees: the factors of one 6 x 6 matrix a body
+``block_starts(m)``           where each column of each tangent block begins in the CSC data
 ``blocks(m)``           the tangent blocks in the order of their appearance (row, column, rows, columns)
 ======================= =======================================================================================
 """
@@ -45,18 +45,18 @@ from rbdae.compiler.access import accessor, as_pointer, carray
 from rbdae.compiler.jit import jit, two_sided
 from rbdae.kernels.records import (
     BODY,
-    BRANCH,
     BUSHING,
     DRIVE,
     ELEMENT,
+    ELEMENT_MEMORY,
     ENTRY,
-    FOLD,
     HEAD,
     PAIR,
     PRIMITIVE,
     ROW,
     STATE,
-    TANGENT,
+    TANGENT_MEMORY,
+    TREE_VELOCITY,
 )
 
 
@@ -68,7 +68,7 @@ class PlainMemory:
 
     def __init__(self, head: Any) -> None:
         self.head = head.view(np.recarray)[0]
-        self.sink: Any = None
+        self.target: Any = None
 
     def own(self, name: str, array: Any) -> None:
         """Another array; structured ones have their fields as attributes."""
@@ -77,20 +77,20 @@ class PlainMemory:
 
 
 # records of which a block has one
-_SINGLE = ("fold", "tangent")
+_SINGLE = ("element_memory", "tangent_memory")
 
 
-def _aim_sink(m: Any, out: Any) -> None:
+def _aim(m: Any, out: Any) -> None:
     m.head.row_stride = out.strides[0] // out.itemsize
     m.head.column_stride = out.strides[1] // out.itemsize
     span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
-    m.sink = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
+    m.target = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
 
 
-def _aim_sink_at_wide(m: Any) -> None:
-    m.head.row_stride = m.wide.shape[1]
+def _aim_at_rhs_tangent(m: Any) -> None:
+    m.head.row_stride = m.rhs_tangent.shape[1]
     m.head.column_stride = 1
-    m.sink = m.wide.reshape(-1)
+    m.target = m.rhs_tangent.reshape(-1)
 
 
 @accessor
@@ -147,15 +147,15 @@ def entries(m):
 
 
 @accessor
-def fold(m):
+def element_memory(m):
     h = head(m)
-    return carray(as_pointer(h.fold), 1, FOLD)[0]
+    return carray(as_pointer(h.element_memory), 1, ELEMENT_MEMORY)[0]
 
 
 @accessor
-def tangent(m):
+def tangent_memory(m):
     h = head(m)
-    return carray(as_pointer(h.tangent), 1, TANGENT)[0]
+    return carray(as_pointer(h.tangent_memory), 1, TANGENT_MEMORY)[0]
 
 
 @accessor
@@ -165,21 +165,21 @@ def factor(m):
 
 
 @accessor
-def smallest(m):
+def pivot_floor(m):
     h = head(m)
-    return carray(as_pointer(h.smallest), h.n_rows, np.float64)
+    return carray(as_pointer(h.pivot_floor), h.n_rows, np.float64)
 
 
 @accessor
-def row_start(m):
+def factor_start(m):
     h = head(m)
-    return carray(as_pointer(h.row_start), h.n_rows + 1, np.int64)
+    return carray(as_pointer(h.factor_start), h.n_rows + 1, np.int64)
 
 
 @accessor
-def column(m):
+def factor_column(m):
     h = head(m)
-    return carray(as_pointer(h.column), h.n_factor + h.n_rows, np.int64)
+    return carray(as_pointer(h.factor_column), h.n_factor + h.n_rows, np.int64)
 
 
 @accessor
@@ -195,15 +195,15 @@ def vectors(m):
 
 
 @accessor
-def wide(m):
+def rhs_tangent(m):
     h = head(m)
-    return carray(as_pointer(h.wide), (h.n_v + h.n_la, h.n_wide), np.float64)
+    return carray(as_pointer(h.rhs_tangent), (h.n_v + h.n_la, h.rhs_tangent_width), np.float64)
 
 
 @accessor
-def starts(m):
+def block_starts(m):
     h = head(m)
-    return carray(as_pointer(h.starts), h.n_starts, np.int64)
+    return carray(as_pointer(h.block_starts), h.n_starts, np.int64)
 
 
 @accessor
@@ -213,65 +213,65 @@ def blocks(m):
 
 
 @accessor
-def tree(m):
+def planes(m):
     h = head(m)
-    return carray(as_pointer(h.tree), (6, h.n_tree, h.n_q + h.n_v), np.float64)
+    return carray(as_pointer(h.planes), (6, h.n_plane_rows, h.n_q + h.n_v), np.float64)
 
 
 @accessor
-def gauge(m):
+def velocity_selection(m):
     h = head(m)
-    return carray(as_pointer(h.gauge), (h.n_nu, h.n_v), np.float64)
+    return carray(as_pointer(h.velocity_selection), (h.n_nu, h.n_v), np.float64)
 
 
 @accessor
-def elimination(m):
+def square_factors(m):
     h = head(m)
-    return carray(as_pointer(h.elimination), (h.n_v, h.n_v), np.float64)
+    return carray(as_pointer(h.square_factors), (h.n_v, h.n_v), np.float64)
 
 
 @accessor
-def pivots(m):
+def row_exchanges(m):
     h = head(m)
-    return carray(as_pointer(h.pivots), h.n_v, np.int64)
+    return carray(as_pointer(h.row_exchanges), h.n_v, np.int64)
 
 
 @accessor
-def branches(m):
+def tree_velocities(m):
     h = head(m)
-    return carray(as_pointer(h.branches), h.n_bodies, BRANCH)
+    return carray(as_pointer(h.tree_velocities), h.n_bodies, TREE_VELOCITY)
 
 
-@two_sided(lambda m: m.elimination)
+@two_sided(lambda m: m.square_factors)
 @jit
-def local(m):
+def tree_factors(m):
     h = head(m)
-    return carray(as_pointer(h.elimination), (6 * h.n_bodies, 6), np.float64)
+    return carray(as_pointer(h.square_factors), (6 * h.n_bodies, 6), np.float64)
 
 
 @accessor
-def sink(m):
+def target(m):
     h = head(m)
-    return carray(as_pointer(h.sink), h.n_sink, np.float64)
+    return carray(as_pointer(h.target), h.n_target, np.float64)
 
 
-@two_sided(_aim_sink)
+@two_sided(_aim)
 @jit
-def aim_sink(m, out):
-    """The memory that the strided matrix `out` spans becomes the sink."""
+def aim(m, out):
+    """The memory that the strided matrix `out` spans becomes the target."""
     h = head(m)
     h.row_stride = out.strides[0] // 8
     h.column_stride = out.strides[1] // 8
-    h.sink = out.ctypes.data
-    h.n_sink = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
+    h.target = out.ctypes.data
+    h.n_target = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
 
 
-@two_sided(_aim_sink_at_wide)
+@two_sided(_aim_at_rhs_tangent)
 @jit
-def aim_sink_at_wide(m):
-    """The scratch matrix becomes the sink."""
+def aim_at_rhs_tangent(m):
+    """`rhs_tangent` becomes the target."""
     h = head(m)
-    h.row_stride = h.n_wide
+    h.row_stride = h.rhs_tangent_width
     h.column_stride = 1
-    h.sink = h.wide
-    h.n_sink = (h.n_v + h.n_la) * h.n_wide
+    h.target = h.rhs_tangent
+    h.n_target = (h.n_v + h.n_la) * h.rhs_tangent_width

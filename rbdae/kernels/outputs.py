@@ -8,14 +8,14 @@ from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
+from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states, tangent, vectors
+from rbdae.kernels.memory import bodies, head, states, tangent_memory, vectors
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.scatter import scatter_block
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, rate
 
 
@@ -25,7 +25,7 @@ def locate(m, y_at):
     h = head(m)
     gather_positions(m, y_at)
     place(m)
-    if h.reduced != 0:
+    if h.structure != 0:
         velocities_from_nu(m, y_at, h.n_q)
     else:
         gather_velocities(m, y_at, h.n_q)
@@ -120,9 +120,9 @@ def position_rows(m, out_at, row):
 
 
 @jit
-def put_position_rows(m, row):
+def scatter_position_rows(m, row):
     """Their tangent; needs `place_tangent`."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     n = n_chart(m)
     for b in range(h.n_bodies):
@@ -131,15 +131,15 @@ def put_position_rows(m, row):
         if n == 1:
             for k in range(4):
                 scratch.T1[0, k] = s.a[k]
-            put_block(m, row + b, o.iq + o.nt, scratch.T1, 1, 4, 1.0)
+            scatter_block(m, row + b, o.iq + o.nt, scratch.T1, 1, 4, 1.0)
         elif n == 6:
-            _put_orthonormality(m, b, row + 6 * b)
-    put_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
+            _scatter_orthonormality(m, b, row + 6 * b)
+    scatter_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
 
 
 @stage("iii", "directors")
-def _put_orthonormality(m, b, row):
-    scratch = tangent(m)
+def _scatter_orthonormality(m, b, row):
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     T = scratch.T1
@@ -153,7 +153,7 @@ def _put_orthonormality(m, b, row):
             T[k, n + k] = s.a[n + k]
             T[3 + k, n + i] = s.a[n + j]
             T[3 + k, n + j] = s.a[n + i]
-    put_block(m, row, o.iq + o.nt, T, 6, 9, 1.0)
+    scatter_block(m, row, o.iq + o.nt, T, 6, 9, 1.0)
 
 
 @entry("ityo")

@@ -323,7 +323,7 @@ def _scatter(m, y_at):
             i += 3
         for k in range(o.na):
             y[i + k] = s.a[k]
-        if h.reduced != 0:
+        if h.structure != 0:
             continue
         i = h.n_q + o.iv
         if o.nt == 3:
@@ -353,7 +353,7 @@ def project(m, t, y, info):
     info[7] = 0.0
     info[8] = 0.0
     positions = info[3] != 0.0 and not info[5] <= info[0]
-    velocities = info[4] != 0.0 and h.reduced == 0 and (positions or not info[6] <= info[1])
+    velocities = info[4] != 0.0 and h.structure == 0 and (positions or not info[6] <= info[1])
     if positions:
         _normalise(m)
         if h.n_rows > 0:

@@ -12,11 +12,11 @@ QUATERNION_RATE = 1
 DIRECTOR_RATE = 2
 
 # where (xdot, Omega) come from in the null-space forms: head.reduced
-BY_TREE = 1
-BY_GAUGE = 2
-BY_BRANCHES = 3
+SPHERICAL_TREE = 1
+LOOPS = 2
+TREE = 3
 
-# sink modes
+# modes of the target
 STRIDED = 0
 COLUMNS = 1
 RECORD = 2
@@ -35,24 +35,24 @@ _ARRAYS = (
     "rows",
     "bushings",
     "factor",
-    "smallest",
-    "row_start",
-    "column",
+    "pivot_floor",
+    "factor_start",
+    "factor_column",
     "pairs",
     "vectors",
-    "wide",
-    "starts",
+    "rhs_tangent",
+    "block_starts",
     "blocks",
-    "tree",
+    "planes",
     "drives",
     "elements",
     "entries",
-    "fold",
-    "gauge",
-    "elimination",
-    "pivots",
-    "branches",
-    "tangent",
+    "element_memory",
+    "velocity_selection",
+    "square_factors",
+    "row_exchanges",
+    "tree_velocities",
+    "tangent_memory",
 )
 
 HEAD = np.dtype(
@@ -73,8 +73,8 @@ HEAD = np.dtype(
             "n_internal",
             "integral",
             "n_nu",
-            "n_tree",
-            "n_wide",
+            "n_plane_rows",
+            "rhs_tangent_width",
             "n_starts",
             "n_blocks",
             "n_factor",
@@ -82,15 +82,15 @@ HEAD = np.dtype(
             "kind",
             "chart",
             "momenta",
-            "reduced",
+            "structure",
             "level",
             "singular",
             "mode",
             "row_stride",
             "column_stride",
             "cursor",
-            "sink",
-            "n_sink",
+            "target",
+            "n_target",
         ]
     ]
     + [(name, "f8") for name in ("time", "damping", "stiffness")]
@@ -182,7 +182,7 @@ ELEMENT = np.dtype(
             "first",
             "last",
             "start",
-            "tangent",
+            "tangent_memory",
             "damped",
             "continued",
             "holonomic",
@@ -223,7 +223,7 @@ PAIR = np.dtype(
 
 # a body and its joint to the parent: `primitive`, `equation` and `side` of each of its joint equations, which are the
 # constraint rows `row`; the rows S of its quasi-velocities nu = S (R^T xdot, Omega); the exchanges of its elimination
-BRANCH = np.dtype(
+TREE_VELOCITY = np.dtype(
     [
         ("n_rows", "i8"),
         ("n_free", "i8"),
@@ -267,7 +267,7 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
     )
 
 
-def tangent_dtype(scalar: Any) -> np.dtype[Any]:
+def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of the tangents of one primitive (by side), bushing or body at a time: it stays in the cache."""
     return np.dtype(
         [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
@@ -278,7 +278,7 @@ def tangent_dtype(scalar: Any) -> np.dtype[Any]:
     )
 
 
-def fold_dtype(scalar: Any) -> np.dtype[Any]:
+def element_memory_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one force element, see kernels/elements.py."""
     return np.dtype(
         [(n, scalar, (3,)) for n in ("q", "r", "s", "f", "w", "u")]
@@ -299,5 +299,5 @@ def fold_dtype(scalar: Any) -> np.dtype[Any]:
 
 STATE = state_dtype("f8")
 ROW = row_dtype("f8")
-FOLD = fold_dtype("f8")
-TANGENT = tangent_dtype("f8")
+ELEMENT_MEMORY = element_memory_dtype("f8")
+TANGENT_MEMORY = tangent_memory_dtype("f8")

@@ -3,7 +3,7 @@
 The sparsity pattern is recorded from the kernel itself: in the mode RECORD each block leaves its place and size
 instead of its values, so that there is no second description of the pattern that could disagree. In the mode
 COLUMNS `starts` says where each column of each block begins in the CSC data; the rows of a block are neighbours
-there. Indices into the sink are unsigned, because a loop whose index might count from the end makes no vector code.
+there. Indices into the target are unsigned, because a loop whose index might count from the end makes no vector code.
 """
 
 from __future__ import annotations
@@ -12,45 +12,45 @@ import numpy as np
 
 from rbdae.compiler.access import address, matrix_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import aim_sink, aim_sink_at_wide, blocks, head, sink, starts
+from rbdae.kernels.memory import aim, aim_at_rhs_tangent, block_starts, blocks, head, target
 from rbdae.kernels.records import COLUMNS, RECORD, STRIDED
 
 
 @jit
-def open_sink(m, out):
-    """Zero `out` and make it the sink. A matrix of one row is CSC data (no system has one unknown)."""
+def open_target(m, out):
+    """Zero `out` and make it the target. A matrix of one row is CSC data (no system has one unknown)."""
     h = head(m)
-    aim_sink(m, out)
+    aim(m, out)
     if h.mode != RECORD:
         h.mode = COLUMNS if out.shape[0] == 1 else STRIDED
-        _clear_sink(m, out.shape[0], out.shape[1])
+        _clear_target(m, out.shape[0], out.shape[1])
     h.cursor = 0
 
 
 @jit
-def open_sink_above(m, out, n_rows):
-    """The same for kernels that overwrite the rows from `n_rows` on (`set_block`): a dense matrix keeps them."""
+def open_target_above(m, out, n_rows):
+    """The same for kernels that overwrite the rows from `n_rows` on (`overwrite_block`): a dense matrix keeps them."""
     h = head(m)
-    aim_sink(m, out)
+    aim(m, out)
     if h.mode != RECORD:
         h.mode = COLUMNS if out.shape[0] == 1 else STRIDED
-        _clear_sink(m, min(n_rows, out.shape[0]), out.shape[1])
+        _clear_target(m, min(n_rows, out.shape[0]), out.shape[1])
     h.cursor = 0
 
 
 @jit
-def sink_to_wide(m):
-    """Zero the scratch matrix and make it the sink (mode STRIDED)."""
+def open_rhs_tangent(m):
+    """Zero `rhs_tangent` and make it the target (mode STRIDED)."""
     h = head(m)
-    aim_sink_at_wide(m)
+    aim_at_rhs_tangent(m)
     h.mode = STRIDED
-    _clear_sink(m, h.n_v + h.n_la, h.n_wide)
+    _clear_target(m, h.n_v + h.n_la, h.rhs_tangent_width)
 
 
 @stage("iii")
-def _clear_sink(m, n_rows, n_columns):
+def _clear_target(m, n_rows, n_columns):
     h = head(m)
-    values = sink(m)
+    values = target(m)
     if h.row_stride == n_columns and h.column_stride == 1:
         for i in range(n_rows * n_columns):
             values[i] = 0.0
@@ -73,44 +73,44 @@ def _record(m, row, column, n_rows, n_columns):
 
 
 @stage("iiif")
-def put(m, row, column, value):
-    """sink[row, column] += value."""
+def scatter(m, row, column, value):
+    """target[row, column] += value."""
     h = head(m)
     if h.mode == STRIDED:
-        sink(m)[row * h.row_stride + column * h.column_stride] += value
+        target(m)[row * h.row_stride + column * h.column_stride] += value
     elif h.mode == COLUMNS:
-        sink(m)[starts(m)[h.cursor]] += value
+        target(m)[block_starts(m)[h.cursor]] += value
         h.cursor += 1
     else:
         _record(m, row, column, 1, 1)
 
 
 @stage("iiiif")
-def put_identity(m, row, column, n, value):
-    """sink[row + i, column + i] += value, i < n."""
+def scatter_identity(m, row, column, n, value):
+    """target[row + i, column + i] += value, i < n."""
     h = head(m)
     if h.mode == STRIDED:
-        out = sink(m)
+        out = target(m)
         step = h.row_stride + h.column_stride
         first = row * h.row_stride + column * h.column_stride
         for i in range(n):
             out[first + i * step] += value
     else:
         for i in range(n):
-            put(m, row + i, column + i, value)
+            scatter(m, row + i, column + i, value)
 
 
 @jit
-def put_block(m, row, column, A, n_rows, n_columns, scale):
-    """sink[row + i, column + j] += scale A[i, j]."""
-    _put_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+def scatter_block(m, row, column, A, n_rows, n_columns, scale):
+    """target[row + i, column + j] += scale A[i, j]."""
+    _scatter_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):
+def _scatter_block(m, row, column, A_at, step, n_rows, n_columns, scale):
     A = matrix_at(A_at, step)
     h = head(m)
-    out = sink(m)
+    out = target(m)
     if h.mode == STRIDED:
         rs = h.row_stride
         cs = h.column_stride
@@ -127,7 +127,7 @@ def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):
                     out[first + i * rs] += scale * A[i, j]
     elif h.mode == COLUMNS:
         start = h.cursor
-        where = starts(m)
+        where = block_starts(m)
         for j in range(n_columns):
             first = where[start + j]
             for i in range(n_rows):
@@ -138,19 +138,19 @@ def _put_block(m, row, column, A_at, step, n_rows, n_columns, scale):
 
 
 @jit
-def set_block(m, row, column, A, n_rows, n_columns, scale):
-    """sink[row + i, column + j] = scale A[i, j] in a dense matrix, whatever was there; elsewhere `put_block`."""
-    _set_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+def overwrite_block(m, row, column, A, n_rows, n_columns, scale):
+    """target[row + i, column + j] = scale A[i, j] in a dense matrix, whatever was there; elsewhere `scatter_block`."""
+    _overwrite_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _set_block(m, row, column, A_at, step, n_rows, n_columns, scale):
+def _overwrite_block(m, row, column, A_at, step, n_rows, n_columns, scale):
     A = matrix_at(A_at, step)
     h = head(m)
     if h.mode != STRIDED:
-        put_block(m, row, column, A, n_rows, n_columns, scale)
+        scatter_block(m, row, column, A, n_rows, n_columns, scale)
         return
-    out = sink(m)
+    out = target(m)
     rs = h.row_stride
     cs = h.column_stride
     start = row * rs + column * cs
@@ -167,16 +167,16 @@ def _set_block(m, row, column, A_at, step, n_rows, n_columns, scale):
 
 
 @jit
-def put_transposed(m, row, column, A, n_rows, n_columns, scale):
-    """sink[row + i, column + j] += scale A[j, i]."""
-    _put_transposed(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
+def scatter_transposed(m, row, column, A, n_rows, n_columns, scale):
+    """target[row + i, column + j] += scale A[j, i]."""
+    _scatter_transposed(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _put_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):
+def _scatter_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):
     A = matrix_at(A_at, step)
     h = head(m)
-    out = sink(m)
+    out = target(m)
     if h.mode == STRIDED:
         rs = h.row_stride
         cs = h.column_stride
@@ -187,7 +187,7 @@ def _put_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):
                 out[first + i * rs] += scale * A[j, i]
     elif h.mode == COLUMNS:
         start = h.cursor
-        where = starts(m)
+        where = block_starts(m)
         for j in range(n_columns):
             first = where[start + j]
             for i in range(n_rows):

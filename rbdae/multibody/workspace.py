@@ -60,7 +60,7 @@ class Settings:
         """The kernels' number of the kind of null-space form."""
         if not self.reduced:
             return 0
-        return kb.BY_TREE if self.by_tree else kb.BY_GAUGE if self.branches is None else kb.BY_BRANCHES
+        return kb.SPHERICAL_TREE if self.by_tree else kb.LOOPS if self.branches is None else kb.TREE
 
 
 def features(model: Model, settings: Settings) -> Features:
@@ -69,10 +69,10 @@ def features(model: Model, settings: Settings) -> Features:
     have = {
         "internal": settings.kind != kb.ANGULAR,
         "momenta": settings.momenta,
-        "tree": settings.by_tree,
-        "gauge": settings.reduced and not settings.by_tree,
+        "spherical-tree": settings.by_tree,
+        "square-system": settings.reduced and not settings.by_tree,
         "loops": settings.gauge is not None,
-        "branches": settings.branches is not None,
+        "tree": settings.branches is not None,
         "joints": len(model.primitives) > 0,
         "bilinear": bool(np.any(model.primitives["linear"] == 0)),
         "bushings": len(model.bushings) > 0,
@@ -148,7 +148,7 @@ class Workspace:
         head["chart"] = settings.chart
         head["kind"] = settings.kind
         head["momenta"] = settings.momenta
-        head["reduced"] = settings.reduction
+        head["structure"] = settings.reduction
         head["level"] = settings.level
         head["integral"] = settings.integral
         if settings.baumgarte is not None:
@@ -161,15 +161,15 @@ class Workspace:
         longest = max(int(h["n_q"] + h["n_v"] + h["n_la"]) + _LINE, 2 * (6 * n + int(h["n_rows"]))) + 1
         head["n_vector"] = longest
         self._own("vectors", np.zeros((7, longest), dtype=scalar))
-        self._own("starts", np.zeros(1, dtype=np.int64))
+        self._own("block_starts", np.zeros(1, dtype=np.int64))
         self._own("blocks", np.zeros((1, 4), dtype=np.int64))
-        self._own("wide", np.zeros((1, 1), dtype=scalar))
-        self._own("tree", np.zeros((1, 1, 1), dtype=scalar))
+        self._own("rhs_tangent", np.zeros((1, 1), dtype=scalar))
+        self._own("planes", np.zeros((1, 1, 1), dtype=scalar))
         n_v = int(h["n_v"]) if settings.gauge is not None else 1
         matrix = (6 * n, 6) if settings.branches is not None else (n_v, n_v)
-        self._own("elimination", np.zeros(matrix, dtype=scalar))
-        self._own("pivots", np.zeros(n_v, dtype=np.int64))
-        self._own("gauge", np.zeros((1, 1)))
+        self._own("square_factors", np.zeros(matrix, dtype=scalar))
+        self._own("row_exchanges", np.zeros(n_v, dtype=np.int64))
+        self._own("velocity_selection", np.zeros((1, 1)))
         self._lay_out_branches(rank)
         if settings.gauge is not None:
             head["n_nu"] = len(settings.gauge.S)
@@ -235,8 +235,8 @@ class Workspace:
     def _lay_out_branches(self, rank: Any) -> None:
         """After the joints, whose rows they name."""
         branches = self.settings.branches
-        out = np.zeros(self.model.n if branches is not None else 1, dtype=kb.BRANCH)
-        self._own("branches", out)
+        out = np.zeros(self.model.n if branches is not None else 1, dtype=kb.TREE_VELOCITY)
+        self._own("tree_velocities", out)
         if branches is None:
             return
         bodies, primitives = self._arrays["bodies"], self._arrays["primitives"]
@@ -306,8 +306,8 @@ class Workspace:
         self.head["n_entries"] = len(model.forces.entries)
         self._own("elements", forces)
         self._own("entries", model.forces.entries)
-        self._own("fold", np.zeros(1, dtype=kb.fold_dtype(self._scalar)))
-        self._own("tangent", np.zeros(1, dtype=kb.tangent_dtype(self._scalar)))
+        self._own("element_memory", np.zeros(1, dtype=kb.element_memory_dtype(self._scalar)))
+        self._own("tangent_memory", np.zeros(1, dtype=kb.tangent_memory_dtype(self._scalar)))
         self.head["n_drives"] = len(drives)
         self._own("drives", drives)
         self.head["n_pairs"] = len(pairs)
@@ -316,10 +316,10 @@ class Workspace:
         self._own("rows", np.zeros(len(primitives), dtype=kb.row_dtype(self._scalar)))
         self._own("bushings", bushings)
         self._own("pairs", pairs)
-        self._own("row_start", start)
-        self._own("column", np.concatenate([column, inverse]).astype(np.int64))
+        self._own("factor_start", start)
+        self._own("factor_column", np.concatenate([column, inverse]).astype(np.int64))
         self._own("factor", np.zeros((2, max(len(column), total)), dtype=self._scalar))
-        self._own("smallest", np.zeros(total))
+        self._own("pivot_floor", np.zeros(total))
 
     # ------------------------------------------------------------ use
 
@@ -356,23 +356,23 @@ class Workspace:
             return
         s = self.sizes()
         wide = _in_lines(s["n_v"] + s["n_la"], s["n_q"] + s["n_v"], self._scalar)
-        self.head["n_wide"] = wide.shape[1]
-        self._own("wide", wide)
+        self.head["rhs_tangent_width"] = wide.shape[1]
+        self._own("rhs_tangent", wide)
         if self.settings.reduced:
             rows = max(s["n_v"], 9)  # those of the parameters of one body, too
-            self.head["n_tree"] = rows
-            self._own("tree", np.zeros((6, rows, s["n_q"] + s["n_v"]), dtype=self._scalar))
+            self.head["n_plane_rows"] = rows
+            self._own("planes", np.zeros((6, rows, s["n_q"] + s["n_v"]), dtype=self._scalar))
         self._has_wide = True
 
     @property
     def gauge(self) -> Mat:
         """The gauge of the kernels."""
-        out: Mat = self._arrays["gauge"]
+        out: Mat = self._arrays["velocity_selection"]
         return out
 
     def set_gauge(self, S: Mat) -> None:
         """The gauge of the kernels from now on."""
-        self._own("gauge", S)
+        self._own("velocity_selection", S)
 
     def record(self, jacobian: Entry, y: Vec, yd: Vec) -> Any:
         """The tangent blocks of a Jacobian kernel (row, column, rows, columns), by running it."""
@@ -410,7 +410,7 @@ class Workspace:
     @property
     def smallest(self) -> Vec:
         """Pivots below which a joint equation is left out for the moment."""
-        out: Vec = self._arrays["smallest"]
+        out: Vec = self._arrays["pivot_floor"]
         return out
 
     def guard(self, fraction: float) -> None:
@@ -425,7 +425,7 @@ class Workspace:
     def set_starts(self, starts: Any) -> None:
         """Where each column of each block begins in the CSC data."""
         self.head["n_starts"] = len(starts)
-        self._own("starts", np.ascontiguousarray(starts, dtype=np.int64))
+        self._own("block_starts", np.ascontiguousarray(starts, dtype=np.int64))
 
     def singular_row(self) -> int:
         """0, or 1 + the joint row (in the order of the joints) at which the last factorisation broke down."""
@@ -433,4 +433,4 @@ class Workspace:
         if place == 0:
             return 0
         n = int(self.head["n_factor"][0])
-        return 1 + int(self._arrays["column"][n + place - 1])
+        return 1 + int(self._arrays["factor_column"][n + place - 1])

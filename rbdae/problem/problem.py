@@ -17,7 +17,7 @@ from rbdae.formulations.base import Formulation, Kind
 from rbdae.initial.assembly import Assembly
 from rbdae.kernels import outputs
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.kernels.log_determinant import volume as volume_kernel
+from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.projection import project as project_kernel
 from rbdae.multibody.constraint_matrix import SINGULAR, gradient, minimum_norm, redundant_rows
 from rbdae.multibody.model import Model
@@ -390,7 +390,7 @@ class Problem:
 
     @cached_property
     def _volume_kernel(self) -> Callable[..., None]:
-        return self._workspace.compiled(volume_kernel)
+        return self._workspace.compiled(log_determinant)
 
     @cached_property
     def _explicit_kernel(self) -> Callable[..., None]:

@@ -72,7 +72,7 @@ def test_a_problem_compiles_what_it_needs(model, formulation, rotation, velocity
     assert wanted & done
     kinds = {kind for _, when, compiled in stages if compiled for kind in when}
     if rotation == "quaternion":
-        assert not kinds & {"directors", "euler-313", "director-rate", "quaternion-rate", "momenta", "tree"}
+        assert not kinds & {"directors", "euler-313", "director-rate", "quaternion-rate", "momenta", "spherical-tree"}
     assert ("corrected" in kinds) == (formulation == "ggl")
     assert not kinds & {"baumgarte", "rheonomic", "redundant"}
 

@@ -99,7 +99,7 @@ def test_explicit_methods_allocate_nothing_quadratic():
     finally:
         tracemalloc.stop()
     assert peak < 8 * 100 * problem.n
-    assert inside.memory(problem)["wide"].size == 1
+    assert inside.memory(problem)["rhs_tangent"].size == 1
 
 
 @pytest.mark.parametrize("formulation", ["index-2", "ggl", "index-0"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import matrix_at, vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.memory import bodies, states, tangent
+from rbdae.kernels.memory import bodies, states, tangent_memory
 from rbdae.rotations.charts import add_spin_columns, spin_transposed, spin_transposed_columns
 
 
@@ -26,7 +26,7 @@ def forces(m, b):
 @stage("iif", "angular")
 def dynamics_tangent(m, b, c):
     """T1 = -d(B^T fd)/da, T2 = c J + Omega^ J - (J Omega)^."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     spin_transposed_columns(s.D0, s.fd, o.na, scratch.T1)

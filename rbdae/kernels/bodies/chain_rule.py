@@ -7,91 +7,91 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address, matrix_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, states, tangent
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import QUATERNION_RATE
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.scatter import scatter_block
 
 
 @jit
-def put_velocity(m, b, row, Kx, K, n, scale):
+def scatter_velocity(m, b, row, Kx, K, n, scale):
     """Tangent blocks scale (Kx, K), n rows, with respect to (xdot, w) of body b; with momenta by the chain rule to
     the columns of q and p."""
     if bodies(m)[b].nt == 3:
-        _put_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale)
-    put_rotation_velocity(m, b, row, K, n, scale)
+        _scatter_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale)
+    scatter_rotation_velocity(m, b, row, K, n, scale)
 
 
 @stage("iiiiiif")
-def _put_translation(m, b, row, Kx_at, Kx_step, n, scale):
+def _scatter_translation(m, b, row, Kx_at, Kx_step, n, scale):
     """Of the velocities, or accelerations, of the reference point."""
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 1:
         scale /= o.mass
-    put_block(m, row, h.n_q + o.iv, matrix_at(Kx_at, Kx_step), n, 3, scale)
+    scatter_block(m, row, h.n_q + o.iv, matrix_at(Kx_at, Kx_step), n, 3, scale)
 
 
 @jit
-def put_rotation_velocity(m, b, row, K, n, scale):
+def scatter_rotation_velocity(m, b, row, K, n, scale):
     """The part of w alone."""
-    _put_rotation_velocity(m, b, row, address(K), K.strides[0] // 8, n, scale)
+    _scatter_rotation_velocity(m, b, row, address(K), K.strides[0] // 8, n, scale)
 
 
 @stage("iiiiiif")
-def _put_rotation_velocity(m, b, row, K_at, K_step, n, scale):
+def _scatter_rotation_velocity(m, b, row, K_at, K_step, n, scale):
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 0:
-        put_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale)
+        scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale)
     else:
-        _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale)
+        _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale)
 
 
 @stage("iiiiiif", "momenta")
-def _put_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
-    scratch = tangent(m)
+def _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
+    scratch = tangent_memory(m)
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     if h.kind == QUATERNION_RATE:
         _chain(K, s.U, n, 4, scratch.T4)
-        put_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
+        scatter_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
         _chain(K, s.V, n, 4, scratch.T4)
     else:
         chain_directors(K, o.euler_inverse, n, scratch.T4)
-    put_block(m, row, h.n_q + o.iv + o.nt, scratch.T4, n, o.nr, scale)
+    scatter_block(m, row, h.n_q + o.iv + o.nt, scratch.T4, n, o.nr, scale)
 
 
 @jit
-def put_acceleration(m, b, row, Kx, K, n, c, scale):
+def scatter_acceleration(m, b, row, Kx, K, n, c, scale):
     """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v, all times
     scale; with momenta wdot also depends on q and p."""
     if bodies(m)[b].nt == 3 and (c != 0.0 or head(m).mode != 0):
-        _put_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale * c)
-    put_rotation_acceleration(m, b, row, K, n, c, scale)
+        _scatter_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale * c)
+    scatter_rotation_acceleration(m, b, row, K, n, c, scale)
 
 
 @jit
-def put_rotation_acceleration(m, b, row, K, n, c, scale):
+def scatter_rotation_acceleration(m, b, row, K, n, c, scale):
     """The part of wdot alone."""
-    _put_rotation_acceleration(m, b, row, address(K), K.strides[0] // 8, n, c, scale)
+    _scatter_rotation_acceleration(m, b, row, address(K), K.strides[0] // 8, n, c, scale)
 
 
 @stage("iiiiiiff")
-def _put_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
+def _scatter_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 0:
         if c != 0.0 or h.mode != 0:
-            put_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
+            scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
     else:
-        _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
+        _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
 
 
 @stage("iiiiiiff", "momenta")
-def _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
-    scratch = tangent(m)
+def _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
+    scratch = tangent_memory(m)
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
@@ -99,16 +99,16 @@ def _put_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
     s = states(m)[b]
     if h.kind == QUATERNION_RATE:
         _chain(K, s.Ud, n, 4, scratch.T4)
-        put_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
+        scatter_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
         _chain(K, s.Vd, n, 4, scratch.T4)
-        put_block(m, row, v, scratch.T4, n, 4, scale)
+        scatter_block(m, row, v, scratch.T4, n, 4, scale)
     if c == 0.0 and h.mode == 0:
         return
     if h.kind == QUATERNION_RATE:
         _chain(K, s.V, n, 4, scratch.T4)
     else:
         chain_directors(K, o.euler_inverse, n, scratch.T4)
-    put_block(m, row, v, scratch.T4, n, o.nr, scale * c)
+    scatter_block(m, row, v, scratch.T4, n, o.nr, scale * c)
 
 
 @jit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import chain_directors
-from rbdae.kernels.memory import bodies, head, states, tangent, vectors
-from rbdae.kernels.scatter import put_block, put_identity
+from rbdae.kernels.memory import bodies, head, states, tangent_memory, vectors
+from rbdae.kernels.scatter import scatter_block, scatter_identity
 
 
 @stage("ii", "director-rate momenta")
@@ -30,11 +30,11 @@ def euler_tensor_times(E, v, out):
 
 
 @stage("iiiif", "director-rate")
-def put_mass(m, row, column, E_at, scale):
+def scatter_mass(m, row, column, E_at, scale):
     E = matrix_at(E_at, 3)
     for i in range(3):
         for j in range(3):
-            put_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
+            scatter_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
 
 
 @stage("iiii", "director-rate")
@@ -64,11 +64,11 @@ def dynamics_residual(m, b, out_at, r):
 @stage("iiii", "director-rate")
 def dynamics_tangent(m, b, r, q):
     """d(G_int^T la)/dq."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     T = scratch.T1
     symmetric(vectors(m)[0], bodies(m)[b].il, T)
     for j in range(0, 9, 3):
-        put_block(m, r + j, q + j, T, 3, 3, 1.0)
+        scatter_block(m, r + j, q + j, T, 3, 3, 1.0)
 
 
 @jit
@@ -103,7 +103,7 @@ def internal_residual(m, b, out_at, r, level):
 
 @stage("iiiiff", "director-rate")
 def internal_tangent(m, b, row, level, c, scale):
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -113,15 +113,15 @@ def internal_tangent(m, b, row, level, c, scale):
     T = scratch.T1
     if level == 0:
         bilinear_matrix(address(s.a), 1.0, address(T))
-        put_block(m, r, q, T, 6, 9, scale)
+        scatter_block(m, r, q, T, 6, 9, scale)
         return
     if level == 1:
         bilinear_matrix(address(s.w), 1.0, address(T))
-        put_block(m, r, q, T, 6, 9, scale)
+        scatter_block(m, r, q, T, 6, 9, scale)
         bilinear_matrix(address(s.a), 1.0, address(T))
     else:
         bilinear_matrix(address(s.wd), 1.0, address(T))
-        put_block(m, r, q, T, 6, 9, scale)
+        scatter_block(m, r, q, T, 6, 9, scale)
         bilinear_matrix(address(s.w), 2.0, address(T))
         if c != 0.0:
             bilinear_matrix(address(s.a), c, address(scratch.T2))
@@ -130,9 +130,9 @@ def internal_tangent(m, b, row, level, c, scale):
                     T[i, j] += scratch.T2[i, j]
     if h.momenta == 1:
         chain_directors(T, o.euler_inverse, 6, scratch.T2)
-        put_block(m, r, v, scratch.T2, 6, 9, scale)
+        scatter_block(m, r, v, scratch.T2, 6, 9, scale)
     else:
-        put_block(m, r, v, T, 6, 9, scale)
+        scatter_block(m, r, v, T, 6, 9, scale)
 
 
 @jit

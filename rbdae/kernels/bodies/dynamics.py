@@ -5,9 +5,9 @@ from __future__ import annotations
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
-from rbdae.kernels.memory import bodies, head, states, tangent, vectors
+from rbdae.kernels.memory import bodies, head, states, tangent_memory, vectors
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.kernels.scatter import put_block, put_identity
+from rbdae.kernels.scatter import scatter_block, scatter_identity
 
 
 @stage("ii")
@@ -72,7 +72,7 @@ def dynamics_residual(m, out_at, row):
 @stage("iif")
 def dynamics_tangent(m, row, c):
     """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
     la = vectors(m)[0]
@@ -83,28 +83,28 @@ def dynamics_tangent(m, row, c):
         v = h.n_q + o.iv
         if o.nt == 3:
             if c != 0.0 or h.mode != 0:
-                put_identity(m, r, v, 3, c if h.momenta == 1 else c * o.mass)
+                scatter_identity(m, r, v, 3, c if h.momenta == 1 else c * o.mass)
             r += 3
             v += 3
         if h.kind == ANGULAR:
             angular.dynamics_tangent(m, b, c)
-            put_block(m, r, q, scratch.T1, 3, o.na, 1.0)
-            put_block(m, r, v, scratch.T2, 3, 3, 1.0)
+            scatter_block(m, r, q, scratch.T1, 3, o.na, 1.0)
+            scatter_block(m, r, v, scratch.T2, 3, 3, 1.0)
         elif h.kind == QUATERNION_RATE:
             if h.momenta == 1:
                 quaternion_rates.momentum_tangent(m, b, c, la[o.il])
             else:
                 quaternion_rates.dynamics_tangent(m, b, c, la[o.il])
-            put_block(m, r, q, scratch.T1, 4, 4, 1.0)
-            put_block(m, r, v, scratch.T2, 4, 4, 1.0)
+            scatter_block(m, r, q, scratch.T1, 4, 4, 1.0)
+            scatter_block(m, r, v, scratch.T2, 4, 4, 1.0)
         else:
             director_rates.dynamics_tangent(m, b, r, q)
             if c == 0.0 and h.mode == 0:
                 continue
             if h.momenta == 1:
-                put_identity(m, r, v, 9, c)
+                scatter_identity(m, r, v, 9, c)
             else:
-                director_rates.put_mass(m, r, v, address(o.euler), c)
+                director_rates.scatter_mass(m, r, v, address(o.euler), c)
 
 
 @jit

@@ -6,9 +6,9 @@ from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states, tangent
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.kernels.scatter import put, put_transposed
+from rbdae.kernels.scatter import scatter, scatter_transposed
 
 
 @stage("iiii")
@@ -51,7 +51,7 @@ def internal_tangent(m, row, level, c, scale):
 @stage("iiif")
 def internal_columns(m, row, column, scale):
     """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -63,7 +63,7 @@ def internal_columns(m, row, column, scale):
         r = row + o.iv + o.nt
         if h.kind == QUATERNION_RATE:
             for k in range(4):
-                put(m, r + k, column + o.il, scale * s.a[k])
+                scatter(m, r + k, column + o.il, scale * s.a[k])
         else:
             director_rates.bilinear_matrix(address(s.a), 1.0, address(scratch.T1))
-            put_transposed(m, r, column + o.il, scratch.T1, 9, 6, scale)
+            scatter_transposed(m, r, column + o.il, scratch.T1, 9, 6, scale)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates
-from rbdae.kernels.memory import bodies, head, states, tangent
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.kernels.scatter import put_block, put_identity
+from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.rotations.charts import rate, rate_tangents
 
 
@@ -59,9 +59,9 @@ def kinematics_rate(m, out_at):
 
 
 @jit
-def put_rate_tangent(m, b, row, c, sign):
+def scatter_rate_tangent(m, b, row, c, sign):
     """c I + sign d(K(a) Omega)/da of one body, rows and columns from `row` on; leaves K(a) in the shared T1."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     s = states(m)[b]
     na = bodies(m)[b].na
     rate_tangents(head(m).chart, s.a, s.om, scratch.T1, scratch.T2)
@@ -69,13 +69,13 @@ def put_rate_tangent(m, b, row, c, sign):
         for k in range(na):
             scratch.T2[j, k] *= sign
         scratch.T2[j, j] += c
-    put_block(m, row, row, scratch.T2, na, na, 1.0)
+    scatter_block(m, row, row, scratch.T2, na, na, 1.0)
 
 
 @stage("iff")
 def kinematics_tangent(m, c, sign):
     """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -85,30 +85,30 @@ def kinematics_tangent(m, c, sign):
         v = h.n_q + B[b].iv
         if B[b].nt == 3:
             if c != 0.0 or h.mode != 0:
-                put_identity(m, i, i, 3, c)
+                scatter_identity(m, i, i, 3, c)
             if h.momenta == 1:
-                put_identity(m, i, v, 3, sign / B[b].mass)
+                scatter_identity(m, i, v, 3, sign / B[b].mass)
             else:
-                put_identity(m, i, v, 3, sign)
+                scatter_identity(m, i, v, 3, sign)
             i += 3
             v += 3
         na = B[b].na
         if h.kind == ANGULAR:
-            put_rate_tangent(m, b, i, c, sign)
-            put_block(m, i, v, scratch.T1, na, 3, sign)
+            scatter_rate_tangent(m, b, i, c, sign)
+            scatter_block(m, i, v, scratch.T1, na, 3, sign)
         elif h.momenta == 1:
             if h.kind == QUATERNION_RATE:
                 for j in range(na):
                     for k in range(na):
                         scratch.T2[j, k] = sign * s.U[j, k]
                     scratch.T2[j, j] += c
-                put_block(m, i, i, scratch.T2, na, na, 1.0)
-                put_block(m, i, v, s.V, na, na, sign)
+                scatter_block(m, i, i, scratch.T2, na, na, 1.0)
+                scatter_block(m, i, v, s.V, na, na, sign)
             else:
                 if c != 0.0 or h.mode != 0:
-                    put_identity(m, i, i, 9, c)
-                director_rates.put_mass(m, i, v, address(B[b].euler_inverse), sign)
+                    scatter_identity(m, i, i, 9, c)
+                director_rates.scatter_mass(m, i, v, address(B[b].euler_inverse), sign)
         else:
             if c != 0.0 or h.mode != 0:
-                put_identity(m, i, i, na, c)
-            put_identity(m, i, v, na, sign)
+                scatter_identity(m, i, i, na, c)
+            scatter_identity(m, i, v, na, sign)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, states, tangent
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
+from rbdae.kernels.scatter import scatter_block
 from rbdae.rotations.charts import euler_differential, euler_differential_transposed, euler_hessian, euler_map
 from rbdae.rotations.quaternion_algebra import (
     add_product,
@@ -89,7 +89,7 @@ def inertia(m, b):
 def dynamics_tangent(m, b, c, l):
     """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
     to p and to pdot, the latter plus c M."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     I0 = o.radial
@@ -118,7 +118,7 @@ def dynamics_tangent(m, b, c, l):
 
 @stage("iiiiff", "quaternion-rate")
 def internal_tangent(m, b, row, level, c, scale):
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -144,11 +144,11 @@ def internal_tangent(m, b, row, level, c, scale):
         else:
             T[0, k] = s.wd[k]
             T[1, k] = 2.0 * s.w[k] + c * s.a[k]
-    put_block(m, r, o.iq + o.nt, T, 1, 4, scale)
+    scatter_block(m, r, o.iq + o.nt, T, 1, 4, scale)
     if level > 0:
         for k in range(4):
             T[0, k] = T[1, k]
-        put_block(m, r, v, T, 1, 4, scale)
+        scatter_block(m, r, v, T, 1, 4, scale)
 
 
 @stage("ii", "quaternion-rate momenta")
@@ -194,7 +194,7 @@ def momentum_forces(m, b):
 @stage("ii", "quaternion-rate momenta")
 def velocity_tangents(m, b):
     """U = dw/dq and V = dw/dp."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     s = states(m)[b]
     r = 1.0 / bodies(m)[b].radial
     Ji = bodies(m)[b].inertia_inverse
@@ -212,7 +212,7 @@ def velocity_tangents(m, b):
 @stage("ii", "quaternion-rate momenta")
 def acceleration_tangents(m, b):
     """Ud = dwdot/dq and Vd = dwdot/dp."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = 1.0 / o.radial
@@ -248,7 +248,7 @@ def acceleration_tangents(m, b):
 @stage("iiff", "quaternion-rate momenta")
 def momentum_tangent(m, b, c, l):
     """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = 1.0 / o.radial

@@ -14,12 +14,12 @@ from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
-from rbdae.kernels.constraints.gradients import put_gradient_columns, put_primitive_columns
-from rbdae.kernels.constraints.hessians import chart_tangents, put_hessian
+from rbdae.kernels.constraints.gradients import scatter_gradient_columns, scatter_primitive_columns
+from rbdae.kernels.constraints.hessians import chart_tangents, scatter_hessian
 from rbdae.kernels.constraints.primitives import add_natural
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory, vectors
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.kernels.scatter import put_block, put_transposed
+from rbdae.kernels.scatter import scatter_block, scatter_transposed
 from rbdae.rotations.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
 
 
@@ -64,7 +64,7 @@ def place_corrections(m):
 @stage("ii", "corrected")
 def add_corrections(m, out_at):
     """out[:nq] += G^T mu (or K times it)."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -98,10 +98,10 @@ def add_corrections(m, out_at):
 
 
 @stage("iif", "corrected")
-def put_corrections(m, column, scale):
+def scatter_corrections(m, column, scale):
     """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
     `column` on. Needs `gradients`."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -111,28 +111,28 @@ def put_corrections(m, column, scale):
         s = S[b]
         q = o.iq + o.nt
         if h.kind == ANGULAR:
-            _put_angular_correction(m, b)
+            _scatter_angular_correction(m, b)
         elif h.kind == QUATERNION_RATE:
             euler_hessian(s.gd, scratch.T1)
             for k in range(4):
                 scratch.T1[k, k] += mu[o.il]
-            put_block(m, q, q, scratch.T1, 4, 4, 1.0)
+            scatter_block(m, q, q, scratch.T1, 4, 4, 1.0)
         else:
             director_rates.symmetric(mu, o.il, scratch.T1)
             for j in range(0, 9, 3):
-                put_block(m, q + j, q + j, scratch.T1, 3, 3, 1.0)
+                scatter_block(m, q + j, q + j, scratch.T1, 3, 3, 1.0)
     if h.kind != ANGULAR:
         internal_columns(m, 0, column, scale)
-        put_primitive_columns(m, 0, column, scale)
+        scatter_primitive_columns(m, 0, column, scale)
     else:
-        _put_angular_columns(m, column, scale)
-    _put_correction_stiffness(m)
+        _scatter_angular_columns(m, column, scale)
+    _scatter_correction_stiffness(m)
 
 
 @stage("ii", "corrected angular")
-def _put_angular_correction(m, b):
+def _scatter_angular_correction(m, b):
     """d(K(a) B^T gd)/da at fixed gd; leaves K in N."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     q = o.iq + o.nt
@@ -147,7 +147,7 @@ def _put_angular_correction(m, b):
             scratch.T2[i, j] += (
                 s.N[i, 0] * scratch.T1[0, j] + s.N[i, 1] * scratch.T1[1, j] + s.N[i, 2] * scratch.T1[2, j]
             )
-    put_block(m, q, q, scratch.T2, o.na, o.na, 1.0)
+    scatter_block(m, q, q, scratch.T2, o.na, o.na, 1.0)
 
 
 @jit
@@ -159,7 +159,7 @@ def _times_kinematics(L, N, n, na, out):
 
 
 @stage("iif", "corrected angular")
-def _put_angular_columns(m, column, scale):
+def _scatter_angular_columns(m, column, scale):
     C = primitives(m)
     R = rows(m)
     B = bodies(m)
@@ -173,15 +173,15 @@ def _put_angular_columns(m, column, scale):
                 continue
             n = o.iq
             if o.nt == 3:
-                put_gradient_columns(m, i, side, n, column + p.row, scale)
+                scatter_gradient_columns(m, i, side, n, column + p.row, scale)
                 n += 3
-            work = tangent(m).work[side]
+            work = tangent_memory(m).work[side]
             _times_kinematics(r.Gw[side], states(m)[b].N, p.n, o.na, work)
-            put_transposed(m, n, column + p.row, work, o.na, p.n, scale)
+            scatter_transposed(m, n, column + p.row, work, o.na, p.n, scale)
 
 
 @stage("i", "corrected bilinear", optional=True)
-def _put_correction_stiffness(m):
+def _scatter_correction_stiffness(m):
     """d(G^T mu)/dq of the bilinear primitives."""
     h = head(m)
     C = primitives(m)
@@ -201,9 +201,9 @@ def _put_correction_stiffness(m):
             if o.fixed == 1:
                 continue
             if h.kind == ANGULAR:
-                work = tangent(m).work
+                work = tangent_memory(m).work
                 _times_kinematics(r.Pw[side], S[b].N, 3, o.na, work[0])
                 _times_kinematics(r.Qw[side], S[b].N, 3, o.na, work[1])
-                put_hessian(m, i, side, o.iq, o.na, work[0], work[1], f)
+                scatter_hessian(m, i, side, o.iq, o.na, work[0], work[1], f)
             else:
-                put_hessian(m, i, side, o.iq, o.nr, r.Pw[side], r.Qw[side], f)
+                scatter_hessian(m, i, side, o.iq, o.nr, r.Pw[side], r.Qw[side], f)

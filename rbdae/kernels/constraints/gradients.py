@@ -6,7 +6,7 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
 from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.kernels.scatter import put, put_transposed
+from rbdae.kernels.scatter import scatter, scatter_transposed
 
 
 @jit
@@ -90,7 +90,7 @@ def _bilinear_gradient(m, i, side):
 
 
 @stage("iiif", "joints", optional=True)
-def put_primitive_columns(m, row, column, scale):
+def scatter_primitive_columns(m, row, column, scale):
     """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
     C = primitives(m)
     R = rows(m)
@@ -104,18 +104,18 @@ def put_primitive_columns(m, row, column, scale):
                 continue
             n = row + o.iv
             if o.nt == 3:
-                put_gradient_columns(m, i, side, n, column + p.row, scale)
+                scatter_gradient_columns(m, i, side, n, column + p.row, scale)
                 n += 3
-            put_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
+            scatter_transposed(m, n, column + p.row, r.Gw[side], o.nr, p.n, scale)
 
 
 @jit
-def put_gradient_columns(m, i, side, row, column, scale):
+def scatter_gradient_columns(m, i, side, row, column, scale):
     """scale Gx^T of one side."""
     p = primitives(m)[i]
     r = rows(m)[i]
     if p.linear == 1:
         for k in range(3):
-            put(m, row + k, column + k, scale * r.Gx[side, k, k])
+            scatter(m, row + k, column + k, scale * r.Gx[side, k, k])
     else:
-        put_transposed(m, row, column, r.Gx[side], 3, 1, scale)
+        scatter_transposed(m, row, column, r.Gx[side], 3, 1, scale)

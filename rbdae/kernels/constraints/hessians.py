@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.gradients import columns_of
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent
-from rbdae.kernels.scatter import put_block, put_identity, put_transposed
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
+from rbdae.kernels.scatter import scatter_block, scatter_identity, scatter_transposed
 
 
 @stage("ii", "bilinear")
@@ -13,7 +13,7 @@ def chart_tangents(m, i):
     """Pa, Qa of a bilinear primitive."""
     kind = head(m).kind
     p = primitives(m)[i]
-    T = tangent(m)
+    T = tangent_memory(m)
     for side in range(2):
         b = p.body[side]
         o = bodies(m)[b]
@@ -24,10 +24,10 @@ def chart_tangents(m, i):
 
 
 @jit
-def put_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
+def scatter_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
     """Tangent scale L_1^T K_2 from the row `row` of body b1 on and in the columns of q of body b2, where L = (Lx I,
     L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors; L has n1 columns."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     B = bodies(m)
     o1 = B[b1]
     o2 = B[b2]
@@ -37,36 +37,36 @@ def put_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
     # directions have no part in x: Lx, Kx are constants
     if o1.nt == 3:
         if o2.nt == 3 and Lx * Kx != 0.0:
-            put_identity(m, r, q, 3, scale * Lx * Kx)
+            scatter_identity(m, r, q, 3, scale * Lx * Kx)
         if Lx != 0.0:
-            put_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
+            scatter_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
         r += 3
     if o2.nt == 3:
         if Kx != 0.0:
-            put_transposed(m, r, q, L, n1, 3, scale * Kx)
+            scatter_transposed(m, r, q, L, n1, 3, scale * Kx)
         q += 3
     for i in range(n1):
         for j in range(o2.na):
             T[i, j] = L[0, i] * K[0, j] + L[1, i] * K[1, j] + L[2, i] * K[2, j]
-    put_block(m, r, q, T, n1, o2.na, scale)
+    scatter_block(m, r, q, T, n1, o2.na, scale)
 
 
 @jit
-def put_hessian(m, i, side, row, n, P, Q, f):
+def scatter_hessian(m, i, side, row, n, P, Q, f):
     """f times the Hessian of a bilinear primitive from the row `row` of its body `side` on, whose tangents of P and Q
     (3 x n) are given; needs `chart_tangents`."""
     p = primitives(m)[i]
-    T = tangent(m)
+    T = tangent_memory(m)
     b1 = p.body[side]
     for other in range(2):
         b2 = p.body[other]
         if bodies(m)[b2].fixed == 0:
-            put_pulled_back(m, row, n, 0, P, p.A[4 * side], T.Qa[other], p.B[4 * other], b1, b2, f)
-            put_pulled_back(m, row, n, 0, Q, p.B[4 * side], T.Pa[other], p.A[4 * other], b1, b2, f)
+            scatter_pulled_back(m, row, n, 0, P, p.A[4 * side], T.Qa[other], p.B[4 * other], b1, b2, f)
+            scatter_pulled_back(m, row, n, 0, Q, p.B[4 * side], T.Pa[other], p.A[4 * other], b1, b2, f)
 
 
 @stage("ii", "bilinear", optional=True)
-def put_primitive_stiffness(m, row):
+def scatter_primitive_stiffness(m, row):
     """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
     C = primitives(m)
     R = rows(m)
@@ -80,4 +80,4 @@ def put_primitive_stiffness(m, row):
         for side in range(2):
             o = B[p.body[side]]
             if o.fixed == 0:
-                put_hessian(m, i, side, row + o.iv, o.nr, r.Pw[side], r.Qw[side], p.scale * r.la[0])
+                scatter_hessian(m, i, side, row + o.iv, o.nr, r.Pw[side], r.Qw[side], p.scale * r.la[0])

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.chain_rule import (
-    put_acceleration,
-    put_rotation_acceleration,
-    put_rotation_velocity,
-    put_velocity,
+    scatter_acceleration,
+    scatter_rotation_acceleration,
+    scatter_rotation_velocity,
+    scatter_velocity,
 )
 from rbdae.kernels.constraints.gradients import add_times, columns_of, zero
 from rbdae.kernels.constraints.redundant_rows import drop_tangent
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.scatter import scatter_block
 
 
 @stage("iiiff", "joints", optional=True)
-def put_primitive_rows(m, row, level, c, scale):
+def scatter_primitive_rows(m, row, level, c, scale):
     """scale times the rows of the joint constraints at one level, c being the factor of the rates at level 2; needs
     `gradients` from the velocity level on, and the tangents of the bodies up to the level."""
     h = head(m)
@@ -29,13 +29,13 @@ def put_primitive_rows(m, row, level, c, scale):
             if B[p.body[side]].fixed == 1:
                 continue
             if p.linear == 1:
-                _put_linear_row(m, i, side, row + p.row, level, c, scale)
+                _scatter_linear_row(m, i, side, row + p.row, level, c, scale)
             else:
-                _put_bilinear_row(m, i, side, row + p.row, level, c, scale)
+                _scatter_bilinear_row(m, i, side, row + p.row, level, c, scale)
 
 
 @stage("iiiiiff", "joints")
-def _put_linear_row(m, i, side, row, level, c, scale):
+def _scatter_linear_row(m, i, side, row, level, c, scale):
     """P = s(t) is linear in the natural coordinates: only those of the rotation have tangents that change."""
     h = head(m)
     p = primitives(m)[i]
@@ -43,7 +43,7 @@ def _put_linear_row(m, i, side, row, level, c, scale):
     b = p.body[side]
     o = bodies(m)[b]
     s = states(m)[b]
-    T = tangent(m)
+    T = tangent_memory(m)
     if o.nt == 3:
         f = scale * p.A[4 * side]
         if level > 0 and h.momenta == 1:
@@ -57,7 +57,7 @@ def _put_linear_row(m, i, side, row, level, c, scale):
                 for j in range(3):
                     T.Cx[side, k, j] = 0.0
                 T.Cx[side, k, k] = f * p.keep[k]
-            put_block(m, row, column, T.Cx[side], 3, 3, 1.0)
+            scatter_block(m, row, column, T.Cx[side], 3, 3, 1.0)
     if level == 0:
         columns_of(h.kind, p.A, side, s.D0, o.na, T.Ca[side])
     elif h.kind != DIRECTOR_RATE:
@@ -69,35 +69,35 @@ def _put_linear_row(m, i, side, row, level, c, scale):
     if p.whole == 0:
         drop_tangent(m, i, side)
     if level == 0 or h.kind != DIRECTOR_RATE:
-        put_block(m, row, o.iq + o.nt, T.Ca[side], 3, o.na, scale)
+        scatter_block(m, row, o.iq + o.nt, T.Ca[side], 3, o.na, scale)
     if level == 1:
-        put_rotation_velocity(m, b, row, r.Gw[side], 3, scale)
+        scatter_rotation_velocity(m, b, row, r.Gw[side], 3, scale)
     elif level == 2:
         if h.kind != DIRECTOR_RATE:
-            put_rotation_velocity(m, b, row, T.Cw[side], 3, scale)
-        put_rotation_acceleration(m, b, row, r.Gw[side], 3, c, scale)
+            scatter_rotation_velocity(m, b, row, T.Cw[side], 3, scale)
+        scatter_rotation_acceleration(m, b, row, r.Gw[side], 3, c, scale)
 
 
 @stage("iiiiiff", "bilinear")
-def _put_bilinear_row(m, i, side, row, level, c, scale):
+def _scatter_bilinear_row(m, i, side, row, level, c, scale):
     r = rows(m)[i]
     p = primitives(m)[i]
     b = p.body[side]
     o = bodies(m)[b]
-    T = tangent(m)
+    T = tangent_memory(m)
     _bilinear_tangents(m, i, side, level)
     if p.moving == 1 and level > 0:
         _add_moving_tangents(m, i, side, level)
     if p.whole == 0:
         drop_tangent(m, i, side)
     if o.nt == 3:
-        put_block(m, row, o.iq, T.Cx[side], 1, 3, scale)
-    put_block(m, row, o.iq + o.nt, T.Ca[side], 1, o.na, scale)
+        scatter_block(m, row, o.iq, T.Cx[side], 1, 3, scale)
+    scatter_block(m, row, o.iq + o.nt, T.Ca[side], 1, o.na, scale)
     if level == 1:
-        put_velocity(m, b, row, r.Gx[side], r.Gw[side], 1, scale)
+        scatter_velocity(m, b, row, r.Gx[side], r.Gw[side], 1, scale)
     elif level == 2:
-        put_velocity(m, b, row, T.Cu[side], T.Cw[side], 1, scale)
-        put_acceleration(m, b, row, r.Gx[side], r.Gw[side], 1, c, scale)
+        scatter_velocity(m, b, row, T.Cu[side], T.Cw[side], 1, scale)
+        scatter_acceleration(m, b, row, r.Gx[side], r.Gw[side], 1, c, scale)
 
 
 @stage("iiii", "bilinear")
@@ -109,7 +109,7 @@ def _bilinear_tangents(m, i, side, level):
     b = p.body[side]
     o = bodies(m)[b]
     s = states(m)[b]
-    T = tangent(m)
+    T = tangent_memory(m)
     ax = p.A[4 * side]
     bx = p.B[4 * side]
     f = p.scale
@@ -168,7 +168,7 @@ def _add_moving_tangents(m, i, side, level):
     b = p.body[side]
     o = bodies(m)[b]
     s = states(m)[b]
-    T = tangent(m)
+    T = tangent_memory(m)
     f = p.scale
     work = T.work[side]
     columns_of(h.kind, p.Ad, side, s.D0, o.na, work)

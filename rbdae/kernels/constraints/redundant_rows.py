@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.memory import head, primitives, rows, tangent
-from rbdae.kernels.scatter import put
+from rbdae.kernels.memory import head, primitives, rows, tangent_memory
+from rbdae.kernels.scatter import scatter
 
 
 @stage("iii", "redundant")
@@ -27,7 +27,7 @@ def drop_gradient(m, i, side):
 def drop_tangent(m, i, side):
     """Likewise their tangents."""
     p = primitives(m)[i]
-    c = tangent(m)
+    c = tangent_memory(m)
     for k in range(p.n):
         if p.keep[k] == 0:
             for j in range(3):
@@ -64,11 +64,11 @@ def dropped_residual(m, out_at, row, y_at, column):
 
 
 @stage("iiif", "redundant", optional=True)
-def put_dropped(m, row, column, scale):
+def scatter_dropped(m, row, column, scale):
     """The tangent of `dropped_residual`."""
     C = primitives(m)
     for i in range(head(m).n_primitives):
         p = C[i]
         for k in range(p.n):
             if p.keep[k] == 0:
-                put(m, row + p.row + k, column + p.row + k, scale)
+                scatter(m, row + p.row + k, column + p.row + k, scale)

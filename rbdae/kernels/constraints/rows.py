@@ -10,7 +10,7 @@ from __future__ import annotations
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
-from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
+from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.memory import head, vectors
 
@@ -38,18 +38,18 @@ def _add_baumgarte_rows(m, out_at, row):
 
 
 @jit
-def put_constraint_rows(m, row, level, c):
+def scatter_constraint_rows(m, row, level, c):
     """Their tangent, c being the factor of the rates; needs `gradients`."""
     internal_tangent(m, row, level, c, 1.0)
-    put_primitive_rows(m, row, level, c, 1.0)
+    scatter_primitive_rows(m, row, level, c, 1.0)
     if level == 2:
-        _put_baumgarte_rows(m, row)
+        _scatter_baumgarte_rows(m, row)
 
 
 @stage("ii", "baumgarte", optional=True)
-def _put_baumgarte_rows(m, row):
+def _scatter_baumgarte_rows(m, row):
     h = head(m)
     for level in range(2):
         f = h.stiffness if level == 0 else h.damping
         internal_tangent(m, row, level, 0.0, f)
-        put_primitive_rows(m, row, level, 0.0, f)
+        scatter_primitive_rows(m, row, level, 0.0, f)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit
-from rbdae.kernels.forces.bushings import bushing_forces, put_bushing_tangents
-from rbdae.kernels.forces.element_tangents import put_element_tangents
+from rbdae.kernels.forces.bushings import bushing_forces, scatter_bushing_tangents
+from rbdae.kernels.forces.element_tangents import scatter_element_tangents
 from rbdae.kernels.forces.elements import element_forces
 
 
@@ -16,7 +16,7 @@ def applied_forces(m):
 
 
 @jit
-def put_applied_tangents(m, row):
+def scatter_applied_tangents(m, row):
     """-d(forces)/d(q, v) of all applied forces in the rows of the dynamics."""
-    put_bushing_tangents(m, row)
-    put_element_tangents(m, row)
+    scatter_bushing_tangents(m, row)
+    scatter_element_tangents(m, row)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.chain_rule import put_velocity
+from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
-from rbdae.kernels.memory import bodies, bushings, head, states, tangent
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.memory import bodies, bushings, head, states, tangent_memory
+from rbdae.kernels.scatter import scatter_block
 
 
 @stage("i", "bushings", optional=True)
@@ -43,9 +43,9 @@ def _matrix_times(K, T, n, out):
 
 
 @stage("ii", "bushings", optional=True)
-def put_bushing_tangents(m, row):
+def scatter_bushing_tangents(m, row):
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     C = bushings(m)
     S = states(m)
@@ -64,16 +64,16 @@ def put_bushing_tangents(m, row):
                 o2 = B[b2]
                 if o2.fixed == 1:
                     continue
-                _put_spring(m, row, i, s1, s2)
+                _scatter_spring(m, row, i, s1, s2)
                 if e.damped == 1:
-                    _put_spring_rate(m, row, i, s1, s2)
+                    _scatter_spring_rate(m, row, i, s1, s2)
 
 
 @stage("iiiii", "bushings")
-def _put_spring(m, row, i, s1, s2):
+def _scatter_spring(m, row, i, s1, s2):
     """Blocks (x1 I, L)^T K (x2 I, T) of bushing i in the rows of its side s1 and the columns of q of its side s2, T =
     tangent of the point of that one; L is in T2 of the first body."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     e = bushings(m)[i]
     b1 = e.body[s1]
@@ -92,16 +92,16 @@ def _put_spring(m, row, i, s1, s2):
     q = o2.iq
     if o1.nt == 3:
         if o2.nt == 3:
-            put_block(m, r, q, K, 3, 3, x1 * x2)
-        put_block(m, r, q + o2.nt, KT, 3, o2.na, x1)
+            scatter_block(m, r, q, K, 3, 3, x1 * x2)
+        scatter_block(m, r, q + o2.nt, KT, 3, o2.na, x1)
         r += 3
     W = scratch.T1
     if o2.nt == 3:
         _transposed_times(L, K, o1.nr, 3, W)
-        put_block(m, r, q, W, o1.nr, 3, x2)
+        scatter_block(m, r, q, W, o1.nr, 3, x2)
         q += 3
     _transposed_times(L, KT, o1.nr, o2.na, W)
-    put_block(m, r, q, W, o1.nr, o2.na, 1.0)
+    scatter_block(m, r, q, W, o1.nr, o2.na, 1.0)
 
 
 @jit
@@ -113,9 +113,9 @@ def _transposed_times(L, K, n1, n2, out):
 
 
 @stage("iiiii", "bushings")
-def _put_spring_rate(m, row, i, s1, s2):
+def _scatter_spring_rate(m, row, i, s1, s2):
     """The same for the damping: tangents of Pdot with respect to q (through D1) and to the velocities."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     e = bushings(m)[i]
     b1 = e.body[s1]
@@ -136,12 +136,12 @@ def _put_spring_rate(m, row, i, s1, s2):
         columns_of(h.kind, A, s2, s.D1, o2.na, T)
         _matrix_times(K, T, o2.na, KT)
         if o1.nt == 3:
-            put_block(m, r, o2.iq + o2.nt, KT, 3, o2.na, x1)
+            scatter_block(m, r, o2.iq + o2.nt, KT, 3, o2.na, x1)
         _transposed_times(L, KT, o1.nr, o2.na, W)
-        put_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
+        scatter_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
     # columns of the velocities, Kx and Kw in T and KT
     columns_of(h.kind, A, s2, s.B, o2.nr, T)
-    R = tangent(m).work[0]
+    R = tangent_memory(m).work[0]
     if o1.nt == 3:
         for k in range(3):
             for j in range(3):
@@ -150,13 +150,13 @@ def _put_spring_rate(m, row, i, s1, s2):
         for k in range(3):
             for j in range(o2.nr):
                 R[k, j] *= x1
-        put_velocity(m, b2, r, W, R, 3, 1.0)
+        scatter_velocity(m, b2, r, W, R, 3, 1.0)
         r += 3
     _matrix_times(K, T, o2.nr, R)
     _transposed_times(L, K, o1.nr, 3, W)
     for k in range(o1.nr):
         for j in range(3):
             W[k, j] *= x2
-    V = tangent(m).square
+    V = tangent_memory(m).square
     _transposed_times(L, R, o1.nr, o2.nr, V)
-    put_velocity(m, b2, r, W, V, o1.nr, 1.0)
+    scatter_velocity(m, b2, r, W, V, o1.nr, 1.0)

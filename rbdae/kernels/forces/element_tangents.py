@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import stage
 from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.bodies.chain_rule import put_velocity
+from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.forces.elements import forms, gather, law
-from rbdae.kernels.memory import bodies, elements, entries, fold, head, states
+from rbdae.kernels.memory import bodies, element_memory, elements, entries, head, states
 from rbdae.kernels.records import ANGLE, DIRECTOR_RATE, USER
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.scatter import scatter_block
 
 
 @stage("ii", "user-forces")
 def _user_tangents(m, i):
     gather(m, i)
-    c = fold(m)
+    c = element_memory(m)
     call_user_function(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
     for k in range(24):
         for j in range(24):
@@ -28,7 +28,7 @@ def _form_tangents(m, i):
     forms(m, i)
     law(m, i)
     e = elements(m)[i]
-    c = fold(m)
+    c = element_memory(m)
     p = e.forms
     n = 1 if e.shaping == ANGLE else p
     for a in range(p):
@@ -70,7 +70,7 @@ def _form_tangents(m, i):
 
 
 @stage("ii", "elements", optional=True)
-def put_element_tangents(m, row):
+def scatter_element_tangents(m, row):
     """-d(forces)/d(q, v) of all elements in the rows of the dynamics."""
     C = elements(m)
     B = bodies(m)
@@ -87,16 +87,16 @@ def put_element_tangents(m, row):
                 continue
             for s2 in range(2):
                 if B[e.body[s2]].fixed == 0:
-                    _put_side(m, row, i, s1, s2)
+                    _scatter_side(m, row, i, s1, s2)
 
 
 @stage("iiiii", "elements")
-def _put_side(m, row, i, s1, s2):
+def _scatter_side(m, row, i, s1, s2):
     """-(I, B1)^T K (I, D0), and with the damping D1, in the columns of q of the body of side 2; -(I, B1)^T D (I, B) in
     those of its velocities. Without x where the body or the element has none."""
     h = head(m)
     e = elements(m)[i]
-    c = fold(m)
+    c = element_memory(m)
     b1 = e.body[s1]
     b2 = e.body[s2]
     o1 = bodies(m)[b1]
@@ -120,7 +120,7 @@ def _put_side(m, row, i, s1, s2):
                     y += D[12 * s2 + 3 + l] * s.D1[l, j]
             c.Y[k, t2 + j] = y
     _pull_back(m, b1, t1, t2 + o2.na)
-    put_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + o1.nr, t2 + o2.na, -1.0)
+    scatter_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + o1.nr, t2 + o2.na, -1.0)
     if e.damped == 0:
         return
     for k in range(3 - t1, 12):
@@ -134,14 +134,14 @@ def _put_side(m, row, i, s1, s2):
             c.Y[k, 3 + j] = y
     _pull_back(m, b1, t1, 3 + o2.nr)
     if t1 == 3:
-        put_velocity(m, b2, r, c.W[:3, :3], c.W[:3, 3:], 3, -1.0)
-    put_velocity(m, b2, r + t1, c.W[t1:, :3], c.W[t1:, 3:], o1.nr, -1.0)
+        scatter_velocity(m, b2, r, c.W[:3, :3], c.W[:3, 3:], 3, -1.0)
+    scatter_velocity(m, b2, r + t1, c.W[t1:, :3], c.W[t1:, 3:], o1.nr, -1.0)
 
 
 @stage("iiii", "elements")
 def _pull_back(m, b, t, n):
     """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0."""
-    c = fold(m)
+    c = element_memory(m)
     B = states(m)[b].B
     for j in range(n):
         for k in range(t):

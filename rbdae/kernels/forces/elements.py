@@ -23,7 +23,7 @@ import numpy as np
 
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.memory import elements, entries, fold, head, states
+from rbdae.kernels.memory import element_memory, elements, entries, head, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
 
 _TURN = 2.0 * pi
@@ -60,7 +60,7 @@ def _angle(s, c, e):
 def gather(m, i):
     """Z and Zdot of one element."""
     e = elements(m)[i]
-    Z = fold(m).Z
+    Z = element_memory(m).Z
     for side in range(2):
         s = states(m)[e.body[side]]
         n = 12 * side
@@ -77,7 +77,7 @@ def forms(m, i):
     """q, g and r of one element."""
     gather(m, i)
     e = elements(m)[i]
-    c = fold(m)
+    c = element_memory(m)
     Z = c.Z
     for a in range(e.forms):
         c.q[a] = 0.0
@@ -102,7 +102,7 @@ def forms(m, i):
 def law(m, i):
     """s with J and (for one displacement) X = d2s/dq2; f and w."""
     e = elements(m)[i]
-    c = fold(m)
+    c = element_memory(m)
     for a in range(3):
         c.s[a] = c.q[a]
         c.u[a] = e.constant[a]
@@ -147,7 +147,7 @@ def law(m, i):
 def element_forces(m):
     """Add the forces of all elements to the natural forces."""
     C = elements(m)
-    c = fold(m)
+    c = element_memory(m)
     F = c.F
     for i in range(head(m).n_elements):
         e = C[i]
@@ -172,5 +172,5 @@ def element_forces(m):
 @stage("ii", "user-forces")
 def _user_forces(m, i):
     gather(m, i)
-    c = fold(m)
+    c = element_memory(m)
     call_user_function(elements(m)[i].force, head(m).time, c.Z, c.F)

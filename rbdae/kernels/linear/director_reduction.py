@@ -8,13 +8,13 @@ from __future__ import annotations
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.small import inverse3, product_transposed
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors, wide
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory, vectors
 from rbdae.kernels.row_operations import add_three, set_by_three
 
 
 @stage("ii", "director-rate")
 def reduce(m, b):
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     s = states(m)[b]
     # C = D^-T: the inverse of the matrix whose rows are the directors
     for i in range(3):
@@ -71,7 +71,7 @@ def particular(m, b, s_at, il, out_at):
 
 @stage("ii", "director-rate")
 def multipliers(m, b):
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     la = vectors(m)[0]
@@ -89,14 +89,14 @@ def multipliers(m, b):
 
 
 @stage("ii", "director-rate")
-def solve_wide(m, b):
+def solve_tangent(m, b):
     """beta to the first three of the rows of f."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    W = wide(m)
+    W = rhs_tangent(m)
     X = vectors(m)[1:4]
-    nc = h.n_wide
+    nc = h.rhs_tangent_width
     i = o.iv + o.nt
     j = h.n_v + o.il
     _maps(m, b)
@@ -161,7 +161,7 @@ def gradient(m, b, n, side):
     """GP = Gw Pi of one side of a primitive; Pi has three of six numbers in each row."""
     C = states(m)[b].C
     r = rows(m)[n]
-    GP = tangent(m).GP
+    GP = tangent_memory(m).GP
     for k in range(primitives(m)[n].n):
         g = r.Gw[side, k]
         for i in range(3):

@@ -9,7 +9,7 @@ from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear.small import product_transposed
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, vectors, wide
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory, vectors
 from rbdae.kernels.row_operations import add_to, set_by_three
 from rbdae.rotations.charts import quaternion_tangents
 
@@ -43,14 +43,14 @@ def particular(m, b, s_at, il, out_at):
 
 
 @stage("ii", "quaternion-rate")
-def solve_wide(m, b):
+def solve_tangent(m, b):
     """beta to the first three of the rows of f; Zi = 0, because M p is a multiple of p."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    W = wide(m)
+    W = rhs_tangent(m)
     X = vectors(m)[1:4]
-    nc = h.n_wide
+    nc = h.rhs_tangent_width
     i = o.iv + o.nt
     s.s[0] = 1.0
     particular(m, b, address(s.s), 0, address(s.ad))
@@ -71,7 +71,7 @@ def gradient(m, b, n, side):
     """GP = Gw Pi of one side of a primitive."""
     s = states(m)[b]
     r = rows(m)[n]
-    GP = tangent(m).GP
+    GP = tangent_memory(m).GP
     for k in range(primitives(m)[n].n):
         g = r.Gw[side, k]
         GP[k, 0] = g[0] * s.Pi[0, 0] + g[1] * s.Pi[1, 0] + g[2] * s.Pi[2, 0] + g[3] * s.Pi[3, 0]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
-    column,
     factor,
+    factor_column,
+    factor_start,
     head,
     pairs,
+    pivot_floor,
     primitives,
-    row_start,
+    rhs_tangent,
     rows,
-    smallest,
     states,
     vectors,
-    wide,
 )
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.row_operations import add_row, scale_row
@@ -70,7 +70,7 @@ def _assemble_schur(m):
     B = bodies(m)
     C = primitives(m)
     R = rows(m)
-    start = row_start(m)
+    start = factor_start(m)
     L = factor(m)[0]
     for i in range(h.n_factor):
         L[i] = 0.0
@@ -111,9 +111,9 @@ def _eliminate_schur(m):
     h = head(m)
     L = factor(m)[0]
     D = factor(m)[1]
-    least = smallest(m)
-    start = row_start(m)
-    col = column(m)
+    least = pivot_floor(m)
+    start = factor_start(m)
+    col = factor_column(m)
     w = vectors(m)[4]
     for i in range(h.n_rows):
         w[i] = 0.0
@@ -144,8 +144,8 @@ def solve_schur(m, x):
     h = head(m)
     L = factor(m)[0]
     D = factor(m)[1]
-    start = row_start(m)
-    col = column(m)
+    start = factor_start(m)
+    col = factor_column(m)
     for i in range(h.n_rows):
         t = x[i]
         for n in range(start[i], start[i + 1] - 1):
@@ -160,15 +160,15 @@ def solve_schur(m, x):
 
 
 @jit
-def solve_schur_wide(m):
-    """The rows of the joint constraints of the scratch matrix become S^-1 times them."""
+def solve_schur_tangent(m):
+    """The rows of the joint constraints of `rhs_tangent` become S^-1 times them."""
     h = head(m)
     L = factor(m)[0]
     D = factor(m)[1]
-    start = row_start(m)
-    col = column(m)
-    W = wide(m)
-    nc = h.n_wide
+    start = factor_start(m)
+    col = factor_column(m)
+    W = rhs_tangent(m)
+    nc = h.rhs_tangent_width
     where = h.n_v + h.n_internal
     inverse = _row_of(m)
     for i in range(h.n_rows):
@@ -184,4 +184,4 @@ def solve_schur_wide(m):
 @jit
 def _row_of(m):
     """Constraint row (counted from the first joint row) of each place in the factor."""
-    return column(m)[head(m).n_factor :]
+    return factor_column(m)[head(m).n_factor :]

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, elimination, gauge, head, pivots, primitives, rows, tree, vectors, wide
+from rbdae.kernels.memory import (
+    bodies,
+    head,
+    planes,
+    primitives,
+    rhs_tangent,
+    row_exchanges,
+    rows,
+    square_factors,
+    vectors,
+    velocity_selection,
+)
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
 
 
@@ -42,9 +53,9 @@ def gather_gradients(m, out):
 def factorise_loops(m):
     """The elimination matrix becomes P L U of [G; S]."""
     h = head(m)
-    A = elimination(m)
-    P = pivots(m)
-    S = gauge(m)
+    A = square_factors(m)
+    P = row_exchanges(m)
+    S = velocity_selection(m)
     n = h.n_v
     gather_gradients(m, A)
     first = n - h.n_nu
@@ -73,8 +84,8 @@ def factorise_loops(m):
 @stage("ii", "loops")
 def solve_loops(m, x_at):
     x = vector_at(x_at)
-    A = elimination(m)
-    P = pivots(m)
+    A = square_factors(m)
+    P = row_exchanges(m)
     n = head(m).n_v
     for k in range(n):
         if P[k] != k:
@@ -96,8 +107,8 @@ def solve_loops(m, x_at):
 @stage("ii", "loops")
 def solve_loops_transposed(m, x_at):
     x = vector_at(x_at)
-    A = elimination(m)
-    P = pivots(m)
+    A = square_factors(m)
+    P = row_exchanges(m)
     n = head(m).n_v
     for i in range(n):
         t = x[i] / A[i, i]
@@ -117,9 +128,9 @@ def solve_loops_transposed(m, x_at):
 
 @stage("iii", "loops")
 def solve_loops_columns(m, plane, n_columns):
-    X = tree(m)[plane]
-    A = elimination(m)
-    P = pivots(m)
+    X = planes(m)[plane]
+    A = square_factors(m)
+    P = row_exchanges(m)
     n = head(m).n_v
     for k in range(n):
         if P[k] != k:
@@ -149,7 +160,7 @@ def select_loop_rates(m, w_at, out_at, row):
     w = vector_at(w_at)
     out = vector_at(out_at)
     h = head(m)
-    S = gauge(m)
+    S = velocity_selection(m)
     for i in range(h.n_nu):
         t = 0.0 * w[0]
         for j in range(h.n_v):
@@ -160,9 +171,9 @@ def select_loop_rates(m, w_at, out_at, row):
 @stage("i", "loops")
 def select_loop_tangent(m):
     h = head(m)
-    S = gauge(m)
-    W = wide(m)
-    F = tree(m)[4]
+    S = velocity_selection(m)
+    W = rhs_tangent(m)
+    F = planes(m)[4]
     x = vectors(m)[2]
     nq = h.n_q
     for i in range(h.n_nu):

@@ -12,21 +12,21 @@ from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_t
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import head, vectors
 from rbdae.kernels.null_space.spherical_trees import (
-    add_reduced_stiffness,
-    chain_accelerations,
-    chain_velocities,
-    from_nu,
-    put_tree_kinematics,
-    reduce_residual,
-    select_nu,
-    select_tree_tangent,
-    tree_tangents,
+    add_spherical_stiffness,
+    reduce_spherical_forces,
+    scatter_spherical_kinematics,
+    select_spherical_rates,
+    select_spherical_tangent,
+    spherical_accelerations,
+    spherical_rotations,
+    spherical_tangents,
+    spherical_velocities,
 )
 from rbdae.kernels.null_space.square_system import (
-    put_rows_stiffness,
-    put_square_kinematics,
     reduce_square_forces,
     reduction_multipliers,
+    scatter_rows_stiffness,
+    scatter_square_kinematics,
     select_square_rates,
     select_square_tangent,
     square_acceleration_tangents,
@@ -35,16 +35,16 @@ from rbdae.kernels.null_space.square_system import (
     square_velocities,
     square_velocity_tangents,
 )
-from rbdae.kernels.records import BY_TREE
+from rbdae.kernels.records import SPHERICAL_TREE
 
 
 @jit
 def velocities_from_nu(m, y_at, offset):
     """Natural velocities of all bodies from nu in y. Needs `place`; leaves the factors of [G; S]."""
-    if head(m).reduced == BY_TREE:
-        from_nu(m, y_at, offset, 0)
+    if head(m).structure == SPHERICAL_TREE:
+        spherical_rotations(m, y_at, offset, 0)
         move(m)
-        chain_velocities(m)
+        spherical_velocities(m)
     else:
         square_velocities(m, y_at, offset)
         move(m)
@@ -53,10 +53,10 @@ def velocities_from_nu(m, y_at, offset):
 @jit
 def accelerations_from_nu(m, yd_at, offset):
     """Natural accelerations from nudot in yd, and the rates of the primitives. Follows `velocities_from_nu`."""
-    if head(m).reduced == BY_TREE:
-        from_nu(m, yd_at, offset, 1)
+    if head(m).structure == SPHERICAL_TREE:
+        spherical_rotations(m, yd_at, offset, 1)
         accelerate(m)
-        chain_accelerations(m)
+        spherical_accelerations(m)
         primitive_vectors(m, 1)
     else:
         square_accelerations(m, yd_at, offset)
@@ -67,8 +67,8 @@ def accelerations_from_nu(m, yd_at, offset):
 @jit
 def select_rates(m, vd, out, row):
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
-    if head(m).reduced == BY_TREE:
-        select_nu(m, address(vd), address(out), row)
+    if head(m).structure == SPHERICAL_TREE:
+        select_spherical_rates(m, address(vd), address(out), row)
     else:
         select_square_rates(m, vd, out, row)
 
@@ -77,8 +77,8 @@ def select_rates(m, vd, out, row):
 def reduce_forces(m, out_at, row):
     """out[row:row + nnu] = T^T h; h in the scratch vector 1."""
     h = head(m)
-    if h.reduced == BY_TREE:
-        reduce_residual(m, out_at, row)
+    if h.structure == SPHERICAL_TREE:
+        reduce_spherical_forces(m, out_at, row)
     else:
         reduce_square_forces(m)
         z = vectors(m)[1]
@@ -92,7 +92,7 @@ def reduce_forces(m, out_at, row):
 def place_reduction_forces(m):
     """Natural forces that make up for d(T^T)/dq: d(T^T h) = T^T (dh - d(G^T zeta) - d(S^T sigma)) with
     (zeta, sigma) = [G; S]^-T h. Follows `reduce_forces`; a tree of spherical joints has d(T^T)/dq itself."""
-    if head(m).reduced != BY_TREE:
+    if head(m).structure != SPHERICAL_TREE:
         reduction_multipliers(m)
         primitive_forces(m)
 
@@ -100,19 +100,19 @@ def place_reduction_forces(m):
 @jit
 def null_space_matrix(m):
     """T (nv x nnu) of the placed and moved bodies. Follows `velocities_from_nu`."""
-    if head(m).reduced == BY_TREE:
+    if head(m).structure == SPHERICAL_TREE:
         velocity_basis(m)
-        tree_tangents(m, 0)
+        spherical_tangents(m, 0)
     else:
         square_null_space(m)
 
 
 @jit
 def velocity_tangents(m):
-    """T and dw/dq, if they need the scratch matrix and so must come before the tangent of vdot; a tree of spherical
+    """T and dw/dq, if they need `rhs_tangent` and so must come before the tangent of vdot; a tree of spherical
     joints makes them in `select_tangent`."""
     h = head(m)
-    if h.reduced != BY_TREE:
+    if h.structure != SPHERICAL_TREE:
         mode = h.mode
         place_tangent(m)
         move_tangent(m)
@@ -125,8 +125,8 @@ def velocity_tangents(m):
 def quasi_velocity_tangents(m):
     """T, dw/dq, dwdot/dq and dwdot/dnu. Needs the tangents of the natural accelerations."""
     h = head(m)
-    if h.reduced == BY_TREE:
-        tree_tangents(m, 2)
+    if h.structure == SPHERICAL_TREE:
+        spherical_tangents(m, 2)
     else:
         mode = h.mode
         square_velocity_tangents(m)
@@ -135,33 +135,33 @@ def quasi_velocity_tangents(m):
 
 
 @jit
-def put_row_stiffness(m, row):
+def scatter_row_stiffness(m, row):
     """-d(S^T sigma)/dq in the rows of the dynamics; sigma = T^T h as `reduce_forces` has left it."""
-    if head(m).reduced != BY_TREE:
-        put_rows_stiffness(m, row)
+    if head(m).structure != SPHERICAL_TREE:
+        scatter_rows_stiffness(m, row)
 
 
 @jit
 def add_stiffness(m):
-    """tree(m)[4] += d(T^T)/dq h at fixed h, where T is known in closed form."""
-    if head(m).reduced == BY_TREE:
-        add_reduced_stiffness(m)
+    """planes(m)[4] += d(T^T)/dq h at fixed h, where T is known in closed form."""
+    if head(m).structure == SPHERICAL_TREE:
+        add_spherical_stiffness(m)
 
 
 @jit
 def select_tangent(m):
-    """tree(m)[4] = minus the tangent of nudot with respect to (q, nu), from that of vdot in the scratch matrix."""
-    if head(m).reduced == BY_TREE:
-        tree_tangents(m, 1)
-        select_tree_tangent(m)
+    """planes(m)[4] = minus the tangent of nudot with respect to (q, nu), from that of vdot in `rhs_tangent`."""
+    if head(m).structure == SPHERICAL_TREE:
+        spherical_tangents(m, 1)
+        select_spherical_tangent(m)
     else:
         select_square_tangent(m)
 
 
 @jit
-def put_quasi_kinematics(m, c, sign):
+def scatter_quasi_kinematics(m, c, sign):
     """Tangent of c qdot + sign K w(q, nu). Reads T and dw/dq."""
-    if head(m).reduced == BY_TREE:
-        put_tree_kinematics(m, c, sign)
+    if head(m).structure == SPHERICAL_TREE:
+        scatter_spherical_kinematics(m, c, sign)
     else:
-        put_square_kinematics(m, c, sign)
+        scatter_square_kinematics(m, c, sign)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, tree, vectors, wide
+from rbdae.kernels.memory import bodies, head, planes, rhs_tangent, vectors
 
 
 @jit
 def by_quasi_velocities(m, row, out):
     """out = the tangent `row` with respect to (q, w), as one with respect to (q, nu): (h_q + h_w w_q, h_w T)."""
     h = head(m)
-    T = tree(m)[0]
-    Q = tree(m)[1]
+    T = planes(m)[0]
+    Q = planes(m)[1]
     nq = h.n_q
     for j in range(nq):
         out[j] = row[j]
@@ -28,11 +28,11 @@ def by_quasi_velocities(m, row, out):
 
 @stage("if")
 def reduce_tangent(m, c):
-    """tree(m)[4] = T^T times the tangent of h with respect to (q, nu), plus c T^T M T; the first nv rows of the scratch
+    """planes(m)[4] = T^T times the tangent of h with respect to (q, nu), plus c T^T M T; the first nv rows of the scratch
     matrix hold (h_q, h_w). Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T)."""
     h = head(m)
-    W = wide(m)
-    M = tree(m)
+    W = rhs_tangent(m)
+    M = planes(m)
     T = M[0]
     A = M[2]
     N = M[3]

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.kinematics import put_rate_tangent
-from rbdae.kernels.memory import bodies, head, states, tangent, tree, vectors, wide
+from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
+from rbdae.kernels.memory import bodies, head, planes, rhs_tangent, states, tangent_memory, vectors
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
-from rbdae.kernels.scatter import put_block, put_identity
+from rbdae.kernels.scatter import scatter_block, scatter_identity
 
 ROOT = -1
 
@@ -28,8 +28,8 @@ def _add_arm(dd, r, scale, out):
         out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
 
 
-@stage("iiii", "tree")
-def from_nu(m, y_at, offset, order):
+@stage("iiii", "spherical-tree")
+def spherical_rotations(m, y_at, offset, order):
     """(xdot, Omega) (order 0) or (xddot, Omegadot) (order 1) of all bodies from nu or nudot, parents first."""
     y = vector_at(y_at)
     B = bodies(m)
@@ -53,8 +53,8 @@ def from_nu(m, y_at, offset, order):
                 s.wd[k] = y[i + k]
 
 
-@stage("i", "tree")
-def chain_velocities(m):
+@stage("i", "spherical-tree")
+def spherical_velocities(m):
     """xdot of the children, from the natural velocities of the rotations (which `move` has made)."""
     B = bodies(m)
     S = states(m)
@@ -70,8 +70,8 @@ def chain_velocities(m):
         _add_arm(s.dd, o.arm, -1.0, s.xd)
 
 
-@stage("i", "tree")
-def chain_accelerations(m):
+@stage("i", "spherical-tree")
+def spherical_accelerations(m):
     """xddot of the children likewise: T nudot + Tdot nu."""
     B = bodies(m)
     S = states(m)
@@ -98,8 +98,8 @@ def _cross_back(d, r, f, scale, out):
     out[2] += scale * (r[0] * g1 - r[1] * g0)
 
 
-@stage("iii", "tree")
-def reduce_residual(m, out_at, row):
+@stage("iii", "spherical-tree")
+def reduce_spherical_forces(m, out_at, row):
     """out[row:row + nnu] = T^T h, h in the scratch vector 1; children first. Leaves the sum of the forces of each
     subtree in state.tx."""
     out = vector_at(out_at)
@@ -142,8 +142,8 @@ def reduce_residual(m, out_at, row):
             out[i + k] = s.t[k]
 
 
-@stage("iiii", "tree")
-def select_nu(m, vd_at, out_at, row):
+@stage("iiii", "spherical-tree")
+def select_spherical_rates(m, vd_at, out_at, row):
     """nudot from (xddot, Omegadot): the independent quasi-velocities are entries of w."""
     vd = vector_at(vd_at)
     out = vector_at(out_at)
@@ -161,13 +161,13 @@ def select_nu(m, vd_at, out_at, row):
             out[i + k] = vd[j + k]
 
 
-@stage("ii", "tree")
-def tree_tangents(m, order):
+@stage("ii", "spherical-tree")
+def spherical_tangents(m, order):
     """T (nv x nnu) and, from order 1 on, d(T nu)/dq (nv x nq); of order 2 also dwdot/dq and dwdot/dnu with
     wdot = T nudot + Tdot nu. Reads B, D1 and, of order 2, D2 and W of the bodies."""
     h = head(m)
     B = bodies(m)
-    M = tree(m)
+    M = planes(m)
     T = M[0]
     Q = M[1]
     A = M[2]
@@ -212,7 +212,7 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
     """Tangents of scale R'_b r (and of its rate) in three rows."""
     o = bodies(m)[b]
     s = states(m)[b]
-    M = tree(m)
+    M = planes(m)
     q = o.iq + o.nt
     for k in range(3):
         for c in range(3):
@@ -228,11 +228,11 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
                 M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
 
 
-@stage("i", "tree")
-def add_reduced_stiffness(m):
-    """tree(m)[4][nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
-    `reduce_residual`."""
-    F = tree(m)[4]
+@stage("i", "spherical-tree")
+def add_spherical_stiffness(m):
+    """planes(m)[4][nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
+    `reduce_spherical_forces`."""
+    F = planes(m)[4]
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -261,12 +261,12 @@ def _add_cross_back(m, b, r, f, scale, F):
         F[i + 2, q + c] += scale * (r[0] * g1 - r[1] * g0)
 
 
-@stage("i", "tree")
-def select_tree_tangent(m):
-    """tree(m)[4] = the tangent of nudot, whose rows are rows of the tangent of vdot in the scratch matrix; both with
+@stage("i", "spherical-tree")
+def select_spherical_tangent(m):
+    """planes(m)[4] = the tangent of nudot, whose rows are rows of the tangent of vdot in `rhs_tangent`; both with
     the sign minus that it has there."""
-    W = wide(m)
-    F = tree(m)[4]
+    W = rhs_tangent(m)
+    F = planes(m)[4]
     B = bodies(m)
     for b in range(head(m).n_bodies):
         o = B[b]
@@ -276,26 +276,26 @@ def select_tree_tangent(m):
             by_quasi_velocities(m, W[i], F[o.inu + k - first])
 
 
-@stage("iff", "tree")
-def put_tree_kinematics(m, c, sign):
+@stage("iff", "spherical-tree")
+def scatter_spherical_kinematics(m, c, sign):
     """Tangent of c qdot + sign K T nu: rotations depend on their own Omega alone. Reads T and d(T nu)/dq."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
-    T = tree(m)[0]
-    Q = tree(m)[1]
+    T = planes(m)[0]
+    Q = planes(m)[1]
     for b in range(h.n_bodies):
         o = B[b]
         i = o.iq
         v = h.n_q + o.inu
         if o.nt == 3:
-            put_identity(m, i, i, 3, c)
+            scatter_identity(m, i, i, 3, c)
             if o.parent == ROOT:
-                put_identity(m, i, v, 3, sign)
+                scatter_identity(m, i, v, 3, sign)
                 v += 3
             else:
-                put_block(m, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
-                put_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
+                scatter_block(m, i, 0, Q[o.iv : o.iv + 3], 3, h.n_q, sign)
+                scatter_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
             i += 3
-        put_rate_tangent(m, b, i, c, sign)
-        put_block(m, i, v, scratch.T1, o.na, 3, sign)
+        scatter_rate_tangent(m, b, i, c, sign)
+        scatter_block(m, i, v, scratch.T1, o.na, 3, sign)

@@ -15,12 +15,12 @@ from __future__ import annotations
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
-from rbdae.kernels.bodies.kinematics import put_rate_tangent
+from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.primitive_tangents import put_primitive_rows
+from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import bodies, head, primitives, states, tangent, tree, vectors, wide
+from rbdae.kernels.memory import bodies, head, planes, primitives, rhs_tangent, states, tangent_memory, vectors
 from rbdae.kernels.null_space.loops import (
     factorise_loops,
     select_loop_rates,
@@ -32,25 +32,25 @@ from rbdae.kernels.null_space.loops import (
 from rbdae.kernels.null_space.tree_frames import (
     frame_rate_tangents,
     frame_tangents,
-    put_frame_stiffness,
-    select_branch_rates,
-    select_branch_tangent,
+    scatter_frame_stiffness,
+    select_tree_rates,
+    select_tree_tangent,
     subtract_frame_rates,
 )
 from rbdae.kernels.null_space.trees import (
-    factorise_branches,
-    solve_branches,
-    solve_branches_columns,
-    solve_branches_transposed,
+    factorise_tree,
+    solve_tree,
+    solve_tree_columns,
+    solve_tree_transposed,
 )
-from rbdae.kernels.records import BY_BRANCHES
-from rbdae.kernels.scatter import put_block, put_identity, sink_to_wide
+from rbdae.kernels.records import TREE
+from rbdae.kernels.scatter import open_rhs_tangent, scatter_block, scatter_identity
 
 
 @jit
 def _factorise(m):
-    if head(m).reduced == BY_BRANCHES:
-        factorise_branches(m)
+    if head(m).structure == TREE:
+        factorise_tree(m)
     else:
         factorise_loops(m)
 
@@ -58,8 +58,8 @@ def _factorise(m):
 @jit
 def _solve(m, x):
     """x = [G; S]^-1 x."""
-    if head(m).reduced == BY_BRANCHES:
-        solve_branches(m, address(x))
+    if head(m).structure == TREE:
+        solve_tree(m, address(x))
     else:
         solve_loops(m, address(x))
 
@@ -67,8 +67,8 @@ def _solve(m, x):
 @jit
 def _solve_transposed(m, x):
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
-    if head(m).reduced == BY_BRANCHES:
-        solve_branches_transposed(m, address(x))
+    if head(m).structure == TREE:
+        solve_tree_transposed(m, address(x))
     else:
         solve_loops_transposed(m, address(x))
 
@@ -76,8 +76,8 @@ def _solve_transposed(m, x):
 @jit
 def _solve_columns(m, plane, n_columns):
     """[G; S]^-1 times the first columns of a scratch matrix, in place; row operations over contiguous columns."""
-    if head(m).reduced == BY_BRANCHES:
-        solve_branches_columns(m, plane, n_columns)
+    if head(m).structure == TREE:
+        solve_tree_columns(m, plane, n_columns)
     else:
         solve_loops_columns(m, plane, n_columns)
 
@@ -102,7 +102,7 @@ def _known(m, y_at, offset, level):
         x[n + i] = y[offset + i]
 
 
-@stage("iii", "gauge")
+@stage("iii", "square-system")
 def square_velocities(m, y_at, offset):
     """xdot and Omega of all placed bodies, from nu in y; factorises the system."""
     S = states(m)
@@ -122,7 +122,7 @@ def square_velocities(m, y_at, offset):
     gather_velocities(m, address(x), 0)
 
 
-@stage("iii", "gauge")
+@stage("iii", "square-system")
 def square_accelerations(m, yd_at, offset):
     """xddot and Omegadot of all moved bodies, from nudot in yd; after `velocities_from_nu`."""
     clear_accelerations(m)
@@ -130,7 +130,7 @@ def square_accelerations(m, yd_at, offset):
     primitive_vectors(m, 2)
     _known(m, yd_at, offset, 2)
     x = vectors(m)[2]
-    if head(m).reduced == BY_BRANCHES:
+    if head(m).structure == TREE:
         subtract_frame_rates(m, address(x))
     _solve(m, x)
     gather_accelerations(m, address(x), 0)
@@ -145,13 +145,13 @@ def reduce_square_forces(m):
 @jit
 def select_square_rates(m, vd, out, row):
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
-    if head(m).reduced == BY_BRANCHES:
-        select_branch_rates(m, address(vd), address(out), row)
+    if head(m).structure == TREE:
+        select_tree_rates(m, address(vd), address(out), row)
     else:
         select_loop_rates(m, address(vd), address(out), row)
 
 
-@stage("i", "gauge")
+@stage("i", "square-system")
 def reduction_multipliers(m):
     """Multipliers -zeta of the joints, where (zeta, T^T h) = [G; S]^-T h. Reads the scratch vector 1, which
     `reduce_square_forces` has left; writes the scratch vector 0."""
@@ -168,17 +168,17 @@ def reduction_multipliers(m):
 
 
 @jit
-def put_rows_stiffness(m, row):
+def scatter_rows_stiffness(m, row):
     """-d(S^T sigma)/dq in the rows of the dynamics, after `solve_transposed` to the scratch vector 1."""
-    if head(m).reduced == BY_BRANCHES:
-        put_frame_stiffness(m, row)
+    if head(m).structure == TREE:
+        scatter_frame_stiffness(m, row)
 
 
-@stage("i", "gauge")
+@stage("i", "square-system")
 def square_null_space(m):
     """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]."""
     h = head(m)
-    T = tree(m)[0]
+    T = planes(m)[0]
     first = h.n_v - h.n_nu
     for i in range(h.n_v):
         for j in range(h.n_nu):
@@ -188,20 +188,20 @@ def square_null_space(m):
     _solve_columns(m, 0, h.n_nu)
 
 
-@stage("i", "gauge")
+@stage("i", "square-system")
 def square_velocity_tangents(m):
     """T and dw/dq: [G; S] dw = -[d(G w + g_I); d(S w)]. Needs the factors of [G; S], the gradients, the rates of the
-    primitives and the tangents of the natural velocities. The scratch matrix is the sink afterwards."""
+    primitives and the tangents of the natural velocities. `rhs_tangent` is the target afterwards."""
     h = head(m)
     C = primitives(m)
-    W = wide(m)
-    Q = tree(m)[1]
+    W = rhs_tangent(m)
+    Q = planes(m)[1]
     square_null_space(m)
     for i in range(h.n_v):
         for j in range(h.n_q):
             Q[i, j] = 0.0
-    sink_to_wide(m)
-    put_primitive_rows(m, 0, 1, 0.0, 1.0)
+    open_rhs_tangent(m)
+    scatter_primitive_rows(m, 0, 1, 0.0, 1.0)
     n = 0
     for i in range(h.n_primitives):
         for k in range(C[i].n):
@@ -209,29 +209,29 @@ def square_velocity_tangents(m):
                 for j in range(h.n_q):
                     Q[n, j] = -W[C[i].row + k, j]
                 n += 1
-    if h.reduced == BY_BRANCHES:
+    if h.structure == TREE:
         frame_tangents(m)
     _solve_columns(m, 1, h.n_q)
 
 
-@stage("i", "gauge")
+@stage("i", "square-system")
 def square_acceleration_tangents(m):
     """dwdot/dq and dwdot/dnu: [G; S] dwdot = -[d(G wdot + g_II); d(S wdot + Sdot w)]. Follows
     `square_velocity_tangents`; needs the tangents of the natural accelerations, too."""
     h = head(m)
     C = primitives(m)
-    W = wide(m)
-    T = tree(m)[0]
-    Q = tree(m)[1]
-    A = tree(m)[2]
-    N = tree(m)[3]
+    W = rhs_tangent(m)
+    T = planes(m)[0]
+    Q = planes(m)[1]
+    A = planes(m)[2]
+    N = planes(m)[3]
     for i in range(h.n_v):
         for j in range(h.n_q):
             A[i, j] = 0.0
         for j in range(h.n_nu):
             N[i, j] = 0.0
-    sink_to_wide(m)
-    put_primitive_rows(m, 0, 2, 0.0, 1.0)
+    open_rhs_tangent(m)
+    scatter_primitive_rows(m, 0, 2, 0.0, 1.0)
     n = 0
     for i in range(h.n_primitives):
         for k in range(C[i].n):
@@ -248,7 +248,7 @@ def square_acceleration_tangents(m):
                     for j in range(h.n_nu):
                         N[n, j] -= t * T[l, j]
             n += 1
-    if h.reduced == BY_BRANCHES:
+    if h.structure == TREE:
         frame_rate_tangents(m)
     _solve_columns(m, 2, h.n_q)
     _solve_columns(m, 3, h.n_nu)
@@ -256,34 +256,34 @@ def square_acceleration_tangents(m):
 
 @jit
 def select_square_tangent(m):
-    """tree(m)[4] = the tangent of nudot with respect to (q, nu), from that of vdot in the first nv rows of the scratch
+    """planes(m)[4] = the tangent of nudot with respect to (q, nu), from that of vdot in the first nv rows of the scratch
     matrix; both with the sign that it has there, minus."""
-    if head(m).reduced == BY_BRANCHES:
-        select_branch_tangent(m)
+    if head(m).structure == TREE:
+        select_tree_tangent(m)
     else:
         select_loop_tangent(m)
 
 
-@stage("iff", "gauge")
-def put_square_kinematics(m, c, sign):
+@stage("iff", "square-system")
+def scatter_square_kinematics(m, c, sign):
     """Tangent of c qdot + sign K w(q, nu): full rows, because w depends on all of q and nu. Reads T and dw/dq."""
-    scratch = tangent(m)
+    scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
-    T = tree(m)[0]
-    Q = tree(m)[1]
+    T = planes(m)[0]
+    Q = planes(m)[1]
     for b in range(h.n_bodies):
         o = B[b]
         i = o.iq
         v = o.iv
         if o.nt == 3:
-            put_identity(m, i, i, 3, c)
-            put_block(m, i, 0, Q[v : v + 3], 3, h.n_q, sign)
-            put_block(m, i, h.n_q, T[v : v + 3], 3, h.n_nu, sign)
+            scatter_identity(m, i, i, 3, c)
+            scatter_block(m, i, 0, Q[v : v + 3], 3, h.n_q, sign)
+            scatter_block(m, i, h.n_q, T[v : v + 3], 3, h.n_nu, sign)
             i += 3
             v += 3
-        put_rate_tangent(m, b, i, c, sign)
-        X = tree(m)[5]
+        scatter_rate_tangent(m, b, i, c, sign)
+        X = planes(m)[5]
         for j in range(o.na):
             for k in range(h.n_q):
                 X[j, k] = scratch.T1[j, 0] * Q[v, k] + scratch.T1[j, 1] * Q[v + 1, k] + scratch.T1[j, 2] * Q[v + 2, k]
@@ -291,4 +291,4 @@ def put_square_kinematics(m, c, sign):
                 X[j, h.n_q + k] = (
                     scratch.T1[j, 0] * T[v, k] + scratch.T1[j, 1] * T[v + 1, k] + scratch.T1[j, 2] * T[v + 2, k]
                 )
-        put_block(m, i, 0, X, o.na, h.n_q + h.n_nu, sign)
+        scatter_block(m, i, 0, X, o.na, h.n_q + h.n_nu, sign)

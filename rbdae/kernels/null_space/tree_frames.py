@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, branches, head, states, tree, vectors, wide
+from rbdae.kernels.memory import bodies, head, planes, rhs_tangent, states, tree_velocities, vectors
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
-from rbdae.kernels.scatter import put_block
+from rbdae.kernels.scatter import scatter_block
 
 
 @jit
@@ -38,7 +38,7 @@ def _velocity_column(S, k, s, j):
     return _column(S, k, s.B, j - 3, s.xd)
 
 
-@stage("ii", "branches")
+@stage("ii", "tree")
 def subtract_frame_rates(m, x_at):
     """x[nu] -= Sdot w: the frames in which nu are counted turn."""
     x = vector_at(x_at)
@@ -47,14 +47,14 @@ def subtract_frame_rates(m, x_at):
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
-        e = branches(m)[b]
+        e = tree_velocities(m)[b]
         if o.parent != ROOT:
             for k in range(e.n_free):
                 x[first + o.inu + k] -= _along(e.S, k, S[b].dd, S[b].xd)
 
 
-@stage("iiii", "branches")
-def select_branch_rates(m, vd_at, out_at, row):
+@stage("iiii", "tree")
+def select_tree_rates(m, vd_at, out_at, row):
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     vd = vector_at(vd_at)
     out = vector_at(out_at)
@@ -62,7 +62,7 @@ def select_branch_rates(m, vd_at, out_at, row):
     S = states(m)
     for b in range(h.n_bodies):
         o = bodies(m)[b]
-        e = branches(m)[b]
+        e = tree_velocities(m)[b]
         i = row + o.inu
         n = o.iv
         if o.parent == ROOT:
@@ -76,16 +76,16 @@ def select_branch_rates(m, vd_at, out_at, row):
             out[i + k] = t
 
 
-@stage("i", "branches")
+@stage("i", "tree")
 def frame_tangents(m):
-    """tree(m)[1][nu] = -d(S w)/dq at fixed w; needs `place_tangent`."""
+    """planes(m)[1][nu] = -d(S w)/dq at fixed w; needs `place_tangent`."""
     h = head(m)
     S = states(m)
-    Q = tree(m)[1]
+    Q = planes(m)[1]
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
-        e = branches(m)[b]
+        e = tree_velocities(m)[b]
         if o.parent == ROOT:
             continue
         q = o.iq + o.nt
@@ -94,17 +94,17 @@ def frame_tangents(m):
                 Q[first + o.inu + k, q + c] = -_column(e.S, k, S[b].D0, c, S[b].xd)
 
 
-@stage("i", "branches")
+@stage("i", "tree")
 def frame_rate_tangents(m):
-    """tree(m)[2][nu] = -d(S wdot + Sdot w)/dq and [3][nu] the same by nu, both at fixed wdot, where [1] is dw/dq and
+    """planes(m)[2][nu] = -d(S wdot + Sdot w)/dq and [3][nu] the same by nu, both at fixed wdot, where [1] is dw/dq and
     [0] dw/dnu; needs `move_tangent`."""
     h = head(m)
     S = states(m)
-    M = tree(m)
+    M = planes(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
-        e = branches(m)[b]
+        e = tree_velocities(m)[b]
         if o.parent == ROOT:
             continue
         s = S[b]
@@ -122,18 +122,18 @@ def frame_rate_tangents(m):
                         M[3][row, c] -= t * M[0][o.iv + j, c]
 
 
-@stage("i", "branches")
-def select_branch_tangent(m):
-    """tree(m)[4] = minus d(nudot)/d(q, nu), of nudot = S vdot + Sdot w with minus d(vdot)/d(q, v) in the first nv rows
-    of the scratch matrix, xddot placed, and dw/dnu, dw/dq in [0], [1]."""
+@stage("i", "tree")
+def select_tree_tangent(m):
+    """planes(m)[4] = minus d(nudot)/d(q, nu), of nudot = S vdot + Sdot w with minus d(vdot)/d(q, v) in the first rows
+    of `rhs_tangent`, xddot placed, and dw/dnu, dw/dq in [0], [1]."""
     h = head(m)
     S = states(m)
-    F = tree(m)[4]
+    F = planes(m)[4]
     x = vectors(m)[2]
     nq = h.n_q
     for b in range(h.n_bodies):
         o = bodies(m)[b]
-        e = branches(m)[b]
+        e = tree_velocities(m)[b]
         s = S[b]
         root = o.parent == ROOT
         for k in range(o.nt + 3 if root else e.n_free):
@@ -149,12 +149,12 @@ def select_branch_tangent(m):
 
 @jit
 def _combine_rows(m, b, k, root, x):
-    """x = S_k W: the rows of the scratch matrix of one body, combined as its quasi-velocity k is."""
+    """x = S_k W: the rows of `rhs_tangent` of one body, combined as its quasi-velocity k is."""
     h = head(m)
     o = bodies(m)[b]
-    e = branches(m)[b]
+    e = tree_velocities(m)[b]
     d = states(m)[b].d
-    W = wide(m)
+    W = rhs_tangent(m)
     n = h.n_q + h.n_v
     if root:
         for c in range(n):
@@ -171,15 +171,15 @@ def _combine_rows(m, b, k, root, x):
                 x[c] += t * W[o.iv + j, c]
 
 
-@stage("ii", "branches")
-def put_frame_stiffness(m, row):
+@stage("ii", "tree")
+def scatter_frame_stiffness(m, row):
     """-d(S^T sigma)/dq in the rows of the dynamics; sigma = T^T h is the last part of the scratch vector 1."""
     h = head(m)
     z = vectors(m)[1]
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
-        e = branches(m)[b]
+        e = tree_velocities(m)[b]
         if o.parent == ROOT:
             continue
         s = states(m)[b]
@@ -187,4 +187,4 @@ def put_frame_stiffness(m, row):
             c = 0.0 * z[0]
             for k in range(e.n_free):
                 c += e.S[k, j] * z[first + o.inu + k]
-            put_block(m, row + o.iv, o.iq + o.nt, s.D0[3 * j : 3 * j + 3], 3, o.na, -c)
+            scatter_block(m, row + o.iv, o.iq + o.nt, s.D0[3 * j : 3 * j + 3], 3, o.na, -c)

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, branches, head, local, rows, states, tree, vectors
+from rbdae.kernels.memory import bodies, head, planes, rows, states, tree_factors, tree_velocities, vectors
 from rbdae.kernels.null_space.spherical_trees import ROOT
 
 
-@stage("i", "branches")
-def factorise_branches(m):
+@stage("i", "tree")
+def factorise_tree(m):
     """P L U of the matrix of each body; needs `gradients`."""
     B = bodies(m)
     S = states(m)
-    E = branches(m)
+    E = tree_velocities(m)
     R = rows(m)
-    factors = local(m)
+    factors = tree_factors(m)
     for b in range(head(m).n_bodies):
         o = B[b]
         if o.parent == ROOT:
@@ -69,7 +69,7 @@ def _from_parent(m, b, i, w):
     """G_p w_p of one joint equation of body b, w in the order of the velocities."""
     o = bodies(m)[b]
     p = bodies(m)[o.parent]
-    e = branches(m)[b]
+    e = tree_velocities(m)[b]
     r = rows(m)[e.primitive[i]]
     side = 1 - e.side[i]
     k = e.equation[i]
@@ -86,14 +86,14 @@ def _from_parent(m, b, i, w):
     return t
 
 
-@stage("ii", "branches")
-def solve_branches(m, x_at):
+@stage("ii", "tree")
+def solve_tree(m, x_at):
     """x = [G; S]^-1 x, from the order of the equations (joints, then nu) to that of the velocities."""
     x = vector_at(x_at)
     h = head(m)
     B = bodies(m)
-    E = branches(m)
-    factors = local(m)
+    E = tree_velocities(m)
+    factors = tree_factors(m)
     w = vectors(m)[6]
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
@@ -125,15 +125,15 @@ def solve_branches(m, x_at):
         x[i] = w[i]
 
 
-@stage("ii", "branches")
-def solve_branches_transposed(m, x_at):
+@stage("ii", "tree")
+def solve_tree_transposed(m, x_at):
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x; children first."""
     x = vector_at(x_at)
     h = head(m)
     B = bodies(m)
-    E = branches(m)
+    E = tree_velocities(m)
     R = rows(m)
-    factors = local(m)
+    factors = tree_factors(m)
     z = vectors(m)[6]
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies - 1, -1, -1):
@@ -193,16 +193,16 @@ def _subtract_row(X, i, k, t, n):
             X[i, c] -= t * X[k, c]
 
 
-@stage("iii", "branches")
-def solve_branches_columns(m, plane, n_columns):
-    """`solve_branches` for the first columns of a scratch matrix, through another one."""
+@stage("iii", "tree")
+def solve_tree_columns(m, plane, n_columns):
+    """`solve_tree` for the first columns of a scratch matrix, through another one."""
     h = head(m)
     B = bodies(m)
-    E = branches(m)
+    E = tree_velocities(m)
     R = rows(m)
-    X = tree(m)[plane]
-    Y = tree(m)[5]
-    factors = local(m)
+    X = planes(m)[plane]
+    Y = planes(m)[5]
+    factors = tree_factors(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = B[b]

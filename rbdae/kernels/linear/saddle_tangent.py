@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear import director_reduction, quaternion_reduction
-from rbdae.kernels.linear.schur import solve_schur_wide
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent, wide
+from rbdae.kernels.linear.schur import solve_schur_tangent
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.kernels.row_operations import add_any_three, add_row, add_three, mix_three, scale_row, set_by_three
 
 
 @stage("i")
-def solve_saddle_wide(m):
+def solve_saddle_tangent(m):
     """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns, or M vdot
     with momenta; the rows hold f (nv) and s (nla) before. Row operations over contiguous columns, the zeros at their
     end included."""
     h = head(m)
     B = bodies(m)
     S = states(m)
-    W = wide(m)
-    nc = h.n_wide
+    W = rhs_tangent(m)
+    nc = h.rhs_tangent_width
     for b in range(h.n_bodies):
         o = B[b]
         if o.nt == 3:
@@ -28,11 +28,11 @@ def solve_saddle_wide(m):
         if h.kind == ANGULAR:
             mix_three(W, o.iv + o.nt, nc, S[b].Ji)
         elif h.kind == QUATERNION_RATE:
-            quaternion_reduction.solve_wide(m, b)
+            quaternion_reduction.solve_tangent(m, b)
         else:
-            director_reduction.solve_wide(m, b)
+            director_reduction.solve_tangent(m, b)
     if h.n_rows > 0:
-        _solve_joints_wide(m)
+        _solve_joints(m)
     if h.kind == ANGULAR:
         return
     for b in range(h.n_bodies):
@@ -45,18 +45,18 @@ def solve_saddle_wide(m):
                 quaternion_reduction.momentum_maps(m, b)
             else:
                 director_reduction.momentum_maps(m, b)
-        _finish_body_wide(m, b)
+        _finish_body(m, b)
 
 
 @stage("i", "joints")
-def _solve_joints_wide(m):
+def _solve_joints(m):
     h = head(m)
     B = bodies(m)
     C = primitives(m)
     R = rows(m)
-    GP = tangent(m).GP
-    W = wide(m)
-    nc = h.n_wide
+    GP = tangent_memory(m).GP
+    W = rhs_tangent(m)
+    nc = h.rhs_tangent_width
     nv = h.n_v
     for n in range(h.n_primitives):
         p = C[n]
@@ -84,7 +84,7 @@ def _solve_joints_wide(m):
             for l in range(0, o.ni - 1, 3):
                 for k in range(p.n):
                     add_three(W[first + k], W, nv + o.il + l, nc, GP[k, l : l + 3])
-    solve_schur_wide(m)
+    solve_schur_tangent(m)
     for n in range(h.n_primitives):
         p = C[n]
         r = R[n]
@@ -112,13 +112,13 @@ def _add_gradient(W, i, k, n_rows, n, t, g):
 
 
 @stage("ii", "internal")
-def _finish_body_wide(m, b):
+def _finish_body(m, b):
     """N beta + Pi s; the rows that hold beta come last."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    W = wide(m)
-    nc = h.n_wide
+    W = rhs_tangent(m)
+    nc = h.rhs_tangent_width
     i = o.iv + o.nt
     j = h.n_v + o.il
     for k in range(3, o.nr):
