@@ -28,9 +28,10 @@ from rbdae.kernels.equations import add_forces, natural_tangents, scatter_dynami
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
-from rbdae.kernels.memory import bodies, head, rhs_tangent, states, vectors
+from rbdae.kernels.memory import bodies, head, rhs_tangent, states
 from rbdae.kernels.records import STRIDED
 from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
+from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution
 
 
 @stage("i")
@@ -46,7 +47,7 @@ def accelerations(m):
     factorise(m)
     B = bodies(m)
     S = states(m)
-    f = vectors(m)[1]
+    f = right_hand_side(m)
     for b in range(h.n_bodies):
         forces(m, b)
         s = S[b]
@@ -57,7 +58,7 @@ def accelerations(m):
             i += 3
         for k in range(B[b].nr):
             f[i + k] = s.t[k]
-    s2 = vectors(m)[2]
+    s2 = constraint_side(m)
     constraint_rows(m, address(s2), 0, 2)
     clear_dropped(m, address(s2), 0)
     for i in range(h.n_la):
@@ -70,7 +71,7 @@ def to_momentum_rates(m):
     """Scratch vector 3: pdot = M (M^-1 pdot)."""
     B = bodies(m)
     S = states(m)
-    vd = vectors(m)[3]
+    vd = solution(m)
     for b in range(head(m).n_bodies):
         o = B[b]
         s = S[b]
@@ -90,7 +91,7 @@ def to_momentum_rates(m):
 def add_multipliers(m, out, n):
     """The multipliers from out[n] on, where out has room for them."""
     if out.shape[0] > n:
-        la = vectors(m)[0]
+        la = multipliers(m)
         for i in range(head(m).n_la):
             out[n + i] = la[i]
 
@@ -104,7 +105,7 @@ def rhs(m, t, y, out):
     if h.momenta == 1:
         to_momentum_rates(m)
     kinematics_rate(m, address(out))
-    vd = vectors(m)[3]
+    vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
     add_multipliers(m, out, h.n_q + h.n_v)
@@ -116,7 +117,7 @@ def acceleration_tangents(m):
     `accelerations`."""
     h = head(m)
     place(m)  # the natural forces start anew, now with those of the joints
-    gather_accelerations(m, address(vectors(m)[3]), 0)
+    gather_accelerations(m, address(solution(m)), 0)
     accelerate(m)
     add_forces(m, 2)
     natural_tangents(m, 2)
@@ -161,7 +162,7 @@ def residual(m, t, y, yd, out):
     kinematics_rate(m, address(out))
     for i in range(h.n_q):
         out[i] = yd[i] - out[i]
-    vd = vectors(m)[3]
+    vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = yd[h.n_q + i] - vd[i]
 

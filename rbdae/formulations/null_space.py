@@ -21,7 +21,7 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.equations import natural_tangents, scatter_dynamics
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.memory import bodies, head, planes, states, vectors
+from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
     add_stiffness,
@@ -39,6 +39,7 @@ from rbdae.kernels.null_space.quasi_velocities import (
 from rbdae.kernels.null_space.reduction import reduce_tangent
 from rbdae.kernels.outputs import position_rows, scatter_position_rows
 from rbdae.kernels.scatter import open_rhs_tangent, open_target, scatter_block, scatter_identity
+from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, solution, work
 
 
 @jit
@@ -56,7 +57,7 @@ def motion(m, t, y, out):
     h = head(m)
     _set_state(m, t, y)
     null_space_matrix(m)
-    T = planes(m)[0]
+    T = null_space(m)
     B = bodies(m)
     S = states(m)
     for b in range(h.n_bodies):
@@ -79,7 +80,7 @@ def rhs(m, t, y, out):
     _set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, address(out))
-    select_rates(m, vectors(m)[3], out, h.n_q)
+    select_rates(m, solution(m), out, h.n_q)
     add_multipliers(m, out, h.n_q + h.n_nu)
 
 
@@ -89,7 +90,7 @@ def _set_dynamics(m, t, y, yd):
     _set_state(m, t, y)
     accelerations_from_nu(m, address(yd), head(m).n_q)
     applied_forces(m)
-    dynamics_residual(m, address(vectors(m)[1]), 0)
+    dynamics_residual(m, address(quasi_forces(m)), 0)
 
 
 @jit
@@ -124,7 +125,7 @@ def rhs_jacobian(m, t, y, out):
     select_tangent(m)
     open_target(m, out)
     scatter_quasi_kinematics(m, 0.0, 1.0)
-    scatter_block(m, h.n_q, 0, planes(m)[4], h.n_nu, h.n_q + h.n_nu, -1.0)
+    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.n_q + h.n_nu, -1.0)
     scatter_identity(m, h.n_q, h.n_q, h.n_nu, 0.0)
 
 
@@ -136,7 +137,7 @@ def _fill_jacobian(m, t, y, yd, c, out):
     """
     h = head(m)
     _set_dynamics(m, t, y, yd)
-    reduce_forces(m, address(vectors(m)[5]), 0)
+    reduce_forces(m, address(work(m)), 0)
     place_reduction_forces(m)
     natural_tangents(m, 2)
     quasi_velocity_tangents(m)
@@ -149,7 +150,7 @@ def _fill_jacobian(m, t, y, yd, c, out):
     add_stiffness(m)
     open_target(m, out)
     scatter_quasi_kinematics(m, c, -1.0)
-    scatter_block(m, h.n_q, 0, planes(m)[4], h.n_nu, h.n_q + h.n_nu, 1.0)
+    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.n_q + h.n_nu, 1.0)
 
 
 @entry("ityytM")

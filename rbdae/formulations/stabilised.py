@@ -32,8 +32,9 @@ from rbdae.kernels.equations import (
     scatter_multiplier_columns,
     set_state,
 )
-from rbdae.kernels.memory import head, vectors
+from rbdae.kernels.memory import head
 from rbdae.kernels.scatter import open_target
+from rbdae.kernels.scratch import corrections, multipliers
 
 
 @jit
@@ -60,8 +61,8 @@ def residual(m, t, y, yd, out):
     n = h.n_q + h.n_v
     constraint_rows(m, address(out), n, 0)
     constraint_rows(m, address(out), n + h.n_la, 1)
-    dropped_residual(m, address(out), n, address(vectors(m)[0]), 0)
-    dropped_residual(m, address(out), n + h.n_la, address(vectors(m)[6]), 0)
+    dropped_residual(m, address(out), n, address(multipliers(m)), 0)
+    dropped_residual(m, address(out), n + h.n_la, address(corrections(m)), 0)
 
 
 @entry("ityytM")

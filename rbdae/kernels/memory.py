@@ -5,34 +5,35 @@ accessors below (a load or two each). One integer costs nothing to pass from Pyt
 ``user_data``; a tuple of arrays would cost a microsecond a call. For plain kernels `m` is a `PlainMemory`, whose
 numbers may be of any kind (complex-step derivatives).
 
-======================= =======================================================================================
-accessor                what
-======================= =======================================================================================
-``head(m)``             sizes, kinds and offsets; the state of the Jacobian's target
-``bodies(m)``           constants of the bodies; the last one is the ground
-``states(m)``           per body: natural coordinates z, zdot, zddot, forces, and their tangents
-``primitives(m)``       constants of the primitive constraints
-``rows(m)``             per primitive: P, Q, multipliers and tangents
-``bushings(m)``         constants of the bushings
-``drives(m)``           the rheonomic primitives and the addresses of their laws
-``elements(m)``         constants of the force elements; ``entries(m)`` the coefficients of their forms
-``element_memory(m)``             working memory of one force element
-``tangent_memory(m)``          working memory of the tangents of one primitive, bushing or body
-``factor(m)``           values of the factor L and D of the joint Schur complement
-``pivot_floor(m)``         pivots of D below which a joint equation is left out for the moment; zero: never
-``factor_start(m)``        its row pointers; ``factor_column(m)`` the columns, then the constraint row of each place
-``pairs(m)``            pairs of primitives that share a body, with their places in the factor
-``vectors(m)``          scratch vectors, long enough for the unknowns and for (g, gdot)
-``rhs_tangent(m)``             scratch matrix, (nv + nla) x (nq + nv and zeros up to whole cache lines), for the Jacobian of
-                        the explicit forms
-``planes(m)``             scratch matrices of the null-space Jacobian: T, dw/dq, dwdot/dq, dwdot/dnu and two more
-``tree_velocities(m)``         per body: its joint equations and quasi-velocities in the null-space form of trees
-``velocity_selection(m)``            S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
-``square_factors(m)``      the factors of [G; S], nv x nv; ``row_exchanges(m)`` its row exchanges
-``tree_factors(m)``            the same memory for trees: the factors of one 6 x 6 matrix a body
-``block_starts(m)``           where each column of each tangent block begins in the CSC data
-``blocks(m)``           the tangent blocks in the order of their appearance (row, column, rows, columns)
-======================= =======================================================================================
+======================== ======================================================================================
+accessor                 what
+======================== ======================================================================================
+``head(m)``              sizes, kinds and offsets; the state of the Jacobian's target
+``bodies(m)``            constants of the bodies; the last one is the ground
+``states(m)``            per body: natural coordinates z, zdot, zddot, forces, and their tangents
+``primitives(m)``        constants of the primitive constraints
+``rows(m)``              per primitive: P, Q, multipliers and tangents
+``bushings(m)``          constants of the bushings
+``drives(m)``            the rheonomic primitives and the addresses of their laws
+``elements(m)``          constants of the force elements; ``entries(m)`` the coefficients of their forms
+``element_memory(m)``    working memory of one force element
+``tangent_memory(m)``    working memory of the tangents of one primitive, bushing or body
+``factor(m)``            L and D of the joint Schur complement
+``pivot_floor(m)``       pivots of D below which a joint equation is suspended; 0 disables this
+``factor_start(m)``      row pointers of L; ``factor_column(m)`` its columns, then the constraint row of each place
+``pairs(m)``             pairs of primitives that share a body, with their places in the factor
+``vectors(m)``           scratch vectors, by name in `rbdae.kernels.scratch`
+``rhs_tangent(m)``       scratch matrix for the Jacobian of the explicit forms, (nv + nla) x (nq + nv and zeros up to
+                         whole cache lines)
+``planes(m)``            scratch matrices of the null-space Jacobian, by name in `rbdae.kernels.scratch`
+``tree_velocities(m)``   per body of a tree: its joint equations and quasi-velocities
+``velocity_selection(m)``
+                         S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
+``square_factors(m)``    the factors of [G; S], nv x nv; ``row_exchanges(m)`` its row exchanges
+``tree_factors(m)``      the same memory for trees: the factors of one 6 x 6 matrix per body
+``block_starts(m)``      where each column of each tangent block begins in the CSC data
+``blocks(m)``            the tangent blocks in the order of their appearance (row, column, rows, columns)
+======================== ======================================================================================
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ from rbdae.kernels.records import (
     ELEMENT_MEMORY,
     ENTRY,
     HEAD,
+    N_PLANES,
+    N_VECTORS,
     PAIR,
     PRIMITIVE,
     ROW,
@@ -191,7 +194,7 @@ def pairs(m):
 @accessor
 def vectors(m):
     h = head(m)
-    return carray(as_pointer(h.vectors), (7, h.n_vector), np.float64)
+    return carray(as_pointer(h.vectors), (N_VECTORS, h.n_vector), np.float64)
 
 
 @accessor
@@ -215,7 +218,7 @@ def blocks(m):
 @accessor
 def planes(m):
     h = head(m)
-    return carray(as_pointer(h.planes), (6, h.n_plane_rows, h.n_q + h.n_v), np.float64)
+    return carray(as_pointer(h.planes), (N_PLANES, h.n_plane_rows, h.n_q + h.n_v), np.float64)
 
 
 @accessor

@@ -12,10 +12,11 @@ from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.scatter import scatter_block
+from rbdae.kernels.scratch import constraint_values
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, rate
 
 
@@ -111,7 +112,7 @@ def position_rows(m, out_at, row):
     h = head(m)
     out = vector_at(out_at)
     first = n_chart(m) * h.n_bodies
-    g = vectors(m)[5]
+    g = constraint_values(m)
     violations(m, address(g))
     if h.n_rows > 0:
         clear_dropped(m, address(g), first)

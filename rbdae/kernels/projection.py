@@ -27,9 +27,18 @@ from rbdae.kernels.constraints.primitives import primitive_residual, primitive_v
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.kernels.memory import bodies, factor, head, primitives, states, vectors
+from rbdae.kernels.memory import bodies, factor, head, primitives, states
 from rbdae.kernels.outputs import locate, n_chart, violations
 from rbdae.kernels.records import ANGULAR
+from rbdae.kernels.scratch import (
+    constraint_side,
+    constraint_values,
+    displacement,
+    kept_positions,
+    right_hand_side,
+    solution,
+    work,
+)
 from rbdae.rotations.charts import DIRECTORS, QUATERNION, euler_map, rate
 
 # of a Newton step that does not reduce the violation
@@ -124,7 +133,7 @@ def _displace(m):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    d = vectors(m)[3]
+    d = solution(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -179,7 +188,7 @@ def _keep(m, back):
     """Positions from the states to the scratch vector 5, or back."""
     S = states(m)
     B = bodies(m)
-    kept = vectors(m)[5]
+    kept = kept_positions(m)
     i = 0
     for b in range(head(m).n_bodies):
         s = S[b]
@@ -201,10 +210,10 @@ def _keep(m, back):
 @jit
 def _newton(m, tolerance, limit):
     h = head(m)
-    f = vectors(m)[1]
-    rhs = vectors(m)[2]
-    step = vectors(m)[3]
-    total = vectors(m)[6]
+    f = right_hand_side(m)
+    rhs = constraint_side(m)
+    step = solution(m)
+    total = displacement(m)
     for i in range(h.n_v):
         total[i] = 0.0
     best = -1.0
@@ -269,7 +278,7 @@ def _velocities(m):
     factorise(m)
     if h.singular != 0:
         return
-    v = vectors(m)[6]
+    v = work(m)
     for b in range(h.n_bodies):
         o = B[b]
         i = o.iv
@@ -279,8 +288,8 @@ def _velocities(m):
             i += 3
         for k in range(o.nr):
             v[i + k] = S[b].w[k]
-    _mass_times(m, address(v), address(vectors(m)[1]), 1.0)
-    rhs = vectors(m)[2]
+    _mass_times(m, address(v), address(right_hand_side(m)), 1.0)
+    rhs = constraint_side(m)
     for i in range(h.n_internal):
         rhs[i] = 0.0
     C = primitives(m)
@@ -290,7 +299,7 @@ def _velocities(m):
     subtract_moving_rates(m, address(rhs))
     clear_dropped(m, address(rhs), 0)
     solve_saddle(m)
-    v = vectors(m)[3]
+    v = solution(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -346,7 +355,7 @@ def project(m, t, y, info):
     set_time(m, t)
     locate(m, address(y))
     half = n_chart(m) * h.n_bodies + h.n_rows
-    g = vectors(m)[5]
+    g = constraint_values(m)
     violations(m, address(g))
     info[5] = _largest(g, 0, half)
     info[6] = _largest(g, half, half)

@@ -21,6 +21,10 @@ STRIDED = 0
 COLUMNS = 1
 RECORD = 2
 
+# rows of the scratch vectors and matrices, see `rbdae.kernels.scratch`
+N_VECTORS = 15
+N_PLANES = 6
+
 # shapes of force elements
 IDENTITY = 0
 ROOT = 1

@@ -160,7 +160,7 @@ class Workspace:
         h = head[0]
         longest = max(int(h["n_q"] + h["n_v"] + h["n_la"]) + _LINE, 2 * (6 * n + int(h["n_rows"]))) + 1
         head["n_vector"] = longest
-        self._own("vectors", np.zeros((7, longest), dtype=scalar))
+        self._own("vectors", np.zeros((kb.N_VECTORS, longest), dtype=scalar))
         self._own("block_starts", np.zeros(1, dtype=np.int64))
         self._own("blocks", np.zeros((1, 4), dtype=np.int64))
         self._own("rhs_tangent", np.zeros((1, 1), dtype=scalar))
@@ -361,7 +361,7 @@ class Workspace:
         if self.settings.reduced:
             rows = max(s["n_v"], 9)  # those of the parameters of one body, too
             self.head["n_plane_rows"] = rows
-            self._own("planes", np.zeros((6, rows, s["n_q"] + s["n_v"]), dtype=self._scalar))
+            self._own("planes", np.zeros((kb.N_PLANES, rows, s["n_q"] + s["n_v"]), dtype=self._scalar))
         self._has_wide = True
 
     @property

@@ -15,7 +15,7 @@ from cases import Pairing
 
 from rbdae.formulations import FORMULATIONS
 from rbdae.kernels import outputs
-from rbdae.kernels.log_determinant import volume
+from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.projection import project
 from rbdae.multibody.workspace import Workspace
 
@@ -31,7 +31,7 @@ IDS = [f"{s}-{p}" for s, p in CASES]
 def _entries(problem: Any) -> list[Any]:
     form = problem._formulation
     found = [form.residual, form.jacobian, form.rhs, form.rhs_jacobian, outputs.constraints, outputs.natural]
-    return [entry for entry in (*found, volume, project) if entry is not None]
+    return [entry for entry in (*found, log_determinant, project) if entry is not None]
 
 
 def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list[Any], int]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import chain_directors
-from rbdae.kernels.memory import bodies, head, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.scatter import scatter_block, scatter_identity
+from rbdae.kernels.scratch import multipliers
 
 
 @stage("ii", "director-rate momenta")
@@ -43,7 +44,7 @@ def dynamics_residual(m, b, out_at, r):
     out = vector_at(out_at)
     o = bodies(m)[b]
     s = states(m)[b]
-    la = vectors(m)[0]
+    la = multipliers(m)
     if head(m).momenta == 1:
         for k in range(9):
             s.ad[k] = s.pd[k]
@@ -66,7 +67,7 @@ def dynamics_tangent(m, b, r, q):
     """d(G_int^T la)/dq."""
     scratch = tangent_memory(m)
     T = scratch.T1
-    symmetric(vectors(m)[0], bodies(m)[b].il, T)
+    symmetric(multipliers(m), bodies(m)[b].il, T)
     for j in range(0, 9, 3):
         scatter_block(m, r + j, q + j, T, 3, 3, 1.0)
 

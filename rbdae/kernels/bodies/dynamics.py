@@ -5,9 +5,10 @@ from __future__ import annotations
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
-from rbdae.kernels.memory import bodies, head, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_identity
+from rbdae.kernels.scratch import multipliers
 
 
 @stage("ii")
@@ -38,7 +39,7 @@ def dynamics_residual(m, out_at, row):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    la = vectors(m)[0]
+    la = multipliers(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -75,7 +76,7 @@ def dynamics_tangent(m, row, c):
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
-    la = vectors(m)[0]
+    la = multipliers(m)
     for b in range(h.n_bodies):
         o = B[b]
         r = row + o.iv

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, states, vectors
+from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.scratch import multipliers
 
 
 @stage("ii")
@@ -82,6 +83,6 @@ def clear_accelerations(m):
 def gather_multipliers(m, y_at, offset):
     """Multipliers from y[offset:offset + nla] to the first scratch vector."""
     y = vector_at(y_at)
-    la = vectors(m)[0]
+    la = multipliers(m)
     for i in range(head(m).n_la):
         la[i] = y[offset + i]

@@ -17,9 +17,10 @@ from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.constraints.gradients import scatter_gradient_columns, scatter_primitive_columns
 from rbdae.kernels.constraints.hessians import chart_tangents, scatter_hessian
 from rbdae.kernels.constraints.primitives import add_natural
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_transposed
+from rbdae.kernels.scratch import corrections
 from rbdae.rotations.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
 
 
@@ -27,7 +28,7 @@ from rbdae.rotations.charts import euler_hessian, rate, rate_tangents, spin_tran
 def gather_corrections(m, y_at, offset):
     """mu from y[offset:offset + nla]."""
     y = vector_at(y_at)
-    mu = vectors(m)[6]
+    mu = corrections(m)
     for i in range(head(m).n_la):
         mu[i] = y[offset + i]
 
@@ -37,7 +38,7 @@ def place_corrections(m):
     """gx, gd = G^T mu of the joints in natural coordinates."""
     h = head(m)
     S = states(m)
-    mu = vectors(m)[6]
+    mu = corrections(m)
     for b in range(h.n_bodies + 1):
         s = S[b]
         for k in range(3):
@@ -69,7 +70,7 @@ def add_corrections(m, out_at):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    mu = vectors(m)[6]
+    mu = corrections(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -105,7 +106,7 @@ def scatter_corrections(m, column, scale):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    mu = vectors(m)[6]
+    mu = corrections(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]

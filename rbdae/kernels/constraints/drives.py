@@ -10,7 +10,7 @@ from __future__ import annotations
 from rbdae.compiler.access import cos, sin
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
-from rbdae.kernels.memory import drives, head, primitives, vectors
+from rbdae.kernels.memory import drives, head, primitives
 
 OFFSET = 0
 LENGTH = 1
@@ -31,11 +31,10 @@ def _clock(m):
     h = head(m)
     C = primitives(m)
     D = drives(m)
-    none = vectors(m)[4]
     for i in range(h.n_drives):
         e = D[i]
         v = e.value
-        call_user_function(e.law, h.time, none, v)
+        call_user_function(e.law, h.time, v, v)  # laws take the time alone
         p = C[e.primitive]
         if e.kind == ANGLE:
             c = cos(v[0])

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import head, primitives, rows, states, vectors
+from rbdae.kernels.memory import head, primitives, rows, states
+from rbdae.kernels.scratch import multipliers
 
 
 @jit
@@ -152,7 +153,7 @@ def primitive_forces(m):
     C = primitives(m)
     R = rows(m)
     S = states(m)
-    la = vectors(m)[0]
+    la = multipliers(m)
     for i in range(head(m).n_primitives):
         p = C[i]
         r = R[i]

@@ -12,7 +12,8 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.memory import head, vectors
+from rbdae.kernels.memory import head
+from rbdae.kernels.scratch import constraint_values
 
 
 @jit
@@ -28,7 +29,7 @@ def constraint_rows(m, out_at, row, level):
 def _add_baumgarte_rows(m, out_at, row):
     out = vector_at(out_at)
     h = head(m)
-    g = vectors(m)[5]
+    g = constraint_values(m)
     for level in range(2):
         f = h.stiffness if level == 0 else h.damping
         internal_residual(m, address(g), 0, level)

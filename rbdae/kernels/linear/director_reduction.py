@@ -8,8 +8,9 @@ from __future__ import annotations
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.small import inverse3, product_transposed
-from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
 from rbdae.kernels.row_operations import add_three, set_by_three
+from rbdae.kernels.scratch import multipliers, tangent_rows, unbalanced
 
 
 @stage("ii", "director-rate")
@@ -70,12 +71,12 @@ def particular(m, b, s_at, il, out_at):
 
 
 @stage("ii", "director-rate")
-def multipliers(m, b):
+def internal_multipliers(m, b):
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
-    la = vectors(m)[0]
-    F = vectors(m)[5]
+    la = multipliers(m)
+    F = unbalanced(m)
     i = o.iv + o.nt
     for k in range(3):
         for l in range(3):
@@ -95,7 +96,7 @@ def solve_tangent(m, b):
     o = bodies(m)[b]
     s = states(m)[b]
     W = rhs_tangent(m)
-    X = vectors(m)[1:4]
+    X = tangent_rows(m)
     nc = h.rhs_tangent_width
     i = o.iv + o.nt
     j = h.n_v + o.il

@@ -9,8 +9,9 @@ from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear.small import product_transposed
-from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
 from rbdae.kernels.row_operations import add_to, set_by_three
+from rbdae.kernels.scratch import tangent_rows
 from rbdae.rotations.charts import quaternion_tangents
 
 
@@ -49,7 +50,7 @@ def solve_tangent(m, b):
     o = bodies(m)[b]
     s = states(m)[b]
     W = rhs_tangent(m)
-    X = vectors(m)[1:4]
+    X = tangent_rows(m)
     nc = h.rhs_tangent_width
     i = o.iv + o.nt
     s.s[0] = 1.0

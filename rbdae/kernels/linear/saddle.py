@@ -25,8 +25,9 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear import director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import factorise_schur, solve_schur
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, vectors
+from rbdae.kernels.memory import bodies, head, primitives, rows, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
+from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution, unbalanced, work
 
 
 @jit
@@ -72,8 +73,8 @@ def solve_saddle(m):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    f = vectors(m)[1]
-    vd = vectors(m)[3]
+    f = right_hand_side(m)
+    vd = solution(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -98,10 +99,10 @@ def _solve_body(m, b):
     """The rotational velocities of one body without joints: particular part and N Ji N^T (f - M particular)."""
     o = bodies(m)[b]
     s = states(m)[b]
-    f = vectors(m)[1]
-    vd = vectors(m)[3]
+    f = right_hand_side(m)
+    vd = solution(m)
     i = o.iv + o.nt
-    _particular(m, b, vectors(m)[2], o.il, s.ad)
+    _particular(m, b, constraint_side(m), o.il, s.ad)
     apply_mass(m, b, s.ad, s.t)
     a0 = 0.0 * f[i]
     a1 = a0
@@ -125,10 +126,10 @@ def _solve_joints(m):
     S = states(m)
     C = primitives(m)
     R = rows(m)
-    la = vectors(m)[0]
-    rhs = vectors(m)[2]
-    vd = vectors(m)[3]
-    x = vectors(m)[4]
+    la = multipliers(m)
+    rhs = constraint_side(m)
+    vd = solution(m)
+    x = work(m)
     for n in range(h.n_primitives):
         p = C[n]
         r = R[n]
@@ -185,10 +186,10 @@ def _internal_multipliers(m):
     S = states(m)
     C = primitives(m)
     R = rows(m)
-    la = vectors(m)[0]
-    f = vectors(m)[1]
-    vd = vectors(m)[3]
-    F = vectors(m)[5]
+    la = multipliers(m)
+    f = right_hand_side(m)
+    vd = solution(m)
+    F = unbalanced(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -217,4 +218,4 @@ def _internal_multipliers(m):
             n2 = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
             la[o.il] = (s.a[0] * F[i] + s.a[1] * F[i + 1] + s.a[2] * F[i + 2] + s.a[3] * F[i + 3]) / n2
         else:
-            director_reduction.multipliers(m, b)
+            director_reduction.internal_multipliers(m, b)

@@ -15,10 +15,10 @@ from rbdae.kernels.memory import (
     rhs_tangent,
     rows,
     states,
-    vectors,
 )
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.row_operations import add_row, scale_row
+from rbdae.kernels.scratch import work
 
 # the pivot of an equation that is left out for the moment: infinite, but with finite products
 SUSPENDED = 1e200
@@ -114,7 +114,7 @@ def _eliminate_schur(m):
     least = pivot_floor(m)
     start = factor_start(m)
     col = factor_column(m)
-    w = vectors(m)[4]
+    w = work(m)
     for i in range(h.n_rows):
         w[i] = 0.0
     for i in range(h.n_rows):

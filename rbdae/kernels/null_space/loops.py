@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from rbdae.compiler.access import matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
     head,
-    planes,
     primitives,
     rhs_tangent,
     row_exchanges,
     rows,
     square_factors,
-    vectors,
     velocity_selection,
 )
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
+from rbdae.kernels.scratch import reduced_tangent, work
 
 
 @jit
@@ -126,9 +125,9 @@ def solve_loops_transposed(m, x_at):
             x[P[k]] = t
 
 
-@stage("iii", "loops")
-def solve_loops_columns(m, plane, n_columns):
-    X = planes(m)[plane]
+@stage("iiii", "loops")
+def solve_loops_columns(m, X_at, step, n_columns):
+    X = matrix_at(X_at, step)
     A = square_factors(m)
     P = row_exchanges(m)
     n = head(m).n_v
@@ -173,8 +172,8 @@ def select_loop_tangent(m):
     h = head(m)
     S = velocity_selection(m)
     W = rhs_tangent(m)
-    F = planes(m)[4]
-    x = vectors(m)[2]
+    F = reduced_tangent(m)
+    x = work(m)
     nq = h.n_q
     for i in range(h.n_nu):
         for j in range(nq + h.n_v):

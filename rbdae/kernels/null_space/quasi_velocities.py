@@ -10,7 +10,7 @@ from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_tangent, velocity_basis
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
-from rbdae.kernels.memory import head, vectors
+from rbdae.kernels.memory import head
 from rbdae.kernels.null_space.spherical_trees import (
     add_spherical_stiffness,
     reduce_spherical_forces,
@@ -36,6 +36,7 @@ from rbdae.kernels.null_space.square_system import (
     square_velocity_tangents,
 )
 from rbdae.kernels.records import SPHERICAL_TREE
+from rbdae.kernels.scratch import quasi_forces
 
 
 @jit
@@ -81,7 +82,7 @@ def reduce_forces(m, out_at, row):
         reduce_spherical_forces(m, out_at, row)
     else:
         reduce_square_forces(m)
-        z = vectors(m)[1]
+        z = quasi_forces(m)
         out = vector_at(out_at)
         first = h.n_v - h.n_nu
         for i in range(h.n_nu):
@@ -143,14 +144,14 @@ def scatter_row_stiffness(m, row):
 
 @jit
 def add_stiffness(m):
-    """planes(m)[4] += d(T^T)/dq h at fixed h, where T is known in closed form."""
+    """reduced_tangent(m) += d(T^T)/dq h at fixed h, where T is known in closed form."""
     if head(m).structure == SPHERICAL_TREE:
         add_spherical_stiffness(m)
 
 
 @jit
 def select_tangent(m):
-    """planes(m)[4] = minus the tangent of nudot with respect to (q, nu), from that of vdot in `rhs_tangent`."""
+    """reduced_tangent(m) = minus the tangent of nudot with respect to (q, nu), from that of vdot in `rhs_tangent`."""
     if head(m).structure == SPHERICAL_TREE:
         spherical_tangents(m, 1)
         select_spherical_tangent(m)

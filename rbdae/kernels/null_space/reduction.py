@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, planes, rhs_tangent, vectors
+from rbdae.kernels.memory import bodies, head, rhs_tangent
+from rbdae.kernels.scratch import (
+    acceleration_by_nu,
+    acceleration_by_q,
+    null_space,
+    reduced_tangent,
+    velocity_by_q,
+    work,
+)
 
 
 @jit
 def by_quasi_velocities(m, row, out):
     """out = the tangent `row` with respect to (q, w), as one with respect to (q, nu): (h_q + h_w w_q, h_w T)."""
     h = head(m)
-    T = planes(m)[0]
-    Q = planes(m)[1]
+    T = null_space(m)
+    Q = velocity_by_q(m)
     nq = h.n_q
     for j in range(nq):
         out[j] = row[j]
@@ -28,21 +36,23 @@ def by_quasi_velocities(m, row, out):
 
 @stage("if")
 def reduce_tangent(m, c):
-    """planes(m)[4] = T^T times the tangent of h with respect to (q, nu), plus c T^T M T; the first nv rows of the scratch
-    matrix hold (h_q, h_w). Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T)."""
+    """T^T times the tangent of h with respect to (q, nu), plus c T^T M T.
+
+    Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T). Reads (h_q, h_w) in the first nv rows of
+    `rhs_tangent`, T and the tangents of w and wdot; writes `reduced_tangent`.
+    """
     h = head(m)
     W = rhs_tangent(m)
-    M = planes(m)
-    T = M[0]
-    A = M[2]
-    N = M[3]
-    F = M[4]
+    T = null_space(m)
+    A = acceleration_by_q(m)
+    N = acceleration_by_nu(m)
+    F = reduced_tangent(m)
     nq = h.n_q
     nnu = h.n_nu
     for i in range(nnu):
         for j in range(nq + nnu):
             F[i, j] = 0.0
-    x = vectors(m)[2]
+    x = work(m)
     B = bodies(m)
     for b in range(h.n_bodies):
         o = B[b]

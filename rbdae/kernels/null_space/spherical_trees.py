@@ -14,9 +14,17 @@ from __future__ import annotations
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
-from rbdae.kernels.memory import bodies, head, planes, rhs_tangent, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tangent_memory
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
 from rbdae.kernels.scatter import scatter_block, scatter_identity
+from rbdae.kernels.scratch import (
+    acceleration_by_nu,
+    acceleration_by_q,
+    null_space,
+    quasi_forces,
+    reduced_tangent,
+    velocity_by_q,
+)
 
 ROOT = -1
 
@@ -106,7 +114,7 @@ def reduce_spherical_forces(m, out_at, row):
     h = head(m)
     B = bodies(m)
     S = states(m)
-    f = vectors(m)[1]
+    f = quasi_forces(m)
     for b in range(h.n_bodies + 1):
         s = S[b]
         for k in range(3):
@@ -167,11 +175,10 @@ def spherical_tangents(m, order):
     wdot = T nudot + Tdot nu. Reads B, D1 and, of order 2, D2 and W of the bodies."""
     h = head(m)
     B = bodies(m)
-    M = planes(m)
-    T = M[0]
-    Q = M[1]
-    A = M[2]
-    N = M[3]
+    T = null_space(m)
+    Q = velocity_by_q(m)
+    A = acceleration_by_q(m)
+    N = acceleration_by_nu(m)
     for i in range(h.n_v):
         for j in range(h.n_nu):
             T[i, j] = 0.0
@@ -212,27 +219,32 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
     """Tangents of scale R'_b r (and of its rate) in three rows."""
     o = bodies(m)[b]
     s = states(m)[b]
-    M = planes(m)
     q = o.iq + o.nt
     for k in range(3):
         for c in range(3):
             t = scale * (r[0] * s.B[k, c] + r[1] * s.B[3 + k, c] + r[2] * s.B[6 + k, c])
-            M[0][row + k, j + c] += t
+            null_space(m)[row + k, j + c] += t
             if order == 2:
-                M[3][row + k, j + c] += scale * (r[0] * s.W[k, c] + r[1] * s.W[3 + k, c] + r[2] * s.W[6 + k, c])
+                acceleration_by_nu(m)[row + k, j + c] += scale * (
+                    r[0] * s.W[k, c] + r[1] * s.W[3 + k, c] + r[2] * s.W[6 + k, c]
+                )
         if order == 0:
             continue
         for c in range(o.na):
-            M[1][row + k, q + c] += scale * (r[0] * s.D1[k, c] + r[1] * s.D1[3 + k, c] + r[2] * s.D1[6 + k, c])
+            velocity_by_q(m)[row + k, q + c] += scale * (
+                r[0] * s.D1[k, c] + r[1] * s.D1[3 + k, c] + r[2] * s.D1[6 + k, c]
+            )
             if order == 2:
-                M[2][row + k, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
+                acceleration_by_q(m)[row + k, q + c] += scale * (
+                    r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c]
+                )
 
 
 @stage("i", "spherical-tree")
 def add_spherical_stiffness(m):
-    """planes(m)[4][nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
+    """reduced_tangent(m)[nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
     `reduce_spherical_forces`."""
-    F = planes(m)[4]
+    F = reduced_tangent(m)
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -263,10 +275,10 @@ def _add_cross_back(m, b, r, f, scale, F):
 
 @stage("i", "spherical-tree")
 def select_spherical_tangent(m):
-    """planes(m)[4] = the tangent of nudot, whose rows are rows of the tangent of vdot in `rhs_tangent`; both with
+    """reduced_tangent(m) = the tangent of nudot, whose rows are rows of the tangent of vdot in `rhs_tangent`; both with
     the sign minus that it has there."""
     W = rhs_tangent(m)
-    F = planes(m)[4]
+    F = reduced_tangent(m)
     B = bodies(m)
     for b in range(head(m).n_bodies):
         o = B[b]
@@ -282,8 +294,8 @@ def scatter_spherical_kinematics(m, c, sign):
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
-    T = planes(m)[0]
-    Q = planes(m)[1]
+    T = null_space(m)
+    Q = velocity_by_q(m)
     for b in range(h.n_bodies):
         o = B[b]
         i = o.iq

@@ -20,7 +20,7 @@ from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import bodies, head, planes, primitives, rhs_tangent, states, tangent_memory, vectors
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, states, tangent_memory
 from rbdae.kernels.null_space.loops import (
     factorise_loops,
     select_loop_rates,
@@ -45,6 +45,17 @@ from rbdae.kernels.null_space.trees import (
 )
 from rbdae.kernels.records import TREE
 from rbdae.kernels.scatter import open_rhs_tangent, scatter_block, scatter_identity
+from rbdae.kernels.scratch import (
+    acceleration_by_nu,
+    acceleration_by_q,
+    constraint_values,
+    multipliers,
+    null_space,
+    plane_work,
+    quasi_forces,
+    square_side,
+    velocity_by_q,
+)
 
 
 @jit
@@ -74,12 +85,13 @@ def _solve_transposed(m, x):
 
 
 @jit
-def _solve_columns(m, plane, n_columns):
-    """[G; S]^-1 times the first columns of a scratch matrix, in place; row operations over contiguous columns."""
+def _solve_columns(m, X, n_columns):
+    """X = [G; S]^-1 X for the first columns of X."""
+    step = X.strides[0] // 8
     if head(m).structure == TREE:
-        solve_tree_columns(m, plane, n_columns)
+        solve_tree_columns(m, address(X), step, n_columns)
     else:
-        solve_loops_columns(m, plane, n_columns)
+        solve_loops_columns(m, address(X), step, n_columns)
 
 
 @jit
@@ -89,8 +101,8 @@ def _known(m, y_at, offset, level):
     y = vector_at(y_at)
     h = head(m)
     C = primitives(m)
-    g = vectors(m)[6]
-    x = vectors(m)[2]
+    g = constraint_values(m)
+    x = square_side(m)
     primitive_residual(m, address(g), 0, level)
     n = 0
     for i in range(h.n_primitives):
@@ -117,7 +129,7 @@ def square_velocities(m, y_at, offset):
     gradients(m)
     _factorise(m)
     _known(m, y_at, offset, 1)
-    x = vectors(m)[2]
+    x = square_side(m)
     _solve(m, x)
     gather_velocities(m, address(x), 0)
 
@@ -129,7 +141,7 @@ def square_accelerations(m, yd_at, offset):
     accelerate(m)
     primitive_vectors(m, 2)
     _known(m, yd_at, offset, 2)
-    x = vectors(m)[2]
+    x = square_side(m)
     if head(m).structure == TREE:
         subtract_frame_rates(m, address(x))
     _solve(m, x)
@@ -139,7 +151,7 @@ def square_accelerations(m, yd_at, offset):
 @jit
 def reduce_square_forces(m):
     """Scratch vector 1: h becomes [G; S]^-T h = (zeta, T^T h)."""
-    _solve_transposed(m, vectors(m)[1])
+    _solve_transposed(m, quasi_forces(m))
 
 
 @jit
@@ -156,8 +168,8 @@ def reduction_multipliers(m):
     """Multipliers -zeta of the joints, where (zeta, T^T h) = [G; S]^-T h. Reads the scratch vector 1, which
     `reduce_square_forces` has left; writes the scratch vector 0."""
     C = primitives(m)
-    z = vectors(m)[1]
-    la = vectors(m)[0]
+    z = quasi_forces(m)
+    la = multipliers(m)
     n = 0
     for i in range(head(m).n_primitives):
         for k in range(C[i].n):
@@ -178,14 +190,14 @@ def scatter_rows_stiffness(m, row):
 def square_null_space(m):
     """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]."""
     h = head(m)
-    T = planes(m)[0]
+    T = null_space(m)
     first = h.n_v - h.n_nu
     for i in range(h.n_v):
         for j in range(h.n_nu):
             T[i, j] = 0.0
     for i in range(h.n_nu):
         T[first + i, i] = 1.0
-    _solve_columns(m, 0, h.n_nu)
+    _solve_columns(m, T, h.n_nu)
 
 
 @stage("i", "square-system")
@@ -195,7 +207,7 @@ def square_velocity_tangents(m):
     h = head(m)
     C = primitives(m)
     W = rhs_tangent(m)
-    Q = planes(m)[1]
+    Q = velocity_by_q(m)
     square_null_space(m)
     for i in range(h.n_v):
         for j in range(h.n_q):
@@ -211,7 +223,7 @@ def square_velocity_tangents(m):
                 n += 1
     if h.structure == TREE:
         frame_tangents(m)
-    _solve_columns(m, 1, h.n_q)
+    _solve_columns(m, Q, h.n_q)
 
 
 @stage("i", "square-system")
@@ -221,10 +233,10 @@ def square_acceleration_tangents(m):
     h = head(m)
     C = primitives(m)
     W = rhs_tangent(m)
-    T = planes(m)[0]
-    Q = planes(m)[1]
-    A = planes(m)[2]
-    N = planes(m)[3]
+    T = null_space(m)
+    Q = velocity_by_q(m)
+    A = acceleration_by_q(m)
+    N = acceleration_by_nu(m)
     for i in range(h.n_v):
         for j in range(h.n_q):
             A[i, j] = 0.0
@@ -250,14 +262,14 @@ def square_acceleration_tangents(m):
             n += 1
     if h.structure == TREE:
         frame_rate_tangents(m)
-    _solve_columns(m, 2, h.n_q)
-    _solve_columns(m, 3, h.n_nu)
+    _solve_columns(m, A, h.n_q)
+    _solve_columns(m, N, h.n_nu)
 
 
 @jit
 def select_square_tangent(m):
-    """planes(m)[4] = the tangent of nudot with respect to (q, nu), from that of vdot in the first nv rows of the scratch
-    matrix; both with the sign that it has there, minus."""
+    """Minus the tangent of nudot with respect to (q, nu). Reads minus that of vdot in the first nv rows of
+    `rhs_tangent`, T and dw/dq; writes `reduced_tangent`."""
     if head(m).structure == TREE:
         select_tree_tangent(m)
     else:
@@ -270,8 +282,8 @@ def scatter_square_kinematics(m, c, sign):
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
-    T = planes(m)[0]
-    Q = planes(m)[1]
+    T = null_space(m)
+    Q = velocity_by_q(m)
     for b in range(h.n_bodies):
         o = B[b]
         i = o.iq
@@ -283,7 +295,7 @@ def scatter_square_kinematics(m, c, sign):
             i += 3
             v += 3
         scatter_rate_tangent(m, b, i, c, sign)
-        X = planes(m)[5]
+        X = plane_work(m)
         for j in range(o.na):
             for k in range(h.n_q):
                 X[j, k] = scratch.T1[j, 0] * Q[v, k] + scratch.T1[j, 1] * Q[v + 1, k] + scratch.T1[j, 2] * Q[v + 2, k]

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from rbdae.compiler.access import vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, planes, rhs_tangent, states, tree_velocities, vectors
+from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tree_velocities
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
 from rbdae.kernels.scatter import scatter_block
+from rbdae.kernels.scratch import (
+    acceleration_by_nu,
+    acceleration_by_q,
+    null_space,
+    quasi_forces,
+    reduced_tangent,
+    velocity_by_q,
+    work,
+)
 
 
 @jit
@@ -78,10 +87,10 @@ def select_tree_rates(m, vd_at, out_at, row):
 
 @stage("i", "tree")
 def frame_tangents(m):
-    """planes(m)[1][nu] = -d(S w)/dq at fixed w; needs `place_tangent`."""
+    """Rows of nu of `velocity_by_q`: -d(S w)/dq at fixed w. Reads D0 of the bodies."""
     h = head(m)
     S = states(m)
-    Q = planes(m)[1]
+    Q = velocity_by_q(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
@@ -96,11 +105,10 @@ def frame_tangents(m):
 
 @stage("i", "tree")
 def frame_rate_tangents(m):
-    """planes(m)[2][nu] = -d(S wdot + Sdot w)/dq and [3][nu] the same by nu, both at fixed wdot, where [1] is dw/dq and
-    [0] dw/dnu; needs `move_tangent`."""
+    """Rows of nu of `acceleration_by_q` and `acceleration_by_nu`: -d(S wdot + Sdot w) with respect to q and nu at fixed
+    wdot. Reads T, dw/dq and D0, D1, B of the bodies."""
     h = head(m)
     S = states(m)
-    M = planes(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
@@ -112,24 +120,24 @@ def frame_rate_tangents(m):
         for k in range(e.n_free):
             row = first + o.inu + k
             for c in range(o.na):
-                M[2][row, q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
+                acceleration_by_q(m)[row, q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
             for j in range(6):
                 t = _velocity_column(e.S, k, s, j)
                 if t != 0.0:
                     for c in range(h.n_q):
-                        M[2][row, c] -= t * M[1][o.iv + j, c]
+                        acceleration_by_q(m)[row, c] -= t * velocity_by_q(m)[o.iv + j, c]
                     for c in range(h.n_nu):
-                        M[3][row, c] -= t * M[0][o.iv + j, c]
+                        acceleration_by_nu(m)[row, c] -= t * null_space(m)[o.iv + j, c]
 
 
 @stage("i", "tree")
 def select_tree_tangent(m):
-    """planes(m)[4] = minus d(nudot)/d(q, nu), of nudot = S vdot + Sdot w with minus d(vdot)/d(q, v) in the first rows
-    of `rhs_tangent`, xddot placed, and dw/dnu, dw/dq in [0], [1]."""
+    """Minus the tangent of nudot = S vdot + Sdot w with respect to (q, nu). Reads minus that of vdot in the first nv
+    rows of `rhs_tangent`, xddot, T and dw/dq; writes `reduced_tangent`."""
     h = head(m)
     S = states(m)
-    F = planes(m)[4]
-    x = vectors(m)[2]
+    F = reduced_tangent(m)
+    x = work(m)
     nq = h.n_q
     for b in range(h.n_bodies):
         o = bodies(m)[b]
@@ -175,7 +183,7 @@ def _combine_rows(m, b, k, root, x):
 def scatter_frame_stiffness(m, row):
     """-d(S^T sigma)/dq in the rows of the dynamics; sigma = T^T h is the last part of the scratch vector 1."""
     h = head(m)
-    z = vectors(m)[1]
+    z = quasi_forces(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]

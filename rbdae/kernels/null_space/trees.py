@@ -13,10 +13,11 @@ and right off the constraint manifold, too. A root has nu = (xdot, Omega).
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from rbdae.compiler.access import matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, planes, rows, states, tree_factors, tree_velocities, vectors
+from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
+from rbdae.kernels.scratch import plane_work, work
 
 
 @stage("i", "tree")
@@ -94,7 +95,7 @@ def solve_tree(m, x_at):
     B = bodies(m)
     E = tree_velocities(m)
     factors = tree_factors(m)
-    w = vectors(m)[6]
+    w = work(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = B[b]
@@ -134,7 +135,7 @@ def solve_tree_transposed(m, x_at):
     E = tree_velocities(m)
     R = rows(m)
     factors = tree_factors(m)
-    z = vectors(m)[6]
+    z = work(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies - 1, -1, -1):
         o = B[b]
@@ -193,15 +194,15 @@ def _subtract_row(X, i, k, t, n):
             X[i, c] -= t * X[k, c]
 
 
-@stage("iii", "tree")
-def solve_tree_columns(m, plane, n_columns):
+@stage("iiii", "tree")
+def solve_tree_columns(m, X_at, step, n_columns):
     """`solve_tree` for the first columns of a scratch matrix, through another one."""
     h = head(m)
     B = bodies(m)
     E = tree_velocities(m)
     R = rows(m)
-    X = planes(m)[plane]
-    Y = planes(m)[5]
+    X = matrix_at(X_at, step)
+    Y = plane_work(m)
     factors = tree_factors(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):

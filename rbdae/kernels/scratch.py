@@ -1,0 +1,125 @@
+"""The scratch of the kernels by name: what each vector and matrix holds.
+
+Vectors are rows of `vectors(m)`, long enough for the unknowns and for (g, gdot); matrices of the null-space Jacobian
+are `planes(m)`, of as many columns as q and v have together. A stage says in its docstring which of them it reads and
+writes.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.jit import jit
+from rbdae.kernels.memory import planes, vectors
+
+
+@jit
+def multipliers(m):
+    """la: those of the internal constraints body by body, then those of the joints."""
+    return vectors(m)[0]
+
+
+@jit
+def corrections(m):
+    """mu: the multipliers of the kinematic correction, in the same order."""
+    return vectors(m)[1]
+
+
+@jit
+def right_hand_side(m):
+    """f of the saddle-point system: forces in the rows of the dynamics."""
+    return vectors(m)[2]
+
+
+@jit
+def constraint_side(m):
+    """s of the saddle-point system: the right-hand side of the constraint rows."""
+    return vectors(m)[3]
+
+
+@jit
+def solution(m):
+    """vdot of the saddle-point system, or a displacement of the projection."""
+    return vectors(m)[4]
+
+
+@jit
+def constraint_values(m):
+    """g, or (g, gdot): what the constraints are at the present state."""
+    return vectors(m)[5]
+
+
+@jit
+def unbalanced(m):
+    """What the internal constraints have to balance: forces in the rows of the dynamics."""
+    return vectors(m)[6]
+
+
+@jit
+def quasi_forces(m):
+    """h = M wdot - psi of the null-space form, or (zeta, T^T h) = [G; S]^-T h."""
+    return vectors(m)[7]
+
+
+@jit
+def square_side(m):
+    """Right-hand side and solution of the square system: (-g_I, nu), then w."""
+    return vectors(m)[8]
+
+
+@jit
+def kept_positions(m):
+    """The positions before a Newton step of the projection."""
+    return vectors(m)[9]
+
+
+@jit
+def displacement(m):
+    """The sum of the Newton steps of the projection."""
+    return vectors(m)[10]
+
+
+@jit
+def work(m):
+    """A vector of the stage that asks for it: no other stage relies on it."""
+    return vectors(m)[11]
+
+
+@jit
+def tangent_rows(m):
+    """Three rows of tangents, as long as those of `rhs_tangent`."""
+    return vectors(m)[12:15]
+
+
+@jit
+def null_space(m):
+    """T, nv x nnu."""
+    return planes(m)[0]
+
+
+@jit
+def velocity_by_q(m):
+    """dw/dq, nv x nq."""
+    return planes(m)[1]
+
+
+@jit
+def acceleration_by_q(m):
+    """dwdot/dq, nv x nq."""
+    return planes(m)[2]
+
+
+@jit
+def acceleration_by_nu(m):
+    """dwdot/dnu, nv x nnu."""
+    return planes(m)[3]
+
+
+@jit
+def reduced_tangent(m):
+    """The tangent of nudot, or of T^T h, with respect to (q, nu), nnu x (nq + nnu)."""
+    return planes(m)[4]
+
+
+@jit
+def plane_work(m):
+    """A matrix of the stage that asks for it."""
+    return planes(m)[5]
