@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
 from dataclasses import dataclass
 
+import inside
 import numpy as np
 import pytest
 
 import rbdae
-from rbdae.compiler import ahead as _ahead
-from rbdae.compiler import cache, options
 
-pytestmark = pytest.mark.skipif(not options.ENABLED, reason="nothing is compiled without the JIT")
+pytestmark = pytest.mark.skipif(not inside.JIT, reason="nothing is compiled without the JIT")
 
 CODE = """
-import json, sys
+import json
+import inside
 import rbdae
-from rbdae.compiler import ahead as _ahead
-from rbdae.compiler import jit as _jit
-sizes = []
-class Workers(_ahead._Workers):
-    def __init__(self, kernels, size):
-        super().__init__(kernels, size)
-        sizes.append(size)
-_ahead._Workers = Workers
+sizes = inside.sizes_of_groups()
 problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
 rates = problem.rhs(0.0, problem.y0)
-stages = [s for s in _jit._KERNELS.values() if isinstance(s, _jit.Stage) and s.compiled is not None]
+stages = [s for s in inside.stages() if s.compiled is not None]
 hits = sum(s.compiled.cache_hits for s in stages)
 print(json.dumps([rates.tolist(), sizes, len(stages), hits]))
 """
@@ -40,7 +34,7 @@ def _cold_start(folder, processes):
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         "NUMBA_CACHE_DIR": str(folder),
-        _ahead.LIMIT: str(processes),
+        inside.LIMIT_OF_WORKERS: str(processes),
     }
     run = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr[-3000:]
@@ -75,10 +69,9 @@ KERNELS = [Nothing(f"rbdae.kernels.bodies:nothing_{k}") for k in range(20)]
 @pytest.fixture
 def new(monkeypatch, tmp_path):
     """No workers, an empty cache, two processes allowed."""
-    monkeypatch.setattr(_ahead, "_workers", None)
-    monkeypatch.setattr(_ahead, "_given_up", set())
-    monkeypatch.setattr(cache, "directory", lambda: tmp_path)
-    monkeypatch.setenv(_ahead.LIMIT, "2")
+    inside.forget_workers(monkeypatch)
+    inside.cache_in(monkeypatch, tmp_path)
+    monkeypatch.setenv(inside.LIMIT_OF_WORKERS, "2")
 
 
 @pytest.mark.parametrize("executable", ["python-that-is-not-there", "python-that-fails"])
@@ -87,41 +80,40 @@ def test_children_that_fail_are_given_up(new, monkeypatch, tmp_path, executable)
     script.write_text("#!/bin/sh\nexit 1\n")
     script.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / executable))
-    _ahead.wait_for(KERNELS)
-    assert _ahead._workers is None
-    monkeypatch.setattr(_ahead, "_Workers", None)  # whoever makes another one fails
+    inside.wait_for_workers(KERNELS)
+    assert not inside.has_workers()
+    inside.forbid_new_workers(monkeypatch)
     if executable == "python-that-fails":
-        _ahead.wait_for(KERNELS)
+        inside.wait_for_workers(KERNELS)
 
 
 def test_children_pass_over_what_they_cannot_compile(new):
-    _ahead.wait_for(KERNELS)
-    assert _ahead._workers is None and _ahead._given_up == {kernel.name for kernel in KERNELS}
+    inside.wait_for_workers(KERNELS)
+    assert not inside.has_workers() and inside.given_up() == {kernel.name for kernel in KERNELS}
 
 
 def test_an_impatient_user_is_not_kept_waiting(new, monkeypatch):
-    monkeypatch.setattr(_ahead, "_CHILD", "import time; time.sleep(100.0)  # {path}")
-    monkeypatch.setattr(_ahead, "_PATIENCE", 0.1)
-    _ahead.wait_for(KERNELS)
-    assert _ahead._workers is None
+    inside.idle_workers(monkeypatch, patience=0.1)
+    inside.wait_for_workers(KERNELS)
+    assert not inside.has_workers()
 
 
 def test_when_there_are_no_children(new, monkeypatch, tmp_path):
-    assert _ahead._processes() == 2
-    monkeypatch.setenv(_ahead.LIMIT, "")
-    assert 1 <= _ahead._processes() <= 4
+    assert inside.possible_workers() == 2
+    monkeypatch.setenv(inside.LIMIT_OF_WORKERS, "")
+    assert 1 <= inside.possible_workers() <= 4
     with monkeypatch.context() as patch:
         patch.setattr(sys, "executable", None)
-        assert _ahead._processes() == 0
+        assert inside.possible_workers() == 0
         patch.setattr(sys, "executable", "/usr/bin/blender")
-        assert _ahead._processes() == 0
+        assert inside.possible_workers() == 0
     with monkeypatch.context() as patch:
         patch.setattr(sys, "frozen", True, raising=False)
-        assert _ahead._processes() == 0
+        assert inside.possible_workers() == 0
     with monkeypatch.context() as patch:
-        patch.setattr(_ahead.multiprocessing, "parent_process", lambda: object())
-        assert _ahead._processes() == 0
+        patch.setattr(multiprocessing, "parent_process", lambda: object())
+        assert inside.possible_workers() == 0
     with monkeypatch.context() as patch:
-        patch.setattr(cache, "directory", lambda: tmp_path / "python-that-fails" / "x")
+        inside.cache_in(patch, tmp_path / "python-that-fails" / "x")
         (tmp_path / "python-that-fails").write_text("a file where a folder should be")
-        assert _ahead._processes() == 0
+        assert inside.possible_workers() == 0

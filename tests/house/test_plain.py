@@ -9,15 +9,12 @@ import sys
 from typing import Any
 
 import cases
+import inside
 import numpy as np
 import pytest
 from cases import Pairing
 
 from rbdae.formulations import FORMULATIONS
-from rbdae.kernels import outputs
-from rbdae.kernels.log_determinant import log_determinant
-from rbdae.kernels.projection import project
-from rbdae.multibody.workspace import Workspace
 
 CASES = [
     ("C", Pairing("index-2", "quaternion", "angular")),
@@ -29,16 +26,17 @@ IDS = [f"{s}-{p}" for s, p in CASES]
 
 
 def _entries(problem: Any) -> list[Any]:
-    form = problem._formulation
-    found = [form.residual, form.jacobian, form.rhs, form.rhs_jacobian, outputs.constraints, outputs.natural]
-    return [entry for entry in (*found, log_determinant, project) if entry is not None]
+    form = FORMULATIONS[problem.formulation]
+    found = [form.residual, form.jacobian, form.rhs, form.rhs_jacobian]
+    others = (inside.constraints, inside.natural, inside.log_determinant, inside.project)
+    return [entry for entry in (*found, *others) if entry is not None]
 
 
 def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list[Any], int]:
     """Arguments of an entry, beside the memory, and the number of the first one that it writes to."""
     n, m = problem.n, problem.n_equations
     y = problem.y0 + 0.01 * rng.standard_normal(n)
-    if entry is project:
+    if entry is inside.project:
         return [problem.t0, y, np.array((1e-12, 1e-12, 50.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0))], 1
     arguments: list[Any] = []
     for k, sign in enumerate(entry.signs[1:]):
@@ -54,7 +52,7 @@ def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list
 @pytest.mark.parametrize("system, pairing", CASES, ids=IDS)
 def test_compiled_and_plain_kernels_give_the_same(system, pairing, rng):
     problem = cases.problem(system, pairing)
-    workspace = Workspace(problem.model, problem._workspace.settings)
+    workspace = inside.workspace(problem)
     workspace.make_wide()
     for entry in _entries(problem):
         arguments, first = _arguments(problem, entry, rng)
@@ -71,7 +69,7 @@ def test_compiled_and_plain_kernels_give_the_same(system, pairing, rng):
 @pytest.mark.parametrize("system, pairing", CASES, ids=IDS)
 def test_complex_steps_give_the_jacobian(system, pairing, rng):
     problem = cases.problem(system, pairing)
-    workspace = Workspace(problem.model, problem._workspace.settings, scalar=complex)
+    workspace = inside.workspace(problem, complex)
     residual = workspace.plain(FORMULATIONS[pairing.formulation].residual)
     y, yd = problem.y0 + 0j, problem.yd0 + rng.standard_normal(problem.n)
     found = np.empty((problem.n_equations, problem.n))
@@ -127,7 +125,7 @@ class Counted:
 @pytest.mark.parametrize("system, pairing", [CASES[0], CASES[3]], ids=[IDS[0], IDS[3]])
 def test_a_residual_of_numbers_that_count(system, pairing, rng):
     problem = cases.problem(system, pairing)
-    workspace = Workspace(problem.model, problem._workspace.settings, scalar=object)
+    workspace = inside.workspace(problem, object)
     y, yd = problem.y0, problem.yd0 + rng.standard_normal(problem.n)
     out = np.zeros(problem.n_equations, dtype=object)
     Counted.count = 0

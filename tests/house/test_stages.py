@@ -7,31 +7,26 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from inside import JIT
-
-from rbdae.compiler.access import address, vector_at
-from rbdae.compiler.jit import add_member, entry, family, jit, stage
-from rbdae.compiler.plain import plain
+from inside import JIT, add_member, address, entry, family, fingerprint, jit, plain, stage, vector_at
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
 
 CODE = """
-import json, sys
+import json
+import inside
 import rbdae
-from rbdae.compiler import jit as _jit
 problem = rbdae.formulate(rbdae.models.{model}(), {formulation!r}, rotation={rotation!r}, velocity={velocity!r})
 problem.residual(0.0, problem.y0, problem.yd0)
 problem.sparse_jacobian(0.0, problem.y0, problem.yd0, 1.0)
 if problem.kind == "ode":
     problem.rhs_jacobian(0.0, problem.y0)
 problem.project(0.0, problem.y0)
-stages = [(s.name, sorted(s.when), s.compiled is not None) for s in _jit._KERNELS.values() if isinstance(s, _jit.Stage)]
-print(json.dumps([sorted(problem._workspace.features), stages]))
+stages = [(s.name, sorted(s.when), s.compiled is not None) for s in inside.stages()]
+print(json.dumps([sorted(inside.features(problem)), stages]))
 """
 
 
@@ -170,8 +165,7 @@ def test_two_stages_cannot_have_one_symbol():
 GARDEN = {
     "soil.py": "DEPTH = {depth}\n",
     "roots.py": """
-from rbdae.compiler.jit import jit, stage
-from rbdae.compiler.access import vector_at
+from inside import jit, stage, vector_at
 
 @jit
 def root():
@@ -185,8 +179,7 @@ def leaf(x_at):
 import numpy as np
 import roots
 from soil import DEPTH
-from rbdae.compiler.access import address
-from rbdae.compiler.jit import entry
+from inside import address, entry
 
 @entry("o")
 def flower(x):
@@ -204,8 +197,10 @@ print([*x.tolist(), lacking])
 @compiled_only
 def test_changed_sources_leave_no_stale_code(tmp_path):
     """Also outside of rbdae: a constant in a third file, a kernel that is inlined, a stage."""
-    package = Path(__file__).parents[2]
-    environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{package}", "NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join((str(tmp_path), *filter(None, sys.path))),
+        "NUMBA_CACHE_DIR": str(tmp_path),
+    }
 
     def grow(**values: Any) -> Any:
         for name, text in GARDEN.items():
@@ -241,7 +236,5 @@ def test_globals_that_cannot_be_compared_are_refused():
         return table
 
     if JIT:
-        from rbdae.compiler.fingerprint import fingerprint
-
         with pytest.raises(TypeError, match="names table, a dict"):
             fingerprint(look.py_func, "")
