@@ -39,9 +39,9 @@ class Derivatives:
         self.plain = plain
         form = problem._formulation
         if plain:
-            workspace = Workspace(problem.model, problem._workspace.settings, scalar=complex)
-            self.F = workspace.plain(form.residual)
-            self.f = workspace.plain(form.rhs)
+            self.workspace = Workspace(problem.model, problem._workspace.settings, scalar=complex)
+            self.F = self.workspace.plain(form.residual)
+            self.f = self.workspace.plain(form.rhs)
 
     def residual(self, y: Vec, yd: Vec, h: float) -> tuple[Mat, Mat]:
         """dF/dy and dF/dyd."""

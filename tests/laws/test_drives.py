@@ -87,11 +87,11 @@ def test_derivatives_of_driven_systems(pairing, rng):
             Fy, Fyd = numbers.residual(y, yd, h)
             return Fy + c * Fyd
 
-        _agree(problem, exact, wanted, f"dF/dy + {c} dF/dyd of a driven system")
+        _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd of a driven system")
         np.testing.assert_array_equal(problem.sparse_jacobian(START, y, yd, c).toarray(), exact)
     if problem.kind == "ode":
         y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
-        _agree(problem, problem.rhs_jacobian(START, y), partial(numbers.rhs, y), "d(rhs)/dy of a driven system")
+        _agree(numbers, problem.rhs_jacobian(START, y), partial(numbers.rhs, y), "d(rhs)/dy of a driven system")
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)

@@ -65,7 +65,7 @@ def test_derivatives_with_equations_left_out(pairing, rng):
             Fy, Fyd = numbers.residual(y, yd, h)
             return Fy + c * Fyd
 
-        _agree(problem, exact, wanted, f"dF/dy + {c} dF/dyd with redundant joints")
+        _agree(numbers, exact, wanted, f"dF/dy + {c} dF/dyd with redundant joints")
         np.testing.assert_array_equal(problem.sparse_jacobian(0.0, y, yd, c).toarray(), exact)
     if problem.kind == "dae":
         # multipliers that are left out are zero by an equation of their own: the iteration matrix is regular
@@ -73,7 +73,7 @@ def test_derivatives_with_equations_left_out(pairing, rng):
         assert np.linalg.matrix_rank(J / np.abs(J).max(axis=1, keepdims=True)) == problem.n
     if problem.kind == "ode":
         near = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
-        _agree(problem, problem.rhs_jacobian(0.0, near), partial(numbers.rhs, near), "d(rhs)/dy")
+        _agree(numbers, problem.rhs_jacobian(0.0, near), partial(numbers.rhs, near), "d(rhs)/dy")
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
@@ -286,10 +286,10 @@ def test_derivatives_with_equations_left_out_for_the_moment(pairing):
     # wide enough that the steps of differences stay inside
     problem.guard(1e-2, 0.0, problem.y0)
     numbers = Derivatives(problem)
-    if hasattr(numbers, "workspace"):
+    if numbers.plain:
         numbers.workspace.smallest[:] = problem._workspace.smallest
     assert np.count_nonzero(problem.pivots(0.0, flat) == 0.0) == 2
-    _agree(problem, problem.rhs_jacobian(0.0, flat), partial(numbers.rhs, flat), "d(rhs)/dy")
+    _agree(numbers, problem.rhs_jacobian(0.0, flat), partial(numbers.rhs, flat), "d(rhs)/dy")
 
 
 def test_the_projection_leaves_momentary_equations_alone():

@@ -174,10 +174,11 @@ def _classes() -> set[type]:
     found = set()
     for module in pkgutil.walk_packages(rbdae.__path__, "rbdae."):
         parts = module.name.split(".")
-        if any(part.startswith("_") for part in parts) or "kernels" in parts:
+        if any(part.startswith("_") for part in parts) or {"compiler", "kernels"} & set(parts):
             continue
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if not name.startswith("_") and value.__module__.startswith("rbdae"):
+            home = value.__module__
+            if not name.startswith("_") and home.startswith("rbdae") and not home.startswith("rbdae.compiler"):
                 found.add(value)
     return found
 
