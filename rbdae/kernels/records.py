@@ -186,7 +186,7 @@ ELEMENT = np.dtype(
             "first",
             "last",
             "start",
-            "tangent_memory",
+            "tangent",
             "damped",
             "continued",
             "holonomic",
