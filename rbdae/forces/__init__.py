@@ -4,7 +4,11 @@ from typing import TYPE_CHECKING
 
 from rbdae import _deprecated
 from rbdae.forces.base import AbstractForce as AbstractForce
+from rbdae.forces.base import AbstractPairForce as AbstractPairForce
 from rbdae.forces.bushing import Bushing as Bushing
+from rbdae.forces.element import AnyElement as AnyElement
+from rbdae.forces.element import StateElement as StateElement
+from rbdae.forces.element import UserElement as UserElement
 from rbdae.forces.force import Force as Force
 from rbdae.forces.friction import Friction as Friction
 from rbdae.forces.motor import Motor as Motor

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import expm
 
 import rbdae
-from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
-from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractPairForce
-from rbdae.forces.element import AnyElement, StateElement
+from rbdae.forces import AbstractPairForce, StateElement
+
+Point: TypeAlias = tuple[float, float, float]
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, init=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Maxwell(AbstractPairForce):
     """A spring and a damper one after the other between two points (Maxwell's model of a viscoelastic strut).
 
@@ -27,7 +26,7 @@ class Maxwell(AbstractPairForce):
 
         f = stiffness (l - length - s),    viscosity sdot = f.
 
-    Parameters
+    Attributes
     ----------
     a : Body
     b : Body, optional
@@ -38,49 +37,29 @@ class Maxwell(AbstractPairForce):
         Free length while the damper is not stretched, m.
     stretch : float
         Of the damper at the start, m.
-    at_a, at_b : (3,) array_like
+    at_a, at_b : (3,) tuple
         The points in the body frames.
     name : str, optional
     """
 
     a: Body
-    b: Body | None
+    b: Body | None = None
+    _: KW_ONLY
     stiffness: float
     viscosity: float
-    length: float
-    stretch: float
-    at_a: Vec
-    at_b: Vec
-    name: str | None
+    length: float = 0.0
+    stretch: float = 0.0
+    at_a: Point = (0.0, 0.0, 0.0)
+    at_b: Point = (0.0, 0.0, 0.0)
+    name: str | None = None
 
-    def __init__(
-        self,
-        a: Body,
-        b: Body | None = None,
-        *,
-        stiffness: float,
-        viscosity: float,
-        length: float = 0.0,
-        stretch: float = 0.0,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        name: str | None = None,
-    ) -> None:
-        owner = describe("force", "Maxwell", a, b, name)
-        fill(
-            self,
-            a=a,
-            b=b,
-            stiffness=_check.positive(owner, "stiffness", stiffness, "leave the strut out"),
-            viscosity=_check.positive(owner, "viscosity", viscosity, "leave the strut out"),
-            length=_check.number(owner, "length", length),
-            stretch=_check.number(owner, "stretch", stretch),
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
-            name=name,
-        )
+    def __post_init__(self) -> None:
+        owner = describe("force", "Maxwell", self.a, self.b, self.name)
+        for what in ("stiffness", "viscosity"):
+            if not getattr(self, what) > 0.0:
+                raise ValueError(f"{owner}: {what} must be positive, got {getattr(self, what)!r}; leave the strut out")
 
-    def elements(self) -> tuple[AnyElement, ...]:
+    def elements(self) -> tuple[StateElement]:
         """One, with the stretch of the damper as its state."""
         function, jacobian = self._functions()
         return (StateElement(function, jacobian, ("stretch",), np.array([self.stretch])),)
@@ -90,7 +69,7 @@ class Maxwell(AbstractPairForce):
         # P = A Z is the vector from the point of b to that of a; Z begins at the reference points of the bodies
         coefficients = np.zeros(8)
         for side, (body, at, sign) in enumerate(((self.a, self.at_a, 1.0), (self.b, self.at_b, -1.0))):
-            arm = at if body is None else at - body.reference
+            arm = np.array(at) if body is None else np.array(at) - body.reference
             coefficients[4 * side : 4 * side + 4] = sign * np.array([1.0, *arm])
         A = np.kron(coefficients, np.eye(3))
 
@@ -116,7 +95,7 @@ class Maxwell(AbstractPairForce):
         return function, jacobian
 
 
-def swinging() -> tuple[rbdae.System, Callable[[float], Vec]]:
+def swinging() -> tuple[rbdae.System, Callable[[float], NDArray[np.float64]]]:
     """A body that swings along x at the end of a strut, and (x, xdot, s) as a function of the time.
 
     m xddot = -k (x - length - s) and viscosity sdot = k (x - length - s) are linear: the exponential of a matrix.
@@ -128,7 +107,7 @@ def swinging() -> tuple[rbdae.System, Callable[[float], Vec]]:
     matrix = np.array([[0.0, 1.0, 0.0], [-k / m, 0.0, k / m], [k / c, 0.0, -k / c]])
     rest = np.array([length, 0.0, 0.0])
 
-    def exact(t: float) -> Vec:
+    def exact(t: float) -> NDArray[np.float64]:
         return np.asarray(rest + expm(t * matrix) @ (np.array([x0, v0, stretch]) - rest))
 
     return system, exact
