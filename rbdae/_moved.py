@@ -28,7 +28,7 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.kernels.block": ("rbdae.kernels.memory",),
     "rbdae.kernels.branches": ("rbdae.kernels.null_space.trees",),
     "rbdae.kernels.bushings": ("rbdae.kernels.forces.bushings",),
-    "rbdae.kernels.charts": ("rbdae.rotations.charts",),
+    "rbdae.kernels.charts": ("rbdae.rotations.chart", "rbdae.rotations.algebra", "rbdae.rotations.euler_map"),
     "rbdae.kernels.correction": ("rbdae.kernels.constraints.correction",),
     "rbdae.kernels.drives": ("rbdae.kernels.constraints.drives",),
     "rbdae.kernels.elements": ("rbdae.kernels.forces.elements",),
@@ -58,7 +58,9 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
 }
 """Old paths, and the modules that have their names now; the first one is what the warning recommends."""
 
-RENAMED: Final[dict[str, str]] = {}
+RENAMED: Final[dict[str, str]] = {
+    "rbdae.kernels.foreign.Foreign": "rbdae.compiler.user_functions.UserFunction",
+}
 """Names that are called otherwise now, with their paths: old to new."""
 
 

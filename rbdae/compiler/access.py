@@ -7,13 +7,22 @@ from __future__ import annotations
 
 import math
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rbdae.compiler.cells import as_pointer
 from rbdae.compiler.jit import jit, two_sided
 from rbdae.compiler.options import numba
+
+Memory: TypeAlias = Any
+"""The memory of a problem: its address, or in plain Python an object with the arrays."""
+
+Address: TypeAlias = Any
+"""The address of an array, or in plain Python the array."""
+
+Array: TypeAlias = Any
+"""A vector or matrix in a kernel."""
 
 carray = numba.carray
 
@@ -60,4 +69,17 @@ sqrt = two_sided(np.sqrt)(math.sqrt)
 sin = two_sided(np.sin)(math.sin)
 cos = two_sided(np.cos)(math.cos)
 
-__all__ = ["accessor", "address", "as_pointer", "carray", "cos", "matrix_at", "sin", "sqrt", "vector_at"]
+__all__ = [
+    "Address",
+    "Array",
+    "Memory",
+    "accessor",
+    "address",
+    "as_pointer",
+    "carray",
+    "cos",
+    "matrix_at",
+    "sin",
+    "sqrt",
+    "vector_at",
+]

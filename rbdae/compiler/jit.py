@@ -191,6 +191,7 @@ class Family(Declared):
     """Stages that do the same, one for each number; in kernels a function f(number, ...)."""
 
     SIZE = 256
+    size = 0  # of all families
 
     def __init__(self, function: Callable[..., Any], kinds: str) -> None:
         self.name = _name(function)
@@ -222,6 +223,7 @@ class Family(Declared):
             self._table[number] = at
 
         self.members[number] = Stage(function, self.kinds, when, False, fill)
+        Family.size += 1
 
     def stages(self, features: Features | None) -> tuple[Stage, ...]:
         """The members that problems with these features may need."""
@@ -229,13 +231,12 @@ class Family(Declared):
 
     def plain(self, twins: Twins) -> Callable[..., Any]:
         """A function of the number and the arguments."""
-        members = {n: twins.function(s.function) for n, s in self.members.items() if s.serves(twins.features)}
-        message = self.message
 
         def call(number: int, *arguments: Any) -> None:
-            if number not in members:
-                raise RuntimeError(message)
-            members[number](*arguments)
+            member = self.members.get(number)
+            if member is None or not member.serves(twins.features):
+                raise RuntimeError(self.message)
+            twins.function(member.function)(*arguments)
 
         return call
 
@@ -282,7 +283,7 @@ class Entry(Declared, Cached):
         self.kind = f"entry {signs}"
         self._kernel: Any = None
         self._compiled: Callable[..., Any] | None = None
-        self._ready: set[Features | None] = set()
+        self._ready: set[tuple[Features | None, int]] = set()
         _KERNELS[self.name] = self
         declare(self, self)
 
@@ -303,7 +304,7 @@ class Entry(Declared, Cached):
 
     def missing(self, features: Features | None) -> list[Cached]:
         """What the cache on disk lacks for problems with these features, the longest kernel first."""
-        if not ENABLED or features in self._ready:
+        if not ENABLED or (features, Family.size) in self._ready:
             return []
         stages = [s for s in needed(self.function, features) if isinstance(s, Stage)]
         lacking: list[Cached] = [s for s in stages if s.compiled is None and not s.is_cached]
@@ -318,7 +319,7 @@ class Entry(Declared, Cached):
         """
         if not ENABLED:
             return plain(self, features)
-        if features not in self._ready:
+        if (features, Family.size) not in self._ready:
             missing = self.missing(features)
             if missing:
                 ahead.wait_for(missing)
@@ -326,7 +327,7 @@ class Entry(Declared, Cached):
                 for stage in needed(self.function, features):
                     assert isinstance(stage, Stage)
                     stage.ensure()
-            self._ready.add(features)
+            self._ready.add((features, Family.size))
         if self._compiled is None:
             self._compiled = self.ensure()
         return self._compiled

@@ -18,7 +18,8 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.multibody.constraint_matrix import gradient
-from rbdae.multibody.model import Model, rotation_matrices
+from rbdae.multibody.model import Model
+from rbdae.rotations.euler_map import rotation_matrices
 
 if TYPE_CHECKING:
     from rbdae.system import System

@@ -20,13 +20,14 @@ from rbdae.kernels import records as kb
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.projection import project
 from rbdae.multibody.constraint_matrix import SINGULAR, combine, gradient, nearly_redundant, redundant_rows
-from rbdae.multibody.model import Model, compile_system, rotation_matrices
+from rbdae.multibody.model import Model, compile_system
 from rbdae.multibody.tree_velocities import Branch, branches
 from rbdae.multibody.workspace import Settings, Workspace, features
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, ProjectionError, Projector
 from rbdae.problem.quantities import angular_velocities
 from rbdae.rotations import CHARTS, Chart
+from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.solving.switches.velocities import Gauge, measure
 from rbdae.system import System
 
@@ -74,8 +75,8 @@ def _velocity(formulation: Formulation, chart: Chart, velocity: str | None) -> s
         raise ValueError(
             f"{formulation.name} has no form with velocity {velocity!r}; it has {', '.join(formulation.velocities)}"
         )
-    if velocity == "coordinate" and chart.kind is None:
-        charts = ", ".join(c.name for c in CHARTS.values() if c.kind is not None)
+    if velocity == "coordinate" and chart.coordinate_velocities is None:
+        charts = ", ".join(c.name for c in CHARTS.values() if c.coordinate_velocities is not None)
         raise ValueError(f"velocity 'coordinate' is for {charts}; with {chart.name!r} use velocity='angular'")
     return formulation.velocities[0] if formulation.momenta else velocity
 
@@ -88,7 +89,7 @@ def pairings() -> list[tuple[str, str, str]]:
         for c in CHARTS.values()
         if c.name in f.rotations
         for v in (f.velocities[:1] if f.momenta else f.velocities)
-        if not (v == "coordinate" and c.kind is None)
+        if not (v == "coordinate" and c.coordinate_velocities is None)
     ]
 
 
@@ -173,9 +174,9 @@ def formulate(
     t0 = _check.number("formulate", "t0", t0)
 
     model = _compiled_system(system, t0)
-    kind = kb.ANGULAR if speed == "angular" or chart.kind is None else chart.kind
+    kind = kb.ANGULAR if speed == "angular" or chart.coordinate_velocities is None else chart.coordinate_velocities
     settings = Settings(
-        chart=chart.number,
+        chart=chart,
         kind=kind,
         momenta=form.momenta,
         reduced=form.reduced,
@@ -192,7 +193,7 @@ def formulate(
     start = _starting_state(model, consistent == "check", hold, t0)
     if start.dropped and redundant == "error":
         raise ValueError(_redundancy(start))
-    if form.momenta and chart.kind == kb.DIRECTOR_RATE:
+    if form.momenta and chart.coordinate_velocities == kb.DIRECTOR_RATE:
         _refuse_singular_director_mass(model)
     settings = replace(settings, dropped=start.dropped)
     if gauged:
@@ -312,7 +313,7 @@ def _compiled_system(system: System, t0: float) -> Model:
     return compile_system(system)
 
 
-_START = Settings(chart=CHARTS["quaternion"].number, kind=kb.ANGULAR)
+_START = Settings(chart=CHARTS["quaternion"], kind=kb.ANGULAR)
 
 
 def _starting_state(model: Model, check: bool, hold: Hold, t0: float, report: bool = False) -> _Start:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
-from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.scatter import scatter_block
 from rbdae.kernels.scratch import constraint_values
-from rbdae.rotations.charts import DIRECTORS, QUATERNION, rate
+from rbdae.rotations.chart import internal_constraints, internal_tangent, rate
 
 
 @stage("ii")
@@ -50,17 +48,6 @@ def natural(m, t, y, out):
             out[i + 15 + k] = s.dd[k]
 
 
-@jit
-def n_chart(m):
-    """Internal constraints of one body's chart, whatever the velocities."""
-    chart = head(m).chart
-    if chart == QUATERNION:
-        return 1
-    if chart == DIRECTORS:
-        return 6
-    return 0
-
-
 @stage("ii")
 def violations(m, out_at):
     """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
@@ -68,7 +55,7 @@ def violations(m, out_at):
     out = vector_at(out_at)
     h = head(m)
     S = states(m)
-    n = n_chart(m)
+    n = h.chart_internal
     half = n * h.n_bodies + h.n_rows
     if n > 0:
         for b in range(h.n_bodies):
@@ -79,30 +66,12 @@ def violations(m, out_at):
             if h.kind == ANGULAR:
                 rate(h.chart, s.a, s.om, s.ad)
                 v = s.ad
-            if n == 1:
-                out[i] = 0.5 * (dot(s.a, s.a, 4) - 1.0)
-                out[j] = dot(s.a, v, 4)
-            else:
-                _orthonormality(m, b, address(v), out_at, i, j)
+            internal_constraints(h.chart, s.a, v, out, i, j)
     if h.n_rows > 0:
         primitive_vectors(m, 1)
         # the joints' rows are numbered after the internal ones of the formulation
         primitive_residual(m, out_at, n * h.n_bodies - h.n_internal, 0)
         primitive_residual(m, out_at, half + n * h.n_bodies - h.n_internal, 1)
-
-
-@stage("iiiiii", "directors")
-def _orthonormality(m, b, v_at, out_at, i, j):
-    v = vector_at(v_at)
-    out = vector_at(out_at)
-    s = states(m)[b]
-    for k in range(6):
-        out[i + k] = 0.0
-        out[j + k] = 0.0
-    director_rates.bilinear(s.a, s.a, out, i, 0.5)
-    for k in range(3):
-        out[i + k] -= 0.5
-    director_rates.bilinear(s.a, v, out, j, 1.0)
 
 
 @jit
@@ -111,7 +80,7 @@ def position_rows(m, out_at, row):
     velocities. From placed and moved states."""
     h = head(m)
     out = vector_at(out_at)
-    first = n_chart(m) * h.n_bodies
+    first = h.chart_internal * h.n_bodies
     g = constraint_values(m)
     violations(m, address(g))
     if h.n_rows > 0:
@@ -125,36 +94,13 @@ def scatter_position_rows(m, row):
     """Their tangent; needs `place_tangent`."""
     scratch = tangent_memory(m)
     h = head(m)
-    n = n_chart(m)
-    for b in range(h.n_bodies):
-        o = bodies(m)[b]
-        s = states(m)[b]
-        if n == 1:
-            for k in range(4):
-                scratch.T1[0, k] = s.a[k]
-            scatter_block(m, row + b, o.iq + o.nt, scratch.T1, 1, 4, 1.0)
-        elif n == 6:
-            _scatter_orthonormality(m, b, row + 6 * b)
+    n = h.chart_internal
+    if n > 0:
+        for b in range(h.n_bodies):
+            o = bodies(m)[b]
+            internal_tangent(h.chart, states(m)[b].a, scratch.T1)
+            scatter_block(m, row + n * b, o.iq + o.nt, scratch.T1, n, o.na, 1.0)
     scatter_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
-
-
-@stage("iii", "directors")
-def _scatter_orthonormality(m, b, row):
-    scratch = tangent_memory(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    T = scratch.T1
-    for i in range(6):
-        for j in range(9):
-            T[i, j] = 0.0
-    for n in range(0, 9, 3):
-        for k in range(3):
-            i = 0 if k == 0 else (2 if k == 1 else 1)
-            j = 1 if k == 0 else (0 if k == 1 else 2)
-            T[k, n + k] = s.a[n + k]
-            T[3 + k, n + i] = s.a[n + j]
-            T[3 + k, n + j] = s.a[n + i]
-    scatter_block(m, row, o.iq + o.nt, T, 6, 9, 1.0)
 
 
 @entry("ityo")

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae.compiler.access import address, sqrt, vector_at
+from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
@@ -28,7 +28,7 @@ from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import bodies, factor, head, primitives, states
-from rbdae.kernels.outputs import locate, n_chart, violations
+from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.scratch import (
     constraint_side,
@@ -39,66 +39,20 @@ from rbdae.kernels.scratch import (
     solution,
     work,
 )
-from rbdae.rotations.charts import DIRECTORS, QUATERNION, euler_map, rate
+from rbdae.rotations.chart import normalise, rate
 
 # of a Newton step that does not reduce the violation
 HALVINGS = 10
 
 
-@jit
-def spurrier_klumpp(d, p):
-    """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
-    ([NS], section 6, after [Klu76] and [Spu78])."""
-    trace = d[0] + d[4] + d[8]
-    if trace >= d[0] and trace >= d[4] and trace >= d[8]:
-        p[0] = 0.5 * sqrt(1.0 + trace)
-        f = 0.25 / p[0]
-        p[1] = f * (d[5] - d[7])
-        p[2] = f * (d[6] - d[2])
-        p[3] = f * (d[1] - d[3])
-    elif d[0] >= d[4] and d[0] >= d[8]:
-        p[1] = sqrt(0.5 * d[0] + 0.25 * (1.0 - trace))
-        f = 0.25 / p[1]
-        p[0] = f * (d[5] - d[7])
-        p[2] = f * (d[3] + d[1])
-        p[3] = f * (d[6] + d[2])
-    elif d[4] >= d[8]:
-        p[2] = sqrt(0.5 * d[4] + 0.25 * (1.0 - trace))
-        f = 0.25 / p[2]
-        p[0] = f * (d[6] - d[2])
-        p[1] = f * (d[3] + d[1])
-        p[3] = f * (d[7] + d[5])
-    else:
-        p[3] = sqrt(0.5 * d[8] + 0.25 * (1.0 - trace))
-        f = 0.25 / p[3]
-        p[0] = f * (d[1] - d[3])
-        p[1] = f * (d[6] + d[2])
-        p[2] = f * (d[7] + d[5])
-
-
 @stage("i")
 def _normalise(m):
-    """The rotation parameters of all bodies onto the chart's internal constraint."""
+    """The rotation parameters of all bodies onto the chart's internal constraints."""
     h = head(m)
     S = states(m)
-    for b in range(h.n_bodies):
-        s = S[b]
-        if h.chart == QUATERNION:
-            n = 1.0 / sqrt(s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3])
-            for k in range(4):
-                s.a[k] *= n
-        elif h.chart == DIRECTORS:
-            _normalise_directors(m, b)
-
-
-@stage("ii", "directors")
-def _normalise_directors(m, b):
-    s = states(m)[b]
-    spurrier_klumpp(s.a, s.s)
-    n = 1.0 / sqrt(s.s[0] * s.s[0] + s.s[1] * s.s[1] + s.s[2] * s.s[2] + s.s[3] * s.s[3])
-    for k in range(4):
-        s.s[k] *= n
-    euler_map(s.s, s.a)
+    if h.chart_internal > 0:
+        for b in range(h.n_bodies):
+            normalise(h.chart, S[b].a, S[b].s)
 
 
 @jit
@@ -354,7 +308,7 @@ def project(m, t, y, info):
     h = head(m)
     set_time(m, t)
     locate(m, address(y))
-    half = n_chart(m) * h.n_bodies + h.n_rows
+    half = h.chart_internal * h.n_bodies + h.n_rows
     g = constraint_values(m)
     violations(m, address(g))
     info[5] = _largest(g, 0, half)

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-# velocity kinds
-ANGULAR = 0
-QUATERNION_RATE = 1
-DIRECTOR_RATE = 2
+from rbdae.rotations.velocities import ANGULAR as ANGULAR
+from rbdae.rotations.velocities import DIRECTOR_RATE as DIRECTOR_RATE
+from rbdae.rotations.velocities import QUATERNION_RATE as QUATERNION_RATE
 
 # where (xdot, Omega) come from in the null-space forms: head.reduced
 SPHERICAL_TREE = 1
@@ -85,6 +84,8 @@ HEAD = np.dtype(
             "n_vector",
             "kind",
             "chart",
+            "chart_internal",
+            "chart_linear",
             "momenta",
             "structure",
             "level",

@@ -20,6 +20,7 @@ from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.multibody.graph import Tree, spanning_tree
+from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 
@@ -63,22 +64,6 @@ class Model:
     def n(self) -> int:
         """Number of moving bodies."""
         return len(self.names)
-
-
-def rotation_matrices(p: Mat) -> Mat:
-    """R(p) of unit quaternions (..., 4), scalar first; [NS] (26)."""
-    w, x, y, z = np.moveaxis(np.asarray(p), -1, 0)
-    out = np.empty((*w.shape, 3, 3))
-    out[..., 0, 0] = w * w + x * x - y * y - z * z
-    out[..., 0, 1] = 2 * (x * y - w * z)
-    out[..., 0, 2] = 2 * (x * z + w * y)
-    out[..., 1, 0] = 2 * (x * y + w * z)
-    out[..., 1, 1] = w * w - x * x + y * y - z * z
-    out[..., 1, 2] = 2 * (y * z - w * x)
-    out[..., 2, 0] = 2 * (x * z - w * y)
-    out[..., 2, 1] = 2 * (y * z + w * x)
-    out[..., 2, 2] = w * w - x * x - y * y + z * z
-    return out
 
 
 def _pack_body(row: Any, body: Body, gravity: Vec) -> None:

@@ -21,8 +21,7 @@ from rbdae.kernels.memory import PlainMemory
 from rbdae.multibody.graph import eliminate
 from rbdae.multibody.model import Model
 from rbdae.multibody.tree_velocities import Branch
-from rbdae.rotations.charts import DIRECTORS, PARAMETERS
-from rbdae.rotations.charts import FEATURES as CHART_FEATURES
+from rbdae.rotations import Chart
 from rbdae.solving.switches.velocities import Gauge
 
 _KINDS = {kb.ANGULAR: "angular", kb.QUATERNION_RATE: "quaternion-rate", kb.DIRECTOR_RATE: "director-rate"}
@@ -32,12 +31,12 @@ _INTERNAL = {kb.ANGULAR: 0, kb.QUATERNION_RATE: 1, kb.DIRECTOR_RATE: 6}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What lays a model out: chart and velocity kind (kernel numbers), momenta, null-space form, level, radial inertia
+    """What lays a model out: chart and velocity kind (kernel number), momenta, null-space form, level, radial inertia
     as a fraction of tr(J)/2, whether there are kinematic corrections, whether the unknowns are integrals of the
     multipliers, Baumgarte's (alpha, beta), the joint rows (in the order of the joints) to leave out, and
     of a null-space form that is not of a tree of spherical joints the branches of a tree, or the first gauge."""
 
-    chart: int
+    chart: Chart
     kind: int
     momenta: bool = False
     reduced: bool = False
@@ -65,7 +64,7 @@ class Settings:
 
 def features(model: Model, settings: Settings) -> Features:
     """What the kernels need for a model and formulation: the `when` of stages."""
-    out = {_KINDS[settings.kind], CHART_FEATURES[settings.chart]}
+    out = {_KINDS[settings.kind], settings.chart.name}
     have = {
         "internal": settings.kind != kb.ANGULAR,
         "momenta": settings.momenta,
@@ -145,7 +144,9 @@ class Workspace:
         head["n_primitives"] = len(model.primitives)
         head["n_bushings"] = len(model.bushings)
         head["n_rows"] = int(model.primitives["n"].sum()) if len(model.primitives) else 0
-        head["chart"] = settings.chart
+        head["chart"] = settings.chart.number
+        head["chart_internal"] = len(settings.chart.internal)
+        head["chart_linear"] = settings.chart.linear
         head["kind"] = settings.kind
         head["momenta"] = settings.momenta
         head["structure"] = settings.reduction
@@ -187,7 +188,7 @@ class Workspace:
         source = [*self.order, n]
         bodies = model.bodies[source].copy()
         bodies["radial"] *= 1.0 if settings.momenta else settings.radial
-        bodies["na"] = PARAMETERS[settings.chart]
+        bodies["na"] = settings.chart.n
         bodies["nr"] = _RATES[settings.kind]
         bodies["ni"] = _INTERNAL[settings.kind]
         for name in ("na", "nr", "ni", "nt"):
@@ -207,8 +208,8 @@ class Workspace:
         for k in range(n + 1):
             states[k]["x"] = bodies[k]["origin"]
             states[k]["d"] = np.eye(3).reshape(9)
-            if settings.chart == DIRECTORS:
-                states[k]["D0"] = np.eye(9)
+            if settings.chart.linear:
+                states[k]["D0"][:, : settings.chart.n] = settings.chart.constant_tangent()
             if settings.kind == kb.DIRECTOR_RATE:
                 states[k]["B"] = np.eye(9)
                 states[k]["V"] = np.kron(bodies[k]["euler_inverse"], np.eye(3))

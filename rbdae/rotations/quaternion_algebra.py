@@ -5,11 +5,16 @@ L(p) x = p o x, R(p) x = x o p, C x = conj(x); [NS] (30), [BS09] (9), (10).
 
 from __future__ import annotations
 
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.access import Array, sqrt
 from rbdae.compiler.jit import jit
+from rbdae.compiler.plain import plain
 
 
 @jit
-def left(p, L):
+def left(p: Array, L: Array) -> None:
     """L[:4, :4] with L x = p o x."""
     L[0, 0] = p[0]
     L[0, 1] = -p[1]
@@ -30,7 +35,7 @@ def left(p, L):
 
 
 @jit
-def add_right(p, scale, A):
+def add_right(p: Array, scale: float, A: Array) -> None:
     """A[:4, :4] += scale R(p)."""
     a = scale * p[0]
     b = scale * p[1]
@@ -55,7 +60,7 @@ def add_right(p, scale, A):
 
 
 @jit
-def right_conjugate(p, A):
+def right_conjugate(p: Array, A: Array) -> None:
     """A[:4, :4] = R(p) C: A x = conj(x) o p."""
     A[0, 0] = p[0]
     A[0, 1] = p[1]
@@ -76,7 +81,7 @@ def right_conjugate(p, A):
 
 
 @jit
-def conjugate_product(p, x, out):
+def conjugate_product(p: Array, x: Array, out: Array) -> None:
     """out[:4] = conj(p) o x = L(p)^T x."""
     out[0] = p[0] * x[0] + p[1] * x[1] + p[2] * x[2] + p[3] * x[3]
     out[1] = p[0] * x[1] - p[1] * x[0] - p[2] * x[3] + p[3] * x[2]
@@ -85,7 +90,7 @@ def conjugate_product(p, x, out):
 
 
 @jit
-def add_product(p, x, scale, out):
+def add_product(p: Array, x: Array, scale: float, out: Array) -> None:
     """out[:4] += scale p o x."""
     out[0] += scale * (p[0] * x[0] - p[1] * x[1] - p[2] * x[2] - p[3] * x[3])
     out[1] += scale * (p[0] * x[1] + p[1] * x[0] + p[2] * x[3] - p[3] * x[2])
@@ -94,7 +99,7 @@ def add_product(p, x, scale, out):
 
 
 @jit
-def extended(radial, J, x, out):
+def extended(radial: float, J: Array, x: Array, out: Array) -> None:
     """out[:4] = diag(radial, J) x, the extended inertia."""
     x0 = x[0]
     x1 = x[1]
@@ -107,7 +112,7 @@ def extended(radial, J, x, out):
 
 
 @jit
-def add_triple(X, radial, J, Y, scale, transposed, out):
+def add_triple(X: Array, radial: float, J: Array, Y: Array, scale: float, transposed: bool, out: Array) -> None:
     """out[:4, :4] += scale X diag(radial, J) Y, with Y^T in place of Y where `transposed`."""
     for j in range(4):
         if transposed:
@@ -126,3 +131,59 @@ def add_triple(X, radial, J, Y, scale, transposed, out):
         z3 = scale * (J[2, 0] * y1 + J[2, 1] * y2 + J[2, 2] * y3)
         for i in range(4):
             out[i, j] += X[i, 0] * z0 + X[i, 1] * z1 + X[i, 2] * z2 + X[i, 3] * z3
+
+
+@jit
+def quaternion_tangents(p: Array, K: Array) -> None:
+    """K[:4, :3] = T_p(p), [NS] (41)."""
+    K[0, 0] = -0.5 * p[1]
+    K[0, 1] = -0.5 * p[2]
+    K[0, 2] = -0.5 * p[3]
+    K[1, 0] = 0.5 * p[0]
+    K[1, 1] = -0.5 * p[3]
+    K[1, 2] = 0.5 * p[2]
+    K[2, 0] = 0.5 * p[3]
+    K[2, 1] = 0.5 * p[0]
+    K[2, 2] = -0.5 * p[1]
+    K[3, 0] = -0.5 * p[2]
+    K[3, 1] = 0.5 * p[1]
+    K[3, 2] = 0.5 * p[0]
+
+
+@jit
+def spurrier_klumpp(d: Array, p: Array) -> None:
+    """p[:4] of a rotation matrix, or of one nearby: the largest of the four components comes from a square root
+    ([NS], section 6, after [Klu76] and [Spu78])."""
+    trace = d[0] + d[4] + d[8]
+    if trace >= d[0] and trace >= d[4] and trace >= d[8]:
+        p[0] = 0.5 * sqrt(1.0 + trace)
+        f = 0.25 / p[0]
+        p[1] = f * (d[5] - d[7])
+        p[2] = f * (d[6] - d[2])
+        p[3] = f * (d[1] - d[3])
+    elif d[0] >= d[4] and d[0] >= d[8]:
+        p[1] = sqrt(0.5 * d[0] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[1]
+        p[0] = f * (d[5] - d[7])
+        p[2] = f * (d[3] + d[1])
+        p[3] = f * (d[6] + d[2])
+    elif d[4] >= d[8]:
+        p[2] = sqrt(0.5 * d[4] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[2]
+        p[0] = f * (d[6] - d[2])
+        p[1] = f * (d[3] + d[1])
+        p[3] = f * (d[7] + d[5])
+    else:
+        p[3] = sqrt(0.5 * d[8] + 0.25 * (1.0 - trace))
+        f = 0.25 / p[3]
+        p[0] = f * (d[1] - d[3])
+        p[1] = f * (d[6] + d[2])
+        p[2] = f * (d[7] + d[5])
+
+
+def unit_quaternion(R: Mat) -> Vec:
+    """The unit quaternion of a rotation matrix (3, 3), scalar first and not negative."""
+    p = np.empty(4)
+    plain(spurrier_klumpp)(np.asarray(R, dtype=float).T.reshape(9), p)
+    p /= np.linalg.norm(p)
+    return -p if p[0] < 0.0 else p

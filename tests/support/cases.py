@@ -602,6 +602,30 @@ def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterato
 ROTATIONS = list(CHARTS)
 
 
+@dataclass(frozen=True)
+class ChartCase:
+    """What a chart is by scipy: parameters of a rotation, the matrix of any parameters, and a singular rotation turned
+    away from by an angle, if the chart has one."""
+
+    parameters: Callable[[Rotation], Any]
+    matrix: Callable[[Any], Any]
+    beside_singular: Callable[[float], Rotation] | None = None
+
+
+CHART_CASES = {
+    "quaternion": ChartCase(
+        lambda r: r.as_quat()[[3, 0, 1, 2]],
+        lambda a: a @ a * Rotation.from_quat(a[[1, 2, 3, 0]]).as_matrix(),
+    ),
+    "directors": ChartCase(lambda r: r.as_matrix().T.reshape(9), lambda a: a.reshape(3, 3).T),
+    "euler-313": ChartCase(
+        lambda r: r.as_euler("ZXZ"),
+        lambda a: Rotation.from_euler("ZXZ", a).as_matrix(),
+        lambda tilt: Rotation.from_euler("ZXZ", (0.3, tilt, 0.5)),
+    ),
+}
+
+
 # ---------------------------------------------------------------- prescribed motions
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rbdae.compiler.access import matrix_at, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.memory import bodies, states, tangent_memory
-from rbdae.rotations.charts import add_spin_columns, spin_transposed, spin_transposed_columns
+from rbdae.rotations.algebra import add_spin_columns, spin_transposed, spin_transposed_columns
 
 
 @stage("ii", "angular")

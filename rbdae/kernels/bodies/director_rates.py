@@ -8,6 +8,7 @@ from rbdae.kernels.bodies.chain_rule import chain_directors
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.kernels.scratch import multipliers
+from rbdae.rotations.algebra import add_row_products, row_products_tangent
 
 
 @stage("ii", "director-rate momenta")
@@ -92,14 +93,14 @@ def internal_residual(m, b, out_at, r, level):
     for k in range(6):
         out[r + k] = 0.0
     if level == 0:
-        bilinear(s.a, s.a, out, r, 0.5)
+        add_row_products(s.a, s.a, out, r, 0.5)
         for k in range(3):
             out[r + k] -= 0.5
     elif level == 1:
-        bilinear(s.a, s.w, out, r, 1.0)
+        add_row_products(s.a, s.w, out, r, 1.0)
     else:
-        bilinear(s.a, s.wd, out, r, 1.0)
-        bilinear(s.w, s.w, out, r, 1.0)
+        add_row_products(s.a, s.wd, out, r, 1.0)
+        add_row_products(s.w, s.w, out, r, 1.0)
 
 
 @stage("iiiiff", "director-rate")
@@ -136,44 +137,10 @@ def internal_tangent(m, b, row, level, c, scale):
         scatter_block(m, r, v, T, 6, 9, scale)
 
 
-@jit
-def bilinear(X, Y, out, row, scale):
-    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; [NS] (19)."""
-    for k in range(3):
-        i = 0 if k == 0 else (2 if k == 1 else 1)
-        j = 1 if k == 0 else (0 if k == 1 else 2)
-        for n in range(0, 9, 3):
-            out[row + k] += scale * X[n + k] * Y[n + k]
-            out[row + 3 + k] += scale * (X[n + i] * Y[n + j] + X[n + j] * Y[n + i])
-
-
 @stage("ifi", "director-rate")
 def bilinear_matrix(X_at, scale, T_at):
-    """T[:6, :9] = scale times the tangent of the above with respect to Y."""
-    X = vector_at(X_at)
-    T = matrix_at(T_at, 9)
-    for n in range(0, 9, 3):
-        a = scale * X[n]
-        b = scale * X[n + 1]
-        e = scale * X[n + 2]
-        T[0, n] = a
-        T[0, n + 1] = 0.0
-        T[0, n + 2] = 0.0
-        T[1, n] = 0.0
-        T[1, n + 1] = b
-        T[1, n + 2] = 0.0
-        T[2, n] = 0.0
-        T[2, n + 1] = 0.0
-        T[2, n + 2] = e
-        T[3, n] = b
-        T[3, n + 1] = a
-        T[3, n + 2] = 0.0
-        T[4, n] = e
-        T[4, n + 1] = 0.0
-        T[4, n + 2] = a
-        T[5, n] = 0.0
-        T[5, n + 1] = e
-        T[5, n + 2] = b
+    """T[:6, :9] = scale times the tangent of the row products X Y with respect to Y."""
+    row_products_tangent(vector_at(X_at), scale, matrix_at(T_at, 9))
 
 
 @stage("iiii", "director-rate")

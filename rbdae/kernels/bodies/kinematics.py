@@ -8,7 +8,7 @@ from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_identity
-from rbdae.rotations.charts import rate, rate_tangents
+from rbdae.rotations.chart import rate, rate_tangents
 
 
 @stage("iii")

@@ -16,7 +16,8 @@ from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.rotations.charts import DIRECTORS, add_spin, director_tangents, rotation, rotation_tangent, spin
+from rbdae.rotations.algebra import add_spin, director_tangents, spin
+from rbdae.rotations.chart import rotation, rotation_tangent
 
 
 @stage("i")
@@ -112,7 +113,7 @@ def place_tangent(m):
     for b in range(h.n_bodies):
         s = S[b]
         if h.kind == ANGULAR:
-            if h.chart != DIRECTORS:  # there D0 = I, set when the block was made
+            if h.chart_linear == 0:  # else D0 is constant, set when the block was made
                 rotation_tangent(h.chart, s.a, s.D0)
             if joined:
                 director_tangents(s.d, s.B)

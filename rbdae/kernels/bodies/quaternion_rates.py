@@ -6,7 +6,7 @@ from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.scatter import scatter_block
-from rbdae.rotations.charts import euler_differential, euler_differential_transposed, euler_hessian, euler_map
+from rbdae.rotations.euler_map import euler_differential, euler_differential_transposed, euler_hessian, euler_map
 from rbdae.rotations.quaternion_algebra import (
     add_product,
     add_right,

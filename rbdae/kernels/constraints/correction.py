@@ -21,7 +21,9 @@ from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_transposed
 from rbdae.kernels.scratch import corrections
-from rbdae.rotations.charts import euler_hessian, rate, rate_tangents, spin_transposed, spin_transposed_columns
+from rbdae.rotations.algebra import spin_transposed, spin_transposed_columns
+from rbdae.rotations.chart import rate, rate_tangents
+from rbdae.rotations.euler_map import euler_hessian
 
 
 @stage("iii", "corrected")

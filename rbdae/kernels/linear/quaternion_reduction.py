@@ -12,7 +12,7 @@ from rbdae.kernels.linear.small import product_transposed
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
 from rbdae.kernels.row_operations import add_to, set_by_three
 from rbdae.kernels.scratch import tangent_rows
-from rbdae.rotations.charts import quaternion_tangents
+from rbdae.rotations.quaternion_algebra import quaternion_tangents
 
 
 @stage("ii", "quaternion-rate")

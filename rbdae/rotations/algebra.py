@@ -1,0 +1,127 @@
+"""Algebra of directors: d = (d1, d2, d3) stacks the columns of R, om^ is the matrix with om^ x = om x x."""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import Array
+from rbdae.compiler.jit import jit
+
+
+@jit
+def director_tangents(d: Array, K: Array) -> None:
+    """K[:9, :3] = T_d(d), [NS] (24): spin(d, om) = K om."""
+    for k in range(3):
+        K[k, 0] = 0.0
+        K[k, 1] = -d[6 + k]
+        K[k, 2] = d[3 + k]
+        K[3 + k, 0] = d[6 + k]
+        K[3 + k, 1] = 0.0
+        K[3 + k, 2] = -d[k]
+        K[6 + k, 0] = -d[3 + k]
+        K[6 + k, 1] = d[k]
+        K[6 + k, 2] = 0.0
+
+
+@jit
+def spin(d: Array, om: Array, out: Array) -> None:
+    """out = R om^, stacked by columns: out1 = om3 d2 - om2 d3 and so on."""
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    for k in range(3):
+        out[k] = o3 * d[3 + k] - o2 * d[6 + k]
+        out[3 + k] = o1 * d[6 + k] - o3 * d[k]
+        out[6 + k] = o2 * d[k] - o1 * d[3 + k]
+
+
+@jit
+def spin_transposed(d: Array, f: Array, out: Array) -> None:
+    """out[:3] = T_d(d)^T f, what forces f on the directors do to the rotation: spin(d, om) . f = om . out."""
+    t0 = 0.0 * f[0]
+    t1 = t0
+    t2 = t0
+    for k in range(3):
+        t0 += d[6 + k] * f[3 + k] - d[3 + k] * f[6 + k]
+        t1 += d[k] * f[6 + k] - d[6 + k] * f[k]
+        t2 += d[3 + k] * f[k] - d[k] * f[3 + k]
+    out[0] = t0
+    out[1] = t1
+    out[2] = t2
+
+
+@jit
+def spin_transposed_columns(D: Array, f: Array, n: int, out: Array) -> None:
+    """out[:3, :n] = `spin_transposed` of the columns of D[:, :n]."""
+    for j in range(n):
+        t0 = 0.0 * D[0, j]
+        t1 = t0
+        t2 = t0
+        for k in range(3):
+            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
+            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
+            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
+        out[0, j] = t0
+        out[1, j] = t1
+        out[2, j] = t2
+
+
+@jit
+def add_spin(d: Array, om: Array, out: Array) -> None:
+    """out += R om^."""
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    for k in range(3):
+        out[k] += o3 * d[3 + k] - o2 * d[6 + k]
+        out[3 + k] += o1 * d[6 + k] - o3 * d[k]
+        out[6 + k] += o2 * d[k] - o1 * d[3 + k]
+
+
+@jit
+def add_spin_columns(D: Array, om: Array, n: int, out: Array) -> None:
+    """out[:, :n] += spin applied to the columns of D[:, :n]."""
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    for k in range(3):
+        for j in range(n):
+            out[k, j] += o3 * D[3 + k, j] - o2 * D[6 + k, j]
+            out[3 + k, j] += o1 * D[6 + k, j] - o3 * D[k, j]
+            out[6 + k, j] += o2 * D[k, j] - o1 * D[3 + k, j]
+
+
+@jit
+def add_row_products(X: Array, Y: Array, out: Array, row: int, scale: float) -> None:
+    """out[row:row + 6] += scale (x_k . y_k, then x_i . y_j + x_j . y_i) over the rows of R; [NS] (19)."""
+    for k in range(3):
+        i = 0 if k == 0 else (2 if k == 1 else 1)
+        j = 1 if k == 0 else (0 if k == 1 else 2)
+        for n in range(0, 9, 3):
+            out[row + k] += scale * X[n + k] * Y[n + k]
+            out[row + 3 + k] += scale * (X[n + i] * Y[n + j] + X[n + j] * Y[n + i])
+
+
+@jit
+def row_products_tangent(X: Array, scale: float, T: Array) -> None:
+    """T[:6, :9] = scale times the tangent of the row products with respect to Y."""
+    for n in range(0, 9, 3):
+        a = scale * X[n]
+        b = scale * X[n + 1]
+        e = scale * X[n + 2]
+        T[0, n] = a
+        T[0, n + 1] = 0.0
+        T[0, n + 2] = 0.0
+        T[1, n] = 0.0
+        T[1, n + 1] = b
+        T[1, n + 2] = 0.0
+        T[2, n] = 0.0
+        T[2, n + 1] = 0.0
+        T[2, n + 2] = e
+        T[3, n] = b
+        T[3, n + 1] = a
+        T[3, n + 2] = 0.0
+        T[4, n] = e
+        T[4, n + 1] = 0.0
+        T[4, n + 2] = a
+        T[5, n] = 0.0
+        T[5, n + 1] = e
+        T[5, n + 2] = b

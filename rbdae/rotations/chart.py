@@ -1,0 +1,212 @@
+"""What a chart is, and the kernels that call a chart's own by its number.
+
+A chart is one file: a value of `Chart`, with NumPy functions for the boundary and kernels for the equations. `register`
+gives it a number and puts its kernels into the tables through which all other kernels call them: a new chart does not
+compile anything again. d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
+R^T Rdot = Omega^.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.access import Array, address
+from rbdae.compiler.jit import add_member, family, jit
+from rbdae.compiler.plain import plain
+
+Kernel = Callable[..., None]
+
+NEAR_SINGULAR = 1e-6
+"""A chart refuses parameters at which K(a) is larger than the inverse of this: six digits are lost."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A parametrisation of rotations by parameters a.
+
+    Its duties, with their laws (`tests/laws/test_charts.py` holds every registered chart to them):
+
+    1. `parameters(p, R)`, the inverse map: the parameters of a rotation, from its unit quaternion (scalar first) and
+       its matrix, with R(parameters(p, R)) = R. A new array.
+    2. `singular(a)` says in words why `a` cannot be used, or is empty.
+    3. `rotation(a, d)`: d = R(a), orthonormal if the internal constraints hold.
+       `rotation_tangent(a, D, step)`: D[:, :na] = dR/da.
+    4. `rate(a, om, ad)`: ad = K(a) om, with dR/da K(a) om = R om^ if the internal constraints hold.
+       `rate_tangents(a, om, K, K_step, A, A_step)`: K(a) and A = d(K(a) om)/da.
+    5. With internal constraints: `internal_constraints(a, v, out, i, j)`: out[i:] = g(a) and out[j:] = dg/da v.
+       `internal_tangent(a, T, step)`: T[:n, :na] = dg/da.
+       `normalise(a, work)`: a onto g = 0, no farther away than some multiple of g; `work` has nine numbers.
+
+    Kernels take addresses (`rbdae.compiler.access`), and matrices with the distance `step` of their rows.
+
+    Attributes
+    ----------
+    name, source : the public name; paper and equations
+    names : of the parameters
+    internal : names of the internal constraints
+    coordinate_velocities : the kind of velocity that adot is (`rbdae.rotations.velocities`), None if it is none
+    linear : whether R is linear in a, so that dR/da is constant
+    """
+
+    name: str
+    source: str
+    names: tuple[str, ...]
+    parameters: Callable[[Vec, Mat], Vec]
+    singular: Callable[[Vec], str]
+    rotation: Kernel
+    rotation_tangent: Kernel
+    rate: Kernel
+    rate_tangents: Kernel
+    internal: tuple[str, ...] = ()
+    internal_constraints: Kernel | None = None
+    internal_tangent: Kernel | None = None
+    normalise: Kernel | None = None
+    coordinate_velocities: int | None = None
+    linear: bool = False
+
+    @property
+    def number(self) -> int:
+        """The number by which kernels know it."""
+        return _NUMBERS[self.name]
+
+    @property
+    def n(self) -> int:
+        """Number of parameters."""
+        return len(self.names)
+
+    def constant_tangent(self) -> Mat:
+        """dR/da, (9, n), of a linear chart."""
+        if not self.linear:
+            raise ValueError(f"R is not linear in the parameters of {self.name}")
+        out = np.zeros((9, self.n))
+        plain(rotation_tangent)(self.number, np.zeros(self.n), out)
+        return out
+
+
+def never_singular(a: Vec) -> str:
+    """No parameters are singular."""
+    return ""
+
+
+# ---------------------------------------------------------------- registry
+
+CHARTS: dict[str, Chart] = {}
+"""All charts by name."""
+
+_NUMBERS: dict[str, int] = {}
+
+
+def register(chart: Chart) -> None:
+    """Give a chart a number and its kernels their places."""
+    if chart.name in CHARTS:
+        raise ValueError(f"there is a chart {chart.name!r} already: give this one another name")
+    number = len(_NUMBERS)
+    _NUMBERS[chart.name] = number
+    CHARTS[chart.name] = chart
+    kernels = (
+        (_rotation, chart.rotation),
+        (_rotation_tangent, chart.rotation_tangent),
+        (_rate, chart.rate),
+        (_rate_tangents, chart.rate_tangents),
+        (_internal_constraints, chart.internal_constraints),
+        (_internal_tangent, chart.internal_tangent),
+        (_normalise, chart.normalise),
+    )
+    for table, kernel in kernels:
+        if kernel is not None:
+            add_member(table, number, kernel, when=chart.name)
+
+
+# ---------------------------------------------------------------- kernels
+
+
+@family("ii")
+def _rotation(chart: int, a: Any, d: Any) -> None: ...
+
+
+@family("iii")
+def _rotation_tangent(chart: int, a: Any, D: Any, step: int) -> None: ...
+
+
+@family("iii")
+def _rate(chart: int, a: Any, om: Any, ad: Any) -> None: ...
+
+
+@family("iiiiii")
+def _rate_tangents(chart: int, a: Any, om: Any, K: Any, K_step: int, A: Any, A_step: int) -> None: ...
+
+
+@family("iiiii")
+def _internal_constraints(chart: int, a: Any, v: Any, out: Any, i: int, j: int) -> None: ...
+
+
+@family("iii")
+def _internal_tangent(chart: int, a: Any, T: Any, step: int) -> None: ...
+
+
+@family("ii")
+def _normalise(chart: int, a: Any, work: Any) -> None: ...
+
+
+@jit
+def rotation(chart: int, a: Array, d: Array) -> None:
+    """d = R(a), stacked by columns."""
+    _rotation(chart, address(a), address(d))
+
+
+@jit
+def rotation_tangent(chart: int, a: Array, D: Array) -> None:
+    """D[:, :na] = dR/da."""
+    _rotation_tangent(chart, address(a), address(D), D.strides[0] // 8)
+
+
+@jit
+def rate(chart: int, a: Array, om: Array, ad: Array) -> None:
+    """ad[:na] = K(a) om, with the material angular velocity om."""
+    _rate(chart, address(a), address(om), address(ad))
+
+
+@jit
+def rate_tangents(chart: int, a: Array, om: Array, K: Array, A: Array) -> None:
+    """K[:na, :3] = K(a), A[:na, :na] = d(K(a) om)/da."""
+    _rate_tangents(chart, address(a), address(om), address(K), K.strides[0] // 8, address(A), A.strides[0] // 8)
+
+
+@jit
+def internal_constraints(chart: int, a: Array, v: Array, out: Array, i: int, j: int) -> None:
+    """out[i:] = g(a), the internal constraints, and out[j:] = dg/da v."""
+    _internal_constraints(chart, address(a), address(v), address(out), i, j)
+
+
+@jit
+def internal_tangent(chart: int, a: Array, T: Array) -> None:
+    """T[:, :na] = dg/da of the internal constraints."""
+    _internal_tangent(chart, address(a), address(T), T.strides[0] // 8)
+
+
+@jit
+def normalise(chart: int, a: Array, work: Array) -> None:
+    """a onto the internal constraints; `work` has nine numbers."""
+    _normalise(chart, address(a), address(work))
+
+
+__all__ = [
+    "CHARTS",
+    "NEAR_SINGULAR",
+    "Chart",
+    "internal_constraints",
+    "internal_tangent",
+    "never_singular",
+    "normalise",
+    "rate",
+    "rate_tangents",
+    "register",
+    "rotation",
+    "rotation_tangent",
+]
