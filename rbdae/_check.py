@@ -15,8 +15,6 @@ from rbdae._arrays import Mat, Vec
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
-# A quaternion or rotation matrix that is off by less is normalised, beyond it is refused.
-UNIT = 1e-6
 
 _WORDS = {
     (): "a real number",
@@ -186,83 +184,8 @@ def semidefinite(owner: str, what: str, value: object) -> Mat:
     return out
 
 
-def orientation(owner: str, value: object) -> Vec:
-    """A unit quaternion, scalar first, from a `Rotation`, a quaternion or a rotation matrix."""
-    remedy = "for angles use scipy.spatial.transform.Rotation.from_euler"
-    if not isinstance(value, (tuple, list, np.ndarray)):
-        from scipy.spatial.transform import Rotation  # takes half a second to import
-
-        if isinstance(value, Rotation):
-            if not value.single:
-                raise ValueError(
-                    f"{owner}: orientation must be one rotation, got a stack of {len(value)}; "
-                    "pick one, e.g. rotation[0]"
-                )
-            x, y, z, w = value.as_quat()
-            return array(owner, "orientation", (w, x, y, z), (4,))
-    given = array(owner, "orientation", value, (4,), (3, 3), remedy=remedy)
-    if given.ndim == 2:
-        return frozen(_from_matrix(owner, given))
-    norm = math.hypot(*given)
-    if norm == 0.0:
-        raise ValueError(
-            f"{owner}: orientation is the zero quaternion, which is no rotation; pass (1, 0, 0, 0) for none"
-        )
-    if abs(norm - 1.0) > UNIT:
-        raise ValueError(
-            f"{owner}: orientation must be a unit quaternion (scalar first), got {show(value)} "
-            f"of norm {norm:.9g}; divide it by its norm"
-        )
-    return frozen(given / norm)
-
-
-def _from_matrix(owner: str, given: Mat) -> Vec:
-    defect = math.inf
-    if largest(given) <= 2.0:  # beyond it the product could overflow
-        defect = largest(given.T @ given - np.eye(3))
-    if defect > UNIT:
-        raise ValueError(
-            f"{owner}: orientation must be a rotation matrix, but its columns are not orthonormal "
-            f"(R^T R - I has an entry of size {defect:.3g}), got {show(given)}; "
-            "pass [d1 d2 d3] with unit columns"
-        )
-    left, _, right = np.linalg.svd(given)
-    matrix = left @ right
-    if float(np.linalg.det(matrix)) < 0.0:
-        raise ValueError(
-            f"{owner}: orientation is improper (determinant -1, a reflection), got {show(given)}; "
-            "use a right-handed frame, e.g. flip one column"
-        )
-    return _spurrier(matrix)
-
-
-def _spurrier(matrix: Mat) -> Vec:
-    """Quaternion of a rotation matrix by the largest of its trace and diagonal entries."""
-    out = np.empty(4)
-    diagonal = np.diag(matrix)
-    trace = float(diagonal.sum())
-    i = int(np.argmax(diagonal))
-    j, k = (i + 1) % 3, (i + 2) % 3
-    if trace >= diagonal[i]:
-        half = 0.5 * math.sqrt(1.0 + trace)
-        out[0] = half
-        out[1] = (matrix[2, 1] - matrix[1, 2]) / (4.0 * half)
-        out[2] = (matrix[0, 2] - matrix[2, 0]) / (4.0 * half)
-        out[3] = (matrix[1, 0] - matrix[0, 1]) / (4.0 * half)
-    else:
-        half = math.sqrt(0.5 * diagonal[i] + 0.25 * (1.0 - trace))
-        out[0] = (matrix[k, j] - matrix[j, k]) / (4.0 * half)
-        out[1 + i] = half
-        out[1 + j] = (matrix[j, i] + matrix[i, j]) / (4.0 * half)
-        out[1 + k] = (matrix[k, i] + matrix[i, k]) / (4.0 * half)
-        if out[0] < 0.0:
-            out = -out
-    return out / math.hypot(*out)
-
-
 __all__ = [
     "ROUNDING",
-    "UNIT",
     "array",
     "axis",
     "flag",
@@ -271,7 +194,6 @@ __all__ = [
     "name",
     "nearest",
     "number",
-    "orientation",
     "positive",
     "principal",
     "semidefinite",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
@@ -10,7 +11,11 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae.rotations.euler_map import rotation_matrices
+from rbdae.rotations.quaternion_algebra import unit_quaternion
 
+# A quaternion or rotation matrix that is off by less is normalised, beyond it is refused.
+_UNIT = 1e-6
 _ORIGIN = _check.frozen(np.zeros(3))
 
 
@@ -60,6 +65,11 @@ class Body:
         if self.pivot is None:
             return self.inertia
         return _check.frozen(self.inertia - steiner(self.mass, self.center_of_mass))
+
+    @property
+    def rotation(self) -> Mat:
+        """R = [d1 d2 d3] at the start, (3, 3)."""
+        return _check.frozen(rotation_matrices(self.orientation))
 
     @property
     def reference(self) -> Vec:
@@ -118,6 +128,56 @@ def steiner(mass: float, arm: Vec) -> Mat:
     return out
 
 
+def checked_orientation(owner: str, value: object) -> Vec:
+    """A unit quaternion, scalar first, from a `Rotation`, a quaternion or a rotation matrix."""
+    remedy = "for angles use scipy.spatial.transform.Rotation.from_euler"
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        from scipy.spatial.transform import Rotation  # takes half a second to import
+
+        if isinstance(value, Rotation):
+            if not value.single:
+                raise ValueError(
+                    f"{owner}: orientation must be one rotation, got a stack of {len(value)}; "
+                    "pick one, e.g. rotation[0]"
+                )
+            x, y, z, w = value.as_quat()
+            return _check.array(owner, "orientation", (w, x, y, z), (4,))
+    given = _check.array(owner, "orientation", value, (4,), (3, 3), remedy=remedy)
+    if given.ndim == 2:
+        return _check.frozen(_from_matrix(owner, given))
+    norm = math.hypot(*given)
+    if norm == 0.0:
+        raise ValueError(
+            f"{owner}: orientation is the zero quaternion, which is no rotation; pass (1, 0, 0, 0) for none"
+        )
+    if abs(norm - 1.0) > _UNIT:
+        raise ValueError(
+            f"{owner}: orientation must be a unit quaternion (scalar first), got {_check.show(value)} "
+            f"of norm {norm:.9g}; divide it by its norm"
+        )
+    return _check.frozen(given / norm)
+
+
+def _from_matrix(owner: str, given: Mat) -> Vec:
+    defect = math.inf
+    if _check.largest(given) <= 2.0:  # beyond it the product could overflow
+        defect = _check.largest(given.T @ given - np.eye(3))
+    if defect > _UNIT:
+        raise ValueError(
+            f"{owner}: orientation must be a rotation matrix, but its columns are not orthonormal "
+            f"(R^T R - I has an entry of size {defect:.3g}), got {_check.show(given)}; "
+            "pass [d1 d2 d3] with unit columns"
+        )
+    left, _, right = np.linalg.svd(given)
+    matrix = left @ right
+    if float(np.linalg.det(matrix)) < 0.0:
+        raise ValueError(
+            f"{owner}: orientation is improper (determinant -1, a reflection), got {_check.show(given)}; "
+            "use a right-handed frame, e.g. flip one column"
+        )
+    return unit_quaternion(matrix)
+
+
 def check_inertia(
     owner: str, inertia: Mat, mass: float, center_of_mass: Vec, pivot: bool, allow_unphysical: bool
 ) -> None:
@@ -160,4 +220,4 @@ def _check_triangle(owner: str, moments: list[float], scale: float, about: str) 
         )
 
 
-__all__ = ["Body", "caption", "check_inertia", "describe", "ground", "steiner"]
+__all__ = ["Body", "caption", "check_inertia", "checked_orientation", "describe", "ground", "steiner"]

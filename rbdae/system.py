@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.body import Body as Body
-from rbdae.body import caption, check_inertia, ground
+from rbdae.body import caption, check_inertia, checked_orientation, ground
 from rbdae.forces.base import AbstractForce
 from rbdae.joints.base import AbstractJoint
 
@@ -148,7 +148,7 @@ class System:
         origin = _check.vector(owner, "position", (0.0, 0.0, 0.0) if position is None else position)
         rate = _check.vector(owner, "velocity", (0.0, 0.0, 0.0) if velocity is None else velocity)
         spin = _check.vector(owner, "angular_velocity", angular_velocity)
-        attitude = _check.orientation(owner, orientation)
+        attitude = checked_orientation(owner, orientation)
         check_inertia(owner, tensor, kilograms, center, point is not None, unphysical)
         if point is not None:
             _check_pivot(owner, point, origin if position is not None else point, rate)

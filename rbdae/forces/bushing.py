@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-import numpy as np
-
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill
-from rbdae.body import Body, describe
+from rbdae.body import Body, checked_orientation, describe
 from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, PointSpring
 from rbdae.forces.forms import alignment, alignment_damping
 from rbdae.joints.primitives import Coincidence
+from rbdae.rotations.euler_map import rotation_matrices
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -98,7 +97,7 @@ class Bushing(AbstractPairForce):
             A=Coincidence(_check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)).A,
             rotational_stiffness=_check.semidefinite(owner, "rotational_stiffness", rotational_stiffness),
             rotational_damping=_check.semidefinite(owner, "rotational_damping", rotational_damping),
-            rest=None if rest is None else _check.orientation(owner, rest),
+            rest=None if rest is None else checked_orientation(owner, rest),
             name=name,
         )
 
@@ -116,23 +115,16 @@ class Bushing(AbstractPairForce):
         """The translational spring, and elements for the rotation if it has stiffness or damping."""
         out: list[AnyElement] = [PointSpring(self.A, self.stiffness, self.damping)]
         if self.rest is not None:
-            rest = _matrix(self.rest)
+            rest = rotation_matrices(self.rest)
+        elif self.b is not None:
+            rest = self.b.rotation.T @ self.a.rotation
         else:
-            rest = _matrix(self.a.orientation)
-            if self.b is not None:
-                rest = _matrix(self.b.orientation).T @ rest
+            rest = self.a.rotation
         if self.rotational_stiffness.any():
             out.append(alignment(self.rotational_stiffness, rest))
         if self.rotational_damping.any():
             out.append(alignment_damping(self.rotational_damping, rest))
         return tuple(out)
-
-
-def _matrix(p: Vec) -> Mat:
-    """R of a unit quaternion, scalar first."""
-    v = p[1:]
-    skew = np.cross(np.eye(3), v)
-    return np.asarray(np.eye(3) + 2.0 * p[0] * skew + 2.0 * skew @ skew)
 
 
 __all__ = ["Bushing"]

@@ -85,23 +85,11 @@ def _normal(owner: str, side: str, given: Vec, axis: Vec) -> Vec:
     return _unit(out)
 
 
-def to_space(body: Body, v: Vec) -> Vec:
-    """Components in space of a vector of a body, at the start."""
-    w, q = float(body.orientation[0]), body.orientation[1:]
-    return np.asarray(v + 2.0 * (w * np.cross(q, v) + np.cross(q, np.cross(q, v))))
-
-
-def to_body(body: Body, v: Vec) -> Vec:
-    """Components in the body frame of a vector in space, at the start."""
-    w, q = float(body.orientation[0]), body.orientation[1:]
-    return np.asarray(v + 2.0 * (-w * np.cross(q, v) + np.cross(q, np.cross(q, v))))
-
-
 def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
     """A unit vector of another body in the frame of a body; without rounding if the orientations are equal."""
     if np.array_equal(body.orientation, other.orientation):
         return v.copy()
-    return _unit(to_body(body, to_space(other, v)))
+    return _unit(body.rotation.T @ (other.rotation @ v))
 
 
-__all__ = ["Frames", "frames", "perpendicular", "to_body", "to_space"]
+__all__ = ["Frames", "frames", "perpendicular"]

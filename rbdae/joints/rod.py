@@ -11,7 +11,6 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.joints.base import AbstractJoint, place
-from rbdae.joints.frames import to_space
 from rbdae.joints.primitives import Distance
 
 
@@ -51,7 +50,7 @@ class Rod(AbstractJoint):
         owner = place(self, a, b, at_a, at_b, name)
         remedy = "use Spherical for points that stay together"
         if length is None:
-            placed = math.hypot(*(b.position + to_space(b, self.at_b) - a.position - to_space(a, self.at_a)))
+            placed = math.hypot(*(b.position + b.rotation @ self.at_b - a.position - a.rotation @ self.at_a))
             l = _check.positive(owner, "length (of the bodies as placed)", placed, f"place them apart, or {remedy}")
         else:
             l = _check.positive(owner, "length", length, remedy)
