@@ -9,14 +9,13 @@ import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
 from force_cases import Q, two_bodies
+from inside import Vec, pack
 from scipy.integrate import solve_ivp
 from toy_force import Maxwell, swinging
 
 import rbdae
-from rbdae._arrays import Vec
 from rbdae.forces import SpringDamper
 from rbdae.forces.element import StateElement
-from rbdae.forces.packing import pack
 from rbdae.formulations import FORMULATIONS
 
 # a line in cases.TOY_JOINTS brings a toy under these laws

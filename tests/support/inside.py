@@ -26,6 +26,7 @@ from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
+from rbdae.forces.packing import pack
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.outputs import constraints, natural
@@ -63,6 +64,7 @@ __all__ = [
     "natural",
     "nearest",
     "omitted_rows",
+    "pack",
     "plain",
     "possible_workers",
     "project",
