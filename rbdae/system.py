@@ -151,7 +151,7 @@ class System:
         attitude = checked_orientation(owner, orientation)
         check_inertia(owner, tensor, kilograms, center, point is not None, unphysical)
         if point is not None:
-            _check_pivot(owner, point, origin if position is not None else point, rate)
+            _check_pivot(owner, point, position, velocity)
             origin = point
         body = Body(
             name=name,
@@ -228,14 +228,14 @@ class System:
         return f"System({', '.join(f'{part}={names}' for part, names in parts.items())})"
 
 
-def _check_pivot(owner: str, pivot: Vec, position: Vec, velocity: Vec) -> None:
-    """Refuse a position or velocity that contradicts the pivot."""
-    if not all(map(_same, position.tolist(), pivot.tolist())):
+def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:
+    """Refuse a given position or velocity that contradicts the pivot."""
+    if position is not None and not all(map(_same, _check.vector(owner, "position", position), pivot)):
         raise ValueError(
             f"{owner}: position must equal the pivot {_check.show(pivot)}, where the body frame's origin sits, got "
             f"{_check.show(position)}; leave it out"
         )
-    if velocity.any():
+    if velocity is not None and _check.vector(owner, "velocity", velocity).any():
         raise ValueError(
             f"{owner}: velocity must be zero, as the body frame's origin sits at the pivot, got "
             f"{_check.show(velocity)}; leave it out and give angular_velocity"
