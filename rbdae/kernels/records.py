@@ -278,7 +278,7 @@ def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
         [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
         + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
         + [("GP", scalar, (3, 6))]
-        + [(n, scalar, (9, 9)) for n in ("T1", "T2", "T3", "T4", "square")],
+        + [(n, scalar, (9, 9)) for n in ("T1", "T2", "T3", "T4", "square", "basis")],
         align=True,
     )
 

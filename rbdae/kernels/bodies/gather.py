@@ -86,3 +86,19 @@ def gather_multipliers(m, y_at, offset):
     la = multipliers(m)
     for i in range(head(m).n_la):
         la[i] = y[offset + i]
+
+
+@stage("ii")
+def gather_natural(m, Z_at):
+    """Natural coordinates of all bodies from Z: (x, d, xdot, ddot), 24 numbers each."""
+    Z = vector_at(Z_at)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        i = 24 * b
+        for k in range(3):
+            s.x[k] = Z[i + k]
+            s.xd[k] = Z[i + 12 + k]
+        for k in range(9):
+            s.d[k] = Z[i + 3 + k]
+            s.dd[k] = Z[i + 15 + k]

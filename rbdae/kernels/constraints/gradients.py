@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import address, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
-from rbdae.kernels.memory import bodies, head, primitives, rows, states
-from rbdae.kernels.records import DIRECTOR_RATE
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.kernels.scatter import scatter, scatter_transposed
+from rbdae.rotations.algebra import director_tangents
 
 
 @jit
@@ -31,6 +33,7 @@ def columns_of(kind, c, side, D, n, out):
 
 @jit
 def zero(T, n, rows_):
+    """T[:rows_, :n] = 0."""
     for k in range(rows_):
         for i in range(n):
             T[k, i] = 0.0
@@ -45,41 +48,60 @@ def add_times(f, T, n, scale, out):
 
 @stage("i", "joints", optional=True)
 def gradients(m):
-    """G with respect to (xdot, w): Gx, Gw of both sides; needs B of the bodies and P, Q."""
+    """G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows. Reads P, Q and B of the
+    bodies; writes Gx, Gw and, of bilinear primitives, Pw, Qw."""
     h = head(m)
     C = primitives(m)
-    R = rows(m)
     S = states(m)
     B = bodies(m)
     for i in range(h.n_primitives):
         p = C[i]
-        r = R[i]
         for side in range(2):
             b = p.body[side]
             if B[b].fixed == 1:
                 continue
-            n = B[b].nr
-            if p.linear == 1:
-                columns_of(h.kind, p.A, side, S[b].B, n, r.Gw[side])
-                for k in range(3):
-                    for j in range(3):
-                        r.Gx[side, k, j] = 0.0
-                    r.Gx[side, k, k] = p.A[4 * side]
-            else:
-                _bilinear_gradient(m, i, side)
+            _gradient(m, i, side, h.kind, S[b].B, B[b].nr)
             if p.whole == 0:
                 drop_gradient(m, i, side)
 
 
-@stage("iii", "bilinear")
-def _bilinear_gradient(m, i, side):
-    """scale (Q^T dP + P^T dQ)."""
-    kind = head(m).kind
+@stage("i", "joints", optional=True)
+def twist_gradients(m):
+    """G with respect to (xdot, Omega), whatever the velocities of the formulation are, dropped rows included. Reads P,
+    Q and the directors; writes as `gradients` does."""
+    C = primitives(m)
+    S = states(m)
+    B = bodies(m)
+    basis = tangent_memory(m).basis
+    for i in range(head(m).n_primitives):
+        for side in range(2):
+            b = C[i].body[side]
+            if B[b].fixed == 0:
+                director_tangents(S[b].d, basis)
+                _gradient(m, i, side, ANGULAR, basis, 3)
+
+
+@jit
+def _gradient(m, i, side, kind, D, n):
+    """Of one side of a primitive; D[:, :n] is the tangent of the directors."""
     p = primitives(m)[i]
     r = rows(m)[i]
-    b = p.body[side]
-    n = bodies(m)[b].nr
-    D = states(m)[b].B
+    if p.linear == 1:
+        columns_of(kind, p.A, side, D, n, r.Gw[side])
+        for k in range(3):
+            for j in range(3):
+                r.Gx[side, k, j] = 0.0
+            r.Gx[side, k, k] = p.A[4 * side]
+    else:
+        _bilinear_gradient(m, i, side, kind, address(D), n)
+
+
+@stage("iiiiii", "bilinear")
+def _bilinear_gradient(m, i, side, kind, D_at, n):
+    """scale (Q^T dP + P^T dQ)."""
+    D = matrix_at(D_at, 9)
+    p = primitives(m)[i]
+    r = rows(m)[i]
     columns_of(kind, p.A, side, D, n, r.Pw[side])
     columns_of(kind, p.B, side, D, n, r.Qw[side])
     for k in range(3):

@@ -149,7 +149,8 @@ def add_natural(c, f, scale, fx1, fd1, fx2, fd2):
 
 @stage("i", "joints", optional=True)
 def primitive_forces(m):
-    """Add the constraint forces -G^T la of the joints to the natural forces."""
+    """Add the constraint forces -G^T la of the joints to the natural forces. Reads the multipliers, P and Q; leaves
+    the multipliers of each primitive in r.la, 0 in dropped rows."""
     C = primitives(m)
     R = rows(m)
     S = states(m)
@@ -159,12 +160,17 @@ def primitive_forces(m):
         r = R[i]
         s1 = S[p.body[0]]
         s2 = S[p.body[1]]
-        if p.linear == 1:
-            for k in range(3):
-                r.la[k] = la[p.row + k] * p.keep[k]
-            add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
-        else:
-            f = -p.scale * la[p.row] * p.keep[0]
-            add_natural(p.A, r.Q, f, s1.fx, s1.fd, s2.fx, s2.fd)
-            add_natural(p.B, r.P, f, s1.fx, s1.fd, s2.fx, s2.fd)
-            r.la[0] = la[p.row] * p.keep[0]
+        for k in range(p.n):
+            r.la[k] = la[p.row + k] * p.keep[k]
+        add_primitive_force(p, r, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+
+
+@jit
+def add_primitive_force(p, r, la, sign, fx1, fd1, fx2, fd2):
+    """Natural forces of both bodies += sign G^T la of one primitive."""
+    if p.linear == 1:
+        add_natural(p.A, la, sign, fx1, fd1, fx2, fd2)
+    else:
+        f = sign * p.scale * la[0]
+        add_natural(p.A, r.Q, f, fx1, fd1, fx2, fd2)
+        add_natural(p.B, r.P, f, fx1, fd1, fx2, fd2)

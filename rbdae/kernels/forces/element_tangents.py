@@ -5,9 +5,9 @@ from __future__ import annotations
 from rbdae.compiler.jit import stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
-from rbdae.kernels.forces.elements import forms, gather, law
+from rbdae.kernels.forces.elements import forms, gather, law, n_displacements
 from rbdae.kernels.memory import bodies, element_memory, elements, entries, head, states
-from rbdae.kernels.records import ANGLE, DIRECTOR_RATE, USER
+from rbdae.kernels.records import DIRECTOR_RATE, USER
 from rbdae.kernels.scatter import scatter_block
 
 
@@ -30,7 +30,7 @@ def _form_tangents(m, i):
     e = elements(m)[i]
     c = element_memory(m)
     p = e.forms
-    n = 1 if e.shaping == ANGLE else p
+    n = n_displacements(e)
     for a in range(p):
         for b in range(p):
             x = c.f[0] * c.X[a, b]

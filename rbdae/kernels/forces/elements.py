@@ -30,29 +30,36 @@ _TURN = 2.0 * pi
 
 
 @jit
-def _nearest(angle, to):
-    """The angle plus the full turns that bring it next to another one."""
-    return angle + _TURN * floor((to - angle) / _TURN + 0.5)
+def turns(angle, to):
+    """The full turns that bring an angle next to another one."""
+    return _TURN * floor((to - angle) / _TURN + 0.5)
 
 
-def _plain_angle(s: Any, c: Any, e: Any) -> Any:
+def _plain_angle(s: Any, c: Any) -> Any:
     out = atan2(s.real, c.real)
-    if e.continued == 1:
-        out = _nearest(out, e.memory)
-        e.memory = out
     rest = 1j * (s.imag * c.real - s.real * c.imag) / (s.real**2 + c.real**2)
     return out + rest if np.iscomplexobj(s) else out
 
 
 @two_sided(_plain_angle)
 @jit
-def _angle(s, c, e):
-    """atan2(s, c); next to the last value, which it replaces, where the element counts turns."""
-    out = atan2(s, c)
-    if e.continued == 1:
-        out = _nearest(out, e.memory)
-        if out == out:  # a solver's trial state may be no number
-            e.memory = out
+def _angle(s, c):
+    return atan2(s, c)
+
+
+def _plain_continued(angle: Any, e: Any) -> Any:
+    more = turns(angle.real, e.memory)
+    e.memory = angle.real + more
+    return angle + more
+
+
+@two_sided(_plain_continued)
+@jit
+def _continued(angle, e):
+    """The angle next to the last value of the element, which it replaces: the element counts turns."""
+    out = angle + turns(angle, e.memory)
+    if out == out:  # a solver's trial state may be no number
+        e.memory = out
     return out
 
 
@@ -74,7 +81,7 @@ def gather(m, i):
 
 @stage("ii", "elements")
 def forms(m, i):
-    """q, g and r of one element."""
+    """The forms q, their gradients g and rates r of one element. Writes Z, too."""
     gather(m, i)
     e = elements(m)[i]
     c = element_memory(m)
@@ -99,35 +106,51 @@ def forms(m, i):
 
 
 @stage("ii", "elements")
-def law(m, i):
-    """s with J and (for one displacement) X = d2s/dq2; f and w."""
+def displacements(m, i):
+    """s, J and (of one displacement) X = d2s/dq2 of one element; an angle without the turns. Reads q."""
     e = elements(m)[i]
     c = element_memory(m)
     for a in range(3):
         c.s[a] = c.q[a]
-        c.u[a] = e.constant[a]
         for b in range(3):
             c.J[a, b] = 0.0
             c.X[a, b] = 0.0
         c.J[a, a] = 1.0
-    n = e.forms
     if e.shaping == ROOT:
         l = c.q[0] ** 0.5
         c.s[0] = l
         c.J[0, 0] = 0.5 / l
         c.X[0, 0] = -0.25 / (c.q[0] * l)
     elif e.shaping == ANGLE:
-        n = 1
         y = c.q[0]
         x = c.q[1]
         d = 1.0 / (x * x + y * y)
-        c.s[0] = _angle(y, x, e)
+        c.s[0] = _angle(y, x)
         c.J[0, 0] = d * x
         c.J[0, 1] = -d * y
         c.X[0, 0] = -2.0 * d * d * x * y
         c.X[1, 1] = 2.0 * d * d * x * y
         c.X[0, 1] = d * d * (y * y - x * x)
         c.X[1, 0] = c.X[0, 1]
+
+
+@jit
+def n_displacements(e):
+    """How many displacements an element has."""
+    return 1 if e.shaping == ANGLE else e.forms
+
+
+@stage("ii", "elements")
+def law(m, i):
+    """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r and Z."""
+    displacements(m, i)
+    e = elements(m)[i]
+    c = element_memory(m)
+    if e.continued == 1:
+        c.s[0] = _continued(c.s[0], e)
+    n = n_displacements(e)
+    for a in range(3):
+        c.u[a] = e.constant[a]
     if e.law != 0:
         call_user_function(e.law, head(m).time, c.Z, c.u)
     for a in range(e.forms):

@@ -1,0 +1,69 @@
+"""The potentials of bushings and force elements, with the displacements that their forces have.
+
+A potential is that of the stiffness, (s - s0) . K (s - s0) / 2, and of a constant force along s; a constant torque
+about an axis has none, because without turns that are counted it would have no single value.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import entry, stage
+from rbdae.kernels.bodies.gather import gather_natural
+from rbdae.kernels.constraints.primitives import combine
+from rbdae.kernels.forces.elements import displacements, forms, n_displacements, turns
+from rbdae.kernels.memory import bushings, element_memory, elements, head, states
+from rbdae.kernels.records import ANGLE
+
+
+@entry("iyyo")
+def potentials(m, Z, near, out):
+    """Potentials of the bushings, then of the elements, then the first displacement of each element, at Z: (x, d, xdot,
+    ddot) of every body in the order of the bodies in memory.
+
+    The angle of an element that counts turns is the one next to `near`, one number per element. The element's own
+    count is left alone.
+    """
+    gather_natural(m, address(Z))
+    h = head(m)
+    C = bushings(m)
+    S = states(m)
+    for i in range(h.n_bushings):
+        e = C[i]
+        s1 = S[e.body[0]]
+        s2 = S[e.body[1]]
+        P = s1.s
+        combine(e.A, s1.x, s1.d, s2.x, s2.d, P)
+        V = 0.0 * P[0]
+        for k in range(3):
+            for l in range(3):
+                V += 0.5 * P[k] * e.stiffness[k, l] * P[l]
+        out[i] = V
+    _element_potentials(m, address(near), address(out))
+
+
+@stage("iii", "elements", optional=True)
+def _element_potentials(m, near_at, out_at):
+    near = vector_at(near_at)
+    out = vector_at(out_at)
+    h = head(m)
+    E = elements(m)
+    c = element_memory(m)
+    for i in range(h.n_elements):
+        e = E[i]
+        out[h.n_bushings + i] = 0.0
+        out[h.n_bushings + h.n_elements + i] = 0.0
+        if e.holonomic == 0:
+            continue
+        forms(m, i)
+        displacements(m, i)
+        if e.continued == 1:
+            c.s[0] += turns(c.s[0], near[i])
+        n = n_displacements(e)
+        V = e.level + 0.0 * c.s[0]
+        for k in range(n):
+            if e.shaping != ANGLE and e.law == 0:
+                V -= e.sign * c.s[k] * e.constant[k]
+            for l in range(n):
+                V += 0.5 * (c.s[k] - e.rest[k]) * e.stiffness[k, l] * (c.s[l] - e.rest[l])
+        out[h.n_bushings + i] = V
+        out[h.n_bushings + h.n_elements + i] = c.s[0]

@@ -1,0 +1,87 @@
+"""What joints give beside equations, at natural coordinates: their constraint matrix and their forces on the bodies.
+
+Z holds (x, d, xdot, ddot) of every body in the order of the bodies in memory, 24 numbers each.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry, jit
+from rbdae.kernels.bodies.gather import gather_natural
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.gradients import twist_gradients
+from rbdae.kernels.constraints.primitives import add_primitive_force, primitive_vectors
+from rbdae.kernels.memory import bodies, head, primitives, rows, states
+
+
+@jit
+def _set_primitives(m, t, Z):
+    """P and Q of all primitives at (t, Z). Writes the natural coordinates of the bodies."""
+    set_time(m, t)
+    gather_natural(m, address(Z))
+    primitive_vectors(m, 0)
+
+
+@entry("ityo")
+def joint_matrix(m, t, Z, out):
+    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b; all joint equations in the order of the joints,
+    zero for the x of a body with a pivot."""
+    h = head(m)
+    _set_primitives(m, t, Z)
+    twist_gradients(m)
+    n = 6 * h.n_bodies
+    for k in range(h.n_rows * n):
+        out[k] = 0.0
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            b = p.body[side]
+            o = B[b]
+            if o.fixed == 1:
+                continue
+            for k in range(p.n):
+                at = (p.row - h.n_internal + k) * n + 6 * b
+                for j in range(3):
+                    if o.nt == 3:
+                        out[at + j] = r.Gx[side, k, j]
+                    out[at + 3 + j] = r.Gw[side, k, j]
+
+
+@entry("ityyo")
+def joint_forces(m, t, Z, la, out):
+    """out[i, side, :] = force of primitive i on its body of that side, and its torque about the reference point of the
+    body, spatial components: -G^T la. la are the multipliers of all joint equations, dropped rows included."""
+    h = head(m)
+    _set_primitives(m, t, Z)
+    C = primitives(m)
+    R = rows(m)
+    S = states(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        s1 = S[p.body[0]]
+        s2 = S[p.body[1]]
+        for k in range(3):
+            s1.gx[k] = 0.0
+            s2.gx[k] = 0.0
+        for k in range(9):
+            s1.gd[k] = 0.0
+            s2.gd[k] = 0.0
+        for k in range(p.n):
+            r.la[k] = la[p.row - h.n_internal + k]
+        add_primitive_force(p, r, r.la, -1.0, s1.gx, s1.gd, s2.gx, s2.gd)
+        for side in range(2):
+            s = S[p.body[side]]
+            at = 12 * i + 6 * side
+            for k in range(3):
+                out[at + k] = s.gx[k]
+                out[at + 3 + k] = 0.0
+            for j in range(0, 9, 3):
+                for k in range(3):
+                    k1 = (k + 1) % 3
+                    k2 = (k + 2) % 3
+                    out[at + 3 + k] += s.d[j + k1] * s.gd[j + k2] - s.d[j + k2] * s.gd[j + k1]
