@@ -12,14 +12,10 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.kernels.bodies.dynamics import apply_mass, forces
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_tangent
-from rbdae.kernels.bodies.natural import (
-    accelerate,
-    place,
-    velocity_basis,
-)
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
@@ -28,7 +24,7 @@ from rbdae.kernels.equations import add_forces, natural_tangents, scatter_dynami
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
-from rbdae.kernels.memory import bodies, head, rhs_tangent, states
+from rbdae.kernels.memory import head, rhs_tangent
 from rbdae.kernels.records import STRIDED
 from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
 from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution
@@ -36,7 +32,8 @@ from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side,
 
 @stage("i")
 def accelerations(m):
-    """vdot (or M^-1 pdot) to the scratch vector 3 and la to 0, from gathered and placed positions and velocities."""
+    """vdot, or M^-1 pdot, and la of the saddle-point system. Reads the placed and moved bodies; writes `solution` and
+    `multipliers`; leaves the gradients and factors of the joints."""
     h = head(m)
     clear_accelerations(m)
     accelerate(m)
@@ -45,65 +42,44 @@ def accelerations(m):
     velocity_basis(m)
     gradients(m)
     factorise(m)
-    B = bodies(m)
-    S = states(m)
-    f = right_hand_side(m)
-    for b in range(h.n_bodies):
-        forces(m, b)
-        s = S[b]
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                f[i + k] = s.tx[k]
-            i += 3
-        for k in range(B[b].nr):
-            f[i + k] = s.t[k]
-    s2 = constraint_side(m)
-    constraint_rows(m, address(s2), 0, 2)
-    clear_dropped(m, address(s2), 0)
+    collect_forces(m, address(right_hand_side(m)))
+    s = constraint_side(m)
+    constraint_rows(m, address(s), 0, 2)
+    clear_dropped(m, address(s), 0)
     for i in range(h.n_la):
-        s2[i] = -s2[i]
+        s[i] = -s[i]
     solve_saddle(m)
 
 
 @stage("i", "momenta")
-def to_momentum_rates(m):
-    """Scratch vector 3: pdot = M (M^-1 pdot)."""
-    B = bodies(m)
-    S = states(m)
-    vd = solution(m)
-    for b in range(head(m).n_bodies):
-        o = B[b]
-        s = S[b]
-        i = o.iv
-        if o.nt == 3:
-            for k in range(3):
-                vd[i + k] *= o.mass
-            i += 3
-        for k in range(o.nr):
-            s.ad[k] = vd[i + k]
-        apply_mass(m, b, s.ad, s.t)
-        for k in range(o.nr):
-            vd[i + k] = s.t[k]
+def _to_momentum_rates(m):
+    """`solution`: M^-1 pdot becomes pdot."""
+    apply_mass_matrix(m, address(solution(m)), address(solution(m)), 1.0)
 
 
 @jit
 def add_multipliers(m, out, n):
-    """The multipliers from out[n] on, where out has room for them."""
+    """The multipliers from out[n] on, if out has room for them."""
     if out.shape[0] > n:
         la = multipliers(m)
         for i in range(head(m).n_la):
             out[n + i] = la[i]
 
 
-@entry("ityo")
-def rhs(m, t, y, out):
-    """(qdot, vdot) to out; the multipliers too where out has room for them."""
-    h = head(m)
+@jit
+def _set_rates(m, t, y):
+    """vdot, or pdot, at (t, y) to `solution`."""
     set_state(m, t, y)
     accelerations(m)
-    if h.momenta == 1:
-        to_momentum_rates(m)
+    if head(m).momenta == 1:
+        _to_momentum_rates(m)
+
+
+@entry("ityo")
+def rhs(m, t, y, out):
+    """(qdot, vdot) to out; the multipliers follow if out has room for them."""
+    h = head(m)
+    _set_rates(m, t, y)
     kinematics_rate(m, address(out))
     vd = solution(m)
     for i in range(h.n_v):
@@ -111,12 +87,23 @@ def rhs(m, t, y, out):
     add_multipliers(m, out, h.n_q + h.n_v)
 
 
+@entry("ityyo")
+def residual(m, t, y, yd, out):
+    """yd - rhs(t, y) to out."""
+    h = head(m)
+    _set_rates(m, t, y)
+    kinematics_residual(m, address(yd), address(out))
+    vd = solution(m)
+    for i in range(h.n_v):
+        out[h.n_q + i] = yd[h.n_q + i] - vd[i]
+
+
 @stage("i")
 def acceleration_tangents(m):
-    """The first nv rows of `rhs_tangent`: minus d vdot/d(q, v) (of pdot with momenta). Follows
-    `accelerations`."""
+    """Minus d vdot/d(q, v), or of pdot, to the first nv rows of `rhs_tangent`. Follows `accelerations`: reads
+    `solution`, the multipliers and the factors of the joints."""
     h = head(m)
-    place(m)  # the natural forces start anew, now with those of the joints
+    place(m)  # the natural forces begin with the weight, and those of the joints are among them now
     gather_accelerations(m, address(solution(m)), 0)
     accelerate(m)
     add_forces(m, 2)
@@ -130,13 +117,10 @@ def acceleration_tangents(m):
 
 
 @jit
-def _tangent(t, y, c, sign, out, m):
+def _fill_tangent(m, t, y, c, sign, out):
     """c I + sign d(rhs)/dy to the target."""
     h = head(m)
-    set_state(m, t, y)
-    accelerations(m)
-    if h.momenta == 1:
-        to_momentum_rates(m)
+    _set_rates(m, t, y)
     acceleration_tangents(m)
     open_target_above(m, out, h.n_q)
     kinematics_tangent(m, c, sign)
@@ -148,26 +132,10 @@ def _tangent(t, y, c, sign, out, m):
 @entry("ityM")
 def rhs_jacobian(m, t, y, out):
     """d(rhs)/dy to the target."""
-    _tangent(t, y, 0.0, 1.0, out, m)
-
-
-@entry("ityyo")
-def residual(m, t, y, yd, out):
-    """yd - rhs(t, y) to out."""
-    h = head(m)
-    set_state(m, t, y)
-    accelerations(m)
-    if h.momenta == 1:
-        to_momentum_rates(m)
-    kinematics_rate(m, address(out))
-    for i in range(h.n_q):
-        out[i] = yd[i] - out[i]
-    vd = solution(m)
-    for i in range(h.n_v):
-        out[h.n_q + i] = yd[h.n_q + i] - vd[i]
+    _fill_tangent(m, t, y, 0.0, 1.0, out)
 
 
 @entry("ityytM")
 def jacobian(m, t, y, yd, c, out):
     """c I - d(rhs)/dy to the target."""
-    _tangent(t, y, c, -1.0, out, m)
+    _fill_tangent(m, t, y, c, -1.0, out)

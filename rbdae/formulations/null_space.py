@@ -15,13 +15,13 @@ from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
-from rbdae.kernels.bodies.gather import gather_positions
+from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.equations import natural_tangents, scatter_dynamics
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.memory import head
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
     add_stiffness,
@@ -58,16 +58,7 @@ def motion(m, t, y, out):
     _set_state(m, t, y)
     null_space_matrix(m)
     T = null_space(m)
-    B = bodies(m)
-    S = states(m)
-    for b in range(h.n_bodies):
-        i = B[b].iv
-        if B[b].nt == 3:
-            for k in range(3):
-                out[i + k] = S[b].xd[k]
-            i += 3
-        for k in range(3):
-            out[i + k] = S[b].w[k]
+    collect_velocities(m, address(out))
     for i in range(h.n_v):
         for j in range(h.n_nu):
             out[h.n_v + i * h.n_nu + j] = T[i, j]
@@ -86,7 +77,7 @@ def rhs(m, t, y, out):
 
 @jit
 def _set_dynamics(m, t, y, yd):
-    """Natural coordinates and applied forces at (t, y, yd); h = M wdot - psi to the scratch vector 1."""
+    """Natural coordinates and applied forces at (t, y, yd). Writes `quasi_forces`: h = M wdot - psi."""
     _set_state(m, t, y)
     accelerations_from_nu(m, address(yd), head(m).n_q)
     applied_forces(m)

@@ -8,8 +8,8 @@ matrix A1, and needs A2 A1^-1 A2^T of the others to be regular. In the second fo
 block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and with
 ODASSL it works by luck.
 
-For joint equations that are left out, the further rows say once more that their multipliers are zero: rows of zeros
-would make that block singular.
+For dropped joint equations the further rows say once more that their multipliers are zero: rows of zeros would make
+that block singular.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ def _set_primitives(m, t, Z):
 
 @entry("ityo")
 def joint_matrix(m, t, Z, out):
-    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b; all joint equations in the order of the joints,
-    zero for the x of a body with a pivot."""
+    """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot. All
+    joint equations count, dropped ones as well, in the order of the joints."""
     h = head(m)
     _set_primitives(m, t, Z)
     twist_gradients(m)

@@ -1,4 +1,4 @@
-"""How far the joints are from a singular position, cheaply: one factorisation."""
+"""How far the joints are from a singular position: one factorisation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rbdae.kernels.memory import factor, head
 @entry("ityo")
 def log_determinant(m, t, y, out):
     """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
-    singular values of G M^(-1/2); -inf where a pivot is not positive, or so small that its equation is left out."""
+    singular values of G M^(-1/2). -inf if a pivot is not positive, or if its equation is suspended."""
     h = head(m)
     set_time(m, t)
     gather_positions(m, address(y))

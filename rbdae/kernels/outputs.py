@@ -98,8 +98,8 @@ def scatter_position_rows(m, row):
     if n > 0:
         for b in range(h.n_bodies):
             o = bodies(m)[b]
-            internal_tangent(h.chart, states(m)[b].a, scratch.T1)
-            scatter_block(m, row + n * b, o.iq + o.nt, scratch.T1, n, o.na, 1.0)
+            internal_tangent(h.chart, states(m)[b].a, scratch.block)
+            scatter_block(m, row + n * b, o.iq + o.nt, scratch.block, n, o.na, 1.0)
     scatter_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
 
 

@@ -273,12 +273,21 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
 
 
 def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of the tangents of one primitive (by side), bushing or body at a time: it stays in the cache."""
+    """Working memory of the tangents of one primitive (by side), bushing or body at a time: it stays in the cache.
+
+    `C..` tangents of a constraint row with respect to x (`Cx`), xdot (`Cu`), a (`Ca`) and w (`Cw`); `P..`, `Q..` of
+    the vectors P and Q, with a `d` of their rates. `K`, `A`: K(a) and d(K(a) Omega)/da; `by_q`, `by_v`: of the
+    dynamics of a body; `left`, `right`, `left_rate`: matrices of quaternion products; `chained`: columns of q or v by
+    the chain rule; `basis`: T_d(d); `lever` to `velocity_pulled`: of bushings; `block`, `product`: of the stage that
+    asks for them.
+    """
+    squares = ["K", "A", "by_q", "by_v", "left", "right", "left_rate", "chained", "basis", "block", "product"]
+    squares += ["lever", "point", "force", "pulled", "velocity_force", "velocity_pulled"]
     return np.dtype(
         [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
         + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
         + [("GP", scalar, (3, 6))]
-        + [(n, scalar, (9, 9)) for n in ("T1", "T2", "T3", "T4", "square", "basis")],
+        + [(n, scalar, (9, 9)) for n in squares],
         align=True,
     )
 

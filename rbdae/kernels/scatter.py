@@ -1,8 +1,9 @@
-"""Where a Jacobian goes: one set of tangent blocks fills a dense matrix of any strides or the data of a CSC matrix.
+"""Where the blocks of a Jacobian go: one set of tangent blocks fills a dense matrix of any strides or the data of a CSC
+matrix, the target.
 
 The sparsity pattern is recorded from the kernel itself: in the mode RECORD each block leaves its place and size
 instead of its values, so that there is no second description of the pattern that could disagree. In the mode
-COLUMNS `starts` says where each column of each block begins in the CSC data; the rows of a block are neighbours
+COLUMNS `block_starts` says where each column of each block begins in the CSC data; the rows of a block are neighbours
 there. Indices into the target are unsigned, because a loop whose index might count from the end makes no vector code.
 """
 
@@ -40,7 +41,7 @@ def open_target_above(m, out, n_rows):
 
 @jit
 def open_rhs_tangent(m):
-    """Zero `rhs_tangent` and make it the target (mode STRIDED)."""
+    """Zero `rhs_tangent` and make it the target, mode STRIDED."""
     h = head(m)
     aim_at_rhs_tangent(m)
     h.mode = STRIDED
@@ -49,6 +50,7 @@ def open_rhs_tangent(m):
 
 @stage("iii")
 def _clear_target(m, n_rows, n_columns):
+    """The first rows of the target become zero."""
     h = head(m)
     values = target(m)
     if h.row_stride == n_columns and h.column_stride == 1:
@@ -62,6 +64,7 @@ def _clear_target(m, n_rows, n_columns):
 
 @stage("iiiii")
 def _record(m, row, column, n_rows, n_columns):
+    """A block leaves its place and size."""
     h = head(m)
     if h.cursor < h.n_blocks:
         log = blocks(m)

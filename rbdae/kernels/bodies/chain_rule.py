@@ -14,8 +14,8 @@ from rbdae.kernels.scatter import scatter_block
 
 @jit
 def scatter_velocity(m, b, row, Kx, K, n, scale):
-    """Tangent blocks scale (Kx, K), n rows, with respect to (xdot, w) of body b; with momenta by the chain rule to
-    the columns of q and p."""
+    """scale times the tangents (Kx, K) of n rows with respect to (xdot, w) of body b. With momenta they become
+    columns of q and p."""
     if bodies(m)[b].nt == 3:
         _scatter_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale)
     scatter_rotation_velocity(m, b, row, K, n, scale)
@@ -23,7 +23,7 @@ def scatter_velocity(m, b, row, Kx, K, n, scale):
 
 @stage("iiiiiif")
 def _scatter_translation(m, b, row, Kx_at, Kx_step, n, scale):
-    """Of the velocities, or accelerations, of the reference point."""
+    """The part of xdot, or of xddot."""
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 1:
@@ -49,24 +49,25 @@ def _scatter_rotation_velocity(m, b, row, K_at, K_step, n, scale):
 
 @stage("iiiiiif", "momenta")
 def _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
+    """w = w(q, p). Reads U and V of the body."""
     scratch = tangent_memory(m)
     K = matrix_at(K_at, K_step)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     if h.kind == QUATERNION_RATE:
-        _chain(K, s.U, n, 4, scratch.T4)
-        scatter_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
-        _chain(K, s.V, n, 4, scratch.T4)
+        _chain(K, s.U, n, 4, scratch.chained)
+        scatter_block(m, row, o.iq + o.nt, scratch.chained, n, 4, scale)
+        _chain(K, s.V, n, 4, scratch.chained)
     else:
-        chain_directors(K, o.euler_inverse, n, scratch.T4)
-    scatter_block(m, row, h.n_q + o.iv + o.nt, scratch.T4, n, o.nr, scale)
+        chain_directors(K, o.euler_inverse, n, scratch.chained)
+    scatter_block(m, row, h.n_q + o.iv + o.nt, scratch.chained, n, o.nr, scale)
 
 
 @jit
 def scatter_acceleration(m, b, row, Kx, K, n, c, scale):
-    """Tangent blocks (Kx, K), n rows, with respect to (xddot, wdot) of body b, times c in the columns of v, all times
-    scale; with momenta wdot also depends on q and p."""
+    """scale times the tangents (Kx, K) of n rows with respect to (xddot, wdot) of body b; the columns of v take the
+    factor c. With momenta wdot depends on q and p, too."""
     if bodies(m)[b].nt == 3 and (c != 0.0 or head(m).mode != 0):
         _scatter_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale * c)
     scatter_rotation_acceleration(m, b, row, K, n, c, scale)
@@ -91,6 +92,7 @@ def _scatter_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
 
 @stage("iiiiiiff", "momenta")
 def _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
+    """wdot = wdot(q, p, pdot). Reads Ud, Vd and V of the body."""
     scratch = tangent_memory(m)
     K = matrix_at(K_at, K_step)
     h = head(m)
@@ -98,22 +100,22 @@ def _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
     v = h.n_q + o.iv + o.nt
     s = states(m)[b]
     if h.kind == QUATERNION_RATE:
-        _chain(K, s.Ud, n, 4, scratch.T4)
-        scatter_block(m, row, o.iq + o.nt, scratch.T4, n, 4, scale)
-        _chain(K, s.Vd, n, 4, scratch.T4)
-        scatter_block(m, row, v, scratch.T4, n, 4, scale)
+        _chain(K, s.Ud, n, 4, scratch.chained)
+        scatter_block(m, row, o.iq + o.nt, scratch.chained, n, 4, scale)
+        _chain(K, s.Vd, n, 4, scratch.chained)
+        scatter_block(m, row, v, scratch.chained, n, 4, scale)
     if c == 0.0 and h.mode == 0:
         return
     if h.kind == QUATERNION_RATE:
-        _chain(K, s.V, n, 4, scratch.T4)
+        _chain(K, s.V, n, 4, scratch.chained)
     else:
-        chain_directors(K, o.euler_inverse, n, scratch.T4)
-    scatter_block(m, row, v, scratch.T4, n, o.nr, scale * c)
+        chain_directors(K, o.euler_inverse, n, scratch.chained)
+    scatter_block(m, row, v, scratch.chained, n, o.nr, scale * c)
 
 
 @jit
 def chain_directors(K, E, n, out):
-    """out = K V with V = E^-1 on each component of the directors; E is its inverse here."""
+    """out = K V with V = E^-1 on each component of the directors; E is the inverse of the Euler tensor."""
     for i in range(n):
         for k in range(3):
             a = K[i, k]
@@ -125,6 +127,7 @@ def chain_directors(K, E, n, out):
 
 @jit
 def _chain(K, U, n, nr, out):
+    """out[:n] = K U."""
     for i in range(n):
         for j in range(nr):
             t = K[i, 0] * U[0, j]

@@ -13,12 +13,14 @@ from rbdae.rotations.algebra import add_row_products, row_products_tangent
 
 @stage("ii", "director-rate momenta")
 def velocity_of_momentum(m, b):
+    """w = E^-1 p."""
     s = states(m)[b]
     euler_tensor_times(bodies(m)[b].euler_inverse, s.p, s.w)
 
 
 @stage("ii", "director-rate momenta")
 def acceleration_of_momentum(m, b):
+    """wdot = E^-1 pdot."""
     s = states(m)[b]
     euler_tensor_times(bodies(m)[b].euler_inverse, s.pd, s.wd)
 
@@ -33,6 +35,7 @@ def euler_tensor_times(E, v, out):
 
 @stage("iiiif", "director-rate")
 def scatter_mass(m, row, column, E_at, scale):
+    """scale E, or another 3 x 3 matrix, on each component of the directors."""
     E = matrix_at(E_at, 3)
     for i in range(3):
         for j in range(3):
@@ -65,9 +68,9 @@ def dynamics_residual(m, b, out_at, r):
 
 @stage("iiii", "director-rate")
 def dynamics_tangent(m, b, r, q):
-    """d(G_int^T la)/dq."""
+    """d(G_int^T la)/dq. Reads the multipliers."""
     scratch = tangent_memory(m)
-    T = scratch.T1
+    T = scratch.block
     symmetric(multipliers(m), bodies(m)[b].il, T)
     for j in range(0, 9, 3):
         scatter_block(m, r + j, q + j, T, 3, 3, 1.0)
@@ -75,7 +78,7 @@ def dynamics_tangent(m, b, r, q):
 
 @jit
 def symmetric(l, il, out):
-    """out[:3, :3] = the symmetric matrix of six multipliers of a body with directors."""
+    """out[:3, :3] = the symmetric matrix of the six multipliers of a body."""
     for k in range(3):
         out[k, k] = l[il + k]
     out[0, 1] = l[il + 3]
@@ -88,6 +91,7 @@ def symmetric(l, il, out):
 
 @stage("iiiii", "director-rate")
 def internal_residual(m, b, out_at, r, level):
+    """D D^T = I at the three levels, [NS] (19)."""
     out = vector_at(out_at)
     s = states(m)[b]
     for k in range(6):
@@ -105,6 +109,7 @@ def internal_residual(m, b, out_at, r, level):
 
 @stage("iiiiff", "director-rate")
 def internal_tangent(m, b, row, level, c, scale):
+    """scale times its tangent; c is the factor of the rates at level 2."""
     scratch = tangent_memory(m)
     h = head(m)
     o = bodies(m)[b]
@@ -112,7 +117,7 @@ def internal_tangent(m, b, row, level, c, scale):
     r = row + o.il
     q = o.iq + o.nt
     v = h.n_q + o.iv + o.nt
-    T = scratch.T1
+    T = scratch.block
     if level == 0:
         bilinear_matrix(address(s.a), 1.0, address(T))
         scatter_block(m, r, q, T, 6, 9, scale)
@@ -126,25 +131,26 @@ def internal_tangent(m, b, row, level, c, scale):
         scatter_block(m, r, q, T, 6, 9, scale)
         bilinear_matrix(address(s.w), 2.0, address(T))
         if c != 0.0:
-            bilinear_matrix(address(s.a), c, address(scratch.T2))
+            bilinear_matrix(address(s.a), c, address(scratch.product))
             for i in range(6):
                 for j in range(9):
-                    T[i, j] += scratch.T2[i, j]
+                    T[i, j] += scratch.product[i, j]
     if h.momenta == 1:
-        chain_directors(T, o.euler_inverse, 6, scratch.T2)
-        scatter_block(m, r, v, scratch.T2, 6, 9, scale)
+        chain_directors(T, o.euler_inverse, 6, scratch.chained)
+        scatter_block(m, r, v, scratch.chained, 6, 9, scale)
     else:
         scatter_block(m, r, v, T, 6, 9, scale)
 
 
 @stage("ifi", "director-rate")
 def bilinear_matrix(X_at, scale, T_at):
-    """T[:6, :9] = scale times the tangent of the row products X Y with respect to Y."""
+    """T[:6, :9] = scale times the tangent of `bilinear` with respect to Y."""
     row_products_tangent(vector_at(X_at), scale, matrix_at(T_at, 9))
 
 
 @stage("iiii", "director-rate")
 def mass(m, b, v_at, out_at):
+    """out = E v on each component of the directors."""
     v = vector_at(v_at)
     out = vector_at(out_at)
     E = bodies(m)[b].euler

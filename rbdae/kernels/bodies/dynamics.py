@@ -13,8 +13,8 @@ from rbdae.kernels.scratch import multipliers
 
 @stage("ii")
 def forces(m, b):
-    """psi of one body without constraint forces of joints, to tx (3) and t (nr): [NS] (2), (25), (33);
-    with momenta -dH/dq, [BS09] (39)."""
+    """tx (3) and t (nr) = psi of one body without the constraint forces of internal constraints, [NS] (2), (25),
+    (33); with momenta -dH/dq, [BS09] (39). Reads the natural forces fx, fd, which may contain those of the joints."""
     h = head(m)
     s = states(m)[b]
     for k in range(3):
@@ -32,9 +32,28 @@ def forces(m, b):
             s.t[k] = s.fd[k]
 
 
+@stage("ii")
+def collect_forces(m, out_at):
+    """out[:nv] = psi of all bodies, see `forces`."""
+    out = vector_at(out_at)
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        forces(m, b)
+        s = S[b]
+        i = B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = s.tx[k]
+            i += 3
+        for k in range(B[b].nr):
+            out[i + k] = s.t[k]
+
+
 @stage("iii")
 def dynamics_residual(m, out_at, row):
-    """out[row:row + nv] = M vdot - psi + G^T la; the joints' G^T la is already among the natural forces."""
+    """out[row:row + nv] = M vdot - psi + G^T la. Reads the multipliers of the internal constraints, the rates of v
+    or of the momenta, and the natural forces, which contain -G^T la of the joints."""
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -72,7 +91,8 @@ def dynamics_residual(m, out_at, row):
 
 @stage("iif")
 def dynamics_tangent(m, row, c):
-    """Tangent of M vdot - psi + G_int^T la of each body at fixed natural forces, with respect to q and v, plus c M."""
+    """Tangent of M vdot - psi + G_int^T la of each body with respect to q and v at fixed natural forces, plus c M.
+    Reads the multipliers, fd, D0 and the velocities with their rates."""
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
@@ -89,15 +109,15 @@ def dynamics_tangent(m, row, c):
             v += 3
         if h.kind == ANGULAR:
             angular.dynamics_tangent(m, b, c)
-            scatter_block(m, r, q, scratch.T1, 3, o.na, 1.0)
-            scatter_block(m, r, v, scratch.T2, 3, 3, 1.0)
+            scatter_block(m, r, q, scratch.by_q, 3, o.na, 1.0)
+            scatter_block(m, r, v, scratch.by_v, 3, 3, 1.0)
         elif h.kind == QUATERNION_RATE:
             if h.momenta == 1:
                 quaternion_rates.momentum_tangent(m, b, c, la[o.il])
             else:
                 quaternion_rates.dynamics_tangent(m, b, c, la[o.il])
-            scatter_block(m, r, q, scratch.T1, 4, 4, 1.0)
-            scatter_block(m, r, v, scratch.T2, 4, 4, 1.0)
+            scatter_block(m, r, q, scratch.by_q, 4, 4, 1.0)
+            scatter_block(m, r, v, scratch.by_v, 4, 4, 1.0)
         else:
             director_rates.dynamics_tangent(m, b, r, q)
             if c == 0.0 and h.mode == 0:
@@ -110,8 +130,8 @@ def dynamics_tangent(m, row, c):
 
 @jit
 def apply_mass(m, b, v, out):
-    """out = M v for the rotational velocities of one body, the mass on its tangent space included (momenta: its
-    closed inverse inverted, 4 Q J4 Q^T / |q|^4)."""
+    """out = M v for the rotational velocities of one body. With momenta M is the inverse of the closed form of dw/dp
+    on the tangent space, 4 Q J4 Q^T / |q|^4."""
     kind = head(m).kind
     if kind == ANGULAR:
         angular.mass(m, b, address(v), address(out))
@@ -119,3 +139,25 @@ def apply_mass(m, b, v, out):
         quaternion_rates.mass(m, b, address(v), address(out))
     else:
         director_rates.mass(m, b, address(v), address(out))
+
+
+@stage("iiif")
+def apply_mass_matrix(m, v_at, out_at, scale):
+    """out = scale M v for the velocities of all bodies; `out` may be `v`."""
+    v = vector_at(v_at)
+    out = vector_at(out_at)
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] = scale * o.mass * v[i + k]
+            i += 3
+        for k in range(o.nr):
+            s.ad[k] = v[i + k]
+        apply_mass(m, b, s.ad, s.t)
+        for k in range(o.nr):
+            out[i + k] = scale * s.t[k]

@@ -10,7 +10,7 @@ from rbdae.kernels.scratch import multipliers
 
 @stage("ii")
 def gather_positions(m, y_at):
-    """Positions of all bodies from y[:nq]."""
+    """Positions x, a of all bodies from y[:nq]."""
     y = vector_at(y_at)
     B = bodies(m)
     S = states(m)
@@ -39,6 +39,7 @@ def gather_accelerations(m, yd_at, offset):
 
 @stage("iiii")
 def _gather_rates(m, y_at, offset, order):
+    """The velocities (order 1) or accelerations (2) of all bodies."""
     y = vector_at(y_at)
     B = bodies(m)
     for b in range(head(m).n_bodies):
@@ -67,7 +68,7 @@ def _rates(m, b, order):
 
 @stage("i")
 def clear_accelerations(m):
-    """Zero accelerations (or rates of the momenta): what remains of gddot is g_II."""
+    """Zero accelerations, or rates of the momenta: gddot is then g_II."""
     S = states(m)
     for b in range(head(m).n_bodies):
         s = S[b]
@@ -81,7 +82,7 @@ def clear_accelerations(m):
 
 @stage("iii")
 def gather_multipliers(m, y_at, offset):
-    """Multipliers from y[offset:offset + nla] to the first scratch vector."""
+    """The multipliers from y[offset:offset + nla]."""
     y = vector_at(y_at)
     la = multipliers(m)
     for i in range(head(m).n_la):
@@ -102,3 +103,19 @@ def gather_natural(m, Z_at):
         for k in range(9):
             s.d[k] = Z[i + 3 + k]
             s.dd[k] = Z[i + 15 + k]
+
+
+@stage("ii")
+def collect_velocities(m, out_at):
+    """out[:nv] = (xd, w) of all bodies."""
+    out = vector_at(out_at)
+    B = bodies(m)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        i = B[b].iv
+        if B[b].nt == 3:
+            for k in range(3):
+                out[i + k] = S[b].xd[k]
+            i += 3
+        for k in range(B[b].nr):
+            out[i + k] = S[b].w[k]

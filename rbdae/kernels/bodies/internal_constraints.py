@@ -13,7 +13,7 @@ from rbdae.kernels.scatter import scatter, scatter_transposed
 
 @stage("iiii")
 def internal_residual(m, out_at, row, level):
-    """Internal constraints at position (0), velocity or momentum (1), acceleration (2) level."""
+    """Internal constraints at the level of positions (0), of velocities or momenta (1), or of accelerations (2)."""
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -38,7 +38,7 @@ def internal_residual(m, out_at, row, level):
 
 @stage("iiiff")
 def internal_tangent(m, row, level, c, scale):
-    """scale times the tangents of the internal constraints, c being the factor of the rates at level 2."""
+    """scale times the tangents of the internal constraints; c is the factor of the rates at level 2."""
     h = head(m)
     if h.kind == QUATERNION_RATE:
         for b in range(h.n_bodies):
@@ -65,5 +65,5 @@ def internal_columns(m, row, column, scale):
             for k in range(4):
                 scatter(m, r + k, column + o.il, scale * s.a[k])
         else:
-            director_rates.bilinear_matrix(address(s.a), 1.0, address(scratch.T1))
-            scatter_transposed(m, r, column + o.il, scratch.T1, 9, 6, scale)
+            director_rates.bilinear_matrix(address(s.a), 1.0, address(scratch.block))
+            scatter_transposed(m, r, column + o.il, scratch.block, 9, 6, scale)

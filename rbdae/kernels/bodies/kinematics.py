@@ -13,7 +13,7 @@ from rbdae.rotations.chart import rate, rate_tangents
 
 @stage("iii")
 def kinematics_residual(m, yd_at, out_at):
-    """out[:nq] = qdot - v, or adot - K(a) Omega in the rotations of the angular kind."""
+    """out[:nq] = qdot - v, or adot - K(a) Omega for the rotations of the angular kind. Reads xd and om or w."""
     yd = vector_at(yd_at)
     out = vector_at(out_at)
     h = head(m)
@@ -37,7 +37,7 @@ def kinematics_residual(m, yd_at, out_at):
 
 @stage("ii")
 def kinematics_rate(m, out_at):
-    """out[:nq] = qdot as a function of (q, v)."""
+    """out[:nq] = qdot as a function of (q, v). Reads xd and om or w."""
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -60,21 +60,22 @@ def kinematics_rate(m, out_at):
 
 @jit
 def scatter_rate_tangent(m, b, row, c, sign):
-    """c I + sign d(K(a) Omega)/da of one body, rows and columns from `row` on; leaves K(a) in the shared T1."""
+    """c I + sign d(K(a) Omega)/da of one body, rows and columns from `row` on. Leaves K(a) in K of the tangent
+    memory."""
     scratch = tangent_memory(m)
     s = states(m)[b]
     na = bodies(m)[b].na
-    rate_tangents(head(m).chart, s.a, s.om, scratch.T1, scratch.T2)
+    rate_tangents(head(m).chart, s.a, s.om, scratch.K, scratch.A)
     for j in range(na):
         for k in range(na):
-            scratch.T2[j, k] *= sign
-        scratch.T2[j, j] += c
-    scatter_block(m, row, row, scratch.T2, na, na, 1.0)
+            scratch.A[j, k] *= sign
+        scratch.A[j, j] += c
+    scatter_block(m, row, row, scratch.A, na, na, 1.0)
 
 
 @stage("iff")
 def kinematics_tangent(m, c, sign):
-    """Tangent of c qdot + sign (rate of q as a function of (q, v)), rows [0, nq)."""
+    """Rows [0, nq): the tangent of c qdot + sign f, where f(q, v) is the rate of q. With momenta it reads U and V."""
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
@@ -95,14 +96,14 @@ def kinematics_tangent(m, c, sign):
         na = B[b].na
         if h.kind == ANGULAR:
             scatter_rate_tangent(m, b, i, c, sign)
-            scatter_block(m, i, v, scratch.T1, na, 3, sign)
+            scatter_block(m, i, v, scratch.K, na, 3, sign)
         elif h.momenta == 1:
             if h.kind == QUATERNION_RATE:
                 for j in range(na):
                     for k in range(na):
-                        scratch.T2[j, k] = sign * s.U[j, k]
-                    scratch.T2[j, j] += c
-                scatter_block(m, i, i, scratch.T2, na, na, 1.0)
+                        scratch.block[j, k] = sign * s.U[j, k]
+                    scratch.block[j, j] += c
+                scatter_block(m, i, i, scratch.block, na, na, 1.0)
                 scatter_block(m, i, v, s.V, na, na, sign)
             else:
                 if c != 0.0 or h.mode != 0:

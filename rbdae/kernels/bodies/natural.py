@@ -22,7 +22,7 @@ from rbdae.rotations.chart import rotation, rotation_tangent
 
 @stage("i")
 def place(m):
-    """Natural positions; the natural forces start with the weight."""
+    """Natural positions of all bodies. Reads a; writes d; the natural forces fx, fd become the weight."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -37,7 +37,8 @@ def place(m):
 
 @stage("i")
 def move(m):
-    """Natural velocities; from the momenta where these are the unknowns: w = dH/dp, [BS09] (39)."""
+    """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
+    writes om and dd, with momenta xd and w, too."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -64,7 +65,8 @@ def move(m):
 
 @stage("i")
 def accelerate(m):
-    """Natural accelerations from the rates of the velocities (or of the momenta)."""
+    """Natural accelerations of all bodies. Reads a, d, dd and the rates of the velocities, wd, or of the momenta,
+    pxd and pd; writes ddd, with momenta xdd and wd, too."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -89,7 +91,7 @@ def accelerate(m):
 
 @stage("i")
 def velocity_basis(m):
-    """B = d(ddot)/dw alone, for the gradients of the joints."""
+    """B = d(ddot)/dw, if there are joints. Reads a and d."""
     h = head(m)
     S = states(m)
     if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
@@ -104,7 +106,7 @@ def velocity_basis(m):
 
 @stage("i")
 def place_tangent(m):
-    """D0 = dd/da and B = d(ddot)/dw; with momenta also U = dw/dq and V = dw/dp."""
+    """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp. Reads a and d, with momenta p."""
     h = head(m)
     S = states(m)
     if h.kind == DIRECTOR_RATE:
@@ -127,7 +129,7 @@ def place_tangent(m):
 
 @stage("i")
 def move_tangent(m):
-    """D1 = d(ddot)/da at fixed w."""
+    """D1 = d(ddot)/da at fixed w. Reads D0 and w."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -146,7 +148,8 @@ def move_tangent(m):
 
 @stage("i")
 def accelerate_tangent(m):
-    """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta also Ud = dwdot/dq, Vd = dwdot/dp."""
+    """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta Ud = dwdot/dq and Vd = dwdot/dp. Reads B, D0,
+    D1, dd, w and wd; with momenta p, pd, U and V."""
     h = head(m)
     B = bodies(m)
     S = states(m)

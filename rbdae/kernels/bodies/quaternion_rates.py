@@ -55,11 +55,13 @@ def natural_acceleration(m, b):
 
 @stage("ii", "quaternion-rate")
 def natural_tangent(p_at, D_at):
+    """D[:, :4] = Dphi(p)."""
     euler_differential(vector_at(p_at), matrix_at(D_at, 9))
 
 
 @stage("iii", "quaternion-rate")
 def pull_back(p_at, f_at, out_at):
+    """out = Dphi(p)^T f."""
     euler_differential_transposed(vector_at(p_at), vector_at(f_at), vector_at(out_at))
 
 
@@ -87,44 +89,45 @@ def inertia(m, b):
 
 @stage("iiff", "quaternion-rate")
 def dynamics_tangent(m, b, c, l):
-    """T1, T2: tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p with respect
-    to p and to pdot, the latter plus c M."""
+    """by_q and by_v: the tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p
+    with respect to p and to pdot, the latter plus c M."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     I0 = o.radial
     J = o.inertia
-    euler_hessian(s.fd, scratch.T1)
+    euler_hessian(s.fd, scratch.by_q)
     for i in range(4):
         for j in range(4):
-            scratch.T1[i, j] = -scratch.T1[i, j]
-        scratch.T1[i, i] += l
-    _clear4(scratch.T2)
-    left(s.a, scratch.T3)
-    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T3), 4.0 * c, True, address(scratch.T2))
+            scratch.by_q[i, j] = -scratch.by_q[i, j]
+        scratch.by_q[i, i] += l
+    _clear4(scratch.by_v)
+    left(s.a, scratch.left)
+    _add_triple(address(scratch.left), I0, address(J), address(scratch.left), 4.0 * c, True, address(scratch.by_v))
     conjugate_product(s.a, s.wd, s.s)
     extended(I0, J, s.s, s.s)
-    add_right(s.s, 4.0, scratch.T1)
-    right_conjugate(s.wd, scratch.T4)
-    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T4), 4.0, False, address(scratch.T1))
-    left(s.w, scratch.T3)
-    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T3), -8.0, True, address(scratch.T1))
+    add_right(s.s, 4.0, scratch.by_q)
+    right_conjugate(s.wd, scratch.right)
+    _add_triple(address(scratch.left), I0, address(J), address(scratch.right), 4.0, False, address(scratch.by_q))
+    left(s.w, scratch.left)
+    _add_triple(address(scratch.left), I0, address(J), address(scratch.left), -8.0, True, address(scratch.by_q))
     conjugate_product(s.w, s.a, s.s)
     extended(I0, J, s.s, s.s)
-    add_right(s.s, -8.0, scratch.T2)
-    right_conjugate(s.a, scratch.T4)
-    _add_triple(address(scratch.T3), I0, address(J), address(scratch.T4), -8.0, False, address(scratch.T2))
+    add_right(s.s, -8.0, scratch.by_v)
+    right_conjugate(s.a, scratch.right)
+    _add_triple(address(scratch.left), I0, address(J), address(scratch.right), -8.0, False, address(scratch.by_v))
 
 
 @stage("iiiiff", "quaternion-rate")
 def internal_tangent(m, b, row, level, c, scale):
+    """scale times the tangent of the unit norm at the three levels; c is the factor of the rates at level 2."""
     scratch = tangent_memory(m)
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = row + o.il
     v = h.n_q + o.iv + o.nt
-    T = scratch.T1
+    T = scratch.block
     for k in range(4):
         if level == 0:
             T[0, k] = s.a[k]
@@ -153,6 +156,7 @@ def internal_tangent(m, b, row, level, c, scale):
 
 @stage("ii", "quaternion-rate momenta")
 def velocity_of_momentum(m, b):
+    """w = q o J^-1 (conj(q) o p) / 4."""
     o = bodies(m)[b]
     s = states(m)[b]
     conjugate_product(s.a, s.p, s.s)
@@ -200,10 +204,10 @@ def velocity_tangents(m, b):
     Ji = bodies(m)[b].inertia_inverse
     _clear4(s.U)
     _clear4(s.V)
-    left(s.a, scratch.T1)
-    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T1), 0.25, True, address(s.V))
-    right_conjugate(s.p, scratch.T2)
-    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T2), 0.25, False, address(s.U))
+    left(s.a, scratch.left)
+    _add_triple(address(scratch.left), r, address(Ji), address(scratch.left), 0.25, True, address(s.V))
+    right_conjugate(s.p, scratch.right)
+    _add_triple(address(scratch.left), r, address(Ji), address(scratch.right), 0.25, False, address(s.U))
     conjugate_product(s.a, s.p, s.s)
     extended(r, Ji, s.s, s.s)
     add_right(s.s, 0.25, s.U)
@@ -211,7 +215,7 @@ def velocity_tangents(m, b):
 
 @stage("ii", "quaternion-rate momenta")
 def acceleration_tangents(m, b):
-    """Ud = dwdot/dq and Vd = dwdot/dp."""
+    """Ud = dwdot/dq and Vd = dwdot/dp. Reads U and V."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -219,14 +223,14 @@ def acceleration_tangents(m, b):
     Ji = o.inertia_inverse
     _clear4(s.Ud)
     _clear4(s.Vd)
-    left(s.a, scratch.T1)
-    left(s.w, scratch.T3)
-    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T1), 0.25, True, address(s.Vd))
-    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T3), 0.25, True, address(s.Vd))
-    right_conjugate(s.p, scratch.T2)
-    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T2), 0.25, False, address(s.Ud))
-    right_conjugate(s.pd, scratch.T2)
-    _add_triple(address(scratch.T1), r, address(Ji), address(scratch.T2), 0.25, False, address(s.Ud))
+    left(s.a, scratch.left)
+    left(s.w, scratch.left_rate)
+    _add_triple(address(scratch.left_rate), r, address(Ji), address(scratch.left), 0.25, True, address(s.Vd))
+    _add_triple(address(scratch.left), r, address(Ji), address(scratch.left_rate), 0.25, True, address(s.Vd))
+    right_conjugate(s.p, scratch.right)
+    _add_triple(address(scratch.left_rate), r, address(Ji), address(scratch.right), 0.25, False, address(s.Ud))
+    right_conjugate(s.pd, scratch.right)
+    _add_triple(address(scratch.left), r, address(Ji), address(scratch.right), 0.25, False, address(s.Ud))
     conjugate_product(s.w, s.p, s.s)
     conjugate_product(s.a, s.pd, s.t)
     for k in range(4):
@@ -247,31 +251,33 @@ def acceleration_tangents(m, b):
 
 @stage("iiff", "quaternion-rate momenta")
 def momentum_tangent(m, b, c, l):
-    """T1, T2: tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and p, plus c."""
+    """by_q and by_v: the tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and
+    p, the latter plus c."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
     r = 1.0 / o.radial
     Ji = o.inertia_inverse
-    euler_hessian(s.fd, scratch.T1)
+    euler_hessian(s.fd, scratch.by_q)
     for i in range(4):
         for j in range(4):
-            scratch.T1[i, j] = -scratch.T1[i, j]
-        scratch.T1[i, i] += l
-    _clear4(scratch.T2)
+            scratch.by_q[i, j] = -scratch.by_q[i, j]
+        scratch.by_q[i, i] += l
+    _clear4(scratch.by_v)
     for i in range(4):
-        scratch.T2[i, i] = c
-    left(s.p, scratch.T3)
-    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T3), 0.25, True, address(scratch.T1))
+        scratch.by_v[i, i] = c
+    left(s.p, scratch.left)
+    _add_triple(address(scratch.left), r, address(Ji), address(scratch.left), 0.25, True, address(scratch.by_q))
     conjugate_product(s.p, s.a, s.s)
     extended(r, Ji, s.s, s.s)
-    add_right(s.s, 0.25, scratch.T2)
-    right_conjugate(s.a, scratch.T4)
-    _add_triple(address(scratch.T3), r, address(Ji), address(scratch.T4), 0.25, False, address(scratch.T2))
+    add_right(s.s, 0.25, scratch.by_v)
+    right_conjugate(s.a, scratch.right)
+    _add_triple(address(scratch.left), r, address(Ji), address(scratch.right), 0.25, False, address(scratch.by_v))
 
 
 @stage("ifiifii", "quaternion-rate")
 def _add_triple(X_at, radial, J_at, Y_at, scale, transposed, out_at):
+    """out += scale X diag(radial, J) Y, with Y^T in place of Y if `transposed`."""
     X = matrix_at(X_at, 9)
     Y = matrix_at(Y_at, 9)
     add_triple(X, radial, matrix_at(J_at, 3), Y, scale, transposed, matrix_at(out_at, 9))
@@ -279,6 +285,7 @@ def _add_triple(X_at, radial, J_at, Y_at, scale, transposed, out_at):
 
 @jit
 def _clear4(A):
+    """A[:4, :4] = 0."""
     for i in range(4):
         for j in range(4):
             A[i, j] = 0.0
@@ -286,6 +293,7 @@ def _clear4(A):
 
 @stage("iiii", "quaternion-rate")
 def mass(m, b, v_at, out_at):
+    """out = 4 p o I (conj(p) o v), divided by |p|^4 with momenta."""
     v = vector_at(v_at)
     out = vector_at(out_at)
     o = bodies(m)[b]

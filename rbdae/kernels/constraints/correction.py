@@ -4,8 +4,6 @@ With coordinate velocities G is dg/dq. With the angular ones the correction is a
 rotations on their manifold:
 
     xdot = v - G_x^T mu,    adot = K(a) (Omega - G_Omega^T mu).
-
-mu is in the scratch vector 6.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.constraints.gradients import scatter_gradient_columns, scatter_primitive_columns
 from rbdae.kernels.constraints.hessians import chart_tangents, scatter_hessian
-from rbdae.kernels.constraints.primitives import add_natural
+from rbdae.kernels.constraints.primitives import add_primitive_force
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_transposed
@@ -37,7 +35,7 @@ def gather_corrections(m, y_at, offset):
 
 @stage("i", "corrected")
 def place_corrections(m):
-    """gx, gd = G^T mu of the joints in natural coordinates."""
+    """gx, gd = G^T mu of the joints in natural coordinates. Reads mu, P and Q."""
     h = head(m)
     S = states(m)
     mu = corrections(m)
@@ -56,17 +54,12 @@ def place_corrections(m):
         s2 = S[p.body[1]]
         for k in range(p.n):
             r.mu[k] = mu[p.row + k] * p.keep[k]
-        if p.linear == 1:
-            add_natural(p.A, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
-        else:
-            f = p.scale * r.mu[0]
-            add_natural(p.A, r.Q, f, s1.gx, s1.gd, s2.gx, s2.gd)
-            add_natural(p.B, r.P, f, s1.gx, s1.gd, s2.gx, s2.gd)
+        add_primitive_force(p, r, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
 
 
 @stage("ii", "corrected")
 def add_corrections(m, out_at):
-    """out[:nq] += G^T mu (or K times it)."""
+    """out[:nq] += G^T mu, or K times it. Reads mu, gx and gd."""
     scratch = tangent_memory(m)
     out = vector_at(out_at)
     h = head(m)
@@ -91,19 +84,19 @@ def add_corrections(m, out_at):
             for k in range(4):
                 out[i + k] += s.t[k] + mu[o.il] * s.a[k]
         else:
-            director_rates.symmetric(mu, o.il, scratch.T1)
+            director_rates.symmetric(mu, o.il, scratch.block)
             for j in range(0, 9, 3):
                 for k in range(3):
                     t = s.gd[j + k]
                     for l in range(3):
-                        t += scratch.T1[k, l] * s.a[j + l]
+                        t += scratch.block[k, l] * s.a[j + l]
                     out[i + j + k] += t
 
 
 @stage("iif", "corrected")
 def scatter_corrections(m, column, scale):
     """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
-    `column` on. Needs `gradients`."""
+    `column` on. Reads mu, gx, gd, the gradients and D0."""
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
@@ -116,14 +109,14 @@ def scatter_corrections(m, column, scale):
         if h.kind == ANGULAR:
             _scatter_angular_correction(m, b)
         elif h.kind == QUATERNION_RATE:
-            euler_hessian(s.gd, scratch.T1)
+            euler_hessian(s.gd, scratch.block)
             for k in range(4):
-                scratch.T1[k, k] += mu[o.il]
-            scatter_block(m, q, q, scratch.T1, 4, 4, 1.0)
+                scratch.block[k, k] += mu[o.il]
+            scatter_block(m, q, q, scratch.block, 4, 4, 1.0)
         else:
-            director_rates.symmetric(mu, o.il, scratch.T1)
+            director_rates.symmetric(mu, o.il, scratch.block)
             for j in range(0, 9, 3):
-                scatter_block(m, q + j, q + j, scratch.T1, 3, 3, 1.0)
+                scatter_block(m, q + j, q + j, scratch.block, 3, 3, 1.0)
     if h.kind != ANGULAR:
         internal_columns(m, 0, column, scale)
         scatter_primitive_columns(m, 0, column, scale)
@@ -140,17 +133,17 @@ def _scatter_angular_correction(m, b):
     s = states(m)[b]
     q = o.iq + o.nt
     spin_transposed(s.d, s.gd, s.t)
-    rate_tangents(head(m).chart, s.a, s.t, scratch.T1, scratch.T2)
+    rate_tangents(head(m).chart, s.a, s.t, scratch.K, scratch.A)
     for i in range(o.na):
         for j in range(3):
-            s.N[i, j] = scratch.T1[i, j]
-    spin_transposed_columns(s.D0, s.gd, o.na, scratch.T1)
+            s.N[i, j] = scratch.K[i, j]
+    spin_transposed_columns(s.D0, s.gd, o.na, scratch.block)
     for i in range(o.na):
         for j in range(o.na):
-            scratch.T2[i, j] += (
-                s.N[i, 0] * scratch.T1[0, j] + s.N[i, 1] * scratch.T1[1, j] + s.N[i, 2] * scratch.T1[2, j]
+            scratch.A[i, j] += (
+                s.N[i, 0] * scratch.block[0, j] + s.N[i, 1] * scratch.block[1, j] + s.N[i, 2] * scratch.block[2, j]
             )
-    scatter_block(m, q, q, scratch.T2, o.na, o.na, 1.0)
+    scatter_block(m, q, q, scratch.A, o.na, o.na, 1.0)
 
 
 @jit
@@ -163,6 +156,7 @@ def _times_kinematics(L, N, n, na, out):
 
 @stage("iif", "corrected angular")
 def _scatter_angular_columns(m, column, scale):
+    """scale K G^T of the joints in the rows of q and the columns of mu."""
     C = primitives(m)
     R = rows(m)
     B = bodies(m)

@@ -19,7 +19,7 @@ ANGLE = 2
 
 @jit
 def set_time(m, t):
-    """All that depends on time alone."""
+    """The time, and the values of all drives at it."""
     h = head(m)
     h.time = t
     if h.n_drives > 0:
@@ -28,6 +28,7 @@ def set_time(m, t):
 
 @stage("i", "rheonomic")
 def _clock(m):
+    """Coefficients and right-hand sides of the rheonomic primitives, with two rates."""
     h = head(m)
     C = primitives(m)
     D = drives(m)

@@ -113,7 +113,7 @@ def _bilinear_gradient(m, i, side, kind, D_at, n):
 
 @stage("iiif", "joints", optional=True)
 def scatter_primitive_columns(m, row, column, scale):
-    """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers."""
+    """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers. Reads the gradients."""
     C = primitives(m)
     R = rows(m)
     B = bodies(m)

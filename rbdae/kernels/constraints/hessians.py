@@ -10,7 +10,7 @@ from rbdae.kernels.scatter import scatter_block, scatter_identity, scatter_trans
 
 @stage("ii", "bilinear")
 def chart_tangents(m, i):
-    """Pa, Qa of a bilinear primitive."""
+    """Pa, Qa: tangents of P and Q of a bilinear primitive with respect to a of both bodies. Reads D0."""
     kind = head(m).kind
     p = primitives(m)[i]
     T = tangent_memory(m)
@@ -25,13 +25,13 @@ def chart_tangents(m, i):
 
 @jit
 def scatter_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
-    """Tangent scale L_1^T K_2 from the row `row` of body b1 on and in the columns of q of body b2, where L = (Lx I,
-    L), K = (Kx I, K) are 3 x (3 + n) tangents of two vectors; L has n1 columns."""
+    """scale L_1^T K_2 from the row `row` of body b1 on and in the columns of q of body b2, where (Lx I, L) and (Kx
+    I, K) are 3 x (3 + n) tangents of two vectors; L has n1 columns."""
     scratch = tangent_memory(m)
     B = bodies(m)
     o1 = B[b1]
     o2 = B[b2]
-    T = scratch.T1
+    T = scratch.block
     r = row
     q = column + o2.iq
     # directions have no part in x: Lx, Kx are constants
@@ -53,8 +53,8 @@ def scatter_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
 
 @jit
 def scatter_hessian(m, i, side, row, n, P, Q, f):
-    """f times the Hessian of a bilinear primitive from the row `row` of its body `side` on, whose tangents of P and Q
-    (3 x n) are given; needs `chart_tangents`."""
+    """f times the Hessian of a bilinear primitive from the row `row` of its body `side` on; P and Q are its tangents
+    there, 3 x n. Reads Pa and Qa."""
     p = primitives(m)[i]
     T = tangent_memory(m)
     b1 = p.body[side]
@@ -67,7 +67,8 @@ def scatter_hessian(m, i, side, row, n, P, Q, f):
 
 @stage("ii", "bilinear", optional=True)
 def scatter_primitive_stiffness(m, row):
-    """d(G^T la)/dq of the bilinear primitives at fixed G of the chart (that part is with the bodies): la H."""
+    """d(G^T la)/dq of the bilinear primitives; the part through the charts is with the bodies. Reads r.la, Pw and
+    Qw."""
     C = primitives(m)
     R = rows(m)
     B = bodies(m)

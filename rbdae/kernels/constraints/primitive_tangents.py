@@ -18,8 +18,8 @@ from rbdae.kernels.scatter import scatter_block
 
 @stage("iiiff", "joints", optional=True)
 def scatter_primitive_rows(m, row, level, c, scale):
-    """scale times the rows of the joint constraints at one level, c being the factor of the rates at level 2; needs
-    `gradients` from the velocity level on, and the tangents of the bodies up to the level."""
+    """scale times the tangents of the joint constraints at one level; c is the factor of the rates at level 2. Reads
+    the gradients from level 1 on, and the tangents of the natural coordinates up to the level."""
     h = head(m)
     C = primitives(m)
     B = bodies(m)
@@ -36,7 +36,7 @@ def scatter_primitive_rows(m, row, level, c, scale):
 
 @stage("iiiiiff", "joints")
 def _scatter_linear_row(m, i, side, row, level, c, scale):
-    """P = s(t) is linear in the natural coordinates: only those of the rotation have tangents that change."""
+    """P = s(t) is linear in the natural coordinates: only the rotations have tangents that change."""
     h = head(m)
     p = primitives(m)[i]
     r = rows(m)[i]
@@ -80,6 +80,7 @@ def _scatter_linear_row(m, i, side, row, level, c, scale):
 
 @stage("iiiiiff", "bilinear")
 def _scatter_bilinear_row(m, i, side, row, level, c, scale):
+    """scale P . Q = c(t)."""
     r = rows(m)[i]
     p = primitives(m)[i]
     b = p.body[side]

@@ -36,7 +36,8 @@ def combine(c, x1, d1, x2, d2, out):
 
 @stage("ii", "joints", optional=True)
 def primitive_vectors(m, order):
-    """P and Q of all primitives, with their rates up to the given order (0, 1, 2)."""
+    """P and Q of all primitives, with their rates up to the order (0, 1, 2). Reads the natural coordinates up to
+    this order."""
     C = primitives(m)
     R = rows(m)
     S = states(m)
@@ -79,9 +80,9 @@ def _add_moving_rates(m, i, order):
             r.Pdd[k] += r.value[k]
 
 
-@stage("ii", "rheonomic", optional=True)
-def subtract_moving_rates(m, out_at):
-    """out -= the rate of g at rest that comes from the coefficients A(t)."""
+@stage("iiif", "rheonomic", optional=True)
+def partial_rates(m, out_at, row, scale):
+    """out[row:] += scale times the rate of g at rest, which is g_I of the joints. Reads Q."""
     out = vector_at(out_at)
     C = primitives(m)
     R = rows(m)
@@ -89,16 +90,20 @@ def subtract_moving_rates(m, out_at):
     for i in range(head(m).n_primitives):
         p = C[i]
         r = R[i]
+        n = row + p.row
+        for k in range(p.n):
+            out[n + k] -= scale * p.offset_rate[k]
         if p.moving == 1:
             s1 = S[p.body[0]]
             s2 = S[p.body[1]]
             combine(p.Ad, s1.x, s1.d, s2.x, s2.d, r.value)
-            out[p.row] -= p.scale * (r.value[0] * r.Q[0] + r.value[1] * r.Q[1] + r.value[2] * r.Q[2])
+            out[n] += scale * p.scale * (r.value[0] * r.Q[0] + r.value[1] * r.Q[1] + r.value[2] * r.Q[2])
 
 
 @stage("iiii", "joints", optional=True)
 def primitive_residual(m, out_at, row, level):
-    """Joint constraints at position (0), velocity (1) or acceleration (2) level."""
+    """The joint constraints at the level of positions (0), velocities (1) or accelerations (2). Reads P, Q with
+    their rates up to the level."""
     out = vector_at(out_at)
     C = primitives(m)
     R = rows(m)

@@ -1,5 +1,6 @@
-"""Joint equations that are dropped because they follow from the others: their gradient counts as zero, their
-multiplier is zero.
+"""Joint equations that are dropped because they follow from the others.
+
+Their gradients and tangents count as zero, and their multipliers are zero.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from rbdae.kernels.scatter import scatter
 
 @stage("iii", "redundant")
 def drop_gradient(m, i, side):
-    """The gradients of the equations that are left out as redundant become zero."""
+    """Gx, Gw of one side of a primitive become zero in its dropped rows."""
     p = primitives(m)[i]
     r = rows(m)[i]
     for k in range(p.n):
@@ -25,7 +26,7 @@ def drop_gradient(m, i, side):
 
 @stage("iii", "redundant")
 def drop_tangent(m, i, side):
-    """Likewise their tangents."""
+    """The tangents of one side of a primitive become zero in its dropped rows."""
     p = primitives(m)[i]
     c = tangent_memory(m)
     for k in range(p.n):
@@ -40,7 +41,7 @@ def drop_tangent(m, i, side):
 
 @stage("iii", "redundant", optional=True)
 def clear_dropped(m, out_at, row):
-    """Zero in the rows of the equations that are left out."""
+    """out = 0 in the dropped rows."""
     out = vector_at(out_at)
     C = primitives(m)
     for i in range(head(m).n_primitives):
@@ -52,7 +53,7 @@ def clear_dropped(m, out_at, row):
 
 @stage("iiiii", "redundant", optional=True)
 def dropped_residual(m, out_at, row, y_at, column):
-    """The multipliers of the equations that are left out are zero: their rows of the residual."""
+    """The multipliers of dropped equations are zero: their rows of the residual."""
     out = vector_at(out_at)
     y = vector_at(y_at)
     C = primitives(m)

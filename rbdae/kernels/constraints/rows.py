@@ -18,7 +18,8 @@ from rbdae.kernels.scratch import constraint_values
 
 @jit
 def constraint_rows(m, out_at, row, level):
-    """out[row:row + nla]; needs the vectors of the primitives up to this level."""
+    """out[row:row + nla] = the constraints at one level, at level 2 with Baumgarte's terms. Reads the vectors of the
+    primitives up to this level."""
     internal_residual(m, out_at, row, level)
     primitive_residual(m, out_at, row, level)
     if level == 2:
@@ -27,6 +28,7 @@ def constraint_rows(m, out_at, row, level):
 
 @stage("iii", "baumgarte", optional=True)
 def _add_baumgarte_rows(m, out_at, row):
+    """2 alpha gdot + beta^2 g."""
     out = vector_at(out_at)
     h = head(m)
     g = constraint_values(m)
@@ -40,7 +42,8 @@ def _add_baumgarte_rows(m, out_at, row):
 
 @jit
 def scatter_constraint_rows(m, row, level, c):
-    """Their tangent, c being the factor of the rates; needs `gradients`."""
+    """Their tangent; c is the factor of the rates. Reads the gradients and the tangents of the natural coordinates
+    up to this level."""
     internal_tangent(m, row, level, c, 1.0)
     scatter_primitive_rows(m, row, level, c, 1.0)
     if level == 2:
@@ -49,6 +52,7 @@ def scatter_constraint_rows(m, row, level, c):
 
 @stage("ii", "baumgarte", optional=True)
 def _scatter_baumgarte_rows(m, row):
+    """The tangent of 2 alpha gdot + beta^2 g."""
     h = head(m)
     for level in range(2):
         f = h.stiffness if level == 0 else h.damping

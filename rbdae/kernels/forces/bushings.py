@@ -7,6 +7,7 @@ from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
 from rbdae.kernels.memory import bodies, bushings, head, states, tangent_memory
+from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.kernels.scatter import scatter_block
 
 
@@ -44,7 +45,7 @@ def _matrix_times(K, T, n, out):
 
 @stage("ii", "bushings", optional=True)
 def scatter_bushing_tangents(m, row):
-    """-d(forces)/d(q, v) of all bushings in the rows of the dynamics."""
+    """-d(forces)/d(q, v) of all bushings in the rows of the dynamics. Reads D0, D1 and B of the bodies."""
     scratch = tangent_memory(m)
     h = head(m)
     C = bushings(m)
@@ -57,7 +58,7 @@ def scatter_bushing_tangents(m, row):
             o1 = B[b1]
             if o1.fixed == 1:
                 continue
-            L = scratch.T2
+            L = scratch.lever
             columns_of(h.kind, e.A, s1, S[b1].B, o1.nr, L)
             for s2 in range(2):
                 b2 = e.body[s2]
@@ -71,8 +72,8 @@ def scatter_bushing_tangents(m, row):
 
 @stage("iiiii", "bushings")
 def _scatter_spring(m, row, i, s1, s2):
-    """Blocks (x1 I, L)^T K (x2 I, T) of bushing i in the rows of its side s1 and the columns of q of its side s2, T =
-    tangent of the point of that one; L is in T2 of the first body."""
+    """Blocks (x1 I, L)^T K (x2 I, T) of bushing i in the rows of its side s1 and the columns of q of its side s2; T is
+    the tangent of the point on that side. Reads L, the lever of side s1."""
     scratch = tangent_memory(m)
     h = head(m)
     e = bushings(m)[i]
@@ -81,11 +82,11 @@ def _scatter_spring(m, row, i, s1, s2):
     x1 = e.A[4 * s1]
     x2 = e.A[4 * s2]
     K = e.stiffness
-    L = scratch.T2
+    L = scratch.lever
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
-    T = scratch.T3
-    KT = scratch.T4
+    T = scratch.point
+    KT = scratch.force
     columns_of(h.kind, e.A, s2, states(m)[b2].D0, o2.na, T)
     _matrix_times(K, T, o2.na, KT)
     r = row + o1.iv
@@ -95,7 +96,7 @@ def _scatter_spring(m, row, i, s1, s2):
             scatter_block(m, r, q, K, 3, 3, x1 * x2)
         scatter_block(m, r, q + o2.nt, KT, 3, o2.na, x1)
         r += 3
-    W = scratch.T1
+    W = scratch.pulled
     if o2.nt == 3:
         _transposed_times(L, K, o1.nr, 3, W)
         scatter_block(m, r, q, W, o1.nr, 3, x2)
@@ -114,7 +115,8 @@ def _transposed_times(L, K, n1, n2, out):
 
 @stage("iiiii", "bushings")
 def _scatter_spring_rate(m, row, i, s1, s2):
-    """The same for the damping: tangents of Pdot with respect to q (through D1) and to the velocities."""
+    """The same for the damping: tangents of Pdot with respect to q, through D1, and to the velocities. Reads the lever
+    of side s1."""
     scratch = tangent_memory(m)
     h = head(m)
     e = bushings(m)[i]
@@ -124,15 +126,15 @@ def _scatter_spring_rate(m, row, i, s1, s2):
     x2 = e.A[4 * s2]
     A = e.A
     K = e.damping
-    L = scratch.T2
+    L = scratch.lever
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
     s = states(m)[b2]
-    T = scratch.T3
-    KT = scratch.T4
-    W = scratch.T1
+    T = scratch.point
+    KT = scratch.force
+    W = scratch.pulled
     r = row + o1.iv
-    if h.kind != 2:
+    if h.kind != DIRECTOR_RATE:
         columns_of(h.kind, A, s2, s.D1, o2.na, T)
         _matrix_times(K, T, o2.na, KT)
         if o1.nt == 3:
@@ -141,7 +143,7 @@ def _scatter_spring_rate(m, row, i, s1, s2):
         scatter_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
     # columns of the velocities, Kx and Kw in T and KT
     columns_of(h.kind, A, s2, s.B, o2.nr, T)
-    R = tangent_memory(m).work[0]
+    R = scratch.velocity_force
     if o1.nt == 3:
         for k in range(3):
             for j in range(3):
@@ -157,6 +159,6 @@ def _scatter_spring_rate(m, row, i, s1, s2):
     for k in range(o1.nr):
         for j in range(3):
             W[k, j] *= x2
-    V = tangent_memory(m).square
+    V = scratch.velocity_pulled
     _transposed_times(L, R, o1.nr, o2.nr, V)
     scatter_velocity(m, b2, r, W, V, o1.nr, 1.0)

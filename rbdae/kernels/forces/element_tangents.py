@@ -13,6 +13,7 @@ from rbdae.kernels.scatter import scatter_block
 
 @stage("ii", "user-forces")
 def _user_tangents(m, i):
+    """K = dF/dZ and D = dF/dZdot of a user's force."""
     gather(m, i)
     c = element_memory(m)
     call_user_function(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
@@ -71,7 +72,7 @@ def _form_tangents(m, i):
 
 @stage("ii", "elements", optional=True)
 def scatter_element_tangents(m, row):
-    """-d(forces)/d(q, v) of all elements in the rows of the dynamics."""
+    """-d(forces)/d(q, v) of all elements in the rows of the dynamics. Reads D0, D1 and B of the bodies."""
     C = elements(m)
     B = bodies(m)
     for i in range(head(m).n_elements):

@@ -44,6 +44,7 @@ def _plain_angle(s: Any, c: Any) -> Any:
 @two_sided(_plain_angle)
 @jit
 def _angle(s, c):
+    """atan2(s, c)."""
     return atan2(s, c)
 
 
@@ -65,7 +66,7 @@ def _continued(angle, e):
 
 @stage("ii", "elements")
 def gather(m, i):
-    """Z and Zdot of one element."""
+    """Z and Zdot of one element. Reads the natural coordinates of its bodies."""
     e = elements(m)[i]
     Z = element_memory(m).Z
     for side in range(2):
@@ -194,6 +195,7 @@ def element_forces(m):
 
 @stage("ii", "user-forces")
 def _user_forces(m, i):
+    """F of a user's force."""
     gather(m, i)
     c = element_memory(m)
     call_user_function(elements(m)[i].force, head(m).time, c.Z, c.F)

@@ -15,13 +15,14 @@ from rbdae.kernels.scratch import multipliers, tangent_rows, unbalanced
 
 @stage("ii", "director-rate")
 def reduce(m, b):
+    """C = D^-T, N and Ji."""
     scratch = tangent_memory(m)
     s = states(m)[b]
     # C = D^-T: the inverse of the matrix whose rows are the directors
     for i in range(3):
         for j in range(3):
-            scratch.T1[i, j] = s.a[3 * i + j]
-    inverse3(scratch.T1, s.C)
+            scratch.block[i, j] = s.a[3 * i + j]
+    inverse3(scratch.block, s.C)
     for i in range(3):
         x = s.C[0, i]
         y = s.C[1, i]
@@ -38,20 +39,23 @@ def reduce(m, b):
     E = bodies(m)[b].euler
     for i in range(3):
         for j in range(3):
-            scratch.T2[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
+            scratch.product[i, j] = s.C[i, 0] * E[0, j] + s.C[i, 1] * E[1, j] + s.C[i, 2] * E[2, j]
     for i in range(3):
         for j in range(3):
-            scratch.T1[i, j] = -(
-                scratch.T2[i, 0] * s.C[j, 0] + scratch.T2[i, 1] * s.C[j, 1] + scratch.T2[i, 2] * s.C[j, 2]
+            scratch.block[i, j] = -(
+                scratch.product[i, 0] * s.C[j, 0]
+                + scratch.product[i, 1] * s.C[j, 1]
+                + scratch.product[i, 2] * s.C[j, 2]
             )
-    t = -(scratch.T1[0, 0] + scratch.T1[1, 1] + scratch.T1[2, 2])
+    t = -(scratch.block[0, 0] + scratch.block[1, 1] + scratch.block[2, 2])
     for i in range(3):
-        scratch.T1[i, i] += t
-    inverse3(scratch.T1, s.Ji)
+        scratch.block[i, i] += t
+    inverse3(scratch.block, s.Ji)
 
 
 @stage("iiiii", "director-rate")
 def particular(m, b, s_at, il, out_at):
+    """out = H D^-T with the symmetric matrix H of six numbers of s."""
     s_int = vector_at(s_at)
     out = vector_at(out_at)
     s = states(m)[b]
@@ -72,6 +76,7 @@ def particular(m, b, s_at, il, out_at):
 
 @stage("ii", "director-rate")
 def internal_multipliers(m, b):
+    """The six multipliers of one body, Lambda = F D^-1. Reads `unbalanced`; writes `multipliers`."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -80,18 +85,18 @@ def internal_multipliers(m, b):
     i = o.iv + o.nt
     for k in range(3):
         for l in range(3):
-            scratch.T1[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
-    la[o.il] = scratch.T1[0, 0]
-    la[o.il + 1] = scratch.T1[1, 1]
-    la[o.il + 2] = scratch.T1[2, 2]
-    la[o.il + 3] = 0.5 * (scratch.T1[0, 1] + scratch.T1[1, 0])
-    la[o.il + 4] = 0.5 * (scratch.T1[0, 2] + scratch.T1[2, 0])
-    la[o.il + 5] = 0.5 * (scratch.T1[1, 2] + scratch.T1[2, 1])
+            scratch.block[k, l] = F[i + k] * s.C[l, 0] + F[i + 3 + k] * s.C[l, 1] + F[i + 6 + k] * s.C[l, 2]
+    la[o.il] = scratch.block[0, 0]
+    la[o.il + 1] = scratch.block[1, 1]
+    la[o.il + 2] = scratch.block[2, 2]
+    la[o.il + 3] = 0.5 * (scratch.block[0, 1] + scratch.block[1, 0])
+    la[o.il + 4] = 0.5 * (scratch.block[0, 2] + scratch.block[2, 0])
+    la[o.il + 5] = 0.5 * (scratch.block[1, 2] + scratch.block[2, 1])
 
 
 @stage("ii", "director-rate")
 def solve_tangent(m, b):
-    """beta to the first three of the rows of f."""
+    """beta to the first three of the rows of f of one body. Writes Pi, Ri and Zi."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -117,8 +122,7 @@ def solve_tangent(m, b):
 
 @stage("ii", "director-rate")
 def _maps(m, b):
-    """Pi (see `_director_particular`), of whose rows three of the six numbers are never written and stay zero, Ri, and
-    -Zi in Zi."""
+    """Pi (see `particular`), Ri, and -Zi in Zi. Three of the six numbers in a row of Pi are zero and never written."""
     s = states(m)[b]
     E = bodies(m)[b].euler
     product_transposed(s.Ji, s.N, 9, s.Ri)
@@ -136,7 +140,7 @@ def _maps(m, b):
         s.Pi[3 * i + 2, 5] = 0.5 * y
         s.Pi[3 * i + 2, 2] = z
     for l in range(3):
-        # Ri M in the scratch vector
+        # Ri M
         for j in range(3):
             for k in range(3):
                 s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
@@ -159,7 +163,7 @@ def _maps(m, b):
 
 @stage("iiii", "joints director-rate")
 def gradient(m, b, n, side):
-    """GP = Gw Pi of one side of a primitive; Pi has three of six numbers in each row."""
+    """GP = Gw Pi of one side of a primitive."""
     C = states(m)[b].C
     r = rows(m)[n]
     GP = tangent_memory(m).GP
@@ -192,7 +196,7 @@ def momentum_maps(m, b):
 
 @jit
 def _euler_columns(E, A, n):
-    """M A in place of A, M having the Euler tensor for each component of the directors."""
+    """M A in place of A; M has the Euler tensor for each component of the directors."""
     for k in range(3):
         for c in range(n):
             x = A[k, c]

@@ -17,6 +17,7 @@ from rbdae.rotations.quaternion_algebra import quaternion_tangents
 
 @stage("ii", "quaternion-rate")
 def reduce(m, b):
+    """N = T_p(p) and Ji = J^-1 / |p|^4, or J^-1 with momenta."""
     o = bodies(m)[b]
     s = states(m)[b]
     quaternion_tangents(s.a, s.N)
@@ -31,6 +32,7 @@ def reduce(m, b):
 
 @stage("iiiii", "quaternion-rate")
 def particular(m, b, s_at, il, out_at):
+    """out = p s / |p|^2, or with momenta p s / (4 J0)."""
     s_int = vector_at(s_at)
     out = vector_at(out_at)
     s = states(m)[b]
@@ -45,7 +47,8 @@ def particular(m, b, s_at, il, out_at):
 
 @stage("ii", "quaternion-rate")
 def solve_tangent(m, b):
-    """beta to the first three of the rows of f; Zi = 0, because M p is a multiple of p."""
+    """beta to the first three of the rows of f of one body; Zi = 0, because M p is a multiple of p. Writes Pi and
+    Ri."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]

@@ -1,21 +1,20 @@
 """The saddle-point system [M G^T; G 0] (vdot, la) = (f, s): structure, factorisation, solution.
 
-Each body is eliminated locally. Its velocities are split into a part N alpha (three numbers) that respects the
-internal constraints and a particular part, both closed forms:
+Each body is eliminated locally. Its velocities are split into N alpha (three numbers), which respect the internal
+constraints, and a particular part; both are closed forms:
 
-* quaternion: N = T_p(p), reduced mass |p|^4 J; particular p s / |p|^2 ([NS] (39), (40); here for every
-  norm and radial inertia);
-* directors: N = the rows omega^ D^-T, reduced mass tr(E') I - E' with E' = D^-T E D^-1; particular H D^-T with
-  H D^T D^-T + ... = s, H symmetric (so no 15 x 15 factorisation, [NS] (23), exact off the manifold too);
+* quaternion: N = T_p(p), reduced mass |p|^4 J, particular p s / |p|^2; [NS] (39), (40), here for every norm and radial
+  inertia;
+* directors: N = the rows omega^ D^-T, reduced mass tr(E') I - E' with E' = D^-T E D^-1, particular H D^-T with
+  H D^T D^-T + ... = s, H symmetric; no 15 x 15 factorisation, [NS] (23), and exact off the manifold, too;
 * angular: nothing to split.
 
-What remains is the Schur complement S = G A G^T of the joints, whose graph is the joint graph. Its LDL^T
-factorisation runs over a static pattern, made once per system; chains and trees have no fill.
+What remains is the Schur complement S = G A G^T of the joints (`schur`).
 
-Where a mechanism passes a singular position, pivots fall to zero and rise again: d = sigma^2, the square of the sine
-between the gradient of a joint equation and those before it, in the metric of M^-1. Equations whose pivot is below a
-floor (`smallest`) are left out for the moment, with multiplier zero: their pivot counts as infinite, and S being
-positive semidefinite, what is solved is the system without them. The Jacobians follow by the same factors.
+Where a mechanism passes a singular position, pivots of S fall to zero and rise again: d = sigma^2, the square of the
+sine between the gradient of a joint equation and those before it, in the metric of M^-1. An equation is suspended, with
+multiplier zero, while its pivot is below its floor: the pivot counts as infinite, and because S is positive
+semidefinite, what is solved is the system without the equation. The Jacobians follow by the same factors.
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side,
 
 @jit
 def reduce_bodies(m):
-    """N (or the identity) and the inverse of the reduced rotational mass, Ji, of all bodies."""
+    """N (the identity for angular velocities) and Ji, the inverse of the reduced rotational mass, of all bodies.
+    Directors leave C = D^-T, too."""
     h = head(m)
     for b in range(h.n_bodies):
         if h.kind == QUATERNION_RATE:
@@ -49,8 +49,8 @@ def reduce_bodies(m):
 
 @stage("i")
 def factorise(m):
-    """Reduce the bodies and factorise the joint Schur complement; needs `gradients`. Leaves head.singular = 0, or
-    1 + the row at which a pivot vanished (redundant or singular constraints)."""
+    """Reduce the bodies and factorise the joint Schur complement. Reads the gradients; writes N, Ji and `factor`;
+    head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints)."""
     reduce_bodies(m)
     h = head(m)
     h.singular = 0
@@ -60,7 +60,7 @@ def factorise(m):
 
 @jit
 def _particular(m, b, s_int, il, out):
-    """out = velocities of one body with G_int out = s_int[il:]."""
+    """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
         quaternion_reduction.particular(m, b, address(s_int), il, address(out))
     else:
@@ -69,7 +69,8 @@ def _particular(m, b, s_int, il, out):
 
 @stage("i")
 def solve_saddle(m):
-    """Scratch vectors: f in 1, s in 2 -> vdot in 3, la in 0. The factorisation must be there."""
+    """vdot and la. Reads `right_hand_side` (f), `constraint_side` (s) and the factors; writes `solution` and
+    `multipliers`."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -96,7 +97,7 @@ def solve_saddle(m):
 
 @stage("ii", "internal")
 def _solve_body(m, b):
-    """The rotational velocities of one body without joints: particular part and N Ji N^T (f - M particular)."""
+    """The rotational velocities of one body without joints: the particular part and N Ji N^T (f - M particular)."""
     o = bodies(m)[b]
     s = states(m)[b]
     f = right_hand_side(m)
@@ -121,6 +122,7 @@ def _solve_body(m, b):
 
 @stage("i", "joints")
 def _solve_joints(m):
+    """Multipliers of the joints, and what they do to `solution`. Reads the gradients and factors."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -180,7 +182,8 @@ def _solve_joints(m):
 
 @stage("i", "internal")
 def _internal_multipliers(m):
-    """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1."""
+    """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1. Writes
+    `multipliers` and `unbalanced`."""
     h = head(m)
     B = bodies(m)
     S = states(m)

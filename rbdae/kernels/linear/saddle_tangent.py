@@ -1,4 +1,8 @@
-"""The saddle-point system for many right-hand sides at once: the columns of the scratch matrix."""
+"""The saddle-point system for many right-hand sides at once: the columns of `rhs_tangent`.
+
+vdot = N beta + Pi s with beta = Ri f - Zi s: Pi the particular part, Ri = Ji N^T, Zi = Ri M Pi. Row operations over
+contiguous columns, the zeros at their end included.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,8 @@ from rbdae.kernels.row_operations import add_any_three, add_row, add_three, mix_
 
 @stage("i")
 def solve_saddle_tangent(m):
-    """The rows [0, nv) of the scratch matrix become vdot of the saddle-point system for all its columns, or M vdot
-    with momenta; the rows hold f (nv) and s (nla) before. Row operations over contiguous columns, the zeros at their
-    end included."""
+    """The rows [0, nv) of `rhs_tangent` become vdot for all its columns, or M vdot with momenta; before, the rows
+    hold f (nv) and s (nla). Reads the factors; changes N, Pi and `tangent_rows`."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -50,6 +53,7 @@ def solve_saddle_tangent(m):
 
 @stage("i", "joints")
 def _solve_joints(m):
+    """The part of the joints: multipliers in the rows of s, and what they do to the rows of vdot."""
     h = head(m)
     B = bodies(m)
     C = primitives(m)
@@ -103,7 +107,7 @@ def _solve_joints(m):
 
 @jit
 def _add_gradient(W, i, k, n_rows, n, t, g):
-    """Row i += t (g_0 row k + ...)."""
+    """Row i += t (g_0 row k + g_1 row k + 1 + ...), of n_rows rows."""
     if n_rows == 3:
         add_any_three(W[i], W, k, k + 1, k + 2, n, t * g[0], t * g[1], t * g[2])
     else:
@@ -113,7 +117,7 @@ def _add_gradient(W, i, k, n_rows, n, t, g):
 
 @stage("ii", "internal")
 def _finish_body(m, b):
-    """N beta + Pi s; the rows that hold beta come last."""
+    """N beta + Pi s of one body; the rows that hold beta come last."""
     h = head(m)
     o = bodies(m)[b]
     s = states(m)[b]

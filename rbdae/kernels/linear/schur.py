@@ -1,4 +1,7 @@
-"""The joint Schur complement S = G A G^T: its factors L D L^T over a static pattern, made once per system."""
+"""The joint Schur complement S = G A G^T: its factors L D L^T over a static pattern, made once per system.
+
+Its graph is the joint graph; chains and trees have no fill.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.row_operations import add_row, scale_row
 from rbdae.kernels.scratch import work
 
-# the pivot of an equation that is left out for the moment: infinite, but with finite products
+# the pivot of a suspended equation: infinite, but with finite products
 SUSPENDED = 1e200
 
 
 @jit
 def factorise_schur(m):
-    """L and D of S; needs `gradients` and the reduced masses of the bodies. head.singular as `factorise` says."""
+    """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular."""
     _reduce_gradients(m)
     _assemble_schur(m)
     _eliminate_schur(m)
@@ -34,7 +37,7 @@ def factorise_schur(m):
 
 @stage("i", "joints")
 def _reduce_gradients(m):
-    """H = Gw N and H Ji of both sides."""
+    """H = Gw N and HJ = H Ji of both sides of each primitive."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -65,7 +68,7 @@ def _reduce_gradients(m):
 
 @stage("i", "joints")
 def _assemble_schur(m):
-    """S = G A G^T in place of L: a pair of primitives for each body that they share."""
+    """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
     h = head(m)
     B = bodies(m)
     C = primitives(m)
@@ -107,7 +110,7 @@ def _assemble_schur(m):
 
 @stage("i", "joints")
 def _eliminate_schur(m):
-    """S = L D L^T, row by row; a pivot below its floor is that of a suspended equation."""
+    """S = L D L^T, row by row. Pivots below their floor become those of suspended equations."""
     h = head(m)
     L = factor(m)[0]
     D = factor(m)[1]
@@ -140,7 +143,7 @@ def _eliminate_schur(m):
 
 @jit
 def solve_schur(m, x):
-    """x = S^-1 x, in the permuted order of the rows."""
+    """x = S^-1 x, in the order of elimination."""
     h = head(m)
     L = factor(m)[0]
     D = factor(m)[1]
@@ -183,5 +186,5 @@ def solve_schur_tangent(m):
 
 @jit
 def _row_of(m):
-    """Constraint row (counted from the first joint row) of each place in the factor."""
+    """The constraint row, counted from the first joint row, of each place in the factor."""
     return factor_column(m)[head(m).n_factor :]

@@ -1,4 +1,4 @@
-"""Kernels of the null-space form of closed loops: the square system [G; S] with a constant S, dense."""
+"""The square system [G; S] of closed loops: S is constant, the selected independent velocities; dense."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rbdae.kernels.scratch import reduced_tangent, work
 
 @jit
 def gather_gradients(m, out):
-    """out[:rows] = G; needs `gradients`."""
+    """out[:rows] = G without the dropped rows. Reads the gradients."""
     h = head(m)
     B = bodies(m)
     C = primitives(m)
@@ -50,7 +50,7 @@ def gather_gradients(m, out):
 
 @stage("i", "loops")
 def factorise_loops(m):
-    """The elimination matrix becomes P L U of [G; S]."""
+    """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too."""
     h = head(m)
     A = square_factors(m)
     P = row_exchanges(m)
@@ -82,6 +82,7 @@ def factorise_loops(m):
 
 @stage("ii", "loops")
 def solve_loops(m, x_at):
+    """x = [G; S]^-1 x."""
     x = vector_at(x_at)
     A = square_factors(m)
     P = row_exchanges(m)
@@ -105,6 +106,7 @@ def solve_loops(m, x_at):
 
 @stage("ii", "loops")
 def solve_loops_transposed(m, x_at):
+    """x = [G; S]^-T x."""
     x = vector_at(x_at)
     A = square_factors(m)
     P = row_exchanges(m)
@@ -127,6 +129,7 @@ def solve_loops_transposed(m, x_at):
 
 @stage("iiii", "loops")
 def solve_loops_columns(m, X_at, step, n_columns):
+    """X = [G; S]^-1 X for the first columns of a matrix."""
     X = matrix_at(X_at, step)
     A = square_factors(m)
     P = row_exchanges(m)
@@ -156,6 +159,7 @@ def solve_loops_columns(m, X_at, step, n_columns):
 
 @stage("iiii", "loops")
 def select_loop_rates(m, w_at, out_at, row):
+    """out[row:row + nnu] = S w."""
     w = vector_at(w_at)
     out = vector_at(out_at)
     h = head(m)
@@ -169,6 +173,8 @@ def select_loop_rates(m, w_at, out_at, row):
 
 @stage("i", "loops")
 def select_loop_tangent(m):
+    """Minus the tangent of nudot = S vdot. Reads minus that of vdot in `rhs_tangent`, T and dw/dq; writes
+    `reduced_tangent`."""
     h = head(m)
     S = velocity_selection(m)
     W = rhs_tangent(m)

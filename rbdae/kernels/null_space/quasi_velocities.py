@@ -41,7 +41,7 @@ from rbdae.kernels.scratch import quasi_forces
 
 @jit
 def velocities_from_nu(m, y_at, offset):
-    """Natural velocities of all bodies from nu in y. Needs `place`; leaves the factors of [G; S]."""
+    """Natural velocities of all placed bodies from nu in y; leaves the factors of [G; S]."""
     if head(m).structure == SPHERICAL_TREE:
         spherical_rotations(m, y_at, offset, 0)
         move(m)
@@ -76,7 +76,7 @@ def select_rates(m, vd, out, row):
 
 @jit
 def reduce_forces(m, out_at, row):
-    """out[row:row + nnu] = T^T h; h in the scratch vector 1."""
+    """out[row:row + nnu] = T^T h. Reads `quasi_forces` (h); the square system leaves (zeta, T^T h) there."""
     h = head(m)
     if h.structure == SPHERICAL_TREE:
         reduce_spherical_forces(m, out_at, row)
@@ -144,14 +144,15 @@ def scatter_row_stiffness(m, row):
 
 @jit
 def add_stiffness(m):
-    """reduced_tangent(m) += d(T^T)/dq h at fixed h, where T is known in closed form."""
+    """Add d(T^T)/dq h at fixed h to `reduced_tangent`, if T is known in closed form."""
     if head(m).structure == SPHERICAL_TREE:
         add_spherical_stiffness(m)
 
 
 @jit
 def select_tangent(m):
-    """reduced_tangent(m) = minus the tangent of nudot with respect to (q, nu), from that of vdot in `rhs_tangent`."""
+    """Minus the tangent of nudot with respect to (q, nu). Reads minus that of vdot in `rhs_tangent`; writes
+    `reduced_tangent`."""
     if head(m).structure == SPHERICAL_TREE:
         spherical_tangents(m, 1)
         select_spherical_tangent(m)

@@ -16,7 +16,7 @@ from rbdae.kernels.scratch import (
 
 @jit
 def by_quasi_velocities(m, row, out):
-    """out = the tangent `row` with respect to (q, w), as one with respect to (q, nu): (h_q + h_w w_q, h_w T)."""
+    """out = the tangent `row` with respect to (q, w) as one with respect to (q, nu): (h_q + h_w dw/dq, h_w T)."""
     h = head(m)
     T = null_space(m)
     Q = velocity_by_q(m)

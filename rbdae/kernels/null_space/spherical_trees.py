@@ -1,12 +1,12 @@
-"""Kernels of the null-space matrix T = T_int T_ext of a tree of spherical joints: (xdot, Omega) of all bodies = T nu.
+"""The null-space matrix T = T_int T_ext of a tree of spherical joints in closed form: w = (xdot, Omega) = T nu.
 
-[NS], sections 2 and 5. nu holds (xdot, Omega) of a free root, Omega of a root with a pivot, and Omega of
-a body that hangs by a spherical joint from its parent:
+[NS], sections 2 and 5. nu holds (xdot, Omega) of a free root, Omega of a root with a pivot, and Omega of a body that
+hangs by a spherical joint from its parent:
 
     x_c + R_c r_c = x_p + R_p r_p,  xdot_c = xdot_p + R_p (Omega_p x r_p) - R_c (Omega_c x r_c).
 
 (With x_2 = x_1 + R_1 rho_1 - R_2 rho_2 the last block of T_ext is + R(d_2) E(rho_2); the paper prints a minus.)
-The bodies are stored so that parents come before children; -1 marks a root, the number of bodies the ground.
+Parents come before children; -1 marks a root, the number of bodies the ground.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _add_arm(dd, r, scale, out):
 
 @stage("iiii", "spherical-tree")
 def spherical_rotations(m, y_at, offset, order):
-    """(xdot, Omega) (order 0) or (xddot, Omegadot) (order 1) of all bodies from nu or nudot, parents first."""
+    """Omega of all bodies and xdot of the roots from nu (order 0), or their rates from nudot (order 1)."""
     y = vector_at(y_at)
     B = bodies(m)
     S = states(m)
@@ -63,7 +63,7 @@ def spherical_rotations(m, y_at, offset, order):
 
 @stage("i", "spherical-tree")
 def spherical_velocities(m):
-    """xdot of the children, from the natural velocities of the rotations (which `move` has made)."""
+    """xdot of the children, parents first. Reads the natural velocities of the rotations."""
     B = bodies(m)
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -108,8 +108,8 @@ def _cross_back(d, r, f, scale, out):
 
 @stage("iii", "spherical-tree")
 def reduce_spherical_forces(m, out_at, row):
-    """out[row:row + nnu] = T^T h, h in the scratch vector 1; children first. Leaves the sum of the forces of each
-    subtree in state.tx."""
+    """out[row:row + nnu] = T^T h, children first. Reads `quasi_forces` (h); leaves the sum of the forces of each
+    subtree in tx."""
     out = vector_at(out_at)
     h = head(m)
     B = bodies(m)
@@ -152,7 +152,7 @@ def reduce_spherical_forces(m, out_at, row):
 
 @stage("iiii", "spherical-tree")
 def select_spherical_rates(m, vd_at, out_at, row):
-    """nudot from (xddot, Omegadot): the independent quasi-velocities are entries of w."""
+    """nudot from (xddot, Omegadot): the quasi-velocities are entries of w."""
     vd = vector_at(vd_at)
     out = vector_at(out_at)
     B = bodies(m)
@@ -171,8 +171,8 @@ def select_spherical_rates(m, vd_at, out_at, row):
 
 @stage("ii", "spherical-tree")
 def spherical_tangents(m, order):
-    """T (nv x nnu) and, from order 1 on, d(T nu)/dq (nv x nq); of order 2 also dwdot/dq and dwdot/dnu with
-    wdot = T nudot + Tdot nu. Reads B, D1 and, of order 2, D2 and W of the bodies."""
+    """T and, from order 1 on, d(T nu)/dq; of order 2 also dwdot/dq and dwdot/dnu. Reads B, from order 1 on D1, and
+    of order 2 D2 and W of the bodies."""
     h = head(m)
     B = bodies(m)
     T = null_space(m)
@@ -216,7 +216,7 @@ def spherical_tangents(m, order):
 
 @jit
 def _add_arm_tangents(m, b, row, j, r, scale, order):
-    """Tangents of scale R'_b r (and of its rate) in three rows."""
+    """Tangents of scale R'_b r, and of its rate, in three rows."""
     o = bodies(m)[b]
     s = states(m)[b]
     q = o.iq + o.nt
@@ -242,8 +242,8 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
 
 @stage("i", "spherical-tree")
 def add_spherical_stiffness(m):
-    """reduced_tangent(m)[nu, q] += d(T^T)/dq h at fixed h: the arms turn with the bodies. Needs state.tx of
-    `reduce_spherical_forces`."""
+    """Add d(T^T)/dq h at fixed h to `reduced_tangent`: the arms turn with the bodies. Reads D0, and tx as
+    `reduce_spherical_forces` has left it."""
     F = reduced_tangent(m)
     h = head(m)
     B = bodies(m)
@@ -260,6 +260,7 @@ def add_spherical_stiffness(m):
 
 @jit
 def _add_cross_back(m, b, r, f, scale, F):
+    """Add scale r x (dR^T/dq f) to the rows of Omega of body b."""
     o = bodies(m)[b]
     D = states(m)[b].D0
     i = o.inu + (3 if (o.parent == ROOT and o.nt == 3) else 0)
@@ -275,8 +276,8 @@ def _add_cross_back(m, b, r, f, scale, F):
 
 @stage("i", "spherical-tree")
 def select_spherical_tangent(m):
-    """reduced_tangent(m) = the tangent of nudot, whose rows are rows of the tangent of vdot in `rhs_tangent`; both with
-    the sign minus that it has there."""
+    """Minus the tangent of nudot, whose rows are rows of that of vdot. Reads `rhs_tangent`, T and d(T nu)/dq; writes
+    `reduced_tangent`."""
     W = rhs_tangent(m)
     F = reduced_tangent(m)
     B = bodies(m)
@@ -310,4 +311,4 @@ def scatter_spherical_kinematics(m, c, sign):
                 scatter_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
             i += 3
         scatter_rate_tangent(m, b, i, c, sign)
-        scatter_block(m, i, v, scratch.T1, o.na, 3, sign)
+        scatter_block(m, i, v, scratch.K, o.na, 3, sign)

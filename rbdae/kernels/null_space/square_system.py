@@ -60,6 +60,7 @@ from rbdae.kernels.scratch import (
 
 @jit
 def _factorise(m):
+    """Factors of [G; S]. Reads the gradients."""
     if head(m).structure == TREE:
         factorise_tree(m)
     else:
@@ -96,8 +97,8 @@ def _solve_columns(m, X, n_columns):
 
 @jit
 def _known(m, y_at, offset, level):
-    """Scratch vector 2: (-g_I, nu) at level 1, (-g_II, nudot) at level 2; what remains of the constraints at zero
-    velocities (accelerations)."""
+    """`square_side` = (-g_I, nu) at level 1, (-g_II, nudot) at level 2. Reads the vectors of the primitives at zero
+    velocities, or accelerations."""
     y = vector_at(y_at)
     h = head(m)
     C = primitives(m)
@@ -116,7 +117,8 @@ def _known(m, y_at, offset, level):
 
 @stage("iii", "square-system")
 def square_velocities(m, y_at, offset):
-    """xdot and Omega of all placed bodies, from nu in y; factorises the system."""
+    """xdot and Omega of all placed bodies from nu in y. Writes the vectors and gradients of the primitives and the
+    factors of [G; S]."""
     S = states(m)
     h = head(m)
     for b in range(h.n_bodies):
@@ -136,7 +138,7 @@ def square_velocities(m, y_at, offset):
 
 @stage("iii", "square-system")
 def square_accelerations(m, yd_at, offset):
-    """xddot and Omegadot of all moved bodies, from nudot in yd; after `velocities_from_nu`."""
+    """xddot and Omegadot of all moved bodies from nudot in yd. Reads the factors that `square_velocities` has left."""
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)
@@ -150,7 +152,7 @@ def square_accelerations(m, yd_at, offset):
 
 @jit
 def reduce_square_forces(m):
-    """Scratch vector 1: h becomes [G; S]^-T h = (zeta, T^T h)."""
+    """`quasi_forces`: h becomes [G; S]^-T h = (zeta, T^T h)."""
     _solve_transposed(m, quasi_forces(m))
 
 
@@ -165,8 +167,7 @@ def select_square_rates(m, vd, out, row):
 
 @stage("i", "square-system")
 def reduction_multipliers(m):
-    """Multipliers -zeta of the joints, where (zeta, T^T h) = [G; S]^-T h. Reads the scratch vector 1, which
-    `reduce_square_forces` has left; writes the scratch vector 0."""
+    """Multipliers -zeta of the joints. Reads (zeta, T^T h) in `quasi_forces`; writes `multipliers`."""
     C = primitives(m)
     z = quasi_forces(m)
     la = multipliers(m)
@@ -181,7 +182,7 @@ def reduction_multipliers(m):
 
 @jit
 def scatter_rows_stiffness(m, row):
-    """-d(S^T sigma)/dq in the rows of the dynamics, after `solve_transposed` to the scratch vector 1."""
+    """-d(S^T sigma)/dq in the rows of the dynamics, sigma = T^T h. Reads `quasi_forces`; S of loops is constant."""
     if head(m).structure == TREE:
         scatter_frame_stiffness(m, row)
 
@@ -298,9 +299,9 @@ def scatter_square_kinematics(m, c, sign):
         X = plane_work(m)
         for j in range(o.na):
             for k in range(h.n_q):
-                X[j, k] = scratch.T1[j, 0] * Q[v, k] + scratch.T1[j, 1] * Q[v + 1, k] + scratch.T1[j, 2] * Q[v + 2, k]
+                X[j, k] = scratch.K[j, 0] * Q[v, k] + scratch.K[j, 1] * Q[v + 1, k] + scratch.K[j, 2] * Q[v + 2, k]
             for k in range(h.n_nu):
                 X[j, h.n_q + k] = (
-                    scratch.T1[j, 0] * T[v, k] + scratch.T1[j, 1] * T[v + 1, k] + scratch.T1[j, 2] * T[v + 2, k]
+                    scratch.K[j, 0] * T[v, k] + scratch.K[j, 1] * T[v + 1, k] + scratch.K[j, 2] * T[v + 2, k]
                 )
         scatter_block(m, i, 0, X, o.na, h.n_q + h.n_nu, sign)

@@ -1,4 +1,4 @@
-"""Quasi-velocities in the frames of the bodies of a tree: Sdot w, and tangents of S w."""
+"""Quasi-velocities in the frames of the bodies of a tree: the rows S turn with the bodies, so that S depends on q."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _velocity_column(S, k, s, j):
 
 @stage("ii", "tree")
 def subtract_frame_rates(m, x_at):
-    """x[nu] -= Sdot w: the frames in which nu are counted turn."""
+    """x[nu] -= Sdot w."""
     x = vector_at(x_at)
     h = head(m)
     S = states(m)
@@ -87,7 +87,7 @@ def select_tree_rates(m, vd_at, out_at, row):
 
 @stage("i", "tree")
 def frame_tangents(m):
-    """Rows of nu of `velocity_by_q`: -d(S w)/dq at fixed w. Reads D0 of the bodies."""
+    """The rows of nu of `velocity_by_q`: -d(S w)/dq at fixed w. Reads D0 of the bodies."""
     h = head(m)
     S = states(m)
     Q = velocity_by_q(m)
@@ -105,8 +105,8 @@ def frame_tangents(m):
 
 @stage("i", "tree")
 def frame_rate_tangents(m):
-    """Rows of nu of `acceleration_by_q` and `acceleration_by_nu`: -d(S wdot + Sdot w) with respect to q and nu at fixed
-    wdot. Reads T, dw/dq and D0, D1, B of the bodies."""
+    """The rows of nu of `acceleration_by_q` and `acceleration_by_nu`: -d(S wdot + Sdot w) at fixed wdot. Reads T,
+    dw/dq, and D0, D1, B of the bodies."""
     h = head(m)
     S = states(m)
     first = h.n_v - h.n_nu
@@ -181,7 +181,7 @@ def _combine_rows(m, b, k, root, x):
 
 @stage("ii", "tree")
 def scatter_frame_stiffness(m, row):
-    """-d(S^T sigma)/dq in the rows of the dynamics; sigma = T^T h is the last part of the scratch vector 1."""
+    """-d(S^T sigma)/dq in the rows of the dynamics. Reads sigma = T^T h in the last part of `quasi_forces`, and D0."""
     h = head(m)
     z = quasi_forces(m)
     first = h.n_v - h.n_nu

@@ -1,14 +1,14 @@
-"""Kernels of the null-space form of trees: the square system [G; S] body by body, O(n).
+"""The square system [G; S] of a tree, body by body, in O(n).
 
 A body b hangs from its parent p by a joint of c equations. Its 6 - c quasi-velocities are components of its twist
-in its own frame, nu_b = S_b (R_b^T xdot_b, Omega_b), with constant rows S_b that stay independent of the joint's
-equations wherever the joint stands (a hinge: its axis, on Omega). So
+in its own frame, nu_b = S_b (R_b^T xdot_b, Omega_b). The constant rows S_b and the equations of the joint are
+independent in every position of the joint (a hinge: its axis, on Omega). So
 
     [G_b       ] w_b = [-g_I - G_p w_p]
     [S_b(R_b^T)]       [     nu_b     ]
 
-is a 6 x 6 system for w_b = (xdot_b, Omega_b), parents first: T of [NS] (11) and Table 2, joint by joint,
-and right off the constraint manifold, too. A root has nu = (xdot, Omega).
+is a 6 x 6 system for w_b = (xdot_b, Omega_b), parents first: T of [NS] (11) and Table 2, joint by joint, and right off
+the constraint manifold, too. A root has nu = (xdot, Omega).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rbdae.kernels.scratch import plane_work, work
 
 @stage("i", "tree")
 def factorise_tree(m):
-    """P L U of the matrix of each body; needs `gradients`."""
+    """P L U of the 6 x 6 matrix of each body. Reads the gradients; writes `tree_factors` and the row exchanges."""
     B = bodies(m)
     S = states(m)
     E = tree_velocities(m)
@@ -181,6 +181,7 @@ def solve_tree_transposed(m, x_at):
 
 @jit
 def _swap_rows(X, i, k, n):
+    """Rows i and k of X change places."""
     for c in range(n):
         t = X[i, c]
         X[i, c] = X[k, c]
@@ -189,6 +190,7 @@ def _swap_rows(X, i, k, n):
 
 @jit
 def _subtract_row(X, i, k, t, n):
+    """Row i of X -= t row k."""
     if t != 0.0:
         for c in range(n):
             X[i, c] -= t * X[k, c]
@@ -196,7 +198,7 @@ def _subtract_row(X, i, k, t, n):
 
 @stage("iiii", "tree")
 def solve_tree_columns(m, X_at, step, n_columns):
-    """`solve_tree` for the first columns of a scratch matrix, through another one."""
+    """`solve_tree` for the first columns of a matrix. Writes `plane_work`."""
     h = head(m)
     B = bodies(m)
     E = tree_velocities(m)

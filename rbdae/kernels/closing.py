@@ -1,0 +1,185 @@
+"""Newton's method for the positions of the joints, nearest to the start in the mass metric; see `projection`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix
+from rbdae.kernels.bodies.natural import place, velocity_basis
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.constraints.redundant_rows import clear_dropped
+from rbdae.kernels.linear.saddle import factorise, solve_saddle
+from rbdae.kernels.linear.schur import SUSPENDED
+from rbdae.kernels.memory import bodies, factor, head, primitives, states
+from rbdae.kernels.records import ANGULAR
+from rbdae.kernels.scratch import constraint_side, displacement, kept_positions, right_hand_side, solution
+from rbdae.rotations.chart import normalise, rate
+
+# of a Newton step that does not reduce the violation
+HALVINGS = 10
+
+
+@stage("i")
+def normalise_rotations(m):
+    """The rotation parameters of all bodies onto the chart's internal constraints."""
+    h = head(m)
+    S = states(m)
+    if h.chart_internal > 0:
+        for b in range(h.n_bodies):
+            normalise(h.chart, S[b].a, S[b].s)
+
+
+@jit
+def largest(x, first, n):
+    """The largest magnitude in x[first:first + n], or NaN."""
+    t = 0.0
+    for i in range(first, first + n):
+        t = max(t, abs(x[i]))
+        if np.isnan(x[i]):
+            t = x[i]
+            break
+    return t
+
+
+@jit
+def _largest_kept(m, x):
+    """The largest magnitude in the joint rows of x that the last factorisation has not suspended, or NaN."""
+    C = primitives(m)
+    D = factor(m)[1]
+    t = 0.0
+    for n in range(head(m).n_primitives):
+        for k in range(C[n].n):
+            if abs(D[C[n].slot[k]]) < SUSPENDED:
+                t = max(t, abs(x[C[n].row + k]))
+                if np.isnan(x[C[n].row + k]):
+                    return x[C[n].row + k]
+    return t
+
+
+@stage("i")
+def _displace(m):
+    """q += the displacement in `solution`; rotations return to their internal constraints."""
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    d = solution(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                s.x[k] += d[i + k]
+            i += 3
+        if h.kind == ANGULAR:
+            for k in range(3):
+                s.t[k] = d[i + k]
+            rate(h.chart, s.a, s.t, s.ad)
+            for k in range(o.na):
+                s.a[k] += s.ad[k]
+        else:
+            for k in range(o.na):
+                s.a[k] += d[i + k]
+    normalise_rotations(m)
+
+
+@jit
+def _keep(m, back):
+    """Positions of the bodies to `kept_positions`, or back."""
+    S = states(m)
+    B = bodies(m)
+    kept = kept_positions(m)
+    i = 0
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            if back:
+                s.x[k] = kept[i + k]
+            else:
+                kept[i + k] = s.x[k]
+        i += 3
+        n = B[b].na
+        for k in range(n):
+            if back:
+                s.a[k] = kept[i + k]
+            else:
+                kept[i + k] = s.a[k]
+        i += n
+
+
+@stage("i", "joints")
+def _halve_step(m):
+    """Back to half of the last step. Reads `kept_positions`; changes `solution` and `displacement`."""
+    step = solution(m)
+    total = displacement(m)
+    _keep(m, True)
+    for i in range(head(m).n_v):
+        step[i] *= 0.5
+        total[i] -= step[i]
+    _displace(m)
+
+
+@stage("if", "joints")
+def _take_step(m, pull):
+    """One step: G step = -g, and M step = -pull M (displacement so far) in the directions that G leaves. Reads g in
+    `constraint_side`; writes `solution`, `displacement` and `kept_positions`; or only head.singular."""
+    h = head(m)
+    g = constraint_side(m)
+    step = solution(m)
+    total = displacement(m)
+    velocity_basis(m)
+    gradients(m)
+    factorise(m)
+    if h.singular != 0:
+        return
+    apply_mass_matrix(m, address(total), address(right_hand_side(m)), -pull)
+    for i in range(h.n_la):
+        g[i] = 0.0 if i < h.n_internal else -g[i]
+    clear_dropped(m, address(g), 0)
+    solve_saddle(m)
+    for i in range(h.n_v):
+        total[i] += step[i]
+    _keep(m, False)
+    _displace(m)
+
+
+@stage("ifii", "joints")
+def close_joints(m, tolerance, limit, count_at):
+    """g = 0 from the gathered positions on; count[0] becomes the number of iterations, or -1: not converged."""
+    count = vector_at(count_at)
+    h = head(m)
+    g = constraint_side(m)
+    total = displacement(m)
+    for i in range(h.n_v):
+        total[i] = 0.0
+    best = -1.0
+    iteration = 0
+    halvings = 0
+    count[0] = -1.0
+    while True:
+        place(m)
+        primitive_vectors(m, 0)
+        primitive_residual(m, address(g), 0, 0)
+        error = largest(g, h.n_internal, h.n_rows) if iteration == 0 else _largest_kept(m, g)
+        # at the rounding level the violation stops falling: that is convergence, too
+        stalled = best >= 0.0 and error >= 0.5 * best and error <= 1e3 * tolerance
+        if error <= tolerance or stalled:
+            count[0] = iteration
+            return
+        # a step that is short enough does reduce the violation
+        if best >= 0.0 and not error < best and halvings < HALVINGS:
+            halvings += 1
+            _halve_step(m)
+            continue
+        if iteration == limit or np.isnan(error):
+            return
+        iteration += 1
+        halvings = 0
+        best = error
+        # nearest to the start in the first half; this converges linearly, Newton's method alone quadratically
+        _take_step(m, 1.0 if 2 * iteration <= limit + 1 else 0.0)
+        if h.singular != 0:
+            return
