@@ -16,14 +16,14 @@ from types import ModuleType
 from typing import Any, Final, final
 
 MOVED: Final[dict[str, tuple[str, ...]]] = {
-    "rbdae.assembly": ("rbdae.initial.assembly",),
+    "rbdae.assembly": ("rbdae.initial.assemble", "rbdae.initial.assembly", "rbdae.problem.assembly_report"),
     "rbdae.branches": ("rbdae.multibody.tree_velocities",),
     "rbdae.forces.slide": ("rbdae.forces.translational_spring_damper", "rbdae.forces"),
     "rbdae.forces.torsion": ("rbdae.forces.torsional_spring_damper", "rbdae.forces"),
     "rbdae.forces.user": ("rbdae.forces.user_force", "rbdae.forces"),
-    "rbdae.formulate": ("rbdae.initial.formulate",),
-    "rbdae.gauges": ("rbdae.solving.switches.velocities",),
-    "rbdae.gradient": ("rbdae.multibody.constraint_matrix",),
+    "rbdae.formulate": ("rbdae.initial.formulate", "rbdae.formulations.pairing"),
+    "rbdae.gauges": ("rbdae.multibody.velocity_selection", "rbdae.multibody.selection"),
+    "rbdae.gradient": ("rbdae.multibody.constraint_matrix", "rbdae.multibody.row_selection"),
     "rbdae.kernels.applied": ("rbdae.kernels.forces.applied",),
     "rbdae.kernels.block": ("rbdae.kernels.memory",),
     "rbdae.kernels.branches": ("rbdae.kernels.null_space.trees",),
@@ -42,11 +42,11 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.kernels.sink": ("rbdae.kernels.scatter",),
     "rbdae.kernels.tree": ("rbdae.kernels.null_space.spherical_trees",),
     "rbdae.kernels.volume": ("rbdae.kernels.log_determinant",),
-    "rbdae.labels": ("rbdae.problem.labels",),
+    "rbdae.labels": ("rbdae.multibody.layout",),
     "rbdae.model": ("rbdae.multibody.model",),
     "rbdae.projection": ("rbdae.problem.projection",),
     "rbdae.quantities": ("rbdae.problem.quantities",),
-    "rbdae.redundancy": ("rbdae.solving.switches.rows",),
+    "rbdae.redundancy": ("rbdae.problem.switches.rows", "rbdae.multibody.row_selection"),
     "rbdae.reference": ("rbdae.study",),
     "rbdae.relay": ("rbdae.solving.segments",),
     "rbdae.report": ("rbdae.study",),
@@ -54,7 +54,7 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.solution": ("rbdae.solving.solution",),
     "rbdae.spanning": ("rbdae.multibody.graph",),
     "rbdae.tasks": ("rbdae.study",),
-    "rbdae.workspace": ("rbdae.multibody.workspace",),
+    "rbdae.workspace": ("rbdae.multibody.workspace", "rbdae.multibody.settings"),
 }
 """Old paths, and the modules that have their names now; the first one is what the warning recommends."""
 

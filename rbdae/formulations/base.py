@@ -1,17 +1,54 @@
-"""What a formulation is: a name, what it can be combined with, and the kernels that fill its equations."""
+"""What a formulation is: values that say what its unknowns and constraints are, and the kernels of its equations."""
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import dataclass
 from typing import Literal, final
 
 from rbdae.compiler.jit import Entry
 
 Kind = Literal["ode", "dae", "overdetermined"]
+Unknowns = Literal["velocities", "momenta", "quasi-velocities"]
+Multipliers = Literal["none", "values", "integrals"]
+
+
+class AbstractKernels(ABC):
+    """The equations of a formulation as kernels.
+
+    1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd.
+    2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
+       multipliers; the multipliers follow where the output has room for them.
+    """
+
+    residual: Entry
+    jacobian: Entry
+    rates: Entry
 
 
 @final
 @dataclass(frozen=True, slots=True)
+class Implicit(AbstractKernels):
+    """Equations that have a residual only."""
+
+    residual: Entry
+    jacobian: Entry
+    rates: Entry
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Explicit(AbstractKernels):
+    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy."""
+
+    residual: Entry
+    jacobian: Entry
+    rates: Entry
+    rhs_jacobian: Entry
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
 class Formulation:
     """One way to write the equations of motion.
 
@@ -20,15 +57,13 @@ class Formulation:
     name, summary, source : the public name, one line, paper and equation
     kind, index : kind of problem and differentiation index
     velocities : the velocity choices that it has, the default first
-    rotations : the charts that it has
-    residual, jacobian : F(t, y, yd) and dF/dy + c dF/dyd
-    rhs, rhs_jacobian : of the explicit form; `rhs` also gives every formulation its consistent rates and multipliers
-    level : of the constraint (0 position, 1 velocity, 2 acceleration), for the DAEs
-    momenta, reduced : unknowns are momenta, or independent quasi-velocities
-    corrected : has the multipliers mu of a kinematic correction, too
-    integral : the unknowns are the integrals of the multipliers
-    baumgarte : has Baumgarte's parameters
-    extra : levels of the constraints that an overdetermined form adds as further equations
+    kernels : its equations
+    unknowns : velocities, momenta, or independent quasi-velocities
+    levels : the levels of the constraints that stand in the residual (0 position, 1 velocity, 2 acceleration). The
+        first is that of the multipliers' equations. A DAE with two of them has a second set of multipliers, those of
+        the kinematic correction; an overdetermined form has the others as further equations.
+    multipliers : whether y contains them, or their integrals
+    gains : names of the parameters of constraint stabilisation
     """
 
     name: str
@@ -37,20 +72,31 @@ class Formulation:
     kind: Kind
     index: int
     velocities: tuple[str, ...]
-    rotations: tuple[str, ...]
-    residual: Entry
-    jacobian: Entry
-    rhs: Entry
-    rhs_jacobian: Entry | None
-    level: int = 2
-    momenta: bool = False
-    reduced: bool = False
-    corrected: bool = False
-    integral: bool = False
-    baumgarte: bool = False
-    extra: tuple[int, ...] = ()
+    kernels: AbstractKernels
+    unknowns: Unknowns = "velocities"
+    levels: tuple[int, ...] = ()
+    multipliers: Multipliers = "none"
+    gains: tuple[str, ...] = ()
 
     @property
-    def has_multipliers(self) -> bool:
-        """Whether the multipliers are among the unknowns."""
-        return self.kind != "ode" and not self.reduced
+    def corrected(self) -> bool:
+        """Whether there is a second set of multipliers, those of the kinematic correction."""
+        return self.kind == "dae" and len(self.levels) == 2
+
+    @property
+    def further_levels(self) -> tuple[int, ...]:
+        """Levels of the constraints that an overdetermined form adds as further equations."""
+        if self.kind != "overdetermined":
+            return ()
+        return self.levels if self.multipliers == "none" else self.levels[1:]
+
+
+__all__ = [
+    "AbstractKernels",
+    "Explicit",
+    "Formulation",
+    "Implicit",
+    "Kind",
+    "Multipliers",
+    "Unknowns",
+]

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.model import Model
-
-RANK_TOLERANCE = 1e-8
-"""Singular values below this fraction of the largest count as zero."""
-
-SINGULAR = 1e-8
-"""Joint equations are left out for the moment where a pivot has fallen to this fraction, see `rbdae.solving.switches.rows`."""
 
 
 def combine(model: Model, A: Vec, pair: Vec, Z: Mat, order: int) -> Mat:
@@ -99,75 +93,4 @@ def _of_body(terms: list[tuple[Vec, Mat]], n: int, side: int, z: Mat) -> Mat:
     return out
 
 
-def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: int = 0) -> tuple[int, ...]:
-    """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
-
-    Joints that close loops give way: rows of a tree stay independent while it moves, but a tree joint that has lost
-    rows to a loop can become singular elsewhere (a hinge that keeps one of its two angles turns out of it). Without
-    `prefer_trees` it is the best conditioned choice at this state, of `at_least` so many rows: where the state has
-    drifted they follow from the others only nearly.
-    """
-    if G.shape[0] == 0:
-        return ()
-    from scipy.linalg import qr  # a slow import, which trees do not need
-
-    scale = np.linalg.norm(G, axis=1)
-    scale[scale == 0.0] = 1.0
-    A = G / scale[:, None]
-    sizes = [sum(int(model.primitives[k]["n"]) for k in joint.primitives) for joint in model.joints]
-    closing = np.repeat(np.isin(np.arange(len(sizes)), list(model.tree.closing)), sizes)
-    basis: Mat = np.zeros((G.shape[1], 0))
-    dropped: list[int] = []
-    parts = (np.flatnonzero(~closing), np.flatnonzero(closing)) if prefer_trees else (np.arange(len(A)),)
-    for part in parts:
-        if not part.size:
-            continue
-        rest = A[part]
-        for _ in range(2):  # twice is enough against rounding
-            rest = rest - (rest @ basis) @ basis.T
-        Q, R, pivot = qr(rest.T, mode="economic", pivoting=True)
-        rank = int(np.sum(np.abs(np.diag(R)) > RANK_TOLERANCE))
-        if not prefer_trees:
-            rank = min(rank, len(A) - at_least)
-        basis = np.concatenate([basis, Q[:, :rank]], axis=1)
-        dropped += [int(k) for k in part[pivot[rank:]]]
-    return tuple(sorted(dropped))
-
-
-def nearly_redundant(G: Mat) -> bool:
-    """Whether Newton's method with a factorisation of G M^-1 G^T would take wild steps."""
-    scale = np.linalg.norm(G, axis=1)
-    scale[scale == 0.0] = 1.0
-    s = np.linalg.svd(G / scale[:, None], compute_uv=False)
-    return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
-
-
-def minimum_norm(G: Mat, la: Mat, deficiency: Ints | int = 0) -> tuple[Mat, Bools]:
-    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique.
-
-    `deficiency` (...) equations at least are known to follow from the others; where the state has drifted, the
-    singular values hide it.
-    """
-    U, s, _ = np.linalg.svd(G, full_matrices=True)
-    rows = G.shape[-2]
-    full = np.zeros((*s.shape[:-1], rows))
-    full[..., : s.shape[-1]] = s
-    null = full <= RANK_TOLERANCE * full[..., :1]
-    null |= np.arange(rows) >= rows - np.asarray(deficiency)[..., None]
-    N = U * null[..., None, :]
-    best = la - np.einsum("...ij,...kj,...k->...i", N, N, la)
-    loose = np.linalg.norm(N, axis=-1) > 1e-6
-    return best, loose
-
-
-__all__ = [
-    "SINGULAR",
-    "coefficients",
-    "combine",
-    "gradient",
-    "minimum_norm",
-    "natural_gradients",
-    "nearly_redundant",
-    "pair_gradient",
-    "redundant_rows",
-]
+__all__ = ["coefficients", "combine", "gradient", "natural_gradients", "pair_gradient"]

@@ -65,6 +65,15 @@ class Model:
         """Number of moving bodies."""
         return len(self.names)
 
+    def row_name(self, row: int) -> str:
+        """The name of a joint equation, counted over all joints, for messages."""
+        for joint in self.joints:
+            n = sum(int(self.primitives[k]["n"]) for k in joint.primitives)
+            if row < n:
+                return f"joint {joint.name!r}, equation {row + 1} of {n}"
+            row -= n
+        raise IndexError(f"no joint row {row}")
+
 
 def _pack_body(row: Any, body: Body, gravity: Vec) -> None:
     row["mass"] = body.mass

@@ -23,7 +23,7 @@ _ALIGNED = 1e-6
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
-class Branch:
+class TreeVelocity:
     """The primitives that tie a body to its parent, and the rows S (k, 6) on the twist (R^T xdot, Omega) of its
     reference point; a root has no primitives, and (xdot, Omega) itself."""
 
@@ -31,7 +31,7 @@ class Branch:
     S: Mat
 
 
-def branches(model: Model, t: float, Z: Mat) -> tuple[Branch, ...] | None:
+def tree_velocities(model: Model, t: float, Z: Mat) -> tuple[TreeVelocity, ...] | None:
     """One for each body; None where the system is no such tree. Z (n, 24) is its state at t, which drives are told
     apart by."""
     tree = model.tree
@@ -42,18 +42,18 @@ def branches(model: Model, t: float, Z: Mat) -> tuple[Branch, ...] | None:
     out = []
     for b, parent in enumerate(tree.parent):
         if parent < 0:
-            out.append(Branch((), np.zeros((0, 6))))
+            out.append(TreeVelocity((), np.zeros((0, 6))))
             continue
         joints = between[frozenset((b, parent))]
         used += len(joints)
-        branch = _branch(model, t, Z, b, joints) if model.bodies["nt"][b] == 3 else None
-        if branch is None:
+        found = _of_body(model, t, Z, b, joints) if model.bodies["nt"][b] == 3 else None
+        if found is None:
             return None
-        out.append(branch)
+        out.append(found)
     return tuple(out) if used == len(model.joints) else None
 
 
-def _branch(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> Branch | None:
+def _of_body(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> TreeVelocity | None:
     """Of a body with these joints to its parent: one joint, and drives of it."""
     drives = [k for k in joints if model.joints[k].primitives.start in model.rheonomic]
     rest = [k for k in joints if k not in drives]
@@ -76,7 +76,7 @@ def _branch(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> Branch
             return None
         primitives += tuple(drive.primitives)
         S = np.delete(S, taken, axis=0)
-    return Branch(primitives, S)
+    return TreeVelocity(primitives, S)
 
 
 def _taken(model: Model, t: float, Z: Mat, b: int, S: Mat, primitives: tuple[int, ...], drive: int) -> int | None:
@@ -97,4 +97,4 @@ def _taken(model: Model, t: float, Z: Mat, b: int, S: Mat, primitives: tuple[int
     return k
 
 
-__all__ = ["Branch", "branches"]
+__all__ = ["TreeVelocity", "tree_velocities"]

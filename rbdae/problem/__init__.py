@@ -1,20 +1,5 @@
-"""Equations and what a state means."""
+"""Equations of a system and what their unknowns mean."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import Any
-
-_HOME = {
-    "Problem": "rbdae.problem.problem",
-    "Callbacks": "rbdae.problem.problem",
-    "Layout": "rbdae.problem.problem",
-}
-
-__all__ = ["Callbacks", "Layout", "Problem"]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+from rbdae.multibody.layout import Layout as Layout
+from rbdae.problem.callbacks import Callbacks as Callbacks
+from rbdae.problem.problem import Problem as Problem

@@ -114,7 +114,11 @@ class Solvable(Protocol):
         """The equations as bare functions."""
 
     def switches(self) -> Sequence[Switch]:
-        """New switches for one segment of a run; none for most problems."""
+        """New switches for one segment of a run that begins at `y0`; none for most problems."""
+
+    def translated(self, t: float, y: Vec, other: Any) -> Vec:
+        """The state y of this problem in the unknowns of another one that a switch has made from it, or of the one that
+        it was made from; `y` itself where they are the same."""
 
 
 class Switch(Protocol):

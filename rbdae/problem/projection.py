@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.problem.contract import ProjectionError
+from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.contract import ProjectionError, StateProjector
+from rbdae.problem.quantities import Constraints
 
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
+
+class Projectable(Protocol):
+    """What a projection needs of a problem."""
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+
+    @property
+    def callbacks(self) -> Callbacks:
+        """With `project`."""
+
+    def constraints(self, t: float, y: Vec) -> Constraints:
+        """Violations at a state."""
+
+    def singular_row(self) -> str | None:
+        """The name of the joint equation at which the last factorisation broke down; None if it did not."""
 
 
 @final
@@ -51,7 +68,7 @@ class Projection:
         if self.max_iterations < 1:
             raise ValueError(f"Projection: max_iterations = {self.max_iterations!r} must be at least 1")
 
-    def bind(self, problem: Problem) -> Projector:
+    def bind(self, problem: Projectable) -> Projector:
         """A projector for one problem."""
         return Projector(self, problem)
 
@@ -69,7 +86,7 @@ class Projector:
     total : sum of the corrections, max norm
     """
 
-    def __init__(self, projection: Projection, problem: Problem) -> None:
+    def __init__(self, projection: Projection, problem: Projectable) -> None:
         self.projection = projection
         self.problem = problem
         self.count = 0
@@ -99,7 +116,7 @@ class Projector:
         info = self._info
         self.problem.callbacks.project(t, y, info)
         if info[7] < 0.0:
-            self.problem.raise_projection_error(t, info)
+            raise ProjectionError(self._failure(t, info))
         if info[8] == 0.0:
             self.skipped += 1
             return False
@@ -109,6 +126,19 @@ class Projector:
         self.largest = max(self.largest, correction)
         self.total += correction
         return True
+
+    def _failure(self, t: float, info: Vec) -> str:
+        """Why a projection failed."""
+        if info[7] == -2.0:
+            return (
+                f"t = {t:g}: the constraints are redundant or singular, first at "
+                f"{self.problem.singular_row() or 'a joint'}; remove the redundant joint equation or move away from "
+                "the singular position"
+            )
+        return (
+            f"t = {t:g}: Newton's method did not reach the constraint manifold (violation {info[5]:.3g} before); "
+            "start closer to a consistent position, or raise max_iterations"
+        )
 
     def drift(self, t: float, y: Vec) -> float:
         """Largest violation of the constraints that would be projected, max over positions and velocities."""
@@ -121,4 +151,17 @@ class Projector:
         return out
 
 
-__all__ = ["Projection", "ProjectionError", "Projector"]
+def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
+    """The projector that a `projection` argument asks for, or None: True stands for `Projection()`, and anything that
+    can be bound to the problem will do."""
+    if projection is None or projection is False:
+        return None
+    if projection is True:
+        return Projection().bind(problem)
+    if not callable(getattr(projection, "bind", None)):
+        raise TypeError(f"projection must be True, False, None or a rbdae.Projection, got {projection!r}")
+    bound: StateProjector = projection.bind(problem)
+    return bound
+
+
+__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection"]

@@ -15,7 +15,7 @@ from rbdae.forces.packing import potential as potential_of
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.multibody.constraint_matrix import coefficients, combine
 from rbdae.multibody.model import Model
-from rbdae.multibody.workspace import Settings
+from rbdae.multibody.settings import Settings
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -140,11 +140,11 @@ def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
     keeps the energy ([NS], (32) and Figure 10).
     """
     B = model.bodies[: model.n]
-    if settings.kind == DIRECTOR_RATE:
+    if settings.kind.number == DIRECTOR_RATE:
         return np.asarray(0.5 * np.einsum("...nik,nij,...njk->...", Dd, B["euler"], Dd))
     W, det = _turning(D, Dd)
     Om = _axial(W)
-    if settings.kind == ANGULAR:
+    if settings.kind.number == ANGULAR:
         return np.asarray(0.5 * np.einsum("...ni,nij,...nj->...", Om, B["inertia"], Om))
     # det R = |p|^6, and 2 conj(p) pdot = |p|^2 (trace(R^-1 Rdot)/3, Omega); M4^-1 of the momenta takes the |p|^2 away
     size = np.ones_like(det) if settings.momenta else np.cbrt(det)

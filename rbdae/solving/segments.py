@@ -1,109 +1,148 @@
-"""A run in parts: a solver is interrupted where the problem has to be put into other terms, and started anew there.
+"""Runs in segments: when a switch is due, the solver restarts on an equivalent problem with another selection.
 
-Positions and velocities go on; what changes is how they are written (the gauge of the null-space form) or which
-equations carry them (those that are kept of redundant ones).
+Positions and velocities stay; what changes is how they are written (the independent velocities of the null-space form)
+or which equations carry them (the kept rows of redundant ones).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING, final
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Ints, Vec
 from rbdae.adapter import Outcome, Reason, Request, Stats
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
+from rbdae.problem.contract import Solvable, StateProjector, Switch
 
 
-def run(
-    problem: Problem,
-    once: Callable[[Problem, Request], Outcome],
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Segments:
+    """The problems of a run, all of one class: the k-th holds from the k-th time on, the first before."""
+
+    problems: tuple[Any, ...]
+    times: tuple[float, ...] = ()
+
+    def number(self, t: float) -> int:
+        """Which segment a state at time t belongs to; a state at a change belongs to the new one."""
+        return bisect_right(self.times, t)
+
+    def numbers(self, t: Vec) -> Ints:
+        """The same for times (m,)."""
+        return np.searchsorted(np.array(self.times), t, side="right").astype(np.int64)
+
+
+def run_segments(
+    problem: Solvable,
     request: Request,
-    worn: Callable[[float, Vec], bool],
-    resumed: Callable[[float, Vec], Problem],
-) -> Outcome:
-    """Run a solver, and anew from every accepted state that is `worn`, with the problem that `resumed` makes there.
+    once: Callable[[Solvable, Request], Outcome],
+    bind: Callable[[Solvable], StateProjector | None],
+) -> tuple[Outcome, Segments]:
+    """Run a solver, and restart it from every accepted state at which a switch is due.
 
-    Rows at the time of a change are in the new terms.
+    `bind` gives each segment its projector. Rows at the time of a change are in the new selection; events are given
+    the unknowns of the first problem.
     """
-    state: list[tuple[float, Vec]] = []
-
-    def watch(t: float, y: Vec) -> bool:
-        if not worn(t, y):
-            return False
-        state[:] = [(t, y.copy())]
-        return True
-
-    parts: list[Outcome] = []
-    part, here = request, problem
+    problems, outcomes = [problem], list[Outcome]()
+    times: list[float] = []
+    asked = request
     while True:
-        outcome = once(here, replace(part, watch=watch))
-        parts.append(outcome)
-        if outcome.reason is not Reason.INTERRUPTED:
-            return _joined(parts)
-        t, y = state[0]
-        here = resumed(t, y)
-        _carry_over(outcome, t, here.y0)
-        counts = [sum(len(p.t_events[k]) for p in parts) for k in range(len(request.events))]
-        part = replace(
-            request,
-            t0=t,
-            t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
-            events=[_left(event, n) for event, n in zip(request.events, counts, strict=True)],
-        )
+        here = problems[-1]
+        switches = here.switches()
+        watch = _Watch(switches) if switches else None
+        outcome = once(here, replace(asked, watch=watch, projector=bind(here)))
+        outcomes.append(outcome)
+        if watch is None or outcome.reason is not Reason.INTERRUPTED:
+            return _joined(outcomes), Segments(tuple(problems), tuple(times))
+        t, y = watch.state
+        problems.append(_resumed(here, switches, watch.due, t, y))
+        times.append(t)
+        _leave_to_next(outcome, t, problems[-1].y0)
+        asked = _remaining(request, outcomes, t, problem, problems[-1])
+
+
+@final
+class _Watch:
+    """Asks the switches at accepted states, and notes the first state at which some are due."""
+
+    def __init__(self, switches: Sequence[Switch]) -> None:
+        self._switches = switches
+        self.due: list[int] = []
+        self.state: tuple[float, Vec] = (np.nan, np.empty(0))
+
+    def __call__(self, t: float, y: Vec) -> bool:
+        self.due = [k for k, switch in enumerate(self._switches) if switch.due(t, y)]
+        if self.due:
+            self.state = (t, y.copy())
+        return bool(self.due)
+
+
+def _resumed(problem: Solvable, switches: Sequence[Switch], due: Sequence[int], t: float, y: Vec) -> Solvable:
+    """The problem from (t, y) on; each switch works on what those before it have made."""
+    out = problem
+    for k in due:
+        out = (switches if out is problem else out.switches())[k].resume(t, y if out is problem else out.y0)
+    return out
+
+
+def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
+    """What is left of a request from t on."""
+    counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(request.events))]
+    return replace(
+        request,
+        t0=t,
+        t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
+        events=[_Remaining(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
+    )
 
 
 @final
 class _Remaining:
-    """An event of which some occurrences have been counted."""
+    """An event in a later segment: some occurrences have been counted, and y is in the unknowns of this segment."""
 
-    def __init__(self, event: Callable[[float, Vec], float], terminal: int) -> None:
-        self._event = event
-        self.terminal = terminal
+    def __init__(self, event: Callable[[float, Vec], float], counted: int, first: Solvable, here: Solvable) -> None:
+        terminal = int(getattr(event, "terminal", 0) or 0)
+        self.terminal = terminal - counted if terminal else 0
         self.direction = getattr(event, "direction", 0.0)
+        self._event = event
+        self._first = first
+        self._here = here
 
     def __call__(self, t: float, y: Vec) -> float:
-        return self._event(t, y)
+        return self._event(t, self._here.translated(t, y, self._first))
 
 
-def _left(event: Callable[[float, Vec], float], counted: int) -> Callable[[float, Vec], float]:
-    """An event of which some occurrences have been counted."""
-    terminal = int(getattr(event, "terminal", 0) or 0)
-    return _Remaining(event, terminal - counted) if terminal and counted else event
-
-
-def _carry_over(outcome: Outcome, t: float, y: Vec) -> None:
-    """Leave the state at the change to the next part; events there are in its unknowns."""
+def _leave_to_next(outcome: Outcome, t: float, y: Vec) -> None:
+    """Leave the state at the change to the next segment; events there are in its unknowns."""
     keep = outcome.t < t
     outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
     for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
         states[times == t] = y
 
 
-def _joined(parts: list[Outcome]) -> Outcome:
-    """The outcome of a run in parts."""
-    last = parts[-1]
-    if len(parts) == 1:
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcome of a run in segments."""
+    last = outcomes[-1]
+    if len(outcomes) == 1:
         return last
-    stats = Stats(projections=last.stats.projections, restarts=len(parts) - 1)
-    for name in ("steps", "rejected", "evaluations", "jacobians", "factorisations"):
-        counts = [getattr(p.stats, name) for p in parts]
+    stats = Stats(restarts=len(outcomes) - 1)
+    for name in ("projections", "steps", "rejected", "evaluations", "jacobians", "factorisations"):
+        counts = [getattr(o.stats, name) for o in outcomes]
         setattr(stats, name, -1 if min(counts) < 0 else sum(counts))
-    stats.restarts += sum(p.stats.restarts for p in parts)
+    stats.restarts += sum(o.stats.restarts for o in outcomes)
     return Outcome(
-        t=np.concatenate([p.t for p in parts]),
-        y=np.concatenate([p.y for p in parts]),
+        t=np.concatenate([o.t for o in outcomes]),
+        y=np.concatenate([o.y for o in outcomes]),
         reason=last.reason,
         stats=stats,
         detail=last.detail,
-        t_events=[np.concatenate(ts) for ts in zip(*(p.t_events for p in parts), strict=True)],
-        y_events=[np.concatenate(ys) for ys in zip(*(p.y_events for p in parts), strict=True)],
+        t_events=[np.concatenate(ts) for ts in zip(*(o.t_events for o in outcomes), strict=True)],
+        y_events=[np.concatenate(ys) for ys in zip(*(o.y_events for o in outcomes), strict=True)],
         stopped=last.stopped,
     )
 
 
-__all__ = ["run"]
+__all__ = ["Segments", "run_segments"]

@@ -13,70 +13,65 @@ smallest pivot takes their place; it falls to zero in the same way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.multibody.constraint_matrix import SINGULAR, gradient
-from rbdae.solving.switches.velocities import measure
-
-if TYPE_CHECKING:
-    from rbdae.problem.problem import Problem
+from rbdae.multibody.row_selection import SUSPENDED_FROM
+from rbdae.multibody.row_selection import closeness as closeness_of
+from rbdae.problem.problem import Problem
+from rbdae.problem.switches.rows import position_scale
 
 LARGEST = 200
 """Joint equations up to which a solution is searched by singular values."""
 
 _POINTS = 2000
 _CLOSE = 1e-3
-# a parameter of a rotation, or a position over the mechanism's length, changes by so much from one look to the next
+# largest change of a rotation parameter, or of a position over the mechanism's length, between two samples
 _APART = 0.02
-# rows to look at around a minimum, at most
+# samples around a minimum, at most
 _FINE = 60
 # a minimum of the product of all singular values counts where it is below this share of its largest value, or
-# half as large as two looks away
+# half as large as two samples away
 _LOW = 0.1
 _DEEP = 0.5
 
 
 def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
     """Smallest over largest singular value of G, rows scaled to one, without those that are redundant at the start."""
-    G = gradient(problem.model, t, problem.natural(t, y))
-    scale = np.linalg.norm(G, axis=-1, keepdims=True)
-    scale[scale == 0.0] = 1.0
-    s = np.linalg.svd(G / scale, compute_uv=False)
-    rank = G.shape[-2] - len(problem.redundant)
-    return np.asarray(s[..., rank - 1] / s[..., 0])
+    return closeness_of(problem.interpretation.joint_matrix(t, y), len(problem.selection.rows.dropped))
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
-    """Times near which the joints are singular; empty for systems without loops, and beyond `LARGEST` equations where
-    the problem does not watch its pivots.
+    """Times near which the joints are singular; empty for systems without loops, and beyond `LARGEST` equations if the
+    problem suspends no rows.
 
     Parameters
     ----------
+    problem : reads the states of the run
     t, y : (m,), (m, n)
         Rising times, close enough to follow the motion.
     """
-    rows = int(problem.model.primitives["n"].sum()) if len(problem.model.primitives) else 0
+    rows = problem.layout.n_rows
     finite = np.isfinite(y).all(axis=1) if len(t) else np.zeros(0, dtype=bool)
     t, y = t[finite], y[finite]
-    if not problem.model.tree.closing or not rows or len(t) < 4:
+    suspends = problem.selection.rows.pivot_floor is not None
+    if not problem.model.tree.closing or not rows or len(t) < 4 or (rows > LARGEST and not suspends):
         return np.empty(0)
-    if rows > LARGEST and not problem.guarded:
-        return np.empty(0)
-    looks = _looks(problem, y)
-    spans = _suspects(problem.joint_volumes(t[looks], y[looks]))
+    samples = _samples(problem, y)
+    heights = problem.log_determinant(t[samples], y[samples])
+    spans = _suspects(heights)
     if not spans:
         return np.empty(0)
-    parts = [np.unique(np.linspace(looks[a], looks[b], _FINE).astype(np.int64)) for a, b in spans]
+    parts = [np.unique(np.linspace(samples[a], samples[b], _FINE).astype(np.int64)) for a, b in spans]
     every = np.concatenate(parts)
-    if rows <= LARGEST:
-        s = closeness(problem, t[every], y[every])
-    else:
-        s = np.sqrt(SINGULAR * problem.pivots(t[every], y[every]).min(axis=-1))
+    s = (closeness if rows <= LARGEST else _smallest_pivot)(problem, t[every], y[every])
     ends = np.cumsum([len(part) for part in parts])[:-1]
     return np.concatenate([_passages(*part) for part in zip(np.split(t[every], ends), np.split(s, ends), strict=True)])
+
+
+def _smallest_pivot(problem: Problem, t: Vec, y: Mat) -> Vec:
+    """The root of the smallest pivot: it falls to zero as the smallest singular value does."""
+    return np.asarray(np.sqrt(SUSPENDED_FROM * problem.interpretation.pivots(t, y).min(axis=-1)))
 
 
 def _passages(t: Vec, s: Vec) -> Vec:
@@ -94,17 +89,9 @@ def _passages(t: Vec, s: Vec) -> Vec:
     return np.array(times)
 
 
-def spans(problem: Problem) -> Vec:
-    """What positions q are to be compared with: a length of the mechanism, 1 for the parameters of rotations."""
-    metric = measure(problem.model)
-    length = metric.scale[~metric.turning].max(initial=0.0) or 1.0
-    places = [label[-2:] in (".x", ".y", ".z") for label in problem.labels[problem.layout.q]]
-    return np.where(places, length, 1.0)
-
-
-def _looks(problem: Problem, y: Mat) -> Ints:
+def _samples(problem: Problem, y: Mat) -> Ints:
     """Rows that follow the motion, at most `_POINTS` of them."""
-    q = y[:, problem.layout.q] / spans(problem)
+    q = y[:, problem.layout.q] / position_scale(problem.layout, problem.model)
     path = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(q, axis=0)), axis=1)))
     apart = max(_APART, path[-1] / _POINTS)
     return np.unique(np.searchsorted(path, np.arange(0.0, path[-1] + apart, apart)).clip(max=len(y) - 1))
@@ -140,4 +127,4 @@ def _crossing(t: Vec, s: Vec, k: int) -> float | None:
     return float(t[k] + root) if near else None
 
 
-__all__ = ["LARGEST", "closeness", "singular_times", "spans"]
+__all__ = ["LARGEST", "closeness", "singular_times"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -13,15 +12,16 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Stats
+from rbdae.io.npz import read_npz, write_npz
+from rbdae.multibody.selection import from_arrays, to_arrays
+from rbdae.problem.problem import Problem, consistent_start
+from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.quantities import BodyState, Energy, Momentum, Reaction
+from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from rbdae.problem.problem import Problem
-    from rbdae.problem.projection import Projection
-
-_FORMAT = 1
 
 
 @final
@@ -49,7 +49,8 @@ class Solution:
 
     Parameters
     ----------
-    problem : what was solved; None for a solution loaded without its problem
+    problem : what was solved; None for a solution loaded without its problem. After a run that changed its selection on
+        the way it reads every state by the selection of its time.
     t : times, shape (m,)
     y : unknowns, shape (m, n), in the order of ``problem.labels``
     solver : ``"package:method"``
@@ -58,6 +59,7 @@ class Solution:
     stats : what it cost
     rtol, atol : tolerances that were asked for
     events : one `EventLog` for each event function
+    segments : the problems of the run, if it changed its selection on the way
     """
 
     problem: Problem | None
@@ -70,6 +72,7 @@ class Solution:
     rtol: float
     atol: float | Vec
     events: tuple[EventLog, ...] = ()
+    segments: Segments | None = None
 
     @property
     def success(self) -> bool:
@@ -81,19 +84,29 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     @property
+    def _segments(self) -> Segments:
+        return Segments((self._problem,)) if self.segments is None else self.segments
+
+    def problem_at(self, t: float) -> Problem:
+        """The problem whose selection holds at time t: its `rhs` and `residual` take a state of that time."""
+        segments = self._segments
+        out: Problem = segments.problems[segments.number(t)]
+        return out
+
+    @property
     def _problem(self) -> Problem:
         if self.problem is None:
             raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
         return self.problem
 
     @cached_property
-    def states(self) -> Mapping[str, Any]:
+    def states(self) -> Mapping[str, BodyState]:
         """`BodyState` s by the name of the body, vectorised over `t`."""
         return self._problem.states(self.t, self.y)
 
     @cached_property
-    def energy(self) -> Any:
-        """`Energy`: `kinetic`, `potential` and `total`, shape (m,), in joules."""
+    def energy(self) -> Energy:
+        """`kinetic`, `potential` and `total`, shape (m,), in joules."""
         return self._problem.energy(self.t, self.y)
 
     @cached_property
@@ -102,8 +115,8 @@ class Solution:
         return singular_times(self._problem, self.t, self.y)
 
     @cached_property
-    def momentum(self) -> Any:
-        """`Momentum`: `linear` and `angular` (about the origin), shape (m, 3)."""
+    def momentum(self) -> Momentum:
+        """`linear` and `angular` (about the origin), shape (m, 3)."""
         return self._problem.momentum(self.t, self.y)
 
     @cached_property
@@ -123,35 +136,32 @@ class Solution:
         return self._problem.multipliers(self.t, self.y)
 
     @cached_property
-    def reactions(self) -> Mapping[str, Mapping[str, Any]]:
+    def reactions(self) -> Mapping[str, Mapping[str, Reaction]]:
         """Spatial force and torque, shape (m, 3), of each joint on each of its bodies."""
         return self._problem.reactions(self.t, self.y)
 
     def projected(self, projection: Projection | None = None) -> Solution:
         """This trajectory with every row projected onto the constraints ([NS], section 6)."""
-        from rbdae.solving.run import bind_projection
-
-        projector = bind_projection(self._problem, True if projection is None else projection)
-        y = self.y.copy()
-        if projector is None:
-            raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
-        for t, row in zip(self.t, y, strict=True):
+        wanted = True if projection is None else projection
+        projectors = [bind_projection(problem, wanted) for problem in self._segments.problems]
+        y, count = self.y.copy(), 0
+        for t, row, k in zip(self.t, y, self._segments.numbers(self.t), strict=True):
+            projector = projectors[k]
+            if projector is None:
+                raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
             projector(float(t), row)
-        return replace(self, y=y, stats=replace(self.stats, projections=projector.count))
+        count = sum(projector.count for projector in projectors if projector is not None)
+        return replace(self, y=y, stats=replace(self.stats, projections=count))
 
     def save(self, path: str | Path) -> Path:
-        """Write a ``.npz`` file: `t`, `y`, events, and the rest as JSON text under ``metadata``.
+        """Write a ``.npz`` file: `t`, `y`, events, selections, and the rest as JSON text under ``metadata``.
 
         Returns
         -------
         Path
             where it was written; ``.npz`` is added to names without it
         """
-        target = Path(path)
-        if target.suffix != ".npz":
-            target = target.with_name(target.name + ".npz")
         metadata = {
-            "format": _FORMAT,
             "solver": self.solver,
             "reason": self.reason.name,
             "message": self.message,
@@ -161,17 +171,18 @@ class Solution:
             "events": len(self.events),
             "problem": None if self.problem is None else _signature(self.problem),
         }
-        arrays = {"t": self.t, "y": self.y, "metadata": np.array(json.dumps(metadata))}
-        if self.problem is not None and self.problem.has_gauges:
-            arrays |= self.problem.gauge_arrays()
+        arrays = {"t": self.t, "y": self.y}
+        if isinstance(self.problem, Problem):
+            segments = self._segments
+            arrays["selection_t"] = np.array(segments.times)
+            arrays |= to_arrays([problem.selection for problem in segments.problems])
         for k, event in enumerate(self.events):
             arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
-        np.savez_compressed(target, **arrays)  # type: ignore[arg-type]  # numpy's stub for **kwargs
-        return target
+        return write_npz(path, arrays, metadata)
 
     def plot(self) -> Figure:
         """Positions, orientations, energy error and drift over time; needs matplotlib."""
-        from rbdae.plotting.pictures import plot_solution
+        from rbdae.plotting import plot_solution
 
         return plot_solution(self)
 
@@ -199,22 +210,17 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
     ValueError
         for another kind of file, and for a problem whose form or unknowns differ from the stored ones
     """
-    with np.load(Path(path), allow_pickle=False) as stored:
-        if "metadata" not in stored:
-            raise ValueError(f"{path} was not written by Solution.save: it has no metadata")
-        metadata = json.loads(str(stored["metadata"]))
-        if metadata["format"] != _FORMAT:
-            raise ValueError(f"{path} has format {metadata['format']}, this version reads format {_FORMAT}")
-        t, y = stored["t"], stored["y"]
-        events = tuple(EventLog(stored[f"event_{k}_t"], stored[f"event_{k}_y"]) for k in range(metadata["events"]))
-        gauges = {name: stored[name] for name in stored if name.startswith("gauge_")}
+    arrays, metadata = read_npz(path)
+    events = tuple(EventLog(arrays[f"event_{k}_t"], arrays[f"event_{k}_y"]) for k in range(metadata["events"]))
+    segments = None
     if problem is not None and metadata["problem"] is not None:
         mine = _signature(problem)
         for key, value in metadata["problem"].items():
             if mine[key] != value:
                 raise ValueError(f"{path} was solved with {key} {value!r}, but the problem has {mine[key]!r}")
-        if gauges:
-            problem = problem.with_gauges(gauges)
+        if any(name.startswith("selection_") for name in arrays):
+            problem, segments = _restored(problem, arrays)
+    t, y = arrays["t"], arrays["y"]
     atol = np.asarray(metadata["atol"], dtype=float)
     return Solution(
         problem=problem,
@@ -227,7 +233,19 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         rtol=metadata["rtol"],
         atol=float(atol) if atol.ndim == 0 else atol,
         events=events,
+        segments=segments,
     )
+
+
+def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Segments]:
+    """The problem and the segments of a stored run; `y0` stays the state that it is."""
+    problems = []
+    for selection in from_arrays(arrays, problem.selection):
+        other = problem.with_selection(selection)
+        y0 = problem.translated(problem.t0, problem.y0, other)
+        problems.append(replace(other, start=consistent_start(other.workspace, problem.t0, y0, problem.assembly)))
+    times = tuple(float(t) for t in arrays.get("selection_t", ()))
+    return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
 
 
 __all__ = ["Drift", "EventLog", "Solution", "load"]

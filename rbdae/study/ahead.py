@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rbdae.compiler.ahead import wait_for
 from rbdae.compiler.jit import Entry
-from rbdae.formulations import FORMULATIONS, GAUGED
+from rbdae.formulations import FORMULATIONS
+from rbdae.formulations.base import Explicit
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
 from rbdae.study.executor import progress_bar
@@ -23,10 +24,11 @@ def compile_kernels(*, progress: bool = False) -> None:
 def entries() -> list[Entry]:
     """All kernels that Python calls."""
     found = [project, outputs.natural, outputs.constraints]
-    for form in (*FORMULATIONS.values(), *GAUGED.values()):
-        found += [form.rhs, form.residual, form.jacobian]
-        if form.rhs_jacobian is not None:
-            found.append(form.rhs_jacobian)
+    for form in FORMULATIONS.values():
+        kernels = form.kernels
+        found += [kernels.rates, kernels.residual, kernels.jacobian]
+        if isinstance(kernels, Explicit):
+            found.append(kernels.rhs_jacobian)
     return list(dict.fromkeys(found))
 
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import final
 
 from rbdae import _check
-from rbdae.formulations import FORMULATIONS, SPELLINGS
-from rbdae.initial.formulate import pairings
+from rbdae.formulations import FORMULATIONS, SPELLINGS, pairings
 from rbdae.rotations import CHARTS
-from rbdae.solving.run import find_method
-from rbdae.solving.run import solvers as known_solvers
+from rbdae.solving.registry import find_method
+from rbdae.solving.registry import solvers as known_solvers
 
 
 @final

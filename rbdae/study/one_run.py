@@ -13,7 +13,7 @@ from rbdae.adapter import Stats
 from rbdae.initial.formulate import formulate
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import ProjectionError
-from rbdae.solving.run import solve
+from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
 from rbdae.study.references import Errors, Reference, errors, final_state
@@ -75,7 +75,9 @@ def run(system: System, case: Case, exact: Reference, limit: float = 60.0) -> Ro
     scale = float(np.max(energy.kinetic)) or 1.0
     reached = None
     if solution.success:
-        reached = errors(final_state(problem, exact.t_end, solution.y[-1]), exact.against(case.formulation))
+        reached = errors(
+            final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1]), exact.against(case.formulation)
+        )
     return Row(
         case,
         reached,

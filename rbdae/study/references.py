@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from rbdae._arrays import Mat, Vec
 from rbdae.initial.formulate import formulate
 from rbdae.problem.problem import Problem
-from rbdae.solving.run import solve
+from rbdae.solving import solve
 from rbdae.system import System
 
 REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaternion"))
@@ -124,7 +124,7 @@ def _reference_state(system: System, t_end: float, formulation: str, rotation: s
     )
     if not solution.success:
         raise RuntimeError(f"no reference: {formulation} by {solution.message}")
-    return final_state(problem, t_end, solution.y[-1])
+    return final_state(solution.problem_at(t_end), t_end, solution.y[-1])
 
 
 __all__ = ["REFERENCES", "Errors", "FinalState", "Reference", "errors", "final_state", "reference"]

@@ -15,6 +15,7 @@ import pytest
 from cases import Pairing
 
 from rbdae.formulations import FORMULATIONS
+from rbdae.formulations.base import Explicit
 
 CASES = [
     ("C", Pairing("index-2", "quaternion", "angular")),
@@ -26,10 +27,10 @@ IDS = [f"{s}-{p}" for s, p in CASES]
 
 
 def _entries(problem: Any) -> list[Any]:
-    form = FORMULATIONS[problem.formulation]
-    found = [form.residual, form.jacobian, form.rhs, form.rhs_jacobian]
-    others = (inside.constraints, inside.natural, inside.log_determinant, inside.project)
-    return [entry for entry in (*found, *others) if entry is not None]
+    kernels = problem.workspace.settings.kernels
+    further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
+    found = [kernels.residual, kernels.jacobian, kernels.rates]
+    return [*found, *further, inside.constraints, inside.natural, inside.log_determinant, inside.project]
 
 
 def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list[Any], int]:
@@ -53,7 +54,7 @@ def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list
 def test_compiled_and_plain_kernels_give_the_same(system, pairing, rng):
     problem = cases.problem(system, pairing)
     workspace = inside.workspace(problem)
-    workspace.make_wide()
+    workspace.make_rhs_tangent()
     for entry in _entries(problem):
         arguments, first = _arguments(problem, entry, rng)
         results = []
@@ -70,7 +71,7 @@ def test_compiled_and_plain_kernels_give_the_same(system, pairing, rng):
 def test_complex_steps_give_the_jacobian(system, pairing, rng):
     problem = cases.problem(system, pairing)
     workspace = inside.workspace(problem, complex)
-    residual = workspace.plain(FORMULATIONS[pairing.formulation].residual)
+    residual = workspace.plain(FORMULATIONS[pairing.formulation].kernels.residual)
     y, yd = problem.y0 + 0j, problem.yd0 + rng.standard_normal(problem.n)
     found = np.empty((problem.n_equations, problem.n))
     for j in range(problem.n):
@@ -130,7 +131,7 @@ def test_a_residual_of_numbers_that_count(system, pairing, rng):
     out = np.zeros(problem.n_equations, dtype=object)
     Counted.count = 0
     counted = [np.array([Counted(v) for v in values], dtype=object) for values in (y, yd)]
-    workspace.plain(FORMULATIONS[pairing.formulation].residual)(problem.t0, *counted, out)
+    workspace.plain(FORMULATIONS[pairing.formulation].kernels.residual)(problem.t0, *counted, out)
     found = [v.value if isinstance(v, Counted) else v for v in out]
     np.testing.assert_allclose(found, problem.residual(problem.t0, y, yd), rtol=1e-12, atol=1e-12)
     assert Counted.count > 10 * problem.n

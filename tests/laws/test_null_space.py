@@ -1,4 +1,4 @@
-"""The null-space form of any joints: closed loops, hinges, drives; and what a change of the gauge leaves as it is."""
+"""The null-space form of any joints: closed loops, hinges, drives; and what another selection leaves as it is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from rbdae.joints import (
 )
 from rbdae.joints.primitives import Dot2
 from rbdae.problem.projection import Projector
-from rbdae.solving.switches import velocities as gauges
 
 # ---------------------------------------------------------------- mechanisms
 
@@ -139,26 +138,13 @@ def problems(name, rotation):
 
 def quasi_velocities(problem, Z):
     """nu of a state in natural coordinates, from the definition."""
-    settings = problem._workspace.settings
-    free = problem.model.bodies["nt"] == 3
-    w = []
+    p, spin = [], []
     for z in Z:
         R, rate = z[3:12].reshape(3, 3).T, z[15:24].reshape(3, 3).T
         W = R.T @ rate
-        om = np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / 2
-        w.append((z[12:15], om, R))
-    if settings.gauge is not None:
-        return settings.gauge.S @ np.concatenate(
-            [np.concatenate([x, om] if free[b] else [om]) for b, (x, om, _) in enumerate(w)]
-        )
-    nu = []
-    for b in problem._workspace.order:
-        x, om, R = w[b]
-        if problem.model.tree.parent[b] >= 0:
-            nu.append(settings.branches[b].S @ np.concatenate([R.T @ x, om]))
-        else:
-            nu.append(np.concatenate([x, om] if free[b] else [om]))
-    return np.concatenate(nu)
+        spin.append(np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]]) / 2)
+        p.append(Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]])
+    return inside.quasi_velocities(problem, Z[:, :3], np.array(p), Z[:, 12:15], np.array(spin))
 
 
 # ---------------------------------------------------------------- equations
@@ -281,10 +267,10 @@ def _again(system, body):
     )
 
 
-def test_trees_have_no_gauges():
+def test_trees_select_no_velocities():
     for build in (cases.branched, hinges, driven_hinges):
-        assert not rbdae.formulate(build(), "null-space").has_gauges
-    assert rbdae.formulate(four_bar(), "null-space").has_gauges
+        assert not inside.selects_velocities(rbdae.formulate(build(), "null-space"))
+    assert inside.selects_velocities(rbdae.formulate(four_bar(), "null-space"))
 
 
 def _pair(joint, child, more=None):
@@ -333,18 +319,18 @@ ONE_SIDED = {
 @pytest.mark.parametrize("joint", [*CHILDREN, *ONE_SIDED])
 def test_every_pair_with_known_freedoms(joint, child, rng):
     """The rows of the freedoms complete the equations everywhere, and the motion is that of index 0; joints whose
-    freedoms one side alone can count fall back to a gauge on the other."""
+    velocity rows one side alone can count take the dense form on the other."""
     make, more, free = CHILDREN[joint] if joint in CHILDREN else (ONE_SIDED[joint][0], None, ONE_SIDED[joint][1])
     system = _pair(make, child, more)
     problem = rbdae.formulate(system, "null-space")
     absolute = rbdae.formulate(system, "index-0", velocity="angular")
-    assert problem.has_gauges == (joint in ONE_SIDED and child == "b")
+    assert inside.selects_velocities(problem) == (joint in ONE_SIDED and child == "b")
     assert inside.n_quasi_velocities(problem) == 1 + free
     tight = {"solver": "scipy:DOP853", "rtol": 1e-11, "atol": 1e-11, "t_eval": np.linspace(0, 3, 7)}
     one, two = (rbdae.solve(p, (0, 3), **tight) for p in (problem, absolute))
     assert close(one.problem.natural(one.t, one.y), absolute.natural(two.t, two.y), 1e-6)
     assert one.drift.velocity.max() < 1e-12
-    if not problem.has_gauges:
+    if not inside.selects_velocities(problem):
         assert one.stats.restarts == 0
         y = one.y[-1] + 0.05 * rng.standard_normal(problem.n)
         yd = rng.standard_normal(problem.n)
@@ -374,11 +360,11 @@ def test_trees_cost_no_dense_matrix():
     assert np.abs(problem.residual(0.0, problem.y0, problem.yd0)).max() < 1e-7
 
 
-def test_a_joint_whose_freedoms_turn_falls_back_to_a_gauge():
+def test_a_joint_without_constant_velocity_rows_takes_the_dense_form():
     system = rbdae.System()
     body = system.add_body("a", mass=1.0, inertia=(1.0, 1.2, 1.4))
     system.add_joint(Universal(system.ground, body, at_b=(0, 0.2, 0.4)))
-    assert rbdae.formulate(system, "null-space").has_gauges
+    assert inside.selects_velocities(rbdae.formulate(system, "null-space"))
 
 
 def test_a_mechanism_without_freedom_has_no_quasi_velocities():
@@ -398,7 +384,7 @@ def test_a_mechanism_without_freedom_has_no_quasi_velocities():
 @pytest.mark.parametrize("solver, tolerance, close_to", [("scipy:DOP853", 1e-10, 2e-6), ("sksundae:cvode", 1e-9, 2e-3)])
 @pytest.mark.parametrize("build", [four_bar, triple_rocker])
 def test_motion_is_that_of_index_0(build, solver, tolerance, close_to):
-    """Ten seconds, with many full turns of the crank or with changes of the gauge: nothing jumps."""
+    """Ten seconds, with many full turns of the crank or with other selections of velocities: nothing jumps."""
     system = build()
     times = np.linspace(0.0, 10.0, 2001)
     tight = {"rtol": tolerance, "atol": tolerance, "t_eval": times}
@@ -410,7 +396,7 @@ def test_motion_is_that_of_index_0(build, solver, tolerance, close_to):
     Z = solution.problem.natural(solution.t, solution.y)
     W = absolute.natural(other.t, other.y)
     assert np.abs(Z - W)[..., :12].max() < close_to
-    changes = len(solution.problem._gauges.times)
+    changes = len(inside.segment_times(solution))
     assert solution.stats.restarts >= changes
     if build is triple_rocker:
         assert 5 < changes < 60
@@ -427,30 +413,29 @@ def test_motion_is_that_of_index_0(build, solver, tolerance, close_to):
     assert rough < 1.01 * np.abs(np.diff(W[..., 12:], axis=0)).max() + 1e-3
 
 
-def test_a_change_of_the_gauge_changes_nothing_but_numbers(rng):
+def test_another_selection_changes_nothing_but_numbers(rng):
     """Positions, velocities, accelerations, the energy and the span of T stay."""
     problem = rbdae.formulate(triple_rocker(), "null-space")
     y = problem.y0.copy()
     y[problem.layout.q] = problem.project(0.0, y + 0.02 * rng.standard_normal(problem.n))[problem.layout.q]
     before = problem.natural(0.1, y)
     rates = problem.rhs(0.1, y)
-    _, T = problem._present_motion(0.1, y)
-    other = problem.in_new_gauge(0.1, y)
+    _, T = inside.null_space(problem, 0.1, y)
+    other = inside.reselected(problem, 0.1, y)
     assert np.array_equal(other.y0[problem.layout.q], y[problem.layout.q])
     assert close(other.natural(0.1, other.y0), before, 1e-12)
     assert close(other.yd0[problem.layout.q], rates[problem.layout.q], 1e-12)
     assert close(other.energy(0.1, other.y0).total, problem.energy(0.05, y).total, 1e-12)
-    _, U = problem._present_motion(0.1, other.y0)
+    _, U = inside.null_space(other, 0.1, other.y0)
     assert close(U @ np.linalg.pinv(U), T @ np.linalg.pinv(T), 1e-11)
     # the accelerations, as rates of the natural velocities along the two fields
     found = [
-        along(lambda z, t=t: problem.natural(t, z)[..., 12:], z, r, 1e-4)
-        for t, z, r in ((0.05, y, rates), (0.1, other.y0, other.yd0))
+        along(lambda x, p=p: p.natural(0.1, x)[..., 12:], z, r, 1e-4)
+        for p, z, r in ((problem, y, rates), (other, other.y0, other.yd0))
     ]
     assert close(*found, 1e-7)
-    # each state is read by the gauge of its time
-    assert close(problem.natural(0.05, y), before, 1e-12)
-    problem.begin_gauges()
+    # the problem itself is as it was
+    assert close(problem.natural(0.1, y), before, 1e-12)
 
 
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0, 3, 61)], ids=["steps", "samples"])
@@ -463,8 +448,9 @@ def test_stored_states_keep_their_meaning(t_eval, projection, tmp_path):
     assert solution.stats.restarts > 2 and (np.diff(solution.t) > 0).all()
     energy = solution.problem.energy(solution.t, solution.y).total
     assert np.abs(energy - energy[0]).max() < 1e-5
-    # until the next run, the problem itself reads them, too
-    assert np.array_equal(problem.energy(solution.t, solution.y).total, energy)
+    later = solution.problem_at(float(solution.t[-1]))
+    assert later.energy(solution.t[-1], solution.y[-1]).total == energy[-1]
+    assert later is not solution.problem_at(0.0)
     first = problem.rhs(0.0, problem.y0)
     rbdae.solve(problem, (0, 0.1), **(options | {"t_eval": None}))
     assert np.array_equal(solution.problem.energy(solution.t, solution.y).total, energy)
@@ -509,18 +495,6 @@ def test_energy_errs_no_more_than_with_index_0():
         energy = solution.energy.total
         found[formulation] = np.abs(energy - energy[0]).max()
     assert found["null-space"] < found["index-0"] < 1e-7
-
-
-def test_gauges_read_by_time():
-    one, two, three = (gauges.Gauge(np.eye(1) * k, np.ones(1)) for k in (1, 2, 3))
-    history = gauges.Gauges(one)
-    history.append(1.0, two)
-    history.append(2.0, three)
-    assert [history.at(t) for t in (0.0, 0.99, 1.0, 1.5, 2.0, 9.0)] == [one, one, two, two, three, three]
-    twin = gauges.Gauges.of(history.copy().arrays())
-    assert twin.times == history.times and twin.at(1.2).S == two.S
-    history.reset()
-    assert history.at(9.0) is one and len(twin.gauges) == 3
 
 
 def test_projection_leaves_nu_alone(rng):

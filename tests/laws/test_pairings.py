@@ -23,7 +23,7 @@ import rbdae
 from rbdae.adapter import Method, Unsupported
 from rbdae.formulations import FORMULATIONS
 from rbdae.rotations import CHARTS
-from rbdae.solving.run import adapter
+from rbdae.solving import adapter
 
 GOAL: Final = 1e-6
 TOLERANCE: Final = 1e-10
@@ -535,7 +535,7 @@ def test_what_has_no_form_is_refused_with_what_has(formulation, rotation, veloci
     system = EXAMPLES["C"].build()
     forms = {(r, v) for f, r, v in PAIRINGS if f == formulation}
     # momenta are the velocities of a Hamiltonian form in either spelling
-    asked = "momentum" if FORMULATIONS[formulation].momenta and velocity == "coordinate" else velocity
+    asked = "momentum" if (FORMULATIONS[formulation].unknowns == "momenta") and velocity == "coordinate" else velocity
     if (rotation, asked) in forms:
         problem = rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity)
         assert (problem.rotation, problem.velocity) == (rotation, asked)

@@ -30,7 +30,9 @@ from rbdae.forces import (
     UserForce,
     element,
 )
-from rbdae.initial import assembly
+from rbdae.formulations import pairing
+from rbdae.initial import choices
+from rbdae.initial import consistent as initial_state
 from rbdae.joints import (
     AbstractAxialJoint,
     AbstractJoint,
@@ -51,16 +53,36 @@ from rbdae.joints import (
     Universal,
 )
 from rbdae.joints.base import Rheonomic
-from rbdae.multibody import tree_velocities as branches
-from rbdae.problem import quantities
-from rbdae.problem.problem import Callbacks, Layout
-from rbdae.solving import run as solving
-from rbdae.solving import solution
-from rbdae.solving.switches import velocities as gauges
+from rbdae.multibody import (
+    joint_pattern,
+    layout,
+    selection,
+    settings,
+    tree_velocities,
+    velocity_kind,
+    velocity_selection,
+    workspace,
+)
+from rbdae.problem import Callbacks, assembly_report, equations, interpretation, problem, quantities, switches, timed
+from rbdae.rotations import CHARTS
+from rbdae.solving import registry as solving
+from rbdae.solving import segments, solution
 
 
 def _problem() -> rbdae.Problem:
     return cases.problem("C", cases.REFERENCE)
+
+
+def _loop() -> rbdae.Problem:
+    return cases.problem("loop", cases.Pairing("null-space", "quaternion", "angular"))
+
+
+def _redundant() -> rbdae.Problem:
+    return cases.formulate(cases.turning_four_bar("redundant"), cases.REFERENCE, redundant="minimum-norm")
+
+
+def _motion() -> layout.BodyMotion:
+    return initial_state.consistent_state(_problem().model, 0.0).motion
 
 
 def _bodies() -> tuple[Body, ...]:
@@ -105,7 +127,8 @@ EXAMPLES: dict[type, Any] = {
     Body: lambda: _bodies()[0],
     rbdae.System: cases.linked_bodies,
     rbdae.Problem: _problem,
-    Layout: lambda: _problem().layout,
+    layout.Layout: lambda: _problem().layout,
+    layout.BodyMotion: lambda: _motion(),
     Callbacks: lambda: _problem().callbacks,
     rbdae.Projection: rbdae.Projection,
     rbdae.Projector: lambda: rbdae.Projection().bind(_problem()),
@@ -142,7 +165,7 @@ EXAMPLES: dict[type, Any] = {
     drives.PointMotion: lambda: drives.PointMotion(*_bodies(), _vector_law()),
     motion.Motion: lambda: motion.Motion("drive", _law(), 1),
     Rheonomic: lambda: drives.DrivenRod(*_bodies(), _law()).rheonomic(),
-    assembly.Assembly: lambda: rbdae.assemble(cases.linked_bodies()),
+    assembly_report.Assembly: lambda: rbdae.assemble(cases.linked_bodies()),
     Bushing: lambda: Bushing(_bodies()[0], stiffness=1.0),
     Force: lambda: Force(_bodies()[0], (1, 0, 0)),
     Torque: lambda: Torque(_bodies()[0], (1, 0, 0)),
@@ -157,10 +180,28 @@ EXAMPLES: dict[type, Any] = {
     element.Element: lambda: Force(_bodies()[0], (1, 0, 0)).elements()[0],
     element.StateElement: lambda: element.StateElement(max, max, ("s",), np.zeros(1)),
     element.UserElement: lambda: UserForce(_bodies()[0], max, max).elements()[0],
-    branches.Branch: lambda: branches.Branch((), np.zeros((0, 6))),
-    gauges.Gauge: lambda: gauges.Gauge(np.eye(1), np.ones(1)),
-    gauges.Gauges: lambda: gauges.Gauges(gauges.Gauge(np.eye(1), np.ones(1))),
-    gauges.Measure: lambda: gauges.measure(_problem().model),
+    formulations.base.Implicit: lambda: formulations.FORMULATIONS["index-2"].kernels,
+    formulations.base.Explicit: lambda: formulations.FORMULATIONS["index-0"].kernels,
+    tree_velocities.TreeVelocity: lambda: tree_velocities.TreeVelocity((), np.zeros((0, 6))),
+    velocity_kind.VelocityKind: lambda: velocity_kind.ANGULAR,
+    settings.Settings: lambda: _problem().workspace.settings,
+    selection.IndependentVelocities: lambda: _loop().selection.velocities,
+    selection.KeptRows: lambda: _problem().selection.rows,
+    selection.Selection: lambda: _problem().selection,
+    velocity_selection.Metric: lambda: velocity_selection.metric(_problem().model),
+    joint_pattern.JointPattern: lambda: joint_pattern.joint_pattern(_problem().model, _problem().layout),
+    workspace.Memory: lambda: _problem().workspace.memory,
+    workspace.Workspace: lambda: _problem().workspace,
+    equations.Equations: lambda: _problem().equations,
+    interpretation.Interpretation: lambda: _problem().interpretation,
+    timed.TimedEquations: lambda: _problem().by_time([_problem()], [0.5]).equations,
+    timed.TimedInterpretation: lambda: _problem().by_time([_problem()], [0.5]).interpretation,
+    problem.Start: lambda: _problem().start,
+    switches.VelocitySwitch: lambda: _loop().switches()[0],
+    switches.RowSwitch: lambda: _redundant().switches()[0],
+    choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, None, "zero", {}, "error"),
+    initial_state.ConsistentState: lambda: initial_state.consistent_state(_problem().model, 0.0),
+    segments.Segments: lambda: _solution().segments,
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],
     study.Comparison: lambda: _comparison(),
@@ -239,7 +280,9 @@ def test_every_formulation_and_chart_is_paired():
     assert {p.formulation for p in cases.PAIRINGS} == set(formulations.FORMULATIONS)
     assert {p.rotation for p in cases.PAIRINGS} == set(rotations.CHARTS)
     assert len(set(cases.PAIRINGS)) == len(cases.PAIRINGS)
-    promised = {(f.name, c) for f in formulations.FORMULATIONS.values() for c in f.rotations}
+    promised = {
+        (f.name, c.name) for f in formulations.FORMULATIONS.values() for c in CHARTS.values() if pairing.has_chart(f, c)
+    }
     assert promised == {(p.formulation, p.rotation) for p in cases.PAIRINGS}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import toy
 
-import rbdae.solving.run as solving
+import rbdae.solving as solving
 from rbdae.adapter import Reason
 from rbdae.solving.solution import Solution, load
 

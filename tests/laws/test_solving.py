@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import toy
 
-import rbdae.solving.run as solving
+import rbdae.solving as solving
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Stats, Unsupported
+from rbdae.solving import registry
 
 
 def solve(problem=None, t_span=(0.0, 1.0), solver="scipy:RK45", **arguments):
@@ -139,11 +140,11 @@ class Present(Absent):
 @pytest.fixture
 def plugged(monkeypatch):
     mine = {"absent": Absent(), "present": Present()}
-    known = solving._sources()
-    monkeypatch.setattr(solving, "_sources", lambda: known | {k: lambda k=k: mine[k] for k in mine})
-    solving._load.cache_clear()
+    known = registry._sources()
+    monkeypatch.setattr(registry, "_sources", lambda: known | {k: lambda k=k: mine[k] for k in mine})
+    registry._load.cache_clear()
     yield mine
-    solving._load.cache_clear()
+    registry._load.cache_clear()
 
 
 def test_a_missing_package_comes_with_its_install_command(plugged):
@@ -164,7 +165,7 @@ def test_an_adapter_of_somebody_else_is_a_peer(plugged):
 
 
 def test_every_adapter_names_its_package_and_install():
-    for name in solving._sources():
+    for name in registry._sources():
         found = solving.adapter(name)
         assert found.package == name
         assert found.install

@@ -74,7 +74,7 @@ def test_the_correction_is_the_force_on_velocities(pairing, rng):
     y = problem.y0 + 0.05 * rng.standard_normal(problem.n)
     yd = rng.standard_normal(problem.n)
     J0, J1 = (problem.jacobian(0.0, y, yd, c) for c in (0.0, 1.0))
-    J = J1 - J0 if FORMULATIONS[pairing.formulation].integral else J0
+    J = J1 - J0 if (FORMULATIONS[pairing.formulation].multipliers == "integrals") else J0
     q, v, la, mu = problem.layout.q, problem.layout.v, problem.layout.la, problem.layout.mu
     assert np.abs(J[q, la]).max() == 0.0
     assert np.abs(J[v, mu]).max() == 0.0
@@ -157,7 +157,7 @@ def test_baumgarte_without_parameters_is_index_1(name, rng):
         np.testing.assert_array_equal(problem.residual(0.0, y, yd), plain.residual(0.0, y, yd))
 
 
-@pytest.mark.parametrize("formulation", [f for f in FORMULATIONS if not FORMULATIONS[f].baumgarte])
+@pytest.mark.parametrize("formulation", [f for f in FORMULATIONS if not FORMULATIONS[f].gains])
 def test_other_forms_refuse_baumgartes_parameters(formulation):
     for name in ("alpha", "beta"):
         with pytest.raises(ValueError, match=rf"Baumgarte's parameters; {formulation} has none, leave them out"):
@@ -178,7 +178,8 @@ def test_negative_parameters_are_refused(formulation, name):
 OVERDETERMINED = [
     p
     for p in PAIRINGS
-    if FORMULATIONS[p.formulation].kind == "overdetermined" and not FORMULATIONS[p.formulation].reduced
+    if FORMULATIONS[p.formulation].kind == "overdetermined"
+    and FORMULATIONS[p.formulation].unknowns != "quasi-velocities"
 ]
 
 
@@ -193,7 +194,7 @@ def test_further_equations_are_the_constraints(pairing, rng):
     internal = len(g.position) - int(problem.model.primitives["n"].sum())
     # constraints of the chart are equations only where the velocities do not keep them by themselves
     first = 0 if pairing.velocity == "coordinate" else internal
-    wanted = [g.position[first:], g.velocity[first:]][: len(FORMULATIONS[pairing.formulation].extra)]
+    wanted = [g.position[first:], g.velocity[first:]][: len(FORMULATIONS[pairing.formulation].further_levels)]
     np.testing.assert_allclose(residual[problem.n :], np.concatenate(wanted), rtol=0, atol=1e-13)
 
 

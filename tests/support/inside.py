@@ -31,8 +31,14 @@ from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
-from rbdae.multibody import constraint_matrix
-from rbdae.multibody.workspace import Workspace
+from rbdae.multibody.layout import BodyMotion, write
+from rbdae.multibody.row_selection import strength
+from rbdae.multibody.selection import KeptRows
+from rbdae.multibody.velocity_selection import Metric, metric
+from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.problem.switches import VelocitySwitch
+from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.solving import singular
 
 __all__ = [
     "JIT",
@@ -40,11 +46,13 @@ __all__ = [
     "LIMIT_OF_WORKERS",
     "Mat",
     "Vec",
+    "VelocitySwitch",
     "add_member",
     "address",
     "cache_in",
     "constraint_gradient",
     "constraints",
+    "dropping",
     "entry",
     "family",
     "features",
@@ -63,17 +71,27 @@ __all__ = [
     "n_velocities",
     "natural",
     "nearest",
+    "null_space",
     "omitted_rows",
     "pack",
+    "pivots",
     "plain",
     "possible_workers",
     "project",
+    "quasi_velocities",
+    "reselected",
+    "segment_times",
+    "selects_velocities",
+    "singular",
     "sizes_of_groups",
     "stage",
     "stages",
+    "suspending",
+    "suspends",
     "twin",
     "unknown",
     "vector_at",
+    "velocity_metric",
     "wait_for_workers",
     "workspace",
 ]
@@ -81,42 +99,43 @@ __all__ = [
 
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
     """G of all joint equations with respect to (xdot, Omega) of the bodies, at a state or at rows of states."""
-    return constraint_matrix.gradient(problem.model, np.asarray(t), problem.natural(t, y))
+    return problem.interpretation.joint_matrix(t, y)
 
 
 def omitted_rows(problem: rbdae.Problem) -> list[int]:
     """The joint equations without a multiplier, in the order of the joints."""
-    return list(problem._workspace.settings.dropped)
+    return list(problem.selection.rows.dropped)
 
 
 def internal_constraints(problem: rbdae.Problem) -> int:
     """Constraints of all rotations together: unit norms, orthonormality."""
-    return problem.model.n * len(problem._chart.internal)
+    return problem.model.n * len(problem.workspace.settings.chart.internal)
 
 
 def n_velocities(problem: rbdae.Problem) -> int:
     """Velocities of all bodies, before constraints of joints."""
-    return int(problem._sizes["n_v"])
+    return problem.layout.n_velocities
 
 
 def n_quasi_velocities(problem: rbdae.Problem) -> int:
     """Independent quasi-velocities nu of a null-space form."""
-    return int(problem._sizes["n_nu"])
+    return problem.layout.v.stop - problem.layout.v.start
 
 
 def features(problem: rbdae.Problem) -> set[str]:
     """What the problem needs of the kernels' stages."""
-    return set(problem._workspace.features)
+    return set(problem.workspace.memory.features)
 
 
 def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
-    """A workspace of its own for the problem's model and settings, for numbers of any kind."""
-    return Workspace(problem.model, problem._workspace.settings, scalar=scalar)
+    """A workspace of its own for the problem's model, settings and selection, for numbers of any kind."""
+    of = problem.workspace
+    return Workspace(Memory.of(of.model, of.settings, scalar), of.selection)
 
 
 def memory(problem: rbdae.Problem) -> dict[str, Vec]:
     """The arrays that the kernels work in, by name."""
-    return dict(problem._workspace._arrays)
+    return dict(problem.workspace.arrays)
 
 
 # ---------------------------------------------------------------- compiling
@@ -171,3 +190,68 @@ def idle_workers(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
 
 def cache_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(cache, "directory", lambda: folder)
+
+
+# ---------------------------------------------------------------- selections
+
+
+def selects_velocities(problem: rbdae.Problem) -> bool:
+    """Whether nu are independent velocities that a run may have to select again."""
+    return problem.selection.velocities is not None
+
+
+def null_space(problem: rbdae.Problem, t: float, y: Vec) -> tuple[Vec, Mat]:
+    """w = (xdot, Omega) and T at a state."""
+    return problem.interpretation.null_space(t, y)
+
+
+def velocity_metric(problem: rbdae.Problem) -> Metric:
+    """How velocities are compared."""
+    return metric(problem.model)
+
+
+def quasi_velocities(problem: rbdae.Problem, position: Mat, quaternion: Mat, velocity: Mat, spin: Mat) -> Vec:
+    """nu of a motion of the bodies (reference points, unit quaternions, velocities, material angular velocities)."""
+    of = problem.workspace
+    chosen = of.selection.velocities
+    motion = BodyMotion(position, quaternion, velocity, spin)
+    return write(of.model, of.settings, of.layout, motion, None if chosen is None else chosen.S)[of.layout.v]
+
+
+def reselected(problem: rbdae.Problem, t: float, y: Vec) -> rbdae.Problem:
+    """The problem from (t, y) on with independent velocities selected there."""
+    switch = next(s for s in problem.switches() if isinstance(s, VelocitySwitch))
+    out = switch.resume(t, y)
+    assert isinstance(out, rbdae.Problem)
+    return out
+
+
+def dropping(problem: rbdae.Problem, rows: tuple[int, ...]) -> rbdae.Problem:
+    """The problem with these joint rows dropped, from its own start; none is suspended."""
+    before = problem.selection.rows
+    G = problem.interpretation.joint_matrix(problem.t0, problem.y0)
+    kept = KeptRows(rows, strength(G, rows), before.closeness)
+    if before.pivot_floor is not None:
+        kept = with_pivot_floor(problem.workspace, kept, problem.t0, problem.y0, 1e-8)
+    return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
+
+
+def suspends(problem: rbdae.Problem) -> bool:
+    """Whether joint equations are suspended near singular positions."""
+    return problem.selection.rows.pivot_floor is not None
+
+
+def suspending(problem: rbdae.Problem, fraction: float) -> rbdae.Problem:
+    """The problem with floors of this fraction of the pivots at its start."""
+    rows = with_pivot_floor(problem.workspace, problem.selection.rows, problem.t0, problem.y0, fraction)
+    return problem.with_selection(problem.selection.with_rows(rows))
+
+
+def pivots(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
+    """Pivots of the kept joint rows over their floors, 0 for suspended ones."""
+    return problem.interpretation.pivots(t, y)
+
+
+def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
+    """The times at which a run has selected again."""
+    return () if solution.segments is None else solution.segments.times

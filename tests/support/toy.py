@@ -130,8 +130,6 @@ class Pendulum:
             seen += self._tangent(rng.standard_normal(self.n), rng.standard_normal(self.n), 0.7) != 0
         self.sparsity = csc_matrix((seen != 0).astype(float))
         self._where = (self.sparsity.indices, np.repeat(np.arange(self.n), np.diff(self.sparsity.indptr)))
-        self.has_gauges = False
-        self.dropped = ()
         self.callbacks = Callbacks(
             residual=self._residual,
             jacobian=self._jacobian,
@@ -143,6 +141,10 @@ class Pendulum:
     def switches(self) -> tuple[()]:
         """Nothing has to be chosen again on its way."""
         return ()
+
+    def translated(self, t: float, y: Array, other: object) -> Array:
+        """There is one set of unknowns."""
+        return y
 
     # The equations
 

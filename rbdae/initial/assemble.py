@@ -1,0 +1,46 @@
+"""`assemble`: the bodies of a system placed consistently, with a report of what moved."""
+
+from __future__ import annotations
+
+from rbdae import _check
+from rbdae.initial.assembly import Hold
+from rbdae.initial.consistent import consistent_state
+from rbdae.multibody.model import Model, compile_system
+from rbdae.problem.assembly_report import Assembly
+from rbdae.system import System
+
+
+def compiled(system: System, t0: float) -> Model:
+    """A system in arrays, its laws of motion checked at the initial time."""
+    for joint in system.joints:
+        law = joint.rheonomic()
+        if law is not None:
+            law.motion.check(t0)
+    return compile_system(system)
+
+
+def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
+    """Place the bodies of a system consistently, and say what moved.
+
+    `rbdae.formulate(system, ..., hold=hold)` starts from the same state.
+
+    Parameters
+    ----------
+    system : System
+    hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
+        What keeps its place and velocity.
+    t0 : float
+        Initial time, s.
+
+    Raises
+    ------
+    ValueError
+        A loop cannot be closed (with the gap that remains), or the velocities contradict each other.
+    """
+    t0 = _check.number("assemble", "t0", t0)
+    assembly = consistent_state(compiled(system, t0), t0, hold=hold, reported=True).assembly
+    assert assembly is not None
+    return assembly
+
+
+__all__ = ["assemble", "compiled"]

@@ -1,0 +1,114 @@
+"""What the user chooses of a problem, checked: formulation, chart, velocity and the options that belong to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+from rbdae import _check
+from rbdae.formulations.base import Formulation
+from rbdae.formulations.pairing import chosen_velocity
+from rbdae.formulations.table import FORMULATIONS, SPELLINGS
+from rbdae.multibody.velocity_kind import ANGULAR, KINDS, VelocityKind
+from rbdae.rotations import CHARTS, Chart
+
+RadialInertia = Literal["zero", "half-trace"]
+
+_CONSTRAINTS = {
+    "position": "hamiltonian",
+    "momentum": "hamiltonian-momentum",
+    "differentiated": "hamiltonian-differentiated",
+    "eliminated": "hamiltonian-eliminated",
+}
+
+_GAIN = 10.0
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """Formulation, chart and velocity that go together; radial inertia as a fraction of tr(J)/2; gains of constraint
+    stabilisation; whether redundant joint equations may be left out."""
+
+    formulation: Formulation
+    chart: Chart
+    velocity: str
+    kind: VelocityKind
+    radial: float
+    gains: tuple[float, float] | None
+    may_drop: bool
+
+
+def check_choices(
+    formulation: str | Formulation,
+    rotation: str,
+    velocity: str | None,
+    constraint: str | None,
+    radial_inertia: str,
+    gains: dict[str, float | None],
+    redundant: str,
+) -> Choices:
+    """The choices of `rbdae.formulate`.
+
+    Raises
+    ------
+    ValueError
+        A name is unknown, or choices do not go together.
+    """
+    form = _formulation(formulation, constraint)
+    if not isinstance(rotation, str) or rotation not in CHARTS:
+        raise _check.unknown("rotation", rotation, CHARTS)
+    chart = CHARTS[rotation]
+    speed = chosen_velocity(form, chart, velocity)
+    _one_of("radial_inertia", radial_inertia, ("zero", "half-trace"))
+    _one_of("value of redundant", redundant, ("error", "minimum-norm"))
+    kind = ANGULAR if speed == "angular" or chart.coordinate_velocities is None else KINDS[chart.coordinate_velocities]
+    radial = 1.0 if radial_inertia == "half-trace" else 0.0
+    return Choices(form, chart, speed, kind, radial, _gains(form, gains), redundant == "minimum-norm")
+
+
+def check_consistent(value: object) -> bool:
+    """Whether the initial values are checked (and not projected)."""
+    _one_of("value of consistent", value, ("project", "check"))
+    return value == "check"
+
+
+def _one_of(what: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise _check.unknown(what, value, known)
+
+
+def _formulation(name: str | Formulation, constraint: str | None) -> Formulation:
+    if isinstance(name, Formulation):
+        if constraint is not None:
+            raise ValueError(
+                f"constraint={constraint!r} belongs to the formulation 'hamiltonian', not to {name.name!r}"
+            )
+        return name
+    name = SPELLINGS.get(name, name) if isinstance(name, str) else name
+    if not isinstance(name, str) or name not in FORMULATIONS:
+        raise _check.unknown("formulation", name, FORMULATIONS)
+    if constraint is not None:
+        if name != "hamiltonian":
+            raise ValueError(f"constraint={constraint!r} belongs to the formulation 'hamiltonian', not to {name!r}")
+        if not isinstance(constraint, str) or constraint not in _CONSTRAINTS:
+            raise _check.unknown("constraint of 'hamiltonian'", constraint, _CONSTRAINTS)
+        name = _CONSTRAINTS[constraint]
+    return FORMULATIONS[name]
+
+
+def _gains(form: Formulation, given: dict[str, float | None]) -> tuple[float, float] | None:
+    if not form.gains:
+        if any(value is not None for value in given.values()):
+            raise ValueError(f"alpha and beta are Baumgarte's parameters; {form.name} has none, leave them out")
+        return None
+    values = {name: _GAIN if value is None else value for name, value in given.items()}
+    for name, value in values.items():
+        if _check.number("formulate", name, value) < 0.0:
+            raise ValueError(
+                f"formulate: {name} must not be negative (constraint violations would grow), got {value:g}"
+            )
+    return float(values["alpha"]), float(values["beta"])
+
+
+__all__ = ["Choices", "RadialInertia", "check_choices", "check_consistent"]

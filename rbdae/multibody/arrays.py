@@ -1,0 +1,128 @@
+"""The arrays behind the kernels' accessors, as a model, its settings and its layout fill them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Mat
+from rbdae.kernels import records as kb
+from rbdae.multibody.joint_pattern import joint_pattern
+from rbdae.multibody.layout import Layout
+from rbdae.multibody.model import Model
+from rbdae.multibody.settings import Settings
+
+_LINE = 8
+"""Numbers in a cache line: vector instructions that cross the end of one take twice as long."""
+
+
+def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
+    """All arrays by the names of `rbdae.kernels.memory`, but for those that are made on demand or by a selection."""
+    bodies = _bodies(model, settings, layout)
+    joints = joint_pattern(model, layout)
+    bushings, elements = model.bushings.copy(), model.forces.elements.copy()  # with the memory of this problem alone
+    bushings["body"] = layout.rank[bushings["body"]]
+    elements["body"] = layout.rank[elements["body"]]
+    loops, tree = settings.structure == "loops", settings.structure == "tree"
+    n_v = layout.n_velocities if loops else 1
+    return {
+        "bodies": bodies,
+        "states": _states(settings, bodies, scalar),
+        "primitives": joints.primitives,
+        "rows": np.zeros(len(joints.primitives), dtype=kb.row_dtype(scalar)),
+        "bushings": bushings,
+        "drives": model.drives.copy(),
+        "elements": elements,
+        "entries": model.forces.entries,
+        "element_memory": np.zeros(1, dtype=kb.element_memory_dtype(scalar)),
+        "tangent_memory": np.zeros(1, dtype=kb.tangent_memory_dtype(scalar)),
+        "pairs": joints.pairs,
+        "factor_start": joints.row_start,
+        "factor_column": joints.column,
+        "factor": np.zeros((2, max(joints.n_factor, layout.n_rows)), dtype=scalar),
+        "vectors": np.zeros((kb.N_VECTORS, row_length(layout, model)), dtype=scalar),
+        "square_factors": np.zeros((6 * model.n, 6) if tree else (n_v, n_v), dtype=scalar),
+        "row_exchanges": np.zeros(n_v, dtype=np.int64),
+        "tree_velocities": _tree(model, settings, layout, joints.primitives)
+        if tree
+        else np.zeros(1, dtype=kb.TREE_VELOCITY),
+    }
+
+
+def row_length(layout: Layout, model: Model) -> int:
+    """Of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
+    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + _LINE
+    return int(max(unknowns, 2 * (6 * model.n + layout.n_rows))) + 1
+
+
+def in_cache_lines(n_rows: int, n_columns: int, scalar: Any) -> Mat:
+    """Zeros; each row begins with a cache line, and ends with one."""
+    width = -(-n_columns // _LINE) * _LINE
+    room = np.zeros(n_rows * width + _LINE, dtype=scalar)
+    start = -room.ctypes.data % (_LINE * 8) // room.itemsize
+    out: Mat = room[start : start + n_rows * width].reshape(n_rows, width)
+    return out
+
+
+def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
+    n = model.n
+    bodies = model.bodies[[*layout.order, n]].copy()
+    bodies["radial"] *= 1.0 if settings.momenta else settings.radial
+    bodies["na"] = settings.chart.n
+    bodies["nr"] = settings.kind.size
+    bodies["ni"] = settings.kind.internal
+    for name in ("na", "nr", "ni", "nt"):
+        bodies[name][n] = 0
+    moving = bodies[:n]
+    moving["iq"], moving["iv"], moving["il"] = layout.iq, layout.iv, layout.il
+    if settings.structure in ("spherical tree", "tree"):
+        moving["inu"] = layout.inu
+        _hang(model, settings, layout, moving)
+    return bodies
+
+
+def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None:
+    """Parents of the bodies of a tree; of a tree of spherical joints their points, too."""
+    for k, b in enumerate(layout.order):
+        parent = model.tree.parent[b]
+        if parent < 0:
+            continue
+        moving["parent"][k] = layout.rank[parent]
+        if settings.structure == "spherical tree":
+            joint = model.joints[model.tree.joint[b]]
+            side = joint.bodies.index(b)
+            moving["arm"][k] = joint.points[side]
+            moving["parent_arm"][k] = joint.points[1 - side]
+
+
+def _states(settings: Settings, bodies: Any, scalar: Any) -> Any:
+    states = np.zeros(len(bodies), dtype=kb.state_dtype(scalar))
+    for k, body in enumerate(bodies):
+        states[k]["x"] = body["origin"]
+        states[k]["d"] = np.eye(3).reshape(9)
+        if settings.chart.linear:
+            states[k]["D0"][:, : settings.chart.n] = settings.chart.constant_tangent()
+        if settings.kind.number == kb.DIRECTOR_RATE:
+            states[k]["B"] = np.eye(9)
+            states[k]["V"] = np.kron(body["euler_inverse"], np.eye(3))
+    return states
+
+
+def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> Any:
+    """The joint equations and quasi-velocities of each body of a tree."""
+    out = np.zeros(model.n, dtype=kb.TREE_VELOCITY)
+    for k, b in enumerate(layout.order):
+        if model.tree.parent[b] < 0:
+            continue
+        own = settings.tree[b]
+        equations = [(p, i) for p in own.primitives for i in range(int(primitives["n"][p]))]
+        out["n_rows"][k], out["n_free"][k] = len(equations), len(own.S)
+        for e, (p, i) in enumerate(equations):
+            out["primitive"][k, e], out["equation"][k, e], out["row"][k, e] = p, i, int(primitives["row"][p]) + i
+            out["side"][k, e] = int(primitives["body"][p, 1] == k)
+        out["S"][k, : len(own.S)] = own.S
+    return out
+
+
+__all__ = ["arrays_of", "in_cache_lines", "row_length"]

@@ -1,0 +1,218 @@
+"""Where everything stands in the unknowns y: slices, offsets, labels, and how a state of bodies is written into y.
+
+y = (q, v, s, la, mu): positions; velocities, momenta or quasi-velocities; internal states of forces; multipliers; those
+of the kinematic correction. Each part is ordered by bodies, then joints or forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.multibody.model import Model
+from rbdae.multibody.settings import Settings
+from rbdae.rotations.euler_map import rotation_matrices
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BodyMotion:
+    """Motion of all bodies in the order of addition: reference points x and their velocities xd (n, 3), unit
+    quaternions p (n, 4), material angular velocities om (n, 3)."""
+
+    x: Mat
+    p: Mat
+    xd: Mat
+    om: Mat
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """Where the unknowns are.
+
+    Attributes
+    ----------
+    q, v, s, la, mu : slice
+        Positions; velocities, momenta or quasi-velocities; internal states of forces; multipliers; multipliers of the
+        kinematic correction (of `ggl` and `hiller-anantharaman`).
+    n : int
+        Unknowns.
+    n_velocities, n_internal, n_rows : int
+        Numbers in (xdot, w) of all bodies, internal constraints of the velocities, joint equations.
+    order, rank : tuple of int, (n_bodies + 1,) int
+        The bodies in the order of y, and the place of each of them; the ground comes last.
+    iq, iv, il, inu : (n_bodies,) int
+        For each body, in the order of y: where its positions, velocities, internal multipliers and quasi-velocities
+        begin, each within its own part.
+    labels : tuple of str
+    """
+
+    q: slice
+    v: slice
+    s: slice
+    la: slice
+    mu: slice
+    n: int
+    n_velocities: int
+    n_internal: int
+    n_rows: int
+    order: tuple[int, ...]
+    rank: Ints
+    iq: Ints
+    iv: Ints
+    il: Ints
+    inu: Ints
+    labels: tuple[str, ...]
+
+    @property
+    def n_differential(self) -> int:
+        """Numbers in (q, v, s), whose rates appear."""
+        return int(self.s.stop)
+
+    @property
+    def n_constraints(self) -> int:
+        """Internal constraints of the velocities and joint equations."""
+        return self.n_internal + self.n_rows
+
+
+def lay_out(model: Model, settings: Settings) -> Layout:
+    """The layout of a model."""
+    n = model.n
+    order = tuple(model.tree.order) if settings.structure in ("spherical tree", "tree") else tuple(range(n))
+    rank = np.empty(n + 1, dtype=np.int64)
+    rank[list(order)] = np.arange(n)
+    rank[n] = n
+    nt = model.bodies["nt"][list(order)].astype(np.int64)
+    n_q, iq = _offsets(nt + settings.chart.n)
+    n_v, iv = _offsets(nt + settings.kind.size)
+    n_internal, il = _offsets(np.full(n, settings.kind.internal))
+    n_nu, inu = _offsets(np.array([_n_quasi_velocities(model, settings, b) for b in order], dtype=np.int64))
+    if settings.structure == "loops":
+        n_nu = settings.n_independent
+    n_rows = int(model.primitives["n"].sum()) if len(model.primitives) else 0
+    q = slice(0, n_q)
+    v = slice(n_q, n_q + (n_nu if settings.reduced else n_v))
+    s = slice(v.stop, v.stop + model.forces.n_states)
+    n_la = n_internal + n_rows if settings.formulation.multipliers != "none" else 0
+    la = slice(s.stop, s.stop + n_la)
+    mu = slice(la.stop, la.stop + (n_la if settings.formulation.corrected else 0))
+    labels = tuple(_labels(model, settings, order, v.stop - v.start))
+    return Layout(q, v, s, la, mu, mu.stop, n_v, n_internal, n_rows, order, rank, iq, iv, il, inu, labels)
+
+
+def _offsets(sizes: Ints) -> tuple[int, Ints]:
+    ends = np.cumsum(sizes)
+    return int(ends[-1]), ends - sizes
+
+
+def _n_quasi_velocities(model: Model, settings: Settings, b: int) -> int:
+    """Of a body in the null-space forms of trees: a root has (xdot, Omega), a child what its joint leaves."""
+    if model.tree.parent[b] < 0:
+        return int(model.bodies["nt"][b]) + 3
+    return len(settings.tree[b].S) if settings.structure == "tree" else 3
+
+
+# ---------------------------------------------------------------- labels
+
+
+def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) -> Iterator[str]:
+    """One label an unknown: ``"top.p0"``, ``"top.Omega1"``, ``"top.norm"``, ``"spherical-1.1"``."""
+    for b in order:
+        free = model.bodies["nt"][b] == 3
+        yield from (f"{model.names[b]}.{s}" for s in (*(("x", "y", "z") if free else ()), *settings.chart.names))
+    if settings.structure == "loops":
+        yield from (f"nu{i + 1}" for i in range(n_v))
+    else:
+        for b in order:
+            yield from (f"{model.names[b]}.{s}" for s in _velocity_names(model, settings, b))
+    yield from model.forces.state_labels
+    formulation = settings.formulation
+    if formulation.multipliers == "none":
+        return
+    la = [f"{model.names[b]}.{s}" for b in order for s in (settings.chart.internal if settings.kind.internal else ())]
+    for joint in model.joints:
+        n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
+        la += [f"{joint.name}.{i + 1}" for i in range(n)]
+    if formulation.multipliers == "integrals":
+        la = [f"{name}.integral" for name in la]
+    yield from la
+    if formulation.corrected:
+        yield from (f"{name}.mu" for name in la)
+
+
+def _velocity_names(model: Model, settings: Settings, b: int) -> Iterator[str]:
+    momenta = settings.momenta
+    child = settings.reduced and model.tree.parent[b] >= 0
+    if child and settings.structure == "tree":
+        yield from (f"nu{i + 1}" for i in range(len(settings.tree[b].S)))
+        return
+    if model.bodies["nt"][b] == 3 and not child:
+        yield from ("px", "py", "pz") if momenta else ("vx", "vy", "vz")
+    if settings.kind.internal == 0:
+        yield from ("Omega1", "Omega2", "Omega3")
+    elif momenta:
+        yield from (f"pi_{s}" for s in settings.chart.names)
+    else:
+        yield from (f"{s}dot" for s in settings.chart.names)
+
+
+# ---------------------------------------------------------------- states
+
+
+def natural_coordinates(motion: BodyMotion) -> Mat:
+    """(n, 24), (x, d1, d2, d3, xdot, d1dot, d2dot, d3dot) of each body in the order of addition."""
+    R, om, n = rotation_matrices(motion.p), motion.om, len(motion.x)
+    skew = np.zeros((n, 3, 3))
+    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -om[:, 2], om[:, 1], -om[:, 0]
+    skew -= np.swapaxes(skew, 1, 2)
+    d = np.swapaxes(R, 1, 2).reshape(n, 9)
+    dd = np.swapaxes(R @ skew, 1, 2).reshape(n, 9)
+    return np.concatenate([motion.x, d, motion.xd, dd], axis=1)
+
+
+def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, S: Mat | None = None) -> Vec:
+    """y (n,) of a state of the bodies, its multipliers zero; S (n_nu, n_v) are the independent velocities of loops.
+
+    Raises
+    ------
+    ValueError
+        where the chart is singular at the orientation of a body
+    """
+    R = rotation_matrices(motion.p)
+    y = np.zeros(layout.n)
+    y[layout.q] = np.concatenate([part for b in layout.order for part in _positions(model, settings, motion, R, b)])
+    v = np.concatenate([part for b in layout.order for part in _velocities(model, settings, motion, R, b)])
+    y[layout.v] = v if S is None else S @ v
+    y[layout.s] = model.forces.state_start
+    return y
+
+
+def _positions(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b: int) -> Iterator[Vec]:
+    a = settings.chart.parameters(motion.p[b], R[b])
+    wrong = settings.chart.singular(a)
+    if wrong:
+        raise ValueError(
+            f"body {model.names[b]!r}: {wrong}; start from another orientation or use rotation='quaternion'"
+        )
+    if model.bodies["nt"][b] == 3:
+        yield motion.x[b]
+    yield a
+
+
+def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b: int) -> Iterator[Vec]:
+    body, momenta = model.bodies[b], settings.momenta
+    by_tree = settings.structure in ("spherical tree", "tree") and model.tree.parent[b] >= 0
+    if by_tree and settings.structure == "tree":
+        yield settings.tree[b].S @ np.concatenate([R[b].T @ motion.xd[b], motion.om[b]])
+        return
+    if body["nt"] == 3 and not by_tree:
+        yield body["mass"] * motion.xd[b] if momenta else motion.xd[b]
+    yield settings.kind.write(body, motion.p[b], R[b], motion.om[b], momenta)
+
+
+__all__ = ["BodyMotion", "Layout", "lay_out", "natural_coordinates", "write"]

@@ -1,0 +1,105 @@
+"""Which joint rows are kept where some follow from others: ranks, strength of a choice, multipliers of least norm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae.multibody.model import Model
+
+RANK_TOLERANCE = 1e-8
+"""Singular values below this fraction of the largest count as zero."""
+
+SUSPENDED_FROM = 1e-8
+"""A joint row is suspended while its pivot is below this fraction of what it was where the row was selected."""
+
+
+def unit_rows(G: Mat) -> Mat:
+    """G (..., rows, columns) with rows scaled to one; rows of zeros stay."""
+    scale = np.linalg.norm(G, axis=-1, keepdims=True)
+    scale[scale == 0.0] = 1.0
+    return np.asarray(G / scale)
+
+
+def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: int = 0) -> tuple[int, ...]:
+    """Joint rows of G (rows, 6 n) that follow from the others, by QR factorisations with pivoting.
+
+    Joints that close loops give way: rows of a tree stay independent while it moves, but a tree joint that has lost
+    rows to a loop can become singular elsewhere (a hinge that keeps one of its two angles turns out of it). With
+    `prefer_trees=False` the best conditioned subset at this state is kept; at least `at_least` rows are dropped,
+    because drift hides exact redundancy from the rank test.
+    """
+    if G.shape[0] == 0:
+        return ()
+    from scipy.linalg import qr  # a slow import, which trees do not need
+
+    A = unit_rows(G)
+    sizes = [sum(int(model.primitives[k]["n"]) for k in joint.primitives) for joint in model.joints]
+    closing = np.repeat(np.isin(np.arange(len(sizes)), list(model.tree.closing)), sizes)
+    basis: Mat = np.zeros((G.shape[1], 0))
+    dropped: list[int] = []
+    parts = (np.flatnonzero(~closing), np.flatnonzero(closing)) if prefer_trees else (np.arange(len(A)),)
+    for part in parts:
+        if not part.size:
+            continue
+        rest = A[part]
+        for _ in range(2):  # twice is enough against rounding
+            rest = rest - (rest @ basis) @ basis.T
+        Q, R, pivot = qr(rest.T, mode="economic", pivoting=True)
+        rank = int(np.sum(np.abs(np.diag(R)) > RANK_TOLERANCE))
+        if not prefer_trees:
+            rank = min(rank, len(A) - at_least)
+        basis = np.concatenate([basis, Q[:, :rank]], axis=1)
+        dropped += [int(k) for k in part[pivot[rank:]]]
+    return tuple(sorted(dropped))
+
+
+def strength(G: Mat, dropped: tuple[int, ...]) -> float:
+    """Smallest singular value of the kept rows over the smallest that counts of all rows, rows scaled to one."""
+    A = unit_rows(G)
+    rank = len(A) - len(dropped)
+    kept = np.linalg.svd(np.delete(A, dropped, axis=0), compute_uv=False)[rank - 1]
+    return float(kept / np.linalg.svd(A, compute_uv=False)[rank - 1])
+
+
+def closeness(G: Mat, n_dropped: int) -> Vec:
+    """Smallest over largest singular value of G (..., rows, 6 n), rows scaled to one, without the `n_dropped` smallest:
+    how close the joints are to a singular position."""
+    s = np.linalg.svd(unit_rows(G), compute_uv=False)
+    return np.asarray(s[..., G.shape[-2] - n_dropped - 1] / s[..., 0])
+
+
+def nearly_redundant(G: Mat) -> bool:
+    """Whether Newton's method with a factorisation of G M^-1 G^T would take wild steps."""
+    s = np.linalg.svd(unit_rows(G), compute_uv=False)
+    return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
+
+
+def minimum_norm(G: Mat, la: Mat, deficiency: Ints | int = 0) -> tuple[Mat, Bools]:
+    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique.
+
+    `deficiency` (...) equations at least are known to follow from the others; drift hides that from the singular
+    values.
+    """
+    U, s, _ = np.linalg.svd(G, full_matrices=True)
+    rows = G.shape[-2]
+    full = np.zeros((*s.shape[:-1], rows))
+    full[..., : s.shape[-1]] = s
+    null = full <= RANK_TOLERANCE * full[..., :1]
+    null |= np.arange(rows) >= rows - np.asarray(deficiency)[..., None]
+    N = U * null[..., None, :]
+    best = la - np.einsum("...ij,...kj,...k->...i", N, N, la)
+    loose = np.linalg.norm(N, axis=-1) > 1e-6
+    return best, loose
+
+
+__all__ = [
+    "RANK_TOLERANCE",
+    "SUSPENDED_FROM",
+    "closeness",
+    "minimum_norm",
+    "nearly_redundant",
+    "redundant_rows",
+    "strength",
+    "unit_rows",
+]

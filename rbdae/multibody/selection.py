@@ -1,0 +1,97 @@
+"""What a run may have to choose again on its way, as frozen data: the independent velocities, the kept joint rows.
+
+A selection does not change n, the labels or the motion. An inactive row reads la = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentVelocities:
+    """The quasi-velocities nu = S (xdot, Omega) of the null-space form of loops: S (n_nu, n_v), and the sizes (n_nu,)
+    of the columns of T = [G; S]^-1 [0; I] where S was selected."""
+
+    S: Mat
+    sizes: Vec
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class KeptRows:
+    """Which joint rows are kept.
+
+    Parameters
+    ----------
+    dropped : rows (counted over all joints) that are left out because they follow from the others
+    strength : smallest singular value of the kept rows over that of all rows, where they were selected
+    closeness : smallest over largest singular value of all rows at the start of the run
+    pivot_floor : pivots below which a row is suspended, (rows,) in the order of elimination; None for never
+    """
+
+    dropped: tuple[int, ...] = ()
+    strength: float = 1.0
+    closeness: float = 1.0
+    pivot_floor: Vec | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """The choices that a run has made up to some time; each switch replaces its own field."""
+
+    rows: KeptRows = KeptRows()
+    velocities: IndependentVelocities | None = None
+
+    def with_rows(self, rows: KeptRows) -> Self:
+        """The same with other kept rows."""
+        return replace(self, rows=rows)
+
+    def with_velocities(self, velocities: IndependentVelocities) -> Self:
+        """The same with other independent velocities."""
+        return replace(self, velocities=velocities)
+
+
+def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
+    """Selections of one run as arrays, for a file."""
+    rows = [s.rows for s in selections]
+    out: dict[str, Any] = {
+        "selection_dropped": np.array([r.dropped for r in rows], dtype=np.int64),
+        "selection_strength": np.array([[r.strength, r.closeness] for r in rows]),
+    }
+    if all(r.pivot_floor is not None for r in rows):
+        out["selection_pivot_floor"] = np.stack([r.pivot_floor for r in rows if r.pivot_floor is not None])
+    velocities = [s.velocities for s in selections if s.velocities is not None]
+    if velocities:
+        out["selection_S"] = np.stack([v.S for v in velocities])
+        out["selection_sizes"] = np.stack([v.sizes for v in velocities])
+    return out
+
+
+def from_arrays(arrays: Mapping[str, Any], first: Selection) -> list[Selection]:
+    """Selections from a file; what it does not tell is that of `first`."""
+    n = next((len(arrays[name]) for name in ("selection_dropped", "selection_S") if name in arrays), 1)
+    return [_from_row(arrays, k, first) for k in range(n)]
+
+
+def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:
+    out = first
+    if "selection_dropped" in arrays:
+        strength, closeness = arrays["selection_strength"][k]
+        floor = arrays["selection_pivot_floor"][k] if "selection_pivot_floor" in arrays else None
+        dropped = tuple(int(row) for row in arrays["selection_dropped"][k])
+        out = out.with_rows(KeptRows(dropped, float(strength), float(closeness), floor))
+    if "selection_S" in arrays:
+        out = out.with_velocities(IndependentVelocities(arrays["selection_S"][k], arrays["selection_sizes"][k]))
+    return out
+
+
+__all__ = ["IndependentVelocities", "KeptRows", "Selection", "from_arrays", "to_arrays"]

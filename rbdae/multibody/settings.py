@@ -1,0 +1,98 @@
+"""What lays a model out in memory, once for all runs: formulation, chart, kind of velocity, structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+import numpy as np
+
+from rbdae.compiler.declared import Features
+from rbdae.formulations.base import AbstractKernels, Formulation
+from rbdae.kernels import records as kb
+from rbdae.multibody.model import Model
+from rbdae.multibody.tree_velocities import TreeVelocity
+from rbdae.multibody.velocity_kind import ANGULAR, VelocityKind
+from rbdae.rotations import Chart
+
+Structure = Literal["any", "spherical tree", "tree", "loops"]
+"""By which the null-space form finds its velocities; ``"any"`` for all other forms."""
+
+_REDUCTIONS: dict[Structure, int] = {
+    "any": 0,
+    "spherical tree": kb.SPHERICAL_TREE,
+    "tree": kb.TREE,
+    "loops": kb.LOOPS,
+}
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Settings:
+    """The choices behind the equations of a model.
+
+    Parameters
+    ----------
+    formulation, chart, kind : as chosen
+    radial : radial inertia J0 of the quaternion mass as a fraction of tr(J)/2
+    gains : alpha and beta of constraint stabilisation, 1/s; None without
+    structure : of the system, for the null-space form
+    tree : the quasi-velocities of each body, for the structure ``"tree"``
+    n_independent : how many quasi-velocities there are, for the structure ``"loops"``
+    redundant : whether joint rows are left out because they follow from the others
+    """
+
+    formulation: Formulation
+    chart: Chart
+    kind: VelocityKind = ANGULAR
+    radial: float = 0.0
+    gains: tuple[float, float] | None = None
+    structure: Structure = "any"
+    tree: tuple[TreeVelocity, ...] = ()
+    n_independent: int = 0
+    redundant: bool = False
+
+    @property
+    def kernels(self) -> AbstractKernels:
+        """The kernels of the formulation."""
+        return self.formulation.kernels
+
+    @property
+    def momenta(self) -> bool:
+        """Whether the unknowns are momenta."""
+        return self.formulation.unknowns == "momenta"
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the unknowns are independent quasi-velocities."""
+        return self.formulation.unknowns == "quasi-velocities"
+
+    @property
+    def reduction(self) -> int:
+        """The kernels' number of the structure."""
+        return _REDUCTIONS[self.structure]
+
+
+def features(model: Model, settings: Settings) -> Features:
+    """What the kernels need for a model and its settings: the `when` of stages."""
+    have = {
+        "internal": settings.kind.internal > 0,
+        "momenta": settings.momenta,
+        "spherical-tree": settings.structure == "spherical tree",
+        "square-system": settings.structure in ("tree", "loops"),
+        "loops": settings.structure == "loops",
+        "tree": settings.structure == "tree",
+        "joints": len(model.primitives) > 0,
+        "bilinear": bool(np.any(model.primitives["linear"] == 0)),
+        "bushings": len(model.bushings) > 0,
+        "elements": len(model.forces.elements) > 0,
+        "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
+        "rheonomic": len(model.drives) > 0,
+        "corrected": settings.formulation.corrected,
+        "baumgarte": settings.gains is not None,
+        "redundant": settings.redundant,
+    }
+    return frozenset({settings.kind.feature, settings.chart.name} | {name for name, wanted in have.items() if wanted})
+
+
+__all__ = ["Settings", "features"]

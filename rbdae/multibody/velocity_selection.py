@@ -1,0 +1,79 @@
+"""Independent velocities nu = S (xdot, Omega) of systems with loops: how S is selected from the null space of G.
+
+S is constant, and good where T = [G; S]^-1 [0; I] is of moderate size. It is chosen from the null space of G and
+prefers angular velocities: they are expressed in body frames, so the choice for a crank is as well conditioned after
+half a turn as at the start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import Bools, Mat, Vec
+from rbdae.multibody.model import Model
+from rbdae.multibody.selection import IndependentVelocities
+
+# directions of motion of which less than this is rotation are measured by the velocities of points
+_ROTATES = 0.01
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """How velocities are compared: `scale` (nv,) is a length for xdot and 1 for Omega; `turning` marks Omega,
+    `moving` (6 n,) what is a velocity at all (not that of a pivot)."""
+
+    scale: Vec
+    turning: Bools
+    moving: Bools
+
+    @property
+    def length(self) -> float:
+        """The length of the mechanism; 1 where nothing but pivots is there."""
+        return float(self.scale[~self.turning].max(initial=0.0)) or 1.0
+
+    def sizes(self, T: Mat) -> Vec:
+        """Of the columns of T."""
+        return np.asarray(np.linalg.norm(T / self.scale[:, None], axis=0))
+
+    def null_space(self, G: Mat, n_nu: int) -> Mat:
+        """Orthonormal basis (nv, nnu), in velocities over `scale`."""
+        A = G * self.scale
+        A = A / np.linalg.norm(A, axis=1, keepdims=True).clip(1e-300)
+        return np.asarray(np.linalg.svd(A)[2][len(self.scale) - n_nu :].T)
+
+    def select(self, G: Mat, n_nu: int) -> IndependentVelocities:
+        """Good independent velocities for the joints' matrix G (rows, 6 n)."""
+        N = self.null_space(G[..., self.moving], n_nu)
+        S = np.zeros(N.shape[::-1])
+        U, s, Vt = np.linalg.svd(N[self.turning], full_matrices=True)
+        r = int(np.count_nonzero(s > _ROTATES))
+        S[:r, self.turning] = U[:, :r].T
+        if r < len(S):
+            S[r:, ~self.turning] = np.linalg.qr(N[~self.turning] @ Vt[r:].T)[0].T
+        T = self.scale[:, None] * N
+        sizes = self.sizes(T @ np.linalg.inv(S @ T))
+        S.flags.writeable = False
+        return IndependentVelocities(S, sizes)
+
+
+def metric(model: Model) -> Metric:
+    """The length is that of the mechanism's largest arm or radius of gyration."""
+    n = model.n
+    bodies = model.bodies[:n]
+    lengths = [np.sqrt(np.trace(b["inertia"]) / b["mass"]) for b in bodies]
+    lengths += [
+        float(np.linalg.norm(point))
+        for joint in model.joints
+        for body, point in zip(joint.bodies, joint.points, strict=True)
+        if body < n
+    ]
+    turning = np.concatenate([[False] * int(nt) + [True] * 3 for nt in bodies["nt"]])
+    moving = np.concatenate([[nt == 3] * 3 + [True] * 3 for nt in bodies["nt"]])
+    return Metric(np.where(turning, 1.0, max(lengths)), turning, moving)
+
+
+__all__ = ["Metric", "metric"]

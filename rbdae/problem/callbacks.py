@@ -1,0 +1,79 @@
+"""The bare kernels of a problem, for the loops of solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, final
+
+from rbdae._arrays import Mat, Vec
+from rbdae.formulations.base import Explicit
+from rbdae.kernels.projection import project
+from rbdae.multibody.workspace import Workspace
+
+
+@final
+class Callbacks:
+    """The bare kernels: in place, nothing checked, nothing returned; compiled, or loaded, when first asked for.
+
+    Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any content and any
+    positive strides (kernels trust them: with negative ones they write beyond the array).
+    `rhs(t, y, out)` and `rhs_jacobian(t, y, out)` are for ODE kinds only. `jacobian_data(t, y, yd, c, data)` fills CSC
+    data in the order of `Problem.sparsity`.
+    """
+
+    def __init__(self, workspace: Workspace, pattern: Callable[[], Any]) -> None:
+        self._workspace = workspace
+        self._kernels = workspace.settings.kernels
+        self._pattern = pattern
+
+    @cached_property
+    def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
+        """residual(t, y, yd, out)."""
+        return self._workspace.compiled(self._kernels.residual)
+
+    @cached_property
+    def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
+        """jacobian(t, y, yd, c, out)."""
+        if self._workspace.settings.formulation.multipliers == "none":  # then it goes through dense matrices
+            self._workspace.make_rhs_tangent()
+        return self._workspace.compiled(self._kernels.jacobian)
+
+    @cached_property
+    def jacobian_data(self) -> Callable[[float, Vec, Vec, float, Vec], None]:
+        """jacobian_data(t, y, yd, c, data)."""
+        self._pattern()
+        jacobian = self.jacobian
+
+        def fill(t: float, y: Vec, yd: Vec, c: float, data: Vec) -> None:
+            jacobian(t, y, yd, c, data.reshape(1, -1))
+
+        return fill
+
+    @cached_property
+    def rhs(self) -> Callable[[float, Vec, Vec], None]:
+        """rhs(t, y, out)."""
+        return self._workspace.compiled(self._explicit().rates)
+
+    @cached_property
+    def rhs_jacobian(self) -> Callable[[float, Vec, Mat], None]:
+        """rhs_jacobian(t, y, out)."""
+        kernel = self._explicit().rhs_jacobian
+        self._workspace.make_rhs_tangent()
+        return self._workspace.compiled(kernel)
+
+    @cached_property
+    def project(self) -> Callable[[float, Vec, Vec], None]:
+        """project(t, y, info), see `rbdae.kernels.projection`."""
+        return self._workspace.compiled(project)
+
+    def _explicit(self) -> Explicit:
+        if not isinstance(self._kernels, Explicit):
+            raise AttributeError(
+                f"{self._workspace.settings.formulation.name} is a DAE and has no right-hand side; choose index-0, "
+                "null-space or hamiltonian-eliminated for one"
+            )
+        return self._kernels
+
+
+__all__ = ["Callbacks"]

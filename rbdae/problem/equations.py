@@ -1,0 +1,187 @@
+"""Residual and right-hand side of a model in one formulation, for one selection: pure functions of their arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.formulations.base import Kind
+from rbdae.multibody.layout import Layout
+from rbdae.multibody.workspace import Workspace
+from rbdae.problem.callbacks import Callbacks
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Equations:
+    """F(t, y, yd) = 0, and yd = f(t, y) for ODE kinds, with one selection of velocities and joint rows, for ever.
+
+    Parameters
+    ----------
+    workspace : the memory of the model with this selection
+    y : (n,)
+        A regular state: the sparsity pattern is recorded there.
+    """
+
+    workspace: Workspace
+    y: Vec
+
+    @property
+    def layout(self) -> Layout:
+        """Where the unknowns are."""
+        return self.workspace.layout
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.layout.n
+
+    @cached_property
+    def n_equations(self) -> int:
+        """Number of equations: more than unknowns for the overdetermined forms."""
+        settings, layout = self.workspace.settings, self.layout
+        further = len(settings.formulation.further_levels)
+        if settings.reduced:
+            rows = self.workspace.model.n * len(settings.chart.internal) + layout.n_rows
+        else:
+            rows = layout.n_constraints
+        return layout.n + further * rows
+
+    @property
+    def kind(self) -> Kind:
+        """``"ode"``, ``"dae"`` or ``"overdetermined"``."""
+        return self.workspace.settings.formulation.kind
+
+    @property
+    def index(self) -> int:
+        """Differentiation index; 1 for a DAE formulation of a system that leaves no constraint in it."""
+        if self.kind == "dae" and self.layout.la.stop == self.layout.la.start:
+            return 1
+        return self.workspace.settings.formulation.index
+
+    @cached_property
+    def differential(self) -> Bools:
+        """(n,) False where yd does not appear: the multipliers."""
+        out = np.ones(self.n, dtype=bool)
+        if self.workspace.settings.formulation.multipliers == "values":
+            out[self.layout.n_differential :] = False
+        return out
+
+    @cached_property
+    def variable_index(self) -> Ints:
+        """(n,) Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate."""
+        out = np.zeros(self.n, dtype=np.int64)
+        if self.index > 0:
+            out[:] = 1
+            out[self.layout.v] = max(1, self.index - 1)
+            out[self.layout.n_differential :] = self.index
+        return out
+
+    @cached_property
+    def callbacks(self) -> Callbacks:
+        """The bare kernels."""
+        return Callbacks(self.workspace, lambda: self.sparsity)
+
+    # ------------------------------------------------------------ checked evaluations
+
+    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
+        """F(t, y, yd), shape (n_equations,)."""
+        result: Vec = _out(out, (self.n_equations,))
+        self.callbacks.residual(t, self.vector("y", y), self.vector("yd", yd), result)
+        return result
+
+    def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
+        """dF/dy + c dF/dyd, shape (n_equations, n)."""
+        result: Mat = _out(out, (self.n_equations, self.n))
+        target = _addressable(result)
+        self.callbacks.jacobian(t, self.vector("y", y), self.vector("yd", yd), c, target)
+        if target is not result:
+            result[:] = target
+        return result
+
+    def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
+        """The same as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
+        from scipy.sparse import csc_matrix
+
+        pattern = self.sparsity
+        data = _out(out, (pattern.nnz,))
+        self.callbacks.jacobian_data(t, self.vector("y", y), self.vector("yd", yd), c, data)
+        return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
+
+    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
+        """f(t, y) with yd = f, shape (n,)."""
+        result: Vec = _out(out, (self.n,))
+        self.callbacks.rhs(t, self.vector("y", y), result)
+        return result
+
+    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
+        """df/dy, shape (n, n)."""
+        result: Mat = _out(out, (self.n, self.n))
+        target = _addressable(result)
+        self.callbacks.rhs_jacobian(t, self.vector("y", y), target)
+        if target is not result:
+            result[:] = target
+        return result
+
+    def vector(self, name: str, value: ArrayLike) -> Vec:
+        """`value` as kernels take it; refuses another shape than (n,)."""
+        out = np.ascontiguousarray(value, dtype=np.float64)
+        if out.shape != (self.n,):
+            raise ValueError(f"{name} has shape {out.shape}; this problem has {self.n} unknowns, give ({self.n},)")
+        return out
+
+    # ------------------------------------------------------------ the pattern
+
+    @cached_property
+    def sparsity(self) -> csc_matrix:
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones, recorded from the Jacobian's own kernel."""
+        from scipy.sparse import csc_matrix
+
+        workspace = self.workspace
+        if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
+            workspace.make_rhs_tangent()
+        blocks = workspace.record(workspace.settings.kernels.jacobian, self.vector("y", self.y), np.zeros(self.n))
+        row, column, n_rows, n_columns = blocks.T
+        # every column of every block, then every entry
+        block_of = np.repeat(np.arange(len(blocks)), n_columns)
+        columns = column[block_of] + np.arange(len(block_of)) - np.repeat(np.cumsum(n_columns) - n_columns, n_columns)
+        entry_of = np.repeat(np.arange(len(block_of)), n_rows[block_of])
+        inside = np.arange(len(entry_of)) - np.repeat(np.cumsum(n_rows[block_of]) - n_rows[block_of], n_rows[block_of])
+        m = self.n_equations
+        keys = columns[entry_of] * m + row[block_of][entry_of] + inside
+        unique = np.unique(keys)
+        indptr = np.searchsorted(unique, np.arange(self.n + 1) * m)
+        workspace.set_starts(np.searchsorted(unique, columns * m + row[block_of]))
+        return csc_matrix((np.ones(len(unique)), unique % m, indptr), shape=(m, self.n))
+
+
+def _out(out: Any, shape: tuple[int, ...]) -> Any:
+    if out is None:
+        return np.empty(shape)
+    if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
+        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
+    if out.ndim == 1 and not out.flags.c_contiguous:
+        raise ValueError("out must be contiguous; give a copy")
+    return out
+
+
+def _addressable(matrix: Mat) -> Mat:
+    """The matrix, or a fresh one if its strides are not those of whole numbers forwards: kernels would write
+    elsewhere."""
+    return matrix if all(s > 0 and s % 8 == 0 for s in matrix.strides) else np.empty(matrix.shape)
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} of shape {value.shape}"
+    return type(value).__name__
+
+
+__all__ = ["Equations"]

@@ -1,0 +1,210 @@
+"""What the unknowns mean: motion of bodies, energy, constraints, multipliers, reactions; for one selection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae.compiler.jit import Entry
+from rbdae.formulations import null_space
+from rbdae.kernels import outputs
+from rbdae.kernels.log_determinant import log_determinant
+from rbdae.multibody.constraint_matrix import gradient
+from rbdae.multibody.model import Model
+from rbdae.multibody.row_selection import minimum_norm, redundant_rows
+from rbdae.multibody.selection import KeptRows
+from rbdae.multibody.workspace import Workspace
+from rbdae.problem import quantities
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
+
+Kernel = Callable[..., None]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Interpretation:
+    """Reads states. Every method takes a time and (n,), or times (m,) and (m, n)."""
+
+    workspace: Workspace
+
+    @property
+    def model(self) -> Model:
+        """The model whose states it reads."""
+        return self.workspace.model
+
+    @property
+    def n_constraints(self) -> int:
+        """Internal constraints of the chart and joint equations."""
+        return self.model.n * len(self.workspace.settings.chart.internal) + self.workspace.layout.n_rows
+
+    # ------------------------------------------------------------ kernels, row by row
+
+    def _kernel(self, entry: Entry) -> Kernel:
+        return self.workspace.compiled(entry)
+
+    @cached_property
+    def _natural(self) -> Kernel:
+        return self._kernel(outputs.natural)
+
+    @cached_property
+    def _constraints(self) -> Kernel:
+        return self._kernel(outputs.constraints)
+
+    @cached_property
+    def _log_determinant(self) -> Kernel:
+        return self._kernel(log_determinant)
+
+    @cached_property
+    def _rates(self) -> Kernel:
+        return self._kernel(self.workspace.settings.kernels.rates)
+
+    @cached_property
+    def _null_space(self) -> Kernel:
+        self.workspace.make_rhs_tangent()
+        return self._kernel(null_space.motion)
+
+    def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
+        """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
+        times = np.asarray(t, dtype=float)
+        values = np.asarray(y, dtype=float)
+        n = self.workspace.layout.n
+        if times.ndim > 1 or values.shape != (*times.shape, n):
+            raise ValueError(
+                f"t has shape {times.shape} and y {values.shape}; give a time and ({n},), or (m,) and (m, {n})"
+            )
+        return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
+
+    def _each(self, kernel: Kernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
+        """kernel(t, y, out) on every row, out of length n."""
+        times, values, single = self.rows(t, y)
+        out = np.empty((len(times), n))
+        for time, row, result in zip(times, values, out, strict=True):
+            kernel(time, row, result)
+        return out[0] if single else out
+
+    # ------------------------------------------------------------ motion
+
+    def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Natural coordinates and their rates (..., bodies, 24)."""
+        n = self.model.n
+        Z = self._each(self._natural, t, y, 24 * n)
+        return Z.reshape(*Z.shape[:-1], n, 24)[..., self.workspace.layout.rank[:n], :]
+
+    def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
+        """Motion of every body by name."""
+        return quantities.states(self.model, self.natural(t, y))
+
+    def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
+        """Kinetic, potential and total energy."""
+        return quantities.energy(self.model, self.natural(t, y), self.workspace.settings)
+
+    def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
+        """Linear and angular momentum of the system."""
+        return quantities.momentum(self.model, self.natural(t, y))
+
+    # ------------------------------------------------------------ constraints
+
+    def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
+        """g and gdot: internal constraints of the chart, then joints."""
+        n = self.n_constraints
+        out = self._each(self._constraints, t, y, 2 * n)
+        return Constraints(out[..., :n], out[..., n:])
+
+    def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """G of all joint rows with respect to (xdot, Omega) of all bodies, (..., rows, 6 n)."""
+        return gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
+
+    def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
+        """Logarithm of the product of the singular values of the kept joint rows in the mass metric: it falls steeply
+        at singular positions; -inf in them."""
+        return np.asarray(self._each(self._log_determinant, t, y, 1)[..., 0])
+
+    def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
+        problems that suspend rows."""
+        floor = self.workspace.selection.rows.pivot_floor
+        if floor is None:
+            raise ValueError("this problem suspends no joint equations: it has no pivot floors")
+        kept = floor > 0.0
+        rates = np.empty(self._n_rates)
+
+        def kernel(time: float, row: Vec, out: Vec) -> None:
+            self._rates(time, row, rates)
+            out[:] = self.workspace.pivots[kept] / floor[kept]
+
+        return self._each(kernel, t, y, int(np.count_nonzero(kept)))
+
+    def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
+        """w = (xdot, Omega) and T (n_v, n_nu) of the null-space form at one state."""
+        layout = self.workspace.layout
+        n_v, n_nu = layout.n_velocities, layout.v.stop - layout.v.start
+        out = np.empty(n_v + n_v * n_nu)
+        self._null_space(t, y, out)
+        return out[:n_v], out[n_v:].reshape(n_v, n_nu)
+
+    # ------------------------------------------------------------ multipliers
+
+    @property
+    def _n_rates(self) -> int:
+        return self.workspace.layout.n_differential + self.workspace.layout.n_constraints
+
+    def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
+        """Consistent rates of (q, v, s), and the multipliers, by elimination."""
+        n = self.workspace.layout.n_differential
+        kernel = self._rates_with_best_rows if self.workspace.selection.rows.dropped else self._rates
+        out = self._each(kernel, t, y, self._n_rates)
+        return out[..., :n], out[..., n:]
+
+    def _rates_with_best_rows(self, t: float, y: Vec, out: Vec) -> None:
+        """The rates with those rows dropped that follow from the others at this state."""
+        selection = self.workspace.selection
+        dropped = selection.rows.dropped
+        rows = redundant_rows(self.model, self.joint_matrix(t, y), prefer_trees=False, at_least=len(dropped))
+        if len(rows) != len(dropped) or rows == dropped:
+            self._rates(t, y, out)
+            return
+        kept = KeptRows(rows, pivot_floor=selection.rows.pivot_floor)
+        other = self.workspace.with_selection(selection.with_rows(kept))
+        other.compiled(self.workspace.settings.kernels.rates)(t, y, out)
+
+    def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Multipliers: the unknowns of a DAE, or by elimination; those of least norm with redundant equations."""
+        layout = self.workspace.layout
+        if self.workspace.settings.formulation.multipliers == "values":
+            self.rows(t, y)
+            la = np.array(np.asarray(y, dtype=float)[..., layout.la])
+        else:
+            la = np.array(self.rates(t, y)[1])
+        if self._ambiguous:
+            G = self.joint_matrix(t, y)
+            first = layout.n_internal
+            la[..., first:] = minimum_norm(G, la[..., first:], self._deficiency(t, y))[0]
+        return la
+
+    @property
+    def _ambiguous(self) -> bool:
+        """Whether joint equations may follow from others, so that multipliers are not unique."""
+        rows = self.workspace.selection.rows
+        return bool(rows.dropped) or rows.pivot_floor is not None
+
+    def _deficiency(self, t: ArrayLike, y: ArrayLike) -> Ints:
+        """How many joint equations follow from the others: dropped or suspended."""
+        rows = self.workspace.selection.rows
+        out = np.full(np.shape(t), len(rows.dropped))
+        return out if rows.pivot_floor is None else out + np.count_nonzero(self.pivots(t, y) == 0.0, axis=-1)
+
+    def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
+        """Force and torque of each joint on each of its bodies, ``[joint][body]``."""
+        la = self.multipliers(t, y)[..., self.workspace.layout.n_internal :]
+        Z = self.natural(t, y)
+        times = np.asarray(t, dtype=float)
+        loose = minimum_norm(gradient(self.model, times, Z), la, self._deficiency(t, y))[1] if self._ambiguous else None
+        return quantities.reactions(self.model, times, Z, la, loose)
+
+
+__all__ = ["Interpretation"]

@@ -1,0 +1,68 @@
+"""What a switch is: a measure against a limit, and the next selection."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Self
+
+from rbdae._arrays import Vec
+from rbdae.multibody.selection import Selection
+from rbdae.problem.contract import Solvable
+from rbdae.problem.interpretation import Interpretation
+
+Resume = Callable[[float, Vec, Selection], Solvable]
+"""(t, y, selection) -> the problem with another selection from the state (t, y) on."""
+
+
+class AbstractSwitch(ABC):
+    """Something that a run may have to choose again. Its object belongs to one segment of one run.
+
+    Duties of a switch:
+
+    1. `needed` says whether a problem has such a choice at all.
+    2. `measure` maps accepted states, in the order of time, to a number. It is cheap, because it is asked after every
+       accepted step. The switch is considered where the number exceeds `limit`.
+    3. `next` maps (t, y, selection) to the next selection. It changes its own field and no other, so that switches
+       compose. It returns the same object if no other choice is better.
+    """
+
+    limit: float
+
+    def __init__(self, view: Interpretation, t: float, y: Vec, resumed: Resume) -> None:
+        self.view = view
+        self._resumed = resumed
+        self.begin(t, y)
+
+    @classmethod
+    @abstractmethod
+    def needed(cls, view: Interpretation) -> bool:
+        """Whether a problem has this choice."""
+
+    @abstractmethod
+    def begin(self, t: float, y: Vec) -> Self:
+        """Note the state at which the segment begins."""
+
+    @abstractmethod
+    def measure(self, t: float, y: Vec) -> float:
+        """How far the present choice has worn at an accepted state; compared with `limit`."""
+
+    @abstractmethod
+    def next(self, t: float, y: Vec, selection: Selection) -> Selection:
+        """The selection with this switch's own field chosen again at (t, y)."""
+
+    @property
+    def selection(self) -> Selection:
+        """The present one."""
+        return self.view.workspace.selection
+
+    def due(self, t: float, y: Vec) -> bool:
+        """Whether to choose again at this accepted state."""
+        return self.measure(t, y) > self.limit and self.next(t, y, self.selection) is not self.selection
+
+    def resume(self, t: float, y: Vec) -> Solvable:
+        """An equivalent problem that begins at (t, y)."""
+        return self._resumed(t, y, self.next(t, y, self.selection))
+
+
+__all__ = ["AbstractSwitch", "Resume"]

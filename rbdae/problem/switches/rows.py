@@ -1,0 +1,114 @@
+"""Systems with redundant joint equations: the subset that is kept is selected again when it becomes ill-conditioned.
+
+A set of equations that carries the others at the start need not do so along the whole motion. After accepted steps the
+smallest singular value of the kept equations is compared with that of all of them. When it has fallen to a quarter of
+what it was at the selection, others are selected. The motion is unaffected: positions and velocities change only by the
+drift that the projection removes; the multipliers are redistributed.
+
+When a mechanism of several loops passes a singular position, equations follow from the others for a short time. Let
+sigma be the sine between the gradient of such an equation and those of the others; it passes zero linearly in time. The
+motion is smooth, but the multiplier has a pole, la = F/sigma, with F the force that the mechanism cannot resist there.
+A violation delta of the constraints makes an error delta/sigma in the acceleration, and velocities across the motion
+grow as delta/sigma^2 on the way. Suspending the equation makes an error F while sigma is small, so that of the velocity
+is in proportion to sigma. Both are equal at sigma = (delta/F)^(1/3), which for the rounding to which states are
+projected is about 1e-4, the root of `SUSPENDED_FROM`; the projection removes the rest beyond. ([BL96] regularise by
+penalties, which act everywhere.)
+
+That is done in the factorisation that the forms without multipliers and the projection share
+(`rbdae.kernels.linear.saddle`). Without projection a passage leaves a drift that has grown some thousandfold by the
+next. Forms with multipliers as unknowns have to follow them into the pole, and the null-space form, whose T has one
+too, is left as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Self, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.multibody.layout import Layout
+from rbdae.multibody.model import Model
+from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
+from rbdae.multibody.selection import KeptRows, Selection
+from rbdae.multibody.velocity_selection import metric
+from rbdae.multibody.workspace import Workspace
+from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.switches.base import AbstractSwitch
+
+WEAKENED = 0.25
+"""Other rows are selected when the strength of the kept ones has fallen to this fraction."""
+
+APART = 0.03
+"""Of the motion between two measurements: positions over the mechanism's length, parameters of rotations."""
+
+NEAR = 0.1
+"""No other rows are selected where the joints are nearer to a singular position than this fraction of the start."""
+
+
+def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fraction: float) -> KeptRows:
+    """The rows, with floors of this fraction of their pivots at (t, y)."""
+    bare = KeptRows(rows.dropped, rows.strength, rows.closeness)
+    here = workspace.with_selection(workspace.selection.with_rows(bare))
+    layout = workspace.layout
+    here.compiled(workspace.settings.kernels.rates)(t, y, np.empty(layout.n_differential + layout.n_constraints))
+    floor = np.where(here.kept, fraction * here.pivots, 0.0)
+    return KeptRows(rows.dropped, rows.strength, rows.closeness, floor)
+
+
+def position_scale(layout: Layout, model: Model) -> Vec:
+    """What positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    places = [label[-2:] in (".x", ".y", ".z") for label in layout.labels[layout.q]]
+    return np.where(places, metric(model).length, 1.0)
+
+
+@final
+class RowSwitch(AbstractSwitch):
+    """Considered where the logarithm of the product of the singular values of the kept equations has changed by more
+    than `limit`."""
+
+    limit = 0.1
+
+    @classmethod
+    def needed(cls, view: Interpretation) -> bool:
+        """For systems with dropped rows."""
+        return bool(view.workspace.selection.rows.dropped)
+
+    def begin(self, t: float, y: Vec) -> Self:
+        """Note positions and the measure at the beginning."""
+        self._scale = position_scale(self.view.workspace.layout, self.view.model)
+        self._seen = y[self.view.workspace.layout.q] / self._scale
+        self._noted = float(self.view.log_determinant(t, y))
+        return self
+
+    def measure(self, t: float, y: Vec) -> float:
+        """Change since the last measurement that exceeded the limit; 0 until positions have moved far enough (joints
+        move slowly against the steps of a fine tolerance)."""
+        here = y[self.view.workspace.layout.q] / self._scale
+        # not a number is not far
+        if not np.max(np.abs(here - self._seen)) > APART:
+            return 0.0
+        self._seen = here
+        present = float(self.view.log_determinant(t, y))
+        change = abs(present - self._noted)
+        if change > self.limit:
+            self._noted = present
+        return change
+
+    def next(self, t: float, y: Vec, selection: Selection) -> Selection:
+        """Other rows, if the kept ones have weakened and the position is not singular, which no choice mends."""
+        view, rows = self.view, selection.rows
+        n = len(rows.dropped)
+        G = view.joint_matrix(t, y)
+        if strength(G, rows.dropped) > WEAKENED * rows.strength or closeness(G, n) < NEAR * rows.closeness:
+            return selection
+        dropped = redundant_rows(view.model, G, prefer_trees=False, at_least=n)
+        if len(dropped) != n or set(dropped) == set(rows.dropped):
+            return selection
+        chosen = KeptRows(dropped, strength(G, dropped), rows.closeness)
+        if rows.pivot_floor is not None:
+            chosen = with_pivot_floor(view.workspace, chosen, t, y, SUSPENDED_FROM)
+        return selection.with_rows(chosen)
+
+
+__all__ = ["RowSwitch", "position_scale", "with_pivot_floor"]

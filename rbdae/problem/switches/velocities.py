@@ -1,0 +1,55 @@
+"""The independent velocities of systems with loops: selected again where T = [G; S]^-1 [0; I] has grown.
+
+A mechanism can leave the region in which its constant S is good. A run therefore watches the size of T after every
+accepted step. Positions and velocities stay; nu are other numbers for them. For one-step methods this costs nothing but
+the choice of a first step; multistep codes begin at order one.
+"""
+
+from __future__ import annotations
+
+from typing import Self, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.multibody.selection import IndependentVelocities, Selection
+from rbdae.multibody.velocity_selection import metric
+from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.switches.base import AbstractSwitch
+
+
+@final
+class VelocitySwitch(AbstractSwitch):
+    """Due where a column of T has grown by more than `limit` since S was selected."""
+
+    limit = 2.0
+
+    @classmethod
+    def needed(cls, view: Interpretation) -> bool:
+        """For the null-space form of systems with loops."""
+        return view.workspace.selection.velocities is not None
+
+    def begin(self, t: float, y: Vec) -> Self:
+        """Nothing to note: the sizes are in the selection."""
+        self._metric = metric(self.view.model)
+        return self
+
+    @property
+    def _present(self) -> IndependentVelocities:
+        present = self.selection.velocities
+        if present is None:
+            raise TypeError("no independent velocities are selected here")
+        return present
+
+    def measure(self, t: float, y: Vec) -> float:
+        """Largest growth of a column of T."""
+        _, T = self.view.null_space(t, y)
+        return float(np.max(self._metric.sizes(T) / self._present.sizes, initial=0.0))
+
+    def next(self, t: float, y: Vec, selection: Selection) -> Selection:
+        """S from the null space of G at (t, y)."""
+        G = self.view.joint_matrix(t, y)
+        return selection.with_velocities(self._metric.select(G, len(self._present.S)))
+
+
+__all__ = ["VelocitySwitch"]

@@ -1,0 +1,209 @@
+"""Equations and interpretation of a run that changed its selection: every state is read by the selection of its time.
+
+Both are frozen and pure: the time is among their arguments. They have the methods of `Equations` and `Interpretation`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae.formulations.base import Kind
+from rbdae.multibody.layout import Layout
+from rbdae.multibody.workspace import Workspace
+from rbdae.problem import quantities
+from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.equations import Equations
+from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.joined import joined
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class TimedEquations:
+    """The k-th equations hold from times[k - 1] on, the first before. Facts and callbacks are those of the first."""
+
+    parts: tuple[Equations, ...]
+    times: tuple[float, ...]
+
+    def at(self, t: float) -> Equations:
+        """The equations that hold at time t."""
+        return self.parts[bisect_right(self.times, t)]
+
+    @property
+    def workspace(self) -> Workspace:
+        """That of the first selection."""
+        return self.parts[0].workspace
+
+    @property
+    def y(self) -> Vec:
+        """A regular state of the first selection."""
+        return self.parts[0].y
+
+    @property
+    def layout(self) -> Layout:
+        """Where the unknowns are."""
+        return self.parts[0].layout
+
+    @property
+    def n(self) -> int:
+        """Number of unknowns."""
+        return self.parts[0].n
+
+    @property
+    def n_equations(self) -> int:
+        """Number of equations."""
+        return self.parts[0].n_equations
+
+    @property
+    def kind(self) -> Kind:
+        """``"ode"``, ``"dae"`` or ``"overdetermined"``."""
+        return self.parts[0].kind
+
+    @property
+    def index(self) -> int:
+        """Differentiation index."""
+        return self.parts[0].index
+
+    @property
+    def differential(self) -> Bools:
+        """(n,) False where yd does not appear."""
+        return self.parts[0].differential
+
+    @property
+    def variable_index(self) -> Ints:
+        """(n,) Hairer's classes."""
+        return self.parts[0].variable_index
+
+    @property
+    def callbacks(self) -> Callbacks:
+        """The bare kernels of the first selection."""
+        return self.parts[0].callbacks
+
+    @property
+    def sparsity(self) -> csc_matrix:
+        """The pattern of the first selection."""
+        return self.parts[0].sparsity
+
+    def vector(self, name: str, value: ArrayLike) -> Vec:
+        """`value` as kernels take it."""
+        return self.parts[0].vector(name, value)
+
+    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
+        """F(t, y, yd)."""
+        return self.at(t).residual(t, y, yd, out)
+
+    def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
+        """dF/dy + c dF/dyd."""
+        return self.at(t).jacobian(t, y, yd, c, out)
+
+    def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
+        """The same, with the pattern of the selection of time t."""
+        return self.at(t).sparse_jacobian(t, y, yd, c, out)
+
+    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
+        """f(t, y)."""
+        return self.at(t).rhs(t, y, out)
+
+    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
+        """df/dy."""
+        return self.at(t).rhs_jacobian(t, y, out)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class TimedInterpretation:
+    """The k-th interpretation holds from times[k - 1] on, the first before."""
+
+    parts: tuple[Interpretation, ...]
+    times: tuple[float, ...]
+
+    def at(self, t: float) -> Interpretation:
+        """The interpretation that holds at time t."""
+        return self.parts[bisect_right(self.times, t)]
+
+    @property
+    def workspace(self) -> Workspace:
+        """That of the first selection."""
+        return self.parts[0].workspace
+
+    def _each(self, t: ArrayLike, y: ArrayLike, function: Callable[[Interpretation, Any, Any], Any]) -> Any:
+        """function(interpretation, t, y), the rows of each segment by its own interpretation."""
+        times, values, single = self.parts[0].rows(t, y)
+        if single:
+            return function(self.at(float(times[0])), t, y)
+        numbers = np.searchsorted(np.array(self.times), times, side="right")
+        if np.any(np.diff(numbers) < 0):
+            raise ValueError("the times of a run that changed its selection must not fall; sort them")
+        found = [
+            function(self.parts[k], times[numbers == k], values[numbers == k]) for k in dict.fromkeys(numbers.tolist())
+        ]
+        return joined(found) if found else function(self.parts[0], times, values)
+
+    def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Natural coordinates and their rates (..., bodies, 24)."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.natural(t, y))
+        return out
+
+    def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
+        """Motion of every body by name."""
+        return quantities.states(self.parts[0].model, self.natural(t, y))
+
+    def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
+        """Kinetic, potential and total energy."""
+        return quantities.energy(self.parts[0].model, self.natural(t, y), self.workspace.settings)
+
+    def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
+        """Linear and angular momentum of the system."""
+        return quantities.momentum(self.parts[0].model, self.natural(t, y))
+
+    def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
+        """g and gdot."""
+        out: Constraints = self._each(t, y, lambda view, t, y: view.constraints(t, y))
+        return out
+
+    def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """G of all joint rows."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.joint_matrix(t, y))
+        return out
+
+    def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
+        """Logarithm of the product of the singular values of the kept joint rows."""
+        out: Vec = self._each(t, y, lambda view, t, y: view.log_determinant(t, y))
+        return out
+
+    def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Pivots of the kept joint rows over their floors."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.pivots(t, y))
+        return out
+
+    def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
+        """w and T at one state."""
+        return self.at(t).null_space(t, y)
+
+    def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
+        """Consistent rates and multipliers, by elimination."""
+        out: tuple[Mat, Mat] = self._each(t, y, lambda view, t, y: view.rates(t, y))
+        return out
+
+    def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Multipliers."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.multipliers(t, y))
+        return out
+
+    def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
+        """Force and torque of each joint on each of its bodies."""
+        out: dict[str, dict[str, Reaction]] = self._each(t, y, lambda view, t, y: view.reactions(t, y))
+        return out
+
+
+__all__ = ["TimedEquations", "TimedInterpretation"]

@@ -1,0 +1,222 @@
+"""The solvers of all adapters: which there are, which are installed, which take a problem."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from importlib.metadata import entry_points
+from typing import final
+
+from rbdae import _check
+from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
+from rbdae.problem.contract import Solvable
+
+_GROUP = "rbdae.adapters"
+_HOUSE = "rbdae_adapters"
+"""The adapters of this distribution, for a checkout on the path without installed metadata: its `ADAPTERS` map names to
+modules. An installed entry point of the same name wins."""
+
+_FORMS = {
+    "ode": "ODE forms (index-0, null-space, ...)",
+    "dae": "DAEs",
+    "overdetermined": "overdetermined forms",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SolverInfo:
+    """One line of `solvers`.
+
+    Parameters
+    ----------
+    name : as given to `solve`, ``"package:method"``
+    package : the adapter's name
+    available : whether the package is installed
+    version : the package's version, or None
+    kinds : kinds of problems that the solver takes
+    indices : for DAEs, the differentiation indices that it takes
+    one_step : whether it is a one-step method, which takes projected states back without a restart
+    install : how to get the package
+    summary : one line on the method
+    """
+
+    name: str
+    package: str
+    available: bool
+    version: str | None
+    kinds: frozenset[str]
+    indices: frozenset[int]
+    one_step: bool
+    install: str
+    summary: str
+
+    @property
+    def takes(self) -> str:
+        """The kinds of problems in words, as in ``"ode, dae 1-2"``."""
+        words = []
+        for kind in ("ode", "dae", "overdetermined"):
+            if kind in self.kinds:
+                numbers = ",".join(map(str, sorted(self.indices)))
+                words.append(f"dae {numbers}" if kind == "dae" else kind)
+        return ", ".join(words)
+
+
+@final
+class SolverTable(list[SolverInfo]):
+    """A list of `SolverInfo` that prints as a table."""
+
+    def __str__(self) -> str:
+        rows = [("solver", "version", "takes", "what it is")]
+        rows += [(s.name, s.version or "missing", s.takes, s.summary) for s in self]
+        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+        lines = ["  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip() for row in rows]
+        missing = {s.package: s.install for s in self if not s.available}
+        lines += [f"{package} is missing: run {install}" for package, install in missing.items()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _adapter_in(module: str) -> AbstractAdapter:
+    found: AbstractAdapter = importlib.import_module(module).ADAPTER
+    return found
+
+
+@lru_cache(maxsize=1)
+def _own() -> dict[str, str]:
+    """The modules of this distribution's adapters by name; none where their folder is not on the path."""
+    if importlib.util.find_spec(_HOUSE) is None:
+        return {}
+    modules: dict[str, str] = importlib.import_module(_HOUSE).ADAPTERS
+    return modules
+
+
+@lru_cache(maxsize=1)
+def _sources() -> dict[str, Callable[[], AbstractAdapter]]:
+    """How to load each adapter, by its name."""
+    sources: dict[str, Callable[[], AbstractAdapter]] = {p.name: p.load for p in entry_points(group=_GROUP)}
+    for name, module in _own().items():
+        sources.setdefault(name, partial(_adapter_in, module))
+    if not sources:
+        raise MissingSolver(
+            "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "
+            "run `pip install -e .`, or set PYTHONPATH=adapters"
+        )
+    return sources
+
+
+@cache
+def _load(package: str) -> AbstractAdapter:
+    """One adapter; this does not import its package, and no other adapter."""
+    return _sources()[package]()
+
+
+def _adapters() -> dict[str, AbstractAdapter]:
+    """Every adapter; one of another distribution that cannot be loaded is left out with a warning."""
+    found = {}
+    for name in _sources():
+        try:
+            found[name] = _load(name)
+        except Exception as error:
+            if name in _own():
+                raise
+            warnings.warn(f"the adapter {name!r} cannot be loaded: {error}", stacklevel=3)
+    return found
+
+
+def solvers() -> SolverTable:
+    """Every solver of every adapter, available or not; prints as a table."""
+    table = SolverTable()
+    for package, adapter in _adapters().items():
+        version = adapter.version()
+        for m in adapter.methods:
+            table.append(
+                SolverInfo(
+                    name=f"{package}:{m.name}",
+                    package=package,
+                    available=version is not None,
+                    version=version,
+                    kinds=m.kinds,
+                    indices=m.indices,
+                    one_step=m.one_step,
+                    install=adapter.install,
+                    summary=m.summary,
+                )
+            )
+    return table
+
+
+def adapter(package: str) -> AbstractAdapter:
+    """The adapter of a package, for its `native` objects: ``adapter("scipy").native(problem, "RK45")``."""
+    if package not in _sources():
+        raise ValueError(f"no adapter {package!r}; {_hint(package, _sources())}")
+    return _load(package)
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    """'did you mean ...?', or all names if none is near."""
+    known = sorted(names)
+    return _check.nearest(name, known) or "there are " + ", ".join(known)
+
+
+def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
+    """The adapter and the method of a solver's name; refuses unknown names and missing packages.
+
+    Raises
+    ------
+    ValueError
+        for a name that no adapter has, with the nearest ones
+    MissingSolver
+        for a package that is not installed, with the command that installs it
+    """
+    if not isinstance(solver, str):
+        raise TypeError(f"solver must be a string such as 'scipy:RK45', got {solver!r}")
+    package, _, name = solver.partition(":")
+    if package in _sources():
+        found = _load(package)
+        for method in found.methods:
+            if method.name == name:
+                if found.version() is None:
+                    raise MissingSolver(f"{solver!r} needs {package}, which is missing: run {found.install}")
+                return found, method
+    names = [f"{p}:{m.name}" for p, a in _adapters().items() for m in a.methods]
+    raise ValueError(f"unknown solver {solver!r}; {_hint(solver, names)} (rbdae.solvers() lists them all)")
+
+
+def solvers_for(problem: Solvable) -> list[str]:
+    """Names of the solvers that take a problem's form, installed or not."""
+    return [
+        f"{package}:{m.name}"
+        for package, a in _adapters().items()
+        for m in a.methods
+        if m.accepts(problem.kind, problem.index)
+    ]
+
+
+def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
+    """Refuse a form that the method cannot take, with the solvers that can."""
+    if method.accepts(problem.kind, problem.index):
+        return
+    is_a = {
+        "ode": "an ODE form",
+        "dae": f"a DAE of index {problem.index}",
+        "overdetermined": "an overdetermined DAE",
+    }[problem.kind]
+    takes = " and ".join(
+        _FORMS[k] + (f" of index {', '.join(map(str, sorted(method.indices)))}" if k == "dae" else "")
+        for k in ("ode", "dae", "overdetermined")
+        if k in method.kinds
+    )
+    able = solvers_for(problem)
+    raise Unsupported(
+        f"{problem.formulation!r} is {is_a}, but {solver} takes {takes}. "
+        f"Solvers for it: {', '.join(able) if able else 'none'}"
+    )
+
+
+__all__ = ["SolverInfo", "SolverTable", "adapter", "check_pairing", "find_method", "solvers", "solvers_for"]

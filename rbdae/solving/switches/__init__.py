@@ -1,1 +1,0 @@
-"""What a run may have to choose again on its way."""
