@@ -9,6 +9,8 @@ import warnings
 import numpy as np
 import pytest
 import toy
+from inside import chatter, trap
+from inside import toolkit_options as options
 
 from rbdae.adapter import ProjectionError, Reason, Request
 from rbdae_adapters import toolkit
@@ -18,13 +20,10 @@ from rbdae_adapters.toolkit import (
     GaveUp,
     Recorder,
     Trap,
-    chatter,
     drive,
     leaves_error_test,
-    options,
     quiet,
     relaxed_atol,
-    trap,
 )
 
 

@@ -13,9 +13,9 @@ import inside
 import numpy as np
 import pytest
 from cases import Pairing
+from inside import Explicit
 
 from rbdae.formulations import FORMULATIONS
-from rbdae.formulations.base import Explicit
 
 CASES = [
     ("C", Pairing("index-2", "quaternion", "angular")),

@@ -16,10 +16,9 @@ import inside
 import numpy as np
 import pytest
 from cases import PAIR_IDS, PAIRS, Pairing, differences, worst
-from inside import JIT
+from inside import JIT, Mat, Vec
 
 import rbdae
-from rbdae._arrays import Mat, Vec
 from rbdae.formulations import FORMULATIONS
 
 TOLERANCE = 1e-6

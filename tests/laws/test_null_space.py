@@ -13,9 +13,11 @@ from cases import Pairing, Tie, along, close, differences, worst
 from scipy.spatial.transform import Rotation
 
 import rbdae
+from rbdae import Projector
 from rbdae.drives import PrescribedAngle, PrescribedDisplacement
 from rbdae.joints import (
     Cylindrical,
+    Dot2,
     Fixed,
     Planar,
     PointOnLine,
@@ -25,8 +27,6 @@ from rbdae.joints import (
     Spherical,
     Universal,
 )
-from rbdae.joints.primitives import Dot2
-from rbdae.problem.projection import Projector
 
 # ---------------------------------------------------------------- mechanisms
 

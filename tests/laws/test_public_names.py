@@ -13,9 +13,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from inside import MOVED, RENAMED
 
 import rbdae
-from rbdae._moved import MOVED, RENAMED
 
 BEFORE: dict[str, list[str]] = tomllib.loads(
     (Path(__file__).parents[1] / "support/public_names_0_1.toml").read_text(encoding="utf-8")

@@ -13,6 +13,30 @@ import force_cases
 import numpy as np
 import pytest
 import test_benchmarks
+from inside import (
+    Rheonomic,
+    assembly_report,
+    choices,
+    consistent,
+    equations,
+    interpretation,
+    joint_pattern,
+    layout,
+    pairing,
+    problem,
+    quantities,
+    registry,
+    segments,
+    selection,
+    settings,
+    solution,
+    switches,
+    timed,
+    tree_velocities,
+    velocity_kind,
+    velocity_selection,
+    workspaces,
+)
 
 import rbdae
 from rbdae import adapter, drives, formulations, motion, rotations, study
@@ -30,9 +54,6 @@ from rbdae.forces import (
     UserForce,
     element,
 )
-from rbdae.formulations import pairing
-from rbdae.initial import choices
-from rbdae.initial import consistent as initial_state
 from rbdae.joints import (
     AbstractAxialJoint,
     AbstractJoint,
@@ -52,21 +73,8 @@ from rbdae.joints import (
     Spherical,
     Universal,
 )
-from rbdae.joints.base import Rheonomic
-from rbdae.multibody import (
-    joint_pattern,
-    layout,
-    selection,
-    settings,
-    tree_velocities,
-    velocity_kind,
-    velocity_selection,
-    workspace,
-)
-from rbdae.problem import Callbacks, assembly_report, equations, interpretation, problem, quantities, switches, timed
+from rbdae.problem import Callbacks
 from rbdae.rotations import CHARTS
-from rbdae.solving import registry as solving
-from rbdae.solving import segments, solution
 
 
 def _problem() -> rbdae.Problem:
@@ -82,7 +90,7 @@ def _redundant() -> rbdae.Problem:
 
 
 def _motion() -> layout.BodyMotion:
-    return initial_state.consistent_state(_problem().model, 0.0).motion
+    return consistent.consistent_state(_problem().model, 0.0).motion
 
 
 def _bodies() -> tuple[Body, ...]:
@@ -140,8 +148,8 @@ EXAMPLES: dict[type, Any] = {
     quantities.Momentum: lambda: _problem().momentum(0.0, _problem().y0),
     quantities.Constraints: lambda: _problem().constraints(0.0, _problem().y0),
     quantities.Reaction: _reaction,
-    solving.SolverInfo: lambda: rbdae.solvers()[0],
-    solving.SolverTable: rbdae.solvers,
+    registry.SolverInfo: lambda: rbdae.solvers()[0],
+    registry.SolverTable: rbdae.solvers,
     rbdae.models.Entry: lambda: rbdae.models.MODELS["heavy_top"],
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
     formulations.Formulation: lambda: formulations.FORMULATIONS["index-2"],
@@ -190,8 +198,8 @@ EXAMPLES: dict[type, Any] = {
     selection.Selection: lambda: _problem().selection,
     velocity_selection.Metric: lambda: velocity_selection.metric(_problem().model),
     joint_pattern.JointPattern: lambda: joint_pattern.joint_pattern(_problem().model, _problem().layout),
-    workspace.Memory: lambda: _problem().workspace.memory,
-    workspace.Workspace: lambda: _problem().workspace,
+    workspaces.Memory: lambda: _problem().workspace.memory,
+    workspaces.Workspace: lambda: _problem().workspace,
     equations.Equations: lambda: _problem().equations,
     interpretation.Interpretation: lambda: _problem().interpretation,
     timed.TimedEquations: lambda: _problem().by_time([_problem()], [0.5]).equations,
@@ -200,7 +208,7 @@ EXAMPLES: dict[type, Any] = {
     switches.VelocitySwitch: lambda: _loop().switches()[0],
     switches.RowSwitch: lambda: _redundant().switches()[0],
     choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, None, "zero", {}, "error"),
-    initial_state.ConsistentState: lambda: initial_state.consistent_state(_problem().model, 0.0),
+    consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
     segments.Segments: lambda: _solution().segments,
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],

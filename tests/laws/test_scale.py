@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import rbdae
-import rbdae.solving.run as solving
+import rbdae.solving as solving
 
 TOLERANCE = 1e-6
 

@@ -15,7 +15,6 @@ from test_null_space import four_bar, triple_rocker
 
 import rbdae
 from rbdae.models import andrews, bricard, n_four_bar
-from rbdae.solving import singular
 
 RUNS = [
     ("index-0", "angular", "scipy:DOP853", 1e-8),
@@ -81,7 +80,7 @@ REGULAR = {
 def test_regular_motions_are_not_accused(name, form):
     build, t_end = REGULAR[name]
     solution = run(build(), t_end, form)
-    assert singular.closeness(solution.problem, solution.t, solution.y).min() > 2e-3
+    assert inside.singular.closeness(solution.problem, solution.t, solution.y).min() > 2e-3
     assert not len(solution.singular_times)
     assert "singular" not in solution.message
 
@@ -90,7 +89,7 @@ def test_regular_motions_are_not_accused(name, form):
 def test_the_question_is_cheap(build, t_end, monkeypatch):
     """A factorisation where the motion has gone on, singular values around what may be a zero alone."""
     looked, decomposed = [], []
-    volumes, closeness = rbdae.Problem.log_determinant, singular.closeness
+    volumes, closeness = rbdae.Problem.log_determinant, inside.singular.closeness
 
     def counted_volumes(problem, t, y):
         looked.append(len(t))
@@ -101,7 +100,7 @@ def test_the_question_is_cheap(build, t_end, monkeypatch):
         return closeness(problem, t, y)
 
     monkeypatch.setattr(rbdae.Problem, "log_determinant", counted_volumes)
-    monkeypatch.setattr(singular, "closeness", counted_closeness)
+    monkeypatch.setattr(inside.singular, "closeness", counted_closeness)
     solution = run(build(), t_end, ("index-2", "angular", "sksundae:ida", 1e-8))
     assert len(solution.t) > 1000
     assert sum(looked) < 0.3 * len(solution.t)
@@ -126,7 +125,7 @@ def test_the_volume_is_that_of_the_joints_matrix(pairing, rng):
 
 
 def test_a_state_in_which_all_is_lost_is_no_error():
-    assert singular._suspects(np.full(5, -np.inf)) == []
+    assert inside.suspects(np.full(5, -np.inf)) == []
     problem = rbdae.formulate(n_four_bar(1), "index-0")
     still = np.tile(problem.y0, (10, 1))
-    assert not len(singular.singular_times(problem, np.linspace(0.0, 1.0, 10), still))
+    assert not len(inside.singular.singular_times(problem, np.linspace(0.0, 1.0, 10), still))

@@ -9,8 +9,8 @@ import pytest
 import toy
 
 import rbdae.solving as solving
+from rbdae import Solution, load
 from rbdae.adapter import Reason
-from rbdae.solving.solution import Solution, load
 
 
 @pytest.fixture(scope="module")

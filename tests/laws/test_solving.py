@@ -6,13 +6,13 @@ import builtins
 import io
 import sys
 
+import inside
 import numpy as np
 import pytest
 import toy
 
 import rbdae.solving as solving
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Stats, Unsupported
-from rbdae.solving import registry
 
 
 def solve(problem=None, t_span=(0.0, 1.0), solver="scipy:RK45", **arguments):
@@ -140,11 +140,8 @@ class Present(Absent):
 @pytest.fixture
 def plugged(monkeypatch):
     mine = {"absent": Absent(), "present": Present()}
-    known = registry._sources()
-    monkeypatch.setattr(registry, "_sources", lambda: known | {k: lambda k=k: mine[k] for k in mine})
-    registry._load.cache_clear()
-    yield mine
-    registry._load.cache_clear()
+    inside.add_adapters(monkeypatch, mine)
+    return mine
 
 
 def test_a_missing_package_comes_with_its_install_command(plugged):
@@ -165,7 +162,7 @@ def test_an_adapter_of_somebody_else_is_a_peer(plugged):
 
 
 def test_every_adapter_names_its_package_and_install():
-    for name in registry._sources():
+    for name in inside.adapter_names():
         found = solving.adapter(name)
         assert found.package == name
         assert found.install

@@ -13,12 +13,12 @@ from typing import Any, final
 
 import numpy as np
 import pytest
+from inside import CV_GRAVITY
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 
 import rbdae
 from rbdae.models import MODELS
-from rbdae.models.pendulum import CV_GRAVITY
 
 
 @final

@@ -6,7 +6,8 @@ this file changes and no test does. `tests/house/test_public_names_only.py` hold
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache as cached
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import rbdae
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, unknown
 from rbdae._frozen import fill, twin
+from rbdae._moved import MOVED, RENAMED
+from rbdae.adapter import AbstractAdapter
 from rbdae.compiler import ahead, cache
 from rbdae.compiler import jit as compiler
 from rbdae.compiler.access import address, vector_at
@@ -27,33 +30,63 @@ from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
 from rbdae.forces.packing import pack
+from rbdae.formulations import pairing
+from rbdae.formulations.base import Explicit
+from rbdae.initial import choices, consistent
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
+from rbdae.joints.base import Rheonomic
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
+from rbdae.models.pendulum import CV_GRAVITY
+from rbdae.multibody import (
+    joint_pattern,
+    layout,
+    selection,
+    settings,
+    tree_velocities,
+    velocity_kind,
+    velocity_selection,
+)
+from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.row_selection import strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.problem import assembly_report, equations, interpretation, problem, quantities, switches, timed
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.solving import singular
+from rbdae.solving import registry, segments, singular, solution
+from rbdae_adapters.toolkit import chatter, trap
+from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
+    "CV_GRAVITY",
     "JIT",
     "LARGEST_ASSEMBLY",
     "LIMIT_OF_WORKERS",
+    "MOVED",
+    "RENAMED",
+    "Explicit",
     "Mat",
+    "Rheonomic",
     "Vec",
     "VelocitySwitch",
+    "adapter_names",
+    "add_adapters",
     "add_member",
     "address",
+    "assembly_report",
     "cache_in",
+    "chatter",
+    "choices",
+    "consistent",
     "constraint_gradient",
     "constraints",
     "dropping",
     "entry",
+    "equations",
     "family",
     "features",
     "fill",
@@ -64,7 +97,10 @@ __all__ = [
     "has_workers",
     "idle_workers",
     "internal_constraints",
+    "interpretation",
     "jit",
+    "joint_pattern",
+    "layout",
     "log_determinant",
     "memory",
     "n_quasi_velocities",
@@ -74,26 +110,43 @@ __all__ = [
     "null_space",
     "omitted_rows",
     "pack",
+    "pairing",
     "pivots",
     "plain",
     "possible_workers",
+    "problem",
     "project",
+    "quantities",
     "quasi_velocities",
+    "registry",
     "reselected",
     "segment_times",
+    "segments",
+    "selection",
     "selects_velocities",
+    "settings",
     "singular",
     "sizes_of_groups",
+    "solution",
     "stage",
     "stages",
+    "suspects",
     "suspending",
     "suspends",
+    "switches",
+    "timed",
+    "toolkit_options",
+    "trap",
+    "tree_velocities",
     "twin",
     "unknown",
     "vector_at",
+    "velocity_kind",
     "velocity_metric",
+    "velocity_selection",
     "wait_for_workers",
     "workspace",
+    "workspaces",
 ]
 
 
@@ -255,3 +308,23 @@ def pivots(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
 def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:
     """The times at which a run has selected again."""
     return () if solution.segments is None else solution.segments.times
+
+
+# ---------------------------------------------------------------- solvers
+
+
+def adapter_names() -> list[str]:
+    """The packages whose adapters are looked for."""
+    return list(registry._sources())
+
+
+def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, AbstractAdapter]) -> None:
+    """Further adapters by name, as if distributions had brought them."""
+    sources = registry._sources() | {name: lambda name=name: adapters[name] for name in adapters}
+    monkeypatch.setattr(registry, "_sources", lambda: sources)
+    monkeypatch.setattr(registry, "_load", cached(registry._load.__wrapped__))
+
+
+def suspects(logarithms: Vec) -> list[Any]:
+    """Minima of the product of the pivots that a search for singular positions looks into."""
+    return singular._suspects(logarithms)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
 from rbdae.compiler.jit import jit
 from rbdae.rotations import Chart
 from rbdae.rotations.euler_map import euler_map
+
+Vec = Mat = NDArray[np.float64]
 
 
 @jit
