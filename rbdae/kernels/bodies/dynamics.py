@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
+from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_identity
@@ -24,7 +24,7 @@ def forces(m, b):
     elif h.kind == QUATERNION_RATE:
         quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
         if h.momenta == 1:
-            quaternion_rates.momentum_forces(m, b)
+            quaternion_momenta.add_forces(m, b)
         else:
             quaternion_rates.forces(m, b)
     else:
@@ -113,7 +113,7 @@ def dynamics_tangent(m, row, c):
             scatter_block(m, r, v, scratch.by_v, 3, 3, 1.0)
         elif h.kind == QUATERNION_RATE:
             if h.momenta == 1:
-                quaternion_rates.momentum_tangent(m, b, c, la[o.il])
+                quaternion_momenta.dynamics_tangent(m, b, c, la[o.il])
             else:
                 quaternion_rates.dynamics_tangent(m, b, c, la[o.il])
             scatter_block(m, r, q, scratch.by_q, 4, 4, 1.0)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import angular, director_rates, quaternion_rates
+from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.rotations.algebra import add_spin, director_tangents, spin
@@ -48,7 +48,7 @@ def move(m):
             for k in range(3):
                 s.xd[k] = s.px[k] / B[b].mass
             if h.kind == QUATERNION_RATE:
-                quaternion_rates.velocity_of_momentum(m, b)
+                quaternion_momenta.velocity(m, b)
             else:
                 director_rates.velocity_of_momentum(m, b)
         if h.kind == ANGULAR:
@@ -76,7 +76,7 @@ def accelerate(m):
             for k in range(3):
                 s.xdd[k] = s.pxd[k] / B[b].mass
             if h.kind == QUATERNION_RATE:
-                quaternion_rates.acceleration_of_momentum(m, b)
+                quaternion_momenta.acceleration(m, b)
             else:
                 director_rates.acceleration_of_momentum(m, b)
         if h.kind == ANGULAR:
@@ -124,7 +124,7 @@ def place_tangent(m):
                 quaternion_rates.natural_tangent(address(s.a), address(s.D0))
                 quaternion_rates.natural_tangent(address(s.a), address(s.B))
             if h.momenta == 1:
-                quaternion_rates.velocity_tangents(m, b)
+                quaternion_momenta.velocity_tangents(m, b)
 
 
 @stage("i")
@@ -173,4 +173,4 @@ def accelerate_tangent(m):
                 for j in range(4):
                     s.W[i, j] *= 2.0
             if h.momenta == 1:
-                quaternion_rates.acceleration_tangents(m, b)
+                quaternion_momenta.acceleration_tangents(m, b)

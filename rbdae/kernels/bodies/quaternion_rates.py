@@ -1,4 +1,4 @@
-"""Bodies with pdot, the rate of the quaternion, as velocity, or with the momentum that belongs to it."""
+"""Bodies with pdot, the rate of the quaternion, as rotational velocity."""
 
 from __future__ import annotations
 
@@ -101,21 +101,21 @@ def dynamics_tangent(m, b, c, l):
         for j in range(4):
             scratch.by_q[i, j] = -scratch.by_q[i, j]
         scratch.by_q[i, i] += l
-    _clear4(scratch.by_v)
+    clear4(scratch.by_v)
     left(s.a, scratch.left)
-    _add_triple(address(scratch.left), I0, address(J), address(scratch.left), 4.0 * c, True, address(scratch.by_v))
+    add_triple_at(address(scratch.left), I0, address(J), address(scratch.left), 4.0 * c, True, address(scratch.by_v))
     conjugate_product(s.a, s.wd, s.s)
     extended(I0, J, s.s, s.s)
     add_right(s.s, 4.0, scratch.by_q)
     right_conjugate(s.wd, scratch.right)
-    _add_triple(address(scratch.left), I0, address(J), address(scratch.right), 4.0, False, address(scratch.by_q))
+    add_triple_at(address(scratch.left), I0, address(J), address(scratch.right), 4.0, False, address(scratch.by_q))
     left(s.w, scratch.left)
-    _add_triple(address(scratch.left), I0, address(J), address(scratch.left), -8.0, True, address(scratch.by_q))
+    add_triple_at(address(scratch.left), I0, address(J), address(scratch.left), -8.0, True, address(scratch.by_q))
     conjugate_product(s.w, s.a, s.s)
     extended(I0, J, s.s, s.s)
     add_right(s.s, -8.0, scratch.by_v)
     right_conjugate(s.a, scratch.right)
-    _add_triple(address(scratch.left), I0, address(J), address(scratch.right), -8.0, False, address(scratch.by_v))
+    add_triple_at(address(scratch.left), I0, address(J), address(scratch.right), -8.0, False, address(scratch.by_v))
 
 
 @stage("iiiiff", "quaternion-rate")
@@ -154,129 +154,8 @@ def internal_tangent(m, b, row, level, c, scale):
         scatter_block(m, r, v, T, 1, 4, scale)
 
 
-@stage("ii", "quaternion-rate momenta")
-def velocity_of_momentum(m, b):
-    """w = q o J^-1 (conj(q) o p) / 4."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    conjugate_product(s.a, s.p, s.s)
-    extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
-    for k in range(4):
-        s.w[k] = 0.0
-    add_product(s.a, s.s, 0.25, s.w)
-
-
-@stage("ii", "quaternion-rate momenta")
-def acceleration_of_momentum(m, b):
-    """wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    r = 1.0 / o.radial
-    conjugate_product(s.a, s.p, s.s)
-    extended(r, o.inertia_inverse, s.s, s.s)
-    for k in range(4):
-        s.wd[k] = 0.0
-    add_product(s.w, s.s, 0.25, s.wd)
-    conjugate_product(s.w, s.p, s.s)
-    conjugate_product(s.a, s.pd, s.t)
-    for k in range(4):
-        s.s[k] += s.t[k]
-    extended(r, o.inertia_inverse, s.s, s.s)
-    add_product(s.a, s.s, 0.25, s.wd)
-
-
-@stage("ii", "quaternion-rate momenta")
-def momentum_forces(m, b):
-    """t -= dT/dq = p o J^-1 (conj(p) o q) / 4."""
-    o = bodies(m)[b]
-    s = states(m)[b]
-    conjugate_product(s.p, s.a, s.s)
-    extended(1.0 / o.radial, o.inertia_inverse, s.s, s.s)
-    add_product(s.p, s.s, -0.25, s.t)
-
-
-@stage("ii", "quaternion-rate momenta")
-def velocity_tangents(m, b):
-    """U = dw/dq and V = dw/dp."""
-    scratch = tangent_memory(m)
-    s = states(m)[b]
-    r = 1.0 / bodies(m)[b].radial
-    Ji = bodies(m)[b].inertia_inverse
-    _clear4(s.U)
-    _clear4(s.V)
-    left(s.a, scratch.left)
-    _add_triple(address(scratch.left), r, address(Ji), address(scratch.left), 0.25, True, address(s.V))
-    right_conjugate(s.p, scratch.right)
-    _add_triple(address(scratch.left), r, address(Ji), address(scratch.right), 0.25, False, address(s.U))
-    conjugate_product(s.a, s.p, s.s)
-    extended(r, Ji, s.s, s.s)
-    add_right(s.s, 0.25, s.U)
-
-
-@stage("ii", "quaternion-rate momenta")
-def acceleration_tangents(m, b):
-    """Ud = dwdot/dq and Vd = dwdot/dp. Reads U and V."""
-    scratch = tangent_memory(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    r = 1.0 / o.radial
-    Ji = o.inertia_inverse
-    _clear4(s.Ud)
-    _clear4(s.Vd)
-    left(s.a, scratch.left)
-    left(s.w, scratch.left_rate)
-    _add_triple(address(scratch.left_rate), r, address(Ji), address(scratch.left), 0.25, True, address(s.Vd))
-    _add_triple(address(scratch.left), r, address(Ji), address(scratch.left_rate), 0.25, True, address(s.Vd))
-    right_conjugate(s.p, scratch.right)
-    _add_triple(address(scratch.left_rate), r, address(Ji), address(scratch.right), 0.25, False, address(s.Ud))
-    right_conjugate(s.pd, scratch.right)
-    _add_triple(address(scratch.left), r, address(Ji), address(scratch.right), 0.25, False, address(s.Ud))
-    conjugate_product(s.w, s.p, s.s)
-    conjugate_product(s.a, s.pd, s.t)
-    for k in range(4):
-        s.s[k] += s.t[k]
-    extended(r, Ji, s.s, s.s)
-    add_right(s.s, 0.25, s.Ud)
-    # through w(q, p)
-    for i in range(4):
-        for j in range(4):
-            u = s.Ud[i, j]
-            v = s.Vd[i, j]
-            for k in range(4):
-                u += s.U[i, k] * s.U[k, j]
-                v += s.U[i, k] * s.V[k, j]
-            s.Ud[i, j] = u
-            s.Vd[i, j] = v
-
-
-@stage("iiff", "quaternion-rate momenta")
-def momentum_tangent(m, b, c, l):
-    """by_q and by_v: the tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and
-    p, the latter plus c."""
-    scratch = tangent_memory(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    r = 1.0 / o.radial
-    Ji = o.inertia_inverse
-    euler_hessian(s.fd, scratch.by_q)
-    for i in range(4):
-        for j in range(4):
-            scratch.by_q[i, j] = -scratch.by_q[i, j]
-        scratch.by_q[i, i] += l
-    _clear4(scratch.by_v)
-    for i in range(4):
-        scratch.by_v[i, i] = c
-    left(s.p, scratch.left)
-    _add_triple(address(scratch.left), r, address(Ji), address(scratch.left), 0.25, True, address(scratch.by_q))
-    conjugate_product(s.p, s.a, s.s)
-    extended(r, Ji, s.s, s.s)
-    add_right(s.s, 0.25, scratch.by_v)
-    right_conjugate(s.a, scratch.right)
-    _add_triple(address(scratch.left), r, address(Ji), address(scratch.right), 0.25, False, address(scratch.by_v))
-
-
 @stage("ifiifii", "quaternion-rate")
-def _add_triple(X_at, radial, J_at, Y_at, scale, transposed, out_at):
+def add_triple_at(X_at, radial, J_at, Y_at, scale, transposed, out_at):
     """out += scale X diag(radial, J) Y, with Y^T in place of Y if `transposed`."""
     X = matrix_at(X_at, 9)
     Y = matrix_at(Y_at, 9)
@@ -284,7 +163,7 @@ def _add_triple(X_at, radial, J_at, Y_at, scale, transposed, out_at):
 
 
 @jit
-def _clear4(A):
+def clear4(A):
     """A[:4, :4] = 0."""
     for i in range(4):
         for j in range(4):

@@ -11,28 +11,32 @@ from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_tangent, velocity_basis
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import head
-from rbdae.kernels.null_space.spherical_trees import (
+from rbdae.kernels.null_space.spherical_tangents import (
     add_spherical_stiffness,
-    reduce_spherical_forces,
     scatter_spherical_kinematics,
-    select_spherical_rates,
     select_spherical_tangent,
+    spherical_tangents,
+)
+from rbdae.kernels.null_space.spherical_trees import (
+    reduce_spherical_forces,
+    select_spherical_rates,
     spherical_accelerations,
     spherical_rotations,
-    spherical_tangents,
     spherical_velocities,
 )
 from rbdae.kernels.null_space.square_system import (
     reduce_square_forces,
     reduction_multipliers,
-    scatter_rows_stiffness,
-    scatter_square_kinematics,
     select_square_rates,
-    select_square_tangent,
-    square_acceleration_tangents,
     square_accelerations,
     square_null_space,
     square_velocities,
+)
+from rbdae.kernels.null_space.square_tangents import (
+    scatter_rows_stiffness,
+    scatter_square_kinematics,
+    select_square_tangent,
+    square_acceleration_tangents,
     square_velocity_tangents,
 )
 from rbdae.kernels.records import SPHERICAL_TREE
