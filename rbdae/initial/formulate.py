@@ -66,7 +66,7 @@ def formulate(
         systems with loops; their quasi-velocities are a selection that `solve` changes when it becomes
         ill-conditioned.
     rotation : str
-        ``"quaternion"``, ``"directors"``, ``"euler-313"``.
+        ``"quaternion"``, ``"directors"``, ``"euler-313"``, ``"bryant-321"``.
     velocity : str
         ``"angular"`` (default): v = (xdot, Omega), material Omega; ``"coordinate"``: v = qdot (quaternion, directors).
         The Hamiltonian forms have momenta.

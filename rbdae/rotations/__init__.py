@@ -6,6 +6,7 @@ R^T Rdot = Omega^. A further chart is one file like those below and one line her
 
 from __future__ import annotations
 
+from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
 from rbdae.rotations.chart import Chart as Chart
 from rbdae.rotations.chart import register as register
@@ -16,5 +17,6 @@ from rbdae.rotations.quaternion import QUATERNION
 register(QUATERNION)
 register(DIRECTORS)
 register(EULER_313)
+register(BRYANT_321)
 
 __all__ = ["CHARTS", "Chart", "register"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import CHART_CASES, ROTATIONS, ChartCase, differences
+from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -147,7 +147,7 @@ def complex_steps(f: Any, a: Any, shape: tuple[int, ...]) -> Any:
 def test_every_chart_has_a_case():
     assert set(CHART_CASES) == set(CHARTS) == set(ROTATIONS)
     for name, of in CHARTS.items():
-        assert of.n == len(of.names) == len(CHART_CASES[name].parameters(Rotation.from_euler("ZXZ", (0.3, 1.2, 0.5))))
+        assert of.n == len(of.names) == CHART_CASES[name].n
         assert (of.internal_constraints is None) == (of.internal == ())
 
 
@@ -249,9 +249,6 @@ def test_inverse_map_owns_its_array(name):
     a = CHARTS[name].parameters(p, R)
     a[:] = 7.0
     assert p[0] == 1.0 and R[0, 0] == 1.0
-
-
-SINGULAR = [name for name, case in CHART_CASES.items() if case.beside_singular]
 
 
 @pytest.mark.parametrize("name", SINGULAR)

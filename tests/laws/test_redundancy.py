@@ -220,7 +220,7 @@ def test_drift_hides_no_redundancy(drift, rng):
 # ---------------------------------------------------------------- equations left out for the moment
 
 
-EXPLICIT = [p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "ode" and p.rotation != "euler-313"]
+EXPLICIT = [p for p in PAIRINGS if FORMULATIONS[p.formulation].kind == "ode" and p.rotation in cases.REGULAR]
 
 
 def _windows(pairing: Pairing, angle: float, redundant: str = "minimum-norm"):

@@ -297,7 +297,7 @@ def test_every_formulation_and_chart_is_paired():
 def test_the_issues_pairings_are_there():
     """The list of the issue, spelt out, so that a chart that drops out of a formulation is noticed."""
     either = [(r, "coordinate") for r in ("quaternion", "directors")]
-    angular = [(r, "angular") for r in ("quaternion", "directors", "euler-313")]
+    angular = [(r, "angular") for r in ("quaternion", "directors", "euler-313", "bryant-321")]
     wanted = {(f"index-{k}", *rv) for k in range(4) for rv in either + angular}
     wanted |= {(f, *rv) for f in ("ggl", "hiller-anantharaman") for rv in either + angular}
     wanted |= {(f, *rv) for f in ("baumgarte", "baumgarte-ode") for rv in either + angular}

@@ -62,11 +62,11 @@ LOOPS = {
 
 TIMES = np.linspace(0.0, 10.0, 2001)
 SOLVERS = {"ode": "scipy:DOP853", "dae": "sksundae:ida", "overdetermined": "assimulo:ODASSL"}
-# in each formulation with its first kind of velocity; Euler angles are singular where a crank makes full turns
+# in each formulation with its first kind of velocity; angles are singular where cranks make full turns
 PAIRINGS = [
     Pairing(f.name, rotation, f.velocities[0])
     for f in FORMULATIONS.values()
-    for rotation in ("quaternion", "directors")
+    for rotation in cases.REGULAR
     if f.name != "overdetermined-1"
 ]
 # in quaternions by default, the others in the full suite
@@ -101,7 +101,7 @@ def test_no_loop_and_no_formulation_is_left_out():
     for build in LOOPS.values():
         assert rbdae.formulate(build(), "index-0").model.tree.closing
     assert {p.formulation for p in PAIRINGS} == set(FORMULATIONS) - {"overdetermined-1"}
-    assert {p.rotation for p in PAIRINGS} == {"quaternion", "directors"}
+    assert {p.rotation for p in PAIRINGS} == set(cases.REGULAR)
 
 
 @pytest.mark.parametrize("loop, pairing", RUNS)

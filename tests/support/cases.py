@@ -604,12 +604,17 @@ ROTATIONS = list(CHARTS)
 
 @dataclass(frozen=True)
 class ChartCase:
-    """What a chart is by scipy: parameters of a rotation, the matrix of any parameters, and a singular rotation turned
-    away from by an angle, if the chart has one."""
+    """What a chart is by scipy: parameters of a rotation, the matrix of any parameters, and rotations at an angle from
+    a singular one, if the chart has any."""
 
     parameters: Callable[[Rotation], Any]
     matrix: Callable[[Any], Any]
     beside_singular: Callable[[float], Rotation] | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of parameters."""
+        return len(self.parameters(_turn(0.7, -0.4, 1.1)))
 
 
 CHART_CASES = {
@@ -623,7 +628,15 @@ CHART_CASES = {
         lambda a: Rotation.from_euler("ZXZ", a).as_matrix(),
         lambda tilt: Rotation.from_euler("ZXZ", (0.3, tilt, 0.5)),
     ),
+    "bryant-321": ChartCase(
+        lambda r: r.as_euler("ZYX"),
+        lambda a: Rotation.from_euler("ZYX", a).as_matrix(),
+        lambda tilt: Rotation.from_euler("ZYX", (0.3, np.pi / 2 - tilt, 0.5)),
+    ),
 }
+
+SINGULAR = [name for name, case in CHART_CASES.items() if case.beside_singular is not None]
+REGULAR = [name for name in CHART_CASES if name not in SINGULAR]
 
 
 # ---------------------------------------------------------------- prescribed motions

@@ -1,0 +1,154 @@
+"""Bryant (nautical) angles 3-2-1: yaw psi about e3, pitch theta about the turned 2-axis, roll phi about d1.
+
+    R = exp(psi e3^) exp(theta e2^) exp(phi e1^)
+
+    psidot = u,  thetadot = cos(phi) O2 - sin(phi) O3,  phidot = O1 + sin(theta) u,
+    u = (sin(phi) O2 + cos(phi) O3) / cos(theta)
+
+with the material angular velocity (O1, O2, O3). Singular at cos(theta) = 0, theta = +-pi/2. [GR95] (284)-(291), where
+the angle about e3 is called theta and the one about the 2-axis psi.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.access import Address, cos, matrix_at, sin, vector_at
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+
+
+def _parameters(p: Vec, R: Mat) -> Vec:
+    return np.array(
+        [
+            np.arctan2(R[1, 0], R[0, 0]),
+            np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])),
+            np.arctan2(R[2, 1], R[2, 2]),
+        ]
+    )
+
+
+def _singular(a: Vec) -> str:
+    if abs(np.cos(a[1])) > NEAR_SINGULAR:
+        return ""
+    return f"theta = {a[1]:.6g} is a singularity (gimbal lock) of the Bryant angles 3-2-1: d1 is parallel to e3"
+
+
+def _rotation(a_at: Address, d_at: Address) -> None:
+    a = vector_at(a_at)
+    d = vector_at(d_at)
+    c1 = cos(a[0])
+    s1 = sin(a[0])
+    c2 = cos(a[1])
+    s2 = sin(a[1])
+    c3 = cos(a[2])
+    s3 = sin(a[2])
+    d[0] = c1 * c2
+    d[1] = s1 * c2
+    d[2] = -s2
+    d[3] = c1 * s2 * s3 - s1 * c3
+    d[4] = s1 * s2 * s3 + c1 * c3
+    d[5] = c2 * s3
+    d[6] = c1 * s2 * c3 + s1 * s3
+    d[7] = s1 * s2 * c3 - c1 * s3
+    d[8] = c2 * c3
+
+
+def _rotation_tangent(a_at: Address, D_at: Address, step: int) -> None:
+    a = vector_at(a_at)
+    D = matrix_at(D_at, step)
+    c1 = cos(a[0])
+    s1 = sin(a[0])
+    c2 = cos(a[1])
+    s2 = sin(a[1])
+    c3 = cos(a[2])
+    s3 = sin(a[2])
+    D[0, 0] = -s1 * c2
+    D[1, 0] = c1 * c2
+    D[2, 0] = 0.0
+    D[3, 0] = -s1 * s2 * s3 - c1 * c3
+    D[4, 0] = c1 * s2 * s3 - s1 * c3
+    D[5, 0] = 0.0
+    D[6, 0] = -s1 * s2 * c3 + c1 * s3
+    D[7, 0] = c1 * s2 * c3 + s1 * s3
+    D[8, 0] = 0.0
+    D[0, 1] = -c1 * s2
+    D[1, 1] = -s1 * s2
+    D[2, 1] = -c2
+    D[3, 1] = c1 * c2 * s3
+    D[4, 1] = s1 * c2 * s3
+    D[5, 1] = -s2 * s3
+    D[6, 1] = c1 * c2 * c3
+    D[7, 1] = s1 * c2 * c3
+    D[8, 1] = -s2 * c3
+    D[0, 2] = 0.0
+    D[1, 2] = 0.0
+    D[2, 2] = 0.0
+    D[3, 2] = c1 * s2 * c3 + s1 * s3
+    D[4, 2] = s1 * s2 * c3 - c1 * s3
+    D[5, 2] = c2 * c3
+    D[6, 2] = -c1 * s2 * s3 + s1 * c3
+    D[7, 2] = -s1 * s2 * s3 - c1 * c3
+    D[8, 2] = -c2 * s3
+
+
+def _rate(a_at: Address, om_at: Address, ad_at: Address) -> None:
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    ad = vector_at(ad_at)
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    s2 = sin(a[1])
+    c2 = cos(a[1])
+    s3 = sin(a[2])
+    c3 = cos(a[2])
+    u = (s3 * o2 + c3 * o3) / c2
+    ad[0] = u
+    ad[1] = c3 * o2 - s3 * o3
+    ad[2] = o1 + s2 * u
+
+
+def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_at: Address, A_step: int) -> None:
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    K = matrix_at(K_at, K_step)
+    A = matrix_at(A_at, A_step)
+    o2 = om[1]
+    o3 = om[2]
+    s2 = sin(a[1])
+    c2 = cos(a[1])
+    s3 = sin(a[2])
+    c3 = cos(a[2])
+    u = (s3 * o2 + c3 * o3) / c2
+    w = (c3 * o2 - s3 * o3) / c2
+    K[0, 0] = 0.0
+    K[0, 1] = s3 / c2
+    K[0, 2] = c3 / c2
+    K[1, 0] = 0.0
+    K[1, 1] = c3
+    K[1, 2] = -s3
+    K[2, 0] = 1.0
+    K[2, 1] = s2 * s3 / c2
+    K[2, 2] = s2 * c3 / c2
+    for i in range(3):
+        A[i, 0] = 0.0
+    A[0, 1] = s2 * u / c2
+    A[1, 1] = 0.0
+    A[2, 1] = u / c2
+    A[0, 2] = w
+    A[1, 2] = -u * c2
+    A[2, 2] = s2 * w
+
+
+BRYANT_321 = Chart(
+    name="bryant-321",
+    source="[GR95] (284)-(291)",
+    names=("psi", "theta", "phi"),
+    parameters=_parameters,
+    singular=_singular,
+    rotation=_rotation,
+    rotation_tangent=_rotation_tangent,
+    rate=_rate,
+    rate_tangents=_rate_tangents,
+)
