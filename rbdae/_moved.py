@@ -23,7 +23,7 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.forces.user": ("rbdae.forces.user_force", "rbdae.forces"),
     "rbdae.formulate": ("rbdae.initial.formulate", "rbdae.formulations.pairing"),
     "rbdae.gauges": ("rbdae.multibody.velocity_selection", "rbdae.multibody.selection"),
-    "rbdae.gradient": ("rbdae.multibody.constraint_matrix", "rbdae.multibody.row_selection"),
+    "rbdae.gradient": ("rbdae.multibody.row_selection", "rbdae.multibody.joint_values"),
     "rbdae.kernels.applied": ("rbdae.kernels.forces.applied",),
     "rbdae.kernels.block": ("rbdae.kernels.memory",),
     "rbdae.kernels.branches": ("rbdae.kernels.null_space.trees",),

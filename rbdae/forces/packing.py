@@ -178,46 +178,4 @@ def _of_time(function: Any, n: int) -> UserFunction:
     return UserFunction(like(function, vector), 0, n)
 
 
-def displacements(elements: Any, entries: Any, k: int, Z: Mat) -> Mat:
-    """s of one element (without the turns of an angle) at natural coordinates Z (..., 24)."""
-    e = elements[k]
-    p = int(e["forms"])
-    H, c = np.zeros((p, 24, 24)), np.zeros((p, 24))
-    for entry in entries[e["first"] : e["last"]]:
-        if entry["j"] < 0:
-            c[entry["form"], entry["i"]] = entry["value"]
-        else:
-            H[entry["form"], entry["i"], entry["j"]] = entry["value"]
-    q = _values(H, c, Z)
-    if e["shaping"] == kb.ROOT:
-        return np.sqrt(q)
-    if e["shaping"] == kb.ANGLE:
-        return np.arctan2(q[..., :1], q[..., 1:])
-    return q
-
-
-def potential(elements: Any, entries: Any, k: int, Z: Mat) -> Vec | float:
-    """Potential of one element at Z (..., 24): of its stiffness, and of a constant force along s. A constant torque
-    about an axis has none here, since it is not unique unless turns are counted.
-
-    An angle with a stiffness is unwrapped along the first axis of Z; the first row takes the branch closest to the
-    angle at the start of the system.
-    """
-    e = elements[k]
-    if not e["holonomic"] or e["shaping"] in (kb.USER, kb.STATEFUL):
-        return 0.0
-    s = displacements(elements, entries, k, Z)
-    if e["continued"]:
-        if s.ndim > 1:
-            s = np.unwrap(s, axis=0)
-        first = s[:1] if s.ndim > 1 else s
-        s = s + 2.0 * np.pi * np.rint((e["memory"] - first) / (2.0 * np.pi))
-    n = s.shape[-1]
-    away = s - e["rest"][:n]
-    out = 0.5 * np.einsum("...i,ij,...j->...", away, e["stiffness"][:n, :n], away)
-    if e["shaping"] != kb.ANGLE and e["law"] == 0:
-        out = out - e["sign"] * (s @ e["constant"][:n])
-    return np.asarray(out + e["level"])
-
-
-__all__ = ["KernelElement", "Packed", "displacements", "pack", "potential"]
+__all__ = ["KernelElement", "Packed", "pack"]

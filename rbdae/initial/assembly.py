@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.multibody.constraint_matrix import gradient
 from rbdae.multibody.layout import BodyMotion, natural_coordinates
 from rbdae.multibody.model import Model
 from rbdae.problem.assembly_report import Assembly, report
@@ -91,16 +90,19 @@ def _displaced(x: Mat, p: Mat, step: Vec) -> tuple[Mat, Mat]:
 
 
 def assemble_dense(
-    model: Model, t0: float, violation: Callable[[BodyMotion], tuple[Vec, Vec]], hold: Hold = ()
+    model: Model,
+    violation: Callable[[BodyMotion], tuple[Vec, Vec]],
+    joint_matrix: Callable[[Mat], Mat],
+    hold: Hold = (),
 ) -> Assembly:
-    """Assemble a model; `violation` gives g and gdot of the joints."""
+    """Assemble a model; `violation` gives g and gdot of the joints, `joint_matrix` their G at natural coordinates."""
     held = held_columns(model, hold)
     W = _weights(model, held)
-    placed, gap, steps = _close_positions(model, t0, violation, W, bool(held.any()))
+    placed, gap, steps = _close_positions(model, violation, joint_matrix, W, bool(held.any()))
     x, p = placed.x, placed.p
     # the rotations have moved the body frames; velocities are kept in space, angular ones in the body frames
     _, rate = violation(BodyMotion(x, p, model.xd, model.om))
-    change = _solve(gradient(model, np.asarray(t0), natural_coordinates(placed)), W, -rate).reshape(model.n, 6)
+    change = _solve(joint_matrix(natural_coordinates(placed)), W, -rate).reshape(model.n, 6)
     out = BodyMotion(x, p, model.xd + change[:, :3], model.om + change[:, 3:])
     _, rest = violation(out)
     if not float(np.max(np.abs(rest), initial=0.0)) <= 1e-8 * (1.0 + float(np.max(np.abs(rate), initial=0.0))):
@@ -113,7 +115,11 @@ def assemble_dense(
 
 
 def _close_positions(
-    model: Model, t0: float, violation: Callable[[BodyMotion], tuple[Vec, Vec]], W: Mat, held: bool
+    model: Model,
+    violation: Callable[[BodyMotion], tuple[Vec, Vec]],
+    joint_matrix: Callable[[Mat], Mat],
+    W: Mat,
+    held: bool,
 ) -> tuple[BodyMotion, float, int]:
     """Positions on the constraints, at rest; the largest gap before; the number of steps."""
     rest = np.zeros((model.n, 3))
@@ -123,7 +129,7 @@ def _close_positions(
     size, steps = gap, 0
     while size > _TOLERANCE and steps < _STEPS:
         steps += 1
-        step = _solve(gradient(model, np.asarray(t0), natural_coordinates(here)), W, -g)
+        step = _solve(joint_matrix(natural_coordinates(here)), W, -g)
         turn = float(np.max(np.linalg.norm(step.reshape(-1, 6)[:, 3:], axis=1)))
         fraction = min(1.0, _TURN / turn) if turn > 0.0 else 1.0
         norm = float(np.linalg.norm(g))

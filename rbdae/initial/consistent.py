@@ -15,7 +15,7 @@ from rbdae._arrays import Ints, Mat, Vec
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.initial.assembly import LARGEST, Hold, assemble_dense
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.multibody.constraint_matrix import combine, gradient
+from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.layout import BodyMotion, natural_coordinates, write
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
@@ -39,11 +39,18 @@ _CONSISTENT = 1e-8
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class ConsistentState:
-    """A consistent motion of the bodies, how it was found, and the joint rows that follow from the others."""
+    """A consistent motion of the bodies, how it was found, the joint rows that follow from the others, and the memory
+    of the equations by which it was found."""
 
     motion: BodyMotion
     assembly: Assembly | None
     dropped: tuple[int, ...]
+    t0: float
+    workspace: Workspace
+
+    def joint_matrix(self) -> Mat:
+        """G of the joints, (rows, 6 n), in this state."""
+        return joint_matrix(self.workspace, self.t0, natural_coordinates(self.motion))
 
 
 @final
@@ -53,24 +60,28 @@ class _Quaternions:
     def __init__(self, model: Model, t0: float) -> None:
         self.model = model
         self.t0 = t0
-        self._workspace = Workspace(Memory.of(model, START_SETTINGS), Selection())
-        self._view = Interpretation(self._workspace)
-        self.callbacks = Callbacks(self._workspace, lambda: None)
-        self.n = self._workspace.layout.n
+        self.workspace = Workspace(Memory.of(model, START_SETTINGS), Selection())
+        self._view = Interpretation(self.workspace)
+        self.callbacks = Callbacks(self.workspace, lambda: None)
+        self.n = self.workspace.layout.n
 
     def constraints(self, t: float, y: Vec) -> Constraints:
         return self._view.constraints(t, y)
 
     def singular_row(self) -> str | None:
-        row = self._workspace.singular_row()
+        row = self.workspace.singular_row()
         return None if row is None else self.model.row_name(row)
 
     def write(self, motion: BodyMotion) -> Vec:
         """The unknowns of a motion."""
-        return write(self.model, START_SETTINGS, self._workspace.layout, motion)
+        return write(self.model, START_SETTINGS, self.workspace.layout, motion)
 
     def natural(self, y: Vec) -> Mat:
         return self._view.natural(self.t0, y)
+
+    def joint_matrix(self, Z: Mat) -> Mat:
+        """G of the joints, (rows, 6 n), at natural coordinates."""
+        return joint_matrix(self.workspace, self.t0, Z)
 
     def violation(self, motion: BodyMotion) -> tuple[Vec, Vec]:
         """g and gdot of the joints."""
@@ -85,7 +96,7 @@ class _Quaternions:
     def _quaternions(self) -> Ints:
         """Where the quaternions are in y, (n, 4)."""
         free = self.model.bodies["nt"][: self.model.n]
-        return np.asarray((self._workspace.layout.iq + free)[:, None] + np.arange(4))
+        return np.asarray((self.workspace.layout.iq + free)[:, None] + np.arange(4))
 
 
 def consistent_state(
@@ -111,7 +122,7 @@ def consistent_state(
     if (hold or reported) and not small:
         raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")
     loops = small and len(model.tree.closing) > 0
-    risky = loops and nearly_redundant(gradient(model, np.asarray(t0), chart.natural(y)))
+    risky = loops and nearly_redundant(chart.joint_matrix(chart.natural(y)))
     failure: ProjectionError | None = None
     if not (risky or hold):
         try:
@@ -141,28 +152,28 @@ def _projected(chart: _Quaternions, y: Vec, loops: bool, reported: bool) -> Cons
         projector(t0, y)
     Z, motion = chart.natural(y), chart.motion(y)
     _refuse_half_turns(model, t0, Z)
-    dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z)) if loops else ()
+    dropped = redundant_rows(model, chart.joint_matrix(Z)) if loops else ()
     assembly = None
     if reported:
         g, _ = chart.violation(BodyMotion(model.x, model.p, model.xd, model.om))
         assembly = report(model, motion, float(np.max(np.abs(g), initial=0.0)), projector.iterations)
         assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
-    return ConsistentState(motion, assembly, dropped)
+    return ConsistentState(motion, assembly, dropped, t0, chart.workspace)
 
 
 def _assembled(chart: _Quaternions, hold: Hold, failure: ProjectionError | None) -> ConsistentState:
     """By the dense assembly."""
     model, t0 = chart.model, chart.t0
     try:
-        assembly = assemble_dense(model, t0, chart.violation, hold)
+        assembly = assemble_dense(model, chart.violation, chart.joint_matrix, hold)
     except ValueError as error:
         raise error from failure
     motion = BodyMotion(assembly.position, assembly.orientation, assembly.velocity, assembly.angular_velocity)
     Z = natural_coordinates(motion)
     _refuse_half_turns(model, t0, Z)
-    dropped = redundant_rows(model, gradient(model, np.asarray(t0), Z))
+    dropped = redundant_rows(model, chart.joint_matrix(Z))
     assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
-    return ConsistentState(motion, assembly, dropped)
+    return ConsistentState(motion, assembly, dropped, t0, chart.workspace)
 
 
 def _refuse_half_turns(model: Model, t0: float, Z: Mat) -> None:
@@ -174,11 +185,18 @@ def _refuse_half_turns(model: Model, t0: float, Z: Mat) -> None:
         across = np.zeros(8)
         across[1:4] = np.cos(angle) * law.e2 - np.sin(angle) * law.e1
         pair = model.primitives[k]["body"]
-        if combine(model, across, pair, Z, 0) @ combine(model, model.primitives[k]["B"], pair, Z, 0) < 0.0:
+        if _vector(model, across, pair, Z) @ _vector(model, model.primitives[k]["B"], pair, Z) < 0.0:
             raise ValueError(
                 f"{law.motion.owner}: the bodies are placed nearer to half a turn beyond the angle than to the angle, "
                 f"{angle:.4g} rad at t = {t0:g}; place them less than a quarter turn from it"
             )
+
+
+def _vector(model: Model, c: Vec, pair: Ints, Z: Mat) -> Vec:
+    """sum c_k Z_k over (x, d1, d2, d3) of two bodies."""
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    both = [ground if b == model.n else Z[b, :12] for b in pair]
+    return np.asarray(c @ np.concatenate(both).reshape(8, 3))
 
 
 __all__ = ["START_SETTINGS", "ConsistentState", "consistent_state"]

@@ -18,7 +18,6 @@ from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.multibody.constraint_matrix import gradient
 from rbdae.multibody.layout import natural_coordinates, write
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
@@ -114,7 +113,7 @@ def formulate(
     _expect_kernels(model, choices)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
-    settings, selection = _settings(model, choices, state, t0)
+    settings, selection = _settings(model, choices, state)
     workspace = Workspace(Memory.of(model, settings), selection)
     start = _start(workspace, state, t0)
     return Problem.of(_with_floor(workspace, choices, start), start, choices.velocity)
@@ -161,31 +160,31 @@ def _bare_settings(choices: Choices, structure: Structure) -> Settings:
     return Settings(choices.formulation, choices.chart, choices.kind, choices.radial, choices.gains, structure)
 
 
-def _settings(model: Model, choices: Choices, state: ConsistentState, t0: float) -> tuple[Settings, Selection]:
+def _settings(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
     """What lays the model out, and the selection at the start."""
-    rows = _kept_rows(model, state, t0)
+    rows = _kept_rows(state)
     if choices.formulation.unknowns != "quasi-velocities":
         return replace(_bare_settings(choices, "any"), redundant=bool(state.dropped)), Selection(rows)
     if _is_spherical_tree(model):
         return _bare_settings(choices, "spherical tree"), Selection(rows)
-    tree = None if state.dropped else tree_velocities(model, t0, natural_coordinates(state.motion))
+    tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
     if tree is not None:
         return replace(_bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    velocities = _independent_velocities(model, state, t0)
+    velocities = _independent_velocities(model, state)
     settings = replace(_bare_settings(choices, "loops"), n_independent=len(velocities.S), redundant=bool(state.dropped))
     return settings, Selection(rows, velocities)
 
 
-def _kept_rows(model: Model, state: ConsistentState, t0: float) -> KeptRows:
+def _kept_rows(state: ConsistentState) -> KeptRows:
     if not state.dropped:
         return KeptRows()
-    G = gradient(model, np.asarray(t0), natural_coordinates(state.motion))
+    G = state.joint_matrix()
     return KeptRows(state.dropped, strength(G, state.dropped), float(closeness(G, len(state.dropped))))
 
 
-def _independent_velocities(model: Model, state: ConsistentState, t0: float) -> IndependentVelocities:
+def _independent_velocities(model: Model, state: ConsistentState) -> IndependentVelocities:
     """From the null space at the start."""
-    G = gradient(model, np.asarray(t0), natural_coordinates(state.motion))
+    G = state.joint_matrix()
     loose = redundant_rows(model, np.delete(G, state.dropped, axis=0), prefer_trees=False)
     if loose:
         kept = np.delete(np.arange(len(G)), state.dropped)

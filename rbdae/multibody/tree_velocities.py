@@ -7,16 +7,14 @@ own frame (`AbstractJoint.velocity_rows`): none of them ever has to be changed, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.multibody.constraint_matrix import pair_gradient
-
-if TYPE_CHECKING:
-    from rbdae.multibody.model import Model
+from rbdae.multibody.model import Model
 
 _ALIGNED = 1e-6
 
@@ -31,9 +29,9 @@ class TreeVelocity:
     S: Mat
 
 
-def tree_velocities(model: Model, t: float, Z: Mat) -> tuple[TreeVelocity, ...] | None:
-    """One for each body; None where the system is no such tree. Z (n, 24) is its state at t, which drives are told
-    apart by."""
+def tree_velocities(model: Model, Z: Mat, joint_matrix: Callable[[], Mat]) -> tuple[TreeVelocity, ...] | None:
+    """One for each body; None where the system is no such tree. Z (n, 24) is a state, and `joint_matrix` gives G
+    (rows, 6 n) there, by which drives find what they prescribe."""
     tree = model.tree
     between: dict[frozenset[int], list[int]] = {}
     for k, joint in enumerate(model.joints):
@@ -46,14 +44,14 @@ def tree_velocities(model: Model, t: float, Z: Mat) -> tuple[TreeVelocity, ...] 
             continue
         joints = between[frozenset((b, parent))]
         used += len(joints)
-        found = _of_body(model, t, Z, b, joints) if model.bodies["nt"][b] == 3 else None
+        found = _of_body(model, Z, joint_matrix, b, joints) if model.bodies["nt"][b] == 3 else None
         if found is None:
             return None
         out.append(found)
     return tuple(out) if used == len(model.joints) else None
 
 
-def _of_body(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> TreeVelocity | None:
+def _of_body(model: Model, Z: Mat, joint_matrix: Callable[[], Mat], b: int, joints: list[int]) -> TreeVelocity | None:
     """Of a body with these joints to its parent: one joint, and drives of it."""
     drives = [k for k in joints if model.joints[k].primitives.start in model.rheonomic]
     rest = [k for k in joints if k not in drives]
@@ -71,7 +69,7 @@ def _of_body(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> TreeV
         drive = model.joints[k]
         if len(drive.primitives) != 1:
             return None
-        taken = _taken(model, t, Z, b, S, primitives, drive.primitives.start)
+        taken = _taken(model, Z, joint_matrix(), b, S, primitives, drive.primitives.start)
         if taken is None:
             return None
         primitives += tuple(drive.primitives)
@@ -79,17 +77,20 @@ def _of_body(model: Model, t: float, Z: Mat, b: int, joints: list[int]) -> TreeV
     return TreeVelocity(primitives, S)
 
 
-def _taken(model: Model, t: float, Z: Mat, b: int, S: Mat, primitives: tuple[int, ...], drive: int) -> int | None:
+def _taken(model: Model, Z: Mat, matrix: Mat, b: int, S: Mat, primitives: tuple[int, ...], drive: int) -> int | None:
     """The freedom that a drive prescribes: its equation, on the motions that the others leave, is that one alone."""
     if model.primitives["n"][drive] != 1:
         return None
     R = Z[b, 3:12].reshape(3, 3).T
-    G = np.concatenate([pair_gradient(model, k, np.asarray(t), Z, b) for k in primitives])
+    sizes = model.primitives["n"]
+    first = np.cumsum(sizes) - sizes
+    own = matrix[:, 6 * b : 6 * b + 6]
+    G = np.concatenate([own[first[k] : first[k] + sizes[k]] for k in primitives])
     A = np.concatenate([G, np.hstack([S[:, :3] @ R.T, S[:, 3:]])])
     if len(A) != 6 or np.linalg.matrix_rank(A) < 6:
         return None
     motions = np.linalg.inv(A)[:, len(G) :]
-    row: Vec = (pair_gradient(model, drive, np.asarray(t), Z, b) @ motions)[0]
+    row: Vec = own[first[drive]] @ motions
     size = np.abs(row)
     k = int(np.argmax(size)) if len(row) else 0
     if not len(row) or size[k] == 0.0 or np.any(np.delete(size, k) > _ALIGNED * size[k]):

@@ -14,7 +14,7 @@ from rbdae.compiler.jit import Entry
 from rbdae.formulations import null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.log_determinant import log_determinant
-from rbdae.multibody.constraint_matrix import gradient
+from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import minimum_norm, redundant_rows
 from rbdae.multibody.selection import KeptRows
@@ -101,7 +101,7 @@ class Interpretation:
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
-        return quantities.energy(self.model, self.natural(t, y), self.workspace.settings)
+        return quantities.energy(self.workspace, self.natural(t, y))
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
@@ -117,7 +117,7 @@ class Interpretation:
 
     def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """G of all joint rows with respect to (xdot, Omega) of all bodies, (..., rows, 6 n)."""
-        return gradient(self.model, np.asarray(t, dtype=float), self.natural(t, y))
+        return joint_matrix(self.workspace, np.asarray(t, dtype=float), self.natural(t, y))
 
     def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Logarithm of the product of the singular values of the kept joint rows in the mass metric: it falls steeply
@@ -203,8 +203,10 @@ class Interpretation:
         la = self.multipliers(t, y)[..., self.workspace.layout.n_internal :]
         Z = self.natural(t, y)
         times = np.asarray(t, dtype=float)
-        loose = minimum_norm(gradient(self.model, times, Z), la, self._deficiency(t, y))[1] if self._ambiguous else None
-        return quantities.reactions(self.model, times, Z, la, loose)
+        loose = None
+        if self._ambiguous:
+            loose = minimum_norm(joint_matrix(self.workspace, times, Z), la, self._deficiency(t, y))[1]
+        return quantities.reactions(self.workspace, times, Z, la, loose)
 
 
 __all__ = ["Interpretation"]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.forces.packing import potential as potential_of
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
-from rbdae.multibody.constraint_matrix import coefficients, combine
+from rbdae.multibody.joint_values import joint_forces, potentials
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
+from rbdae.multibody.workspace import Workspace
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -155,26 +155,22 @@ def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
     return np.asarray(0.5 * (out + np.einsum("n,...n,...n->...", J0, stretch, stretch)))
 
 
-def energy(model: Model, Z: Mat, settings: Settings) -> Energy:
-    """Energies; the weight's potential is zero at the origin of space. `settings` matter off the manifold alone."""
+def energy(workspace: Workspace, Z: Mat) -> Energy:
+    """Energies; the weight's potential is zero at the origin of space. The settings of the workspace matter off the
+    manifold alone."""
+    model = workspace.model
     x, D, xd, Dd = _split(Z)
     B = model.bodies[: model.n]
     kinetic = 0.5 * np.einsum("n,...nk,...nk->...", np.where(B["nt"] == 3, B["mass"], 0.0), xd, xd)
-    kinetic = kinetic + _rotational(model, D, Dd, settings)
+    kinetic = kinetic + _rotational(model, D, Dd, workspace.settings)
     potential = -np.einsum("nk,...nk->...", B["weight"], x)
     potential = potential - np.einsum("nk,...nk->...", B["weight_d"], D.reshape(*D.shape[:-2], 9))
     pivots = B["nt"] == 0
     if pivots.any():
         gravity = model.system.gravity
         potential = potential - float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * gravity))
-    for force in model.bushings:
-        P = combine(model, force["A"], force["body"], Z, 0)
-        potential = potential + 0.5 * np.einsum("...i,ij,...j->...", P, force["stiffness"], P)
-    ground = np.broadcast_to(np.concatenate([np.zeros(3), np.eye(3).reshape(9)]), (*Z.shape[:-2], 12))
-    elements, entries = model.forces.elements, model.forces.entries
-    for k, pair in enumerate(elements["body"]):
-        both = [ground if b == model.n else Z[..., b, :12] for b in pair]
-        potential = potential + potential_of(elements, entries, k, np.concatenate(both, axis=-1))
+    if len(model.bushings) or len(model.forces.elements):
+        potential = potential + potentials(workspace, Z).sum(axis=-1)
     return Energy(kinetic, potential, kinetic + potential)
 
 
@@ -198,44 +194,28 @@ def momentum(model: Model, Z: Mat) -> Momentum:
     return Momentum(linear, angular)
 
 
-def reactions(model: Model, t: Vec, Z: Mat, la: Mat, loose: Bools | None = None) -> dict[str, dict[str, Reaction]]:
+def reactions(
+    workspace: Workspace, t: Vec, Z: Mat, la: Mat, loose: Bools | None = None
+) -> dict[str, dict[str, Reaction]]:
     """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers, `loose` says which of
     them are not unique."""
+    model = workspace.model
     _, D, _, _ = _split(Z)
+    forces = joint_forces(workspace, t, Z, la) if model.joints else np.zeros((*Z.shape[:-2], 0, 2, 6))
     out: dict[str, dict[str, Reaction]] = {}
     row = 0
     for joint in model.joints:
-        forces = [np.zeros((*Z.shape[:-2], 4, 3)) for _ in range(2)]
-        unique = True
-        for number in joint.primitives:
-            primitive = model.primitives[number]
-            n = int(primitive["n"])
-            l = la[..., row : row + n]
-            if loose is not None and bool(np.any(loose[..., row : row + n])):
-                unique = False
-            row += n
-            A = coefficients(model, number, t)
-            if primitive["linear"]:
-                parts = [(A, l)]
-            else:
-                P = combine(model, A, primitive["body"], Z, 0)
-                Q = combine(model, primitive["B"], primitive["body"], Z, 0)
-                parts = [(A, primitive["scale"] * l * Q), (primitive["B"], primitive["scale"] * l * P)]
-            for C, f in parts:
-                for side in range(2):
-                    forces[side] -= C[..., 4 * side : 4 * side + 4, None] * f[..., None, :]
+        n = sum(int(model.primitives["n"][k]) for k in joint.primitives)
+        unique = loose is None or not bool(np.any(loose[..., row : row + n]))
+        row += n
+        own = forces[..., joint.primitives.start : joint.primitives.stop, :, :].sum(axis=-3)
         entry = {}
         for side, b in enumerate(joint.bodies):
-            f = forces[side]
-            force = f[..., 0, :]
+            force, torque = own[..., side, :3], own[..., side, 3:]
             if b == model.n:
-                directors = np.broadcast_to(np.eye(3), f[..., 1:, :].shape)
-                name = model.system.ground.name
+                arm, name = joint.points[side], model.system.ground.name
             else:
-                directors = D[..., b, :, :]
-                name = model.names[b]
-            torque = np.cross(directors, f[..., 1:, :]).sum(axis=-2)
-            arm = np.einsum("...ik,i->...k", directors, joint.points[side])
+                arm, name = np.einsum("...ik,i->...k", D[..., b, :, :], joint.points[side]), model.names[b]
             entry[name] = Reaction(force, torque - np.cross(arm, force), unique)
         out[joint.name] = entry
     return out

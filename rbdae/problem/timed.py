@@ -160,7 +160,7 @@ class TimedInterpretation:
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
-        return quantities.energy(self.parts[0].model, self.natural(t, y), self.workspace.settings)
+        return quantities.energy(self.workspace, self.natural(t, y))
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
