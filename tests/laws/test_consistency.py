@@ -520,5 +520,5 @@ def test_a_short_step_through_a_view_leaves_its_surroundings():
     for part in (frame[n : 2 * n, n : 2 * n], frame[2 * n - 1 : n - 1 : -1, 2 * n - 1 : n - 1 : -1]):
         problem.jacobian(0.0, problem.y0, problem.yd0, 1.5, part)
         np.testing.assert_array_equal(part, exact)
-        inside[:] = 7.0
+        part[:] = 7.0
         assert (frame == 7.0).all()
