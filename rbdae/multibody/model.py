@@ -6,6 +6,7 @@ shifted accordingly.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
 from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.joints.base import Rheonomic
+from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.multibody.graph import Tree, spanning_tree
@@ -26,21 +28,21 @@ from rbdae.system import System
 
 @dataclass(frozen=True, slots=True)
 class PackedJoint:
-    """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points), and the
-    freedoms that it leaves its bodies (`AbstractJoint.velocity_rows`)."""
+    """A joint's name, its bodies by number, its primitives and points (from the bodies' reference points), and its
+    `AbstractJoint.velocity_rows`."""
 
     name: str
     bodies: tuple[int, int]
     primitives: range
     points: tuple[Vec, Vec]
-    freedoms: tuple[Mat | None, Mat | None]
+    velocity_rows: tuple[Mat | None, Mat | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
     """Packed arrays of a system; body numbers are in the order of addition, the ground comes last.
 
-    `foreign` are the user's functions that the kernels call, `rheonomic` the laws of primitives by their numbers.
+    `user_functions` are those that the kernels call, `rheonomic` the laws of primitives by their numbers.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
     """
 
@@ -50,7 +52,7 @@ class Model:
     primitives: Any
     bushings: Any
     drives: Any
-    foreign: tuple[UserFunction, ...]
+    user_functions: tuple[UserFunction, ...]
     rheonomic: dict[int, Rheonomic]
     forces: Packed
     joints: tuple[PackedJoint, ...]
@@ -114,91 +116,133 @@ def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
     return out
 
 
+def _body_rows(system: System) -> Any:
+    """One row a body, the ground last."""
+    n = len(system.bodies)
+    rows = np.zeros(n + 1, dtype=BODY)
+    rows["parent"] = -1
+    rows["fixed"][n] = 1
+    rows["mass"][n] = 1.0  # divided by in places that do not count for the ground
+    for row, body in zip(rows, system.bodies, strict=False):
+        _pack_body(row, body, system.gravity)
+    return rows
+
+
+def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[Vec]) -> Any:
+    row = np.zeros((), dtype=PRIMITIVE)
+    row["linear"] = primitive.kind == "linear"
+    row["n"] = primitive.rows
+    row["body"] = pair
+    row["A"] = _shift(primitive.A, *(shift[b] for b in pair))
+    row["B"] = _shift(primitive.B, *(shift[b] for b in pair))
+    row["scale"] = primitive.scale
+    row["offset"] = primitive.offset
+    return row
+
+
+def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Sequence[Vec]) -> Any:
+    row = np.zeros((), dtype=BUSHING)
+    row["body"] = pair
+    row["A"] = _shift(spring.A, *(shift[b] for b in pair))
+    row["stiffness"] = spring.stiffness
+    row["damping"] = spring.damping
+    row["damped"] = bool(np.any(spring.damping))
+    return row
+
+
+def _table(rows: list[Any], dtype: Any) -> Any:
+    return np.array(rows, dtype=dtype) if rows else np.zeros(0, dtype=dtype)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Joints:
+    """What the joints of a system are packed into."""
+
+    primitives: Any
+    drives: Any
+    user_functions: tuple[UserFunction, ...]
+    rheonomic: dict[int, Rheonomic]
+    joints: tuple[PackedJoint, ...]
+
+
+def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]) -> _Joints:
+    """Bodies by their numbers, points from their reference points."""
+    rows: list[Any] = []
+    drives: list[Any] = []
+    functions: list[UserFunction] = []
+    rheonomic: dict[int, Rheonomic] = {}
+    joints: list[PackedJoint] = []
+    for joint in system.joints:
+        pair = (number[id(joint.bodies[0])], number[id(joint.bodies[1])])
+        first = len(rows)
+        rows += [_primitive_row(primitive, pair, shift) for primitive in joint.primitives()]
+        law = joint.rheonomic()
+        if law is not None:
+            drives.append(_pack_drive(law, first))
+            rows[first]["moving"] = law.kind == ANGLE
+            functions.append(law.motion.user_function)
+            rheonomic[first] = law
+        points = (joint.at_a - shift[pair[0]], joint.at_b - shift[pair[1]])
+        joints.append(PackedJoint(joint.name or "", pair, range(first, len(rows)), points, joint.velocity_rows()))
+    return _Joints(_table(rows, PRIMITIVE), _table(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
+
+
+def _sorted_forces(
+    system: System, number: Mapping[int, int], shift: Sequence[Vec]
+) -> tuple[Any, list[tuple[str, KernelElement, tuple[int, int]]]]:
+    """Springs between points, which are bushings to the kernels, and all other elements with names and bodies."""
+    springs: list[Any] = []
+    elements: list[tuple[str, KernelElement, tuple[int, int]]] = []
+    for force in system.forces:
+        a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies)][:2]
+        for element in force.elements():
+            if isinstance(element, PointSpring):
+                springs.append(_bushing_row(element, (a, b), shift))
+            else:
+                elements.append((force.name or "", element, (a, b)))
+    return _table(springs, BUSHING), elements
+
+
+def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat, Mat, Mat]:
+    """x, p, xd, om of the reference points, and R."""
+    bodies = system.bodies
+    p = np.array([body.orientation for body in bodies])
+    R = rotation_matrices(p)
+    om = np.array([body.angular_velocity for body in bodies])
+    arm = np.array(shift[: len(bodies)])
+    x = np.array([body.position for body in bodies]) + np.einsum("bij,bj->bi", R, arm)
+    xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, np.cross(om, arm))
+    return x, p, xd, om, R
+
+
 def compile_system(system: System) -> Model:
     """Pack a system. Every joint and force kind is known here by its data, never by its class name."""
     bodies = system.bodies
     n = len(bodies)
     if n == 0:
         raise ValueError("the system has no body: add one with system.add_body(...)")
-    number = {id(body): k for k, body in enumerate(bodies)}
-    number[id(system.ground)] = n
-    packed = np.zeros(n + 1, dtype=BODY)
-    packed["parent"] = -1
-    packed["fixed"][n] = 1
-    packed["mass"][n] = 1.0  # divided by in places that do not count for the ground
-    for k, body in enumerate(bodies):
-        _pack_body(packed[k], body, system.gravity)
+    number = {id(body): k for k, body in enumerate((*bodies, system.ground))}
     shift = [body.reference for body in (*bodies, system.ground)]
-
-    rows: list[Any] = []
-    joints: list[PackedJoint] = []
-    drives: list[Any] = []
-    foreign: list[UserFunction] = []
-    rheonomic: dict[int, Rheonomic] = {}
-    for joint in system.joints:
-        a, b = (number[id(body)] for body in joint.bodies)
-        first = len(rows)
-        for primitive in joint.primitives():
-            row = np.zeros((), dtype=PRIMITIVE)
-            row["linear"] = primitive.kind == "linear"
-            row["n"] = primitive.rows
-            row["body"] = (a, b)
-            row["A"] = _shift(primitive.A, shift[a], shift[b])
-            row["B"] = _shift(primitive.B, shift[a], shift[b])
-            row["scale"] = primitive.scale
-            row["offset"] = primitive.offset
-            rows.append(row)
-        law = joint.rheonomic()
-        if law is not None:
-            drives.append(_pack_drive(law, first))
-            rows[first]["moving"] = law.kind == ANGLE
-            foreign.append(law.motion.user_function)
-            rheonomic[first] = law
-        points = (joint.at_a - shift[a], joint.at_b - shift[b])
-        joints.append(PackedJoint(joint.name or "", (a, b), range(first, len(rows)), points, joint.velocity_rows()))
-    primitives = np.array(rows, dtype=PRIMITIVE) if rows else np.zeros(0, dtype=PRIMITIVE)
-
-    springs: list[Any] = []
-    elements: list[tuple[str, KernelElement, tuple[int, int]]] = []
-    for force in system.forces:
-        a, b = [*(number[id(body)] for body in force.bodies), n][:2]
-        for element in force.elements():
-            if not isinstance(element, PointSpring):
-                elements.append((force.name or "", element, (a, b)))
-                continue
-            row = np.zeros((), dtype=BUSHING)
-            row["body"] = (a, b)
-            row["A"] = _shift(element.A, shift[a], shift[b])
-            row["stiffness"] = element.stiffness
-            row["damping"] = element.damping
-            row["damped"] = bool(np.any(element.damping))
-            springs.append(row)
-    bushings = np.array(springs, dtype=BUSHING) if springs else np.zeros(0, dtype=BUSHING)
-
-    p = np.array([body.orientation for body in bodies])
-    R = rotation_matrices(p)
-    om = np.array([body.angular_velocity for body in bodies])
-    arm = np.array(shift[:n])
-    x = np.array([body.position for body in bodies]) + np.einsum("bij,bj->bi", R, arm)
-    xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, np.cross(om, arm))
+    joints = _pack_joints(system, number, shift)
+    bushings, elements = _sorted_forces(system, number, shift)
+    x, p, xd, om, R = _initial_motion(system, shift)
     ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
     start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
     forces = pack(elements, shift, start)
     if forces.n_states:
         raise NotImplementedError(f"internal state {forces.state_labels[0]!r}: no formulation has states of forces yet")
-    tree = spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints])
     return Model(
         system=system,
         names=tuple(body.name for body in bodies),
-        bodies=packed,
-        primitives=primitives,
+        bodies=_body_rows(system),
+        primitives=joints.primitives,
         bushings=bushings,
-        drives=np.array(drives, dtype=DRIVE) if drives else np.zeros(0, dtype=DRIVE),
-        foreign=tuple(foreign),
-        rheonomic=rheonomic,
+        drives=joints.drives,
+        user_functions=joints.user_functions,
+        rheonomic=joints.rheonomic,
         forces=forces,
-        joints=tuple(joints),
-        tree=tree,
+        joints=joints.joints,
+        tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
         x=x,
         p=p,
         xd=xd,

@@ -1,4 +1,4 @@
-"""Trees of joints whose freedoms are known: which components of a body's twist are its quasi-velocities.
+"""Trees of joints whose velocity rows are known: which components of a body's twist are its quasi-velocities.
 
 A body that hangs from its parent by a joint with c equations has 6 - c quasi-velocities, fixed rows on its twist in its
 own frame (`AbstractJoint.velocity_rows`): none of them ever has to be changed, and the system is solved body by body
@@ -60,7 +60,7 @@ def _of_body(model: Model, Z: Mat, joint_matrix: Callable[[], Mat], b: int, join
     if len(rest) != 1:
         return None
     joint = model.joints[rest[0]]
-    S = joint.freedoms[joint.bodies.index(b)]
+    S = joint.velocity_rows[joint.bodies.index(b)]
     primitives = tuple(joint.primitives)
     equations = int(model.primitives["n"][list(primitives)].sum())
     if S is None or len(S) + equations != 6:

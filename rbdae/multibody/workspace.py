@@ -168,7 +168,7 @@ class Workspace:
         """The kernel, compiled for what this model needs and bound to this workspace."""
         bound = partial(kernel.compiled(self.memory.features), self.m)
         bound.workspace = self  # type: ignore[attr-defined]  # the kernel has its address alone: keep it alive
-        functions = (*self.model.foreign, *self.model.forces.functions)
+        functions = (*self.model.user_functions, *self.model.forces.functions)
         return _raising(bound) if any(function.python for function in functions) else bound
 
     def plain(self, kernel: Entry) -> Callable[..., None]:

@@ -55,7 +55,7 @@ def solve(
     rtol, atol : relative and absolute tolerance; `atol` a number or shape (n,)
     t_eval : output times, from the solver's dense output; None for the solver's own steps
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
-        constraints. The solvers of scipy, solve_dae and Assimulo go on from the projected state; other multistep
+        constraints. The solvers of scipy, solve_dae and Assimulo continue from the projected state; other multistep
         codes do so, by a restart that is counted, only where the drift exceeds
         `rbdae.Projection.restart_tolerance` and ten times the tolerance
     events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`

@@ -203,7 +203,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
     Parameters
     ----------
     path : the ``.npz`` file
-    problem : the problem that was solved, formulated anew; without it only the arrays are there
+    problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
 
     Raises
     ------

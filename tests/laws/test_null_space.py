@@ -317,8 +317,8 @@ ONE_SIDED = {
 
 @pytest.mark.parametrize("child", ["a", "b"])
 @pytest.mark.parametrize("joint", [*CHILDREN, *ONE_SIDED])
-def test_every_pair_with_known_freedoms(joint, child, rng):
-    """The rows of the freedoms complete the equations everywhere, and the motion is that of index 0; joints whose
+def test_every_pair_with_known_velocity_rows(joint, child, rng):
+    """The velocity rows complete the equations everywhere, and the motion is that of index 0; joints whose
     velocity rows one side alone can count take the dense form on the other."""
     make, more, free = CHILDREN[joint] if joint in CHILDREN else (ONE_SIDED[joint][0], None, ONE_SIDED[joint][1])
     system = _pair(make, child, more)

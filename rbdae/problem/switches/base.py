@@ -45,7 +45,7 @@ class AbstractSwitch(ABC):
 
     @abstractmethod
     def measure(self, t: float, y: Vec) -> float:
-        """How far the present choice has worn at an accepted state; compared with `limit`."""
+        """How ill-conditioned the present choice has become at an accepted state; compared with `limit`."""
 
     @abstractmethod
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
