@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -13,7 +14,14 @@ DRIVES: Final = {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplace
 FORCES: Final = {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"}
 ELEMENTS: Final = {"Law": "TimeFunction", "Piece": "AnyElement"}
 FORCE_METHODS: Final = {"kept": "bound", "pieces": "elements"}
+FORMULATIONS: Final = {"GAUGED": "FORMULATIONS"}
 JOINT_METHODS: Final = {"freedoms": "velocity_rows"}
+PROBLEM_ATTRIBUTES: Final = {
+    "dropped": "selection.rows.dropped",
+    "has_gauges": "selection.velocities",
+    "joint_row": "model.row_name",
+    "joint_volumes": "log_determinant",
+}
 
 
 def old_names(module: str, new: Mapping[str, str]) -> Callable[[str], Any]:
@@ -56,6 +64,25 @@ def with_old_methods(new: Mapping[str, str]) -> Callable[[T], T]:
     return decorate
 
 
+def with_old_attributes(new: Mapping[str, str]) -> Callable[[T], T]:
+    """A decorator of a class whose attributes have changed name or place: `new` has the path of each old one."""
+
+    def decorate(cls: Any) -> Any:
+        for old, path in new.items():
+            setattr(cls, old, _old_attribute(old, path))
+        return cls
+
+    return decorate
+
+
+def _old_attribute(old: str, path: str) -> property:
+    def get(self: Any) -> Any:
+        _warn(f"{type(self).__name__}.{old}", f"{type(self).__name__}.{path}")
+        return attrgetter(path)(self)
+
+    return property(get, doc=f"The old name of `{path}`.")
+
+
 def _old_method(old: str, new: str) -> Callable[..., Any]:
     def call(self: Any, *args: Any, **options: Any) -> Any:
         _warn(f"{type(self).__name__}.{old}", f"{type(self).__name__}.{new}")
@@ -70,4 +97,15 @@ def _warn(old: str, new: str) -> None:
     warnings.warn(f"{old} is now {new}; the next release drops the old name", DeprecationWarning, stacklevel=3)
 
 
-__all__ = ["DRIVES", "ELEMENTS", "FORCES", "FORCE_METHODS", "JOINT_METHODS", "old_names", "with_old_methods"]
+__all__ = [
+    "DRIVES",
+    "ELEMENTS",
+    "FORCES",
+    "FORCE_METHODS",
+    "FORMULATIONS",
+    "JOINT_METHODS",
+    "PROBLEM_ATTRIBUTES",
+    "old_names",
+    "with_old_attributes",
+    "with_old_methods",
+]

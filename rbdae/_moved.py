@@ -7,6 +7,7 @@ names of its own and reads them from the modules that took its place. Nothing is
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import sys
 import warnings
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.forces.torsion": ("rbdae.forces.torsional_spring_damper", "rbdae.forces"),
     "rbdae.forces.user": ("rbdae.forces.user_force", "rbdae.forces"),
     "rbdae.formulate": ("rbdae.initial.formulate", "rbdae.formulations.pairing"),
+    "rbdae.formulations.gauge": ("rbdae.formulations.null_space",),
     "rbdae.gauges": ("rbdae.multibody.velocity_selection", "rbdae.multibody.selection"),
     "rbdae.gradient": ("rbdae.multibody.row_selection", "rbdae.multibody.joint_values"),
     "rbdae.kernels.applied": ("rbdae.kernels.forces.applied",),
@@ -59,10 +61,18 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
 """Old paths, and the modules that have their names now; the first one is what the warning recommends."""
 
 RENAMED: Final[dict[str, str]] = {
+    "rbdae.branches.Branch": "rbdae.multibody.tree_velocities.TreeVelocity",
+    "rbdae.branches.branches": "rbdae.multibody.tree_velocities.tree_velocities",
+    "rbdae.gauges.Gauge": "rbdae.multibody.selection.IndependentVelocities",
+    "rbdae.gauges.LIMIT": "rbdae.problem.switches.velocities.VelocitySwitch.limit",
+    "rbdae.gauges.Measure": "rbdae.multibody.velocity_selection.Metric",
+    "rbdae.gauges.measure": "rbdae.multibody.velocity_selection.metric",
+    "rbdae.gradient.SINGULAR": "rbdae.multibody.row_selection.SUSPENDED_FROM",
     "rbdae.kernels.foreign.Foreign": "rbdae.compiler.user_functions.UserFunction",
+    "rbdae.redundancy.CHANGE": "rbdae.problem.switches.rows.RowSwitch.limit",
+    "rbdae.redundancy.LIMIT": "rbdae.problem.switches.rows.WEAKENED",
 }
 """Names that are called otherwise now, with their paths: old to new."""
-
 
 _FUNCTION: Final = "rbdae.formulate"
 """`rbdae` has a function of this module's name. Importing a submodule sets it as an attribute of its package, so this
@@ -85,8 +95,7 @@ class _Moved(ModuleType):
         if f"{path}.{name}" in RENAMED:
             new = RENAMED[f"{path}.{name}"]
             _warn(f"{path}.{name}", new)
-            module, _, name = new.rpartition(".")
-            return getattr(importlib.import_module(module), name)
+            return pkgutil.resolve_name(new)
         if path == _FUNCTION:
             _warn(f"the module {path}", MOVED[path][0])
         for home in _homes(path):

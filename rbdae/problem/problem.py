@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from rbdae import _deprecated
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.multibody.layout import Layout
@@ -57,6 +58,7 @@ def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly 
 
 
 @final
+@_deprecated.with_old_attributes(_deprecated.PROBLEM_ATTRIBUTES)
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
