@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -12,7 +13,21 @@ T = TypeVar("T")
 
 DRIVES: Final = {"Angle": "PrescribedAngle", "Displacement": "PrescribedDisplacement"}
 FORCES: Final = {"Slide": "TranslationalSpringDamper", "Torsion": "TorsionalSpringDamper", "User": "UserForce"}
-ELEMENTS: Final = {"Law": "TimeFunction", "Piece": "AnyElement"}
+ELEMENTS: Final = {
+    "Law": "TimeFunction",
+    "Piece": "AnyElement",
+    "alignment": "rbdae.forces.forms.alignment",
+    "angle": "rbdae.forces.forms.angle",
+    "follower": "rbdae.forces.forms.point_force",
+    "law": "time_function",
+    "point": "rbdae.forces.forms.point",
+    "relative_turn": "rbdae.forces.forms.alignment_damping",
+    "relative_turning": "rbdae.forces.forms.rotational_damping",
+    "slide": "rbdae.forces.forms.displacement",
+    "spring": "rbdae.forces.forms.distance",
+    "turner": "rbdae.forces.forms.torque",
+}
+JOINTS: Final = {"ALL_TURNS": "ALL_ROTATIONS"}
 FORCE_METHODS: Final = {"kept": "bound", "pieces": "elements"}
 FORMULATIONS: Final = {"GAUGED": "FORMULATIONS"}
 JOINT_METHODS: Final = {"freedoms": "velocity_rows"}
@@ -25,7 +40,8 @@ PROBLEM_ATTRIBUTES: Final = {
 
 
 def old_names(module: str, new: Mapping[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module whose names have changed: `new` has the new name of each old one.
+    """The ``__getattr__`` of a module whose names have changed: `new` has the new name of each old one, with a path
+    if it is in another module.
 
     An old name gives the very object that has the new name, so `isinstance` and pickles written with it work. A module
     assigns it as ``__getattr__`` out of sight of type checkers, which would take any name for known.
@@ -34,8 +50,9 @@ def old_names(module: str, new: Mapping[str, str]) -> Callable[[str], Any]:
     def find(name: str) -> Any:
         if name not in new:
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module])
-        _warn(f"{module}.{name}", f"{module}.{new[name]}")
-        return getattr(sys.modules[module], new[name])
+        path = new[name] if "." in new[name] else f"{module}.{new[name]}"
+        _warn(f"{module}.{name}", path)
+        return pkgutil.resolve_name(path)
 
     return find
 
@@ -103,6 +120,7 @@ __all__ = [
     "FORCES",
     "FORCE_METHODS",
     "FORMULATIONS",
+    "JOINTS",
     "JOINT_METHODS",
     "PROBLEM_ATTRIBUTES",
     "old_names",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypeAlias, final
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check
+from rbdae import _check, _deprecated
 from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae._deprecated import JOINT_METHODS, with_old_methods
 from rbdae._frozen import fill, twin
 from rbdae.body import Body, describe
 from rbdae.joints.primitives import Primitive
@@ -36,7 +35,7 @@ class Rheonomic:
     e2: Vec | None = None
 
 
-@with_old_methods(JOINT_METHODS)
+@_deprecated.with_old_methods(_deprecated.JOINT_METHODS)
 class AbstractJoint(ABC):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
@@ -123,5 +122,8 @@ def place(joint: AbstractJoint, a: Body, b: Body, at_a: ArrayLike, at_b: ArrayLi
     fill(joint, a=a, b=b, name=name, **points)
     return owner
 
+
+if not TYPE_CHECKING:
+    __getattr__ = _deprecated.old_names(__name__, _deprecated.JOINTS)
 
 __all__ = ["ALL_ROTATIONS", "AbstractJoint", "FreeMotion", "Rheonomic", "place"]
