@@ -13,6 +13,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -113,15 +114,25 @@ def _code(pattern: str, entry: dict[str, Any], text: Text) -> list[int]:
 RULES = {"everywhere": _everywhere, "definitions": _definition, "code": _code}
 
 
+@cache
+def _places(kind: str, text: str) -> tuple[tuple[str, str, int], ...]:
+    """(section, pattern, start) in a text; identifiers come again and again."""
+    piece = Text(kind, text, 0)
+    return tuple(
+        (section, pattern, start)
+        for section, places in RULES.items()
+        for pattern, entry in TABLE[section].items()
+        for start in places(pattern, entry, piece)
+    )
+
+
 def found_in(pieces: Iterator[Text]) -> Iterator[tuple[str, int, str]]:
     """(pattern, line, what to take) of every word that should not be there."""
     for text in pieces:
-        for section, places in RULES.items():
-            for pattern, entry in TABLE[section].items():
-                for start in places(pattern, entry, text):
-                    shown = text.text[max(0, start - 30) : start + 50] if text.kind == "prose" else text.text
-                    line = text.line + (text.text.count("\n", 0, start) if text.kind == "prose" else 0)
-                    yield pattern, line, f"{' '.join(shown.split())!r}: for {pattern!r} take {entry['use']}"
+        for section, pattern, start in _places(text.kind, text.text):
+            shown = text.text[max(0, start - 30) : start + 50] if text.kind == "prose" else text.text
+            line = text.line + (text.text.count("\n", 0, start) if text.kind == "prose" else 0)
+            yield pattern, line, f"{' '.join(shown.split())!r}: for {pattern!r} take {TABLE[section][pattern]['use']}"
 
 
 def _excused(path: str, pattern: str) -> bool:
