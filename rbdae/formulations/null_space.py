@@ -11,7 +11,7 @@ solution wdot satisfies the same equations because G T = 0: the same numbers in 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import address, sqrt
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
@@ -21,7 +21,7 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.equations import natural_tangents, scatter_dynamics
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.memory import head
+from rbdae.kernels.memory import head, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
     add_stiffness,
@@ -62,6 +62,23 @@ def motion(m, t, y, out):
     for i in range(h.n_v):
         for j in range(h.n_nu):
             out[h.n_v + i * h.n_nu + j] = T[i, j]
+
+
+@entry("ityo")
+def growth(m, t, y, out):
+    """out[0] = the largest growth of a column of T since the independent velocities were selected; for loops."""
+    h = head(m)
+    _set_state(m, t, y)
+    null_space_matrix(m)
+    T = null_space(m)
+    weight = velocity_metric(m)
+    most = 0.0
+    for j in range(h.n_nu):
+        size = 0.0
+        for i in range(h.n_v):
+            size += (weight[i] * T[i, j]) ** 2
+        most = max(most, sqrt(size) * weight[h.n_v + j])
+    out[0] = most
 
 
 @entry("ityo")

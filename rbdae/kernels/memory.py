@@ -29,6 +29,7 @@ accessor                 what
 ``tree_velocities(m)``   per body of a tree: its joint equations and quasi-velocities
 ``velocity_selection(m)``
                          S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
+``velocity_metric(m)``   by what T is measured there: inverse scales of its rows, inverse sizes of its columns
 ``square_factors(m)``    the factors of [G; S], nv x nv; ``row_exchanges(m)`` its row exchanges
 ``tree_factors(m)``      the same memory for trees: the factors of one 6 x 6 matrix per body
 ``block_starts(m)``      where each column of each tangent block begins in the CSC data
@@ -225,6 +226,12 @@ def planes(m):
 def velocity_selection(m):
     h = head(m)
     return carray(as_pointer(h.velocity_selection), (h.n_nu, h.n_v), np.float64)
+
+
+@accessor
+def velocity_metric(m):
+    h = head(m)
+    return carray(as_pointer(h.velocity_metric), h.n_v + h.n_nu, np.float64)
 
 
 @accessor

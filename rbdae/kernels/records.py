@@ -52,6 +52,7 @@ _ARRAYS = (
     "entries",
     "element_memory",
     "velocity_selection",
+    "velocity_metric",
     "square_factors",
     "row_exchanges",
     "tree_velocities",

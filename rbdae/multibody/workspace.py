@@ -28,6 +28,7 @@ from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings, features
+from rbdae.multibody.velocity_selection import metric
 
 
 @final
@@ -82,6 +83,7 @@ class Workspace:
         own = {
             "primitives": _with_kept_rows(memory, selection.rows.dropped),
             "velocity_selection": np.zeros((1, 1)) if selection.velocities is None else selection.velocities.S,
+            "velocity_metric": _velocity_metric(memory, selection),
             "pivot_floor": _pivot_floor(memory, selection),
             "block_starts": np.zeros(1, dtype=np.int64),
             "blocks": np.zeros((1, 4), dtype=np.int64),
@@ -263,6 +265,12 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
         primitives["keep"][k, row - int(first[k])] = 0
         primitives["whole"][k] = 0
     return primitives
+
+
+def _velocity_metric(memory: Memory, selection: Selection) -> Vec:
+    if selection.velocities is None:
+        return np.zeros(1)
+    return np.concatenate([1.0 / metric(memory.model).scale, 1.0 / selection.velocities.sizes])
 
 
 def _pivot_floor(memory: Memory, selection: Selection) -> Vec:

@@ -68,6 +68,11 @@ class Interpretation:
         self.workspace.make_rhs_tangent()
         return self._kernel(null_space.motion)
 
+    @cached_property
+    def _growth(self) -> Kernel:
+        self.workspace.make_rhs_tangent()
+        return self._kernel(null_space.growth)
+
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
         times = np.asarray(t, dtype=float)
@@ -146,6 +151,12 @@ class Interpretation:
         out = np.empty(n_v + n_v * n_nu)
         self._null_space(t, y, out)
         return out[:n_v], out[n_v:].reshape(n_v, n_nu)
+
+    def growth(self, t: float, y: Vec) -> float:
+        """The largest growth of a column of T since the independent velocities were selected."""
+        out = np.empty(1)
+        self._growth(t, y, out)
+        return float(out[0])
 
     # ------------------------------------------------------------ multipliers
 
