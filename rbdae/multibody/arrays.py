@@ -18,7 +18,7 @@ _LINE = 8
 
 
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
-    """All arrays by the names of `rbdae.kernels.memory`, but for those that are made on demand or by a selection."""
+    """All arrays by the names of `rbdae.kernels.memory`, but for those that are made on demand."""
     bodies = _bodies(model, settings, layout)
     joints = joint_pattern(model, layout)
     bushings, elements = model.bushings.copy(), model.forces.elements.copy()  # with the memory of this problem alone
@@ -38,6 +38,11 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "element_memory": np.zeros(1, dtype=kb.element_memory_dtype(scalar)),
         "tangent_memory": np.zeros(1, dtype=kb.tangent_memory_dtype(scalar)),
         "pairs": joints.pairs,
+        "pivot_floor": np.zeros(layout.n_rows),
+        "velocity_selection": np.zeros((1, 1)),
+        "velocity_metric": np.zeros(1),
+        "block_starts": np.zeros(1, dtype=np.int64),
+        "blocks": np.zeros((1, 4), dtype=np.int64),
         "factor_start": joints.row_start,
         "factor_column": joints.column,
         "factor": np.zeros((2, max(joints.n_factor, layout.n_rows)), dtype=scalar),

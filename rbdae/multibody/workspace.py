@@ -28,7 +28,7 @@ from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings, features
-from rbdae.multibody.velocity_selection import metric
+from rbdae.multibody.velocity_selection import Metric, metric
 
 
 @final
@@ -37,8 +37,8 @@ class Memory:
     """Everything of a model in memory that no selection decides.
 
     With a `scalar` other than float64 it is for plain kernels alone, for example complex for complex-step derivatives.
-    `arrays` grows on demand: the scratch
-    matrices of dense Jacobians are made when the first of them is asked for.
+    The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
+    workspace copies: sizes, kinds, and the addresses of `arrays`.
     """
 
     model: Model
@@ -47,17 +47,21 @@ class Memory:
     features: Features
     scalar: Any
     arrays: dict[str, Any]
+    head: Any
+    metric: Metric
 
     @classmethod
     def of(cls, model: Model, settings: Settings, scalar: Any = np.float64) -> Self:
         """The memory of a model."""
         layout = lay_out(model, settings)
         arrays = arrays_of(model, settings, layout, scalar)
-        return cls(model, settings, layout, features(model, settings), scalar, arrays)
+        arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
+        head = _head(model, settings, layout, arrays)
+        return cls(model, settings, layout, features(model, settings), scalar, arrays, head, metric(model))
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
-        if "rhs_tangent" not in self.arrays:
+        if self.arrays["rhs_tangent"].size == 1:
             l = self.layout
             n_columns = l.q.stop + l.n_velocities
             self.arrays["rhs_tangent"] = in_cache_lines(l.n_velocities + l.n_constraints, n_columns, self.scalar)
@@ -75,62 +79,34 @@ class Workspace:
     def __init__(self, memory: Memory, selection: Selection) -> None:
         self.memory = memory
         self.selection = selection
-        self.head = np.zeros(1, dtype=kb.HEAD)
+        self.head = memory.head.copy()
         self._arrays: dict[str, Any] = {}
-        self.plain_memory = PlainMemory(self.head)
-        self._fill_head()
-        empty = np.zeros((1, 1), dtype=memory.scalar)
-        own = {
-            "primitives": _with_kept_rows(memory, selection.rows.dropped),
-            "velocity_selection": np.zeros((1, 1)) if selection.velocities is None else selection.velocities.S,
-            "velocity_metric": _velocity_metric(memory, selection),
-            "pivot_floor": _pivot_floor(memory, selection),
-            "block_starts": np.zeros(1, dtype=np.int64),
-            "blocks": np.zeros((1, 4), dtype=np.int64),
-        }
-        for name, array in ({"rhs_tangent": empty, "planes": empty.reshape(1, 1, 1)} | memory.arrays | own).items():
-            self._own(name, array)
+        self._plain: PlainMemory | None = None
         self._has_tangent = False
-
-    def _fill_head(self) -> None:
-        memory, head = self.memory, self.head
-        model, settings, layout = memory.model, memory.settings, memory.layout
-        counts = {
-            "n_bodies": model.n,
-            "n_primitives": len(model.primitives),
-            "n_bushings": len(model.bushings),
-            "n_drives": len(model.drives),
-            "n_elements": len(model.forces.elements),
-            "n_entries": len(model.forces.entries),
-            "n_rows": layout.n_rows,
-            "n_pairs": len(memory.arrays["pairs"]),
-            "n_factor": memory.arrays["factor"].shape[1] if layout.n_rows else 0,
-            "n_q": layout.q.stop,
-            "n_v": layout.n_velocities,
-            "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
-            "n_internal": layout.n_internal,
-            "n_la": layout.n_constraints,
-            "n_vector": row_length(layout, model),
-            "chart": settings.chart.number,
-            "chart_internal": len(settings.chart.internal),
-            "chart_linear": settings.chart.linear,
-            "kind": settings.kind.number,
-            "momenta": settings.momenta,
-            "structure": settings.reduction,
-            "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
-            "integral": settings.formulation.multipliers == "integrals",
-        }
-        for name, value in counts.items():
-            head[name] = value
-        if settings.gains is not None:
-            alpha, beta = settings.gains
-            head["damping"] = 2.0 * alpha
-            head["stiffness"] = beta * beta
+        if selection.rows.dropped:
+            self._own("primitives", _with_kept_rows(memory, selection.rows.dropped))
+        if selection.rows.pivot_floor is not None:
+            self._own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
+        if selection.velocities is not None:
+            self._own("velocity_selection", selection.velocities.S)
+            inverse = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes]
+            self._own("velocity_metric", np.concatenate(inverse))
 
     def _own(self, name: str, array: Any) -> None:
+        """An array in place of the shared one."""
         self._arrays[name] = array
         self.head[name] = array.ctypes.data
-        self.plain_memory.own(name, array)
+        if self._plain is not None:
+            self._plain.own(name, array)
+
+    @property
+    def plain_memory(self) -> PlainMemory:
+        """What plain kernels take as `m`: the arrays themselves."""
+        if self._plain is None:
+            self._plain = PlainMemory(self.head)
+            for name, array in self.arrays.items():
+                self._plain.own(name, array)
+        return self._plain
 
     # ------------------------------------------------------------ facts
 
@@ -152,12 +128,12 @@ class Workspace:
     @property
     def arrays(self) -> dict[str, Any]:
         """All arrays by name."""
-        return self._arrays
+        return self.memory.arrays | self._arrays
 
     @property
     def n_bytes(self) -> int:
         """The size of all arrays."""
-        return sum(array.nbytes for array in self._arrays.values())
+        return sum(array.nbytes for array in self.arrays.values())
 
     # ------------------------------------------------------------ kernels
 
@@ -224,14 +200,14 @@ class Workspace:
     @property
     def pivots(self) -> Vec:
         """Of the joint equations in the last factorisation, in the order of elimination; 0 for suspended ones."""
-        values = np.abs(self._arrays["factor"][1, : self.layout.n_rows])
+        values = np.abs(self.memory.arrays["factor"][1, : self.layout.n_rows])
         return np.where(values >= SUSPENDED, 0.0, values)
 
     @property
     def kept(self) -> Any:
         """Which joint equations are kept, (rows,) bool in the order of elimination."""
         out = np.zeros(self.layout.n_rows, dtype=bool)
-        for p in self._arrays["primitives"]:
+        for p in self.arrays["primitives"]:
             out[p["slot"][: p["n"]]] = p["keep"][: p["n"]] == 1
         return out
 
@@ -240,7 +216,7 @@ class Workspace:
         place = int(self.head["singular"][0])
         if place == 0:
             return None
-        return int(self._arrays["factor_column"][int(self.head["n_factor"][0]) + place - 1])
+        return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place - 1])
 
 
 def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
@@ -255,10 +231,7 @@ def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     """The primitives, with the rows marked that are kept."""
-    primitives = memory.arrays["primitives"]
-    if not dropped:
-        return primitives
-    primitives = primitives.copy()
+    primitives = memory.arrays["primitives"].copy()
     first = primitives["row"] - memory.layout.n_internal
     for row in dropped:
         k = int(np.searchsorted(first, row, side="right")) - 1
@@ -267,15 +240,43 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     return primitives
 
 
-def _velocity_metric(memory: Memory, selection: Selection) -> Vec:
-    if selection.velocities is None:
-        return np.zeros(1)
-    return np.concatenate([1.0 / metric(memory.model).scale, 1.0 / selection.velocities.sizes])
-
-
-def _pivot_floor(memory: Memory, selection: Selection) -> Vec:
-    floor = selection.rows.pivot_floor
-    return np.zeros(memory.layout.n_rows) if floor is None else np.ascontiguousarray(floor)
+def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, Any]) -> Any:
+    """Sizes and kinds of a model, and the addresses of its arrays."""
+    head = np.zeros(1, dtype=kb.HEAD)
+    counts = {
+        "n_bodies": model.n,
+        "n_primitives": len(model.primitives),
+        "n_bushings": len(model.bushings),
+        "n_drives": len(model.drives),
+        "n_elements": len(model.forces.elements),
+        "n_entries": len(model.forces.entries),
+        "n_rows": layout.n_rows,
+        "n_pairs": len(arrays["pairs"]),
+        "n_factor": arrays["factor"].shape[1] if layout.n_rows else 0,
+        "n_q": layout.q.stop,
+        "n_v": layout.n_velocities,
+        "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
+        "n_internal": layout.n_internal,
+        "n_la": layout.n_constraints,
+        "n_vector": row_length(layout, model),
+        "chart": settings.chart.number,
+        "chart_internal": len(settings.chart.internal),
+        "chart_linear": settings.chart.linear,
+        "kind": settings.kind.number,
+        "momenta": settings.momenta,
+        "structure": settings.reduction,
+        "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
+        "integral": settings.formulation.multipliers == "integrals",
+    }
+    for name, value in counts.items():
+        head[name] = value
+    if settings.gains is not None:
+        alpha, beta = settings.gains
+        head["damping"] = 2.0 * alpha
+        head["stiffness"] = beta * beta
+    for name, array in arrays.items():
+        head[name] = array.ctypes.data
+    return head
 
 
 __all__ = ["Memory", "Workspace"]

@@ -91,7 +91,7 @@ def _passages(t: Vec, s: Vec) -> Vec:
 
 def _samples(problem: Problem, y: Mat) -> Ints:
     """Rows that follow the motion, at most `_POINTS` of them."""
-    q = y[:, problem.layout.q] / position_scale(problem.layout, problem.model)
+    q = y[:, problem.layout.q] / position_scale(problem.workspace)
     path = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(q, axis=0)), axis=1)))
     apart = max(_APART, path[-1] / _POINTS)
     return np.unique(np.searchsorted(path, np.arange(0.0, path[-1] + apart, apart)).clip(max=len(y) - 1))

@@ -27,11 +27,8 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae.multibody.layout import Layout
-from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
 from rbdae.multibody.selection import KeptRows, Selection
-from rbdae.multibody.velocity_selection import metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import AbstractSwitch
@@ -56,10 +53,11 @@ def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fra
     return KeptRows(rows.dropped, rows.strength, rows.closeness, floor)
 
 
-def position_scale(layout: Layout, model: Model) -> Vec:
+def position_scale(workspace: Workspace) -> Vec:
     """What positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    layout = workspace.layout
     places = [label[-2:] in (".x", ".y", ".z") for label in layout.labels[layout.q]]
-    return np.where(places, metric(model).length, 1.0)
+    return np.where(places, workspace.memory.metric.length, 1.0)
 
 
 @final
@@ -76,7 +74,7 @@ class RowSwitch(AbstractSwitch):
 
     def begin(self, t: float, y: Vec) -> Self:
         """Note positions and the measure at the beginning."""
-        self._scale = position_scale(self.view.workspace.layout, self.view.model)
+        self._scale = position_scale(self.view.workspace)
         self._seen = y[self.view.workspace.layout.q] / self._scale
         self._noted = float(self.view.log_determinant(t, y))
         return self

@@ -11,7 +11,6 @@ from typing import Self, final
 
 from rbdae._arrays import Vec
 from rbdae.multibody.selection import IndependentVelocities, Selection
-from rbdae.multibody.velocity_selection import metric
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import AbstractSwitch
 
@@ -29,7 +28,6 @@ class VelocitySwitch(AbstractSwitch):
 
     def begin(self, t: float, y: Vec) -> Self:
         """Nothing to note: the sizes are in the selection."""
-        self._metric = metric(self.view.model)
         return self
 
     @property
@@ -46,7 +44,7 @@ class VelocitySwitch(AbstractSwitch):
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """S from the null space of G at (t, y)."""
         G = self.view.joint_matrix(t, y)
-        return selection.with_velocities(self._metric.select(G, len(self._present.S)))
+        return selection.with_velocities(self.view.workspace.memory.metric.select(G, len(self._present.S)))
 
 
 __all__ = ["VelocitySwitch"]
