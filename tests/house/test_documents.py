@@ -1,0 +1,75 @@
+"""The documents name files and functions that exist, and the picture of the layers is the present one."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+
+import import_graph
+
+ROOT = Path(__file__).parents[2]
+
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/references.md")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+@cache
+def defined_in(path: Path) -> set[str]:
+    """Functions, classes, methods and assigned names of a file, "Class.method" for those in a class."""
+    found = set()
+
+    def visit(node: ast.AST, prefix: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                found.add(prefix + child.name)
+                visit(child, f"{prefix}{child.name}.")
+            elif isinstance(child, ast.Assign | ast.AnnAssign):
+                targets = child.targets if isinstance(child, ast.Assign) else [child.target]
+                found.update(prefix + t.id for t in targets if isinstance(t, ast.Name))
+
+    visit(ast.parse(path.read_text(encoding="utf-8")), "")
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_files_and_functions_exist(document):
+    missing = []
+    for quoted in re.findall(r"`([^`]+)`", text(document).replace("\n", " ")):
+        found = re.fullmatch(r"((?:[\w.-]+/)+[\w.-]*)(?:: +(\w+(?:\.\w+)*))?", re.sub(r"\s+", " ", quoted))
+        if not found or found[1].startswith("results/"):
+            continue
+        path = ROOT / found[1]
+        if not path.exists() or (found[2] and found[2] not in defined_in(path)):
+            missing.append(quoted)
+    assert not missing, f"{document} names what does not exist: {missing}"
+
+
+def test_the_picture_is_drawn_from_the_imports():
+    graph, _ = import_graph.read_graph()
+    wanted = import_graph.picture(graph, import_graph.read_layers())
+    assert wanted in text("docs/architecture.md"), "run tools/import_graph.py --picture and put its output there"
+
+
+def test_keys_are_in_the_bibliography():
+    known = set(re.findall(r"^- \*\*\[(\w+)\]\*\*", text("docs/references.md"), re.MULTILINE))
+    assert "NS" in known
+    folders = ("rbdae", "adapters", "tests", "examples", "benchmarks", "docs")
+    paths = [p for folder in folders for suffix in ("*.py", "*.md") for p in (ROOT / folder).rglob(suffix)]
+    cited = {}
+    for path in paths:
+        for key in re.findall(
+            r"(?<![\w\])`'\"])\[([A-Z][A-Za-z]*\d\d|NS|IVP|IFToMM)\](?!\()", path.read_text(encoding="utf-8")
+        ):
+            cited.setdefault(key, path)
+    assert not cited.keys() - known, {key: cited[key] for key in cited.keys() - known}
+    assert not known - cited.keys(), f"nothing cites {known - cited.keys()}"
