@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -208,12 +209,13 @@ def floors(graph: dict[str, dict[str, Arrow]]) -> dict[str, int]:
 
 
 def picture(graph: dict[str, dict[str, Arrow]], layers: Layers) -> str:
-    """The layers as a mermaid flow chart; an arrow that follows from two others is not drawn."""
-    below: dict[str, set[str]] = {name: set() for row in layers.rows for name in row}
+    """The layers as a mermaid flow chart, without private files; an arrow that follows from others is not drawn."""
+    rows = [[name for name in row if not re.match(r"rbdae\._[a-z]", name)] for row in layers.rows]
+    below: dict[str, set[str]] = {name: set() for row in rows for name in row}
     for module, arrows in graph.items():
         for target in arrows:
             a, b = layers.name(module), layers.name(target)
-            if a is not None and b is not None and layers.height(module) > layers.height(target):
+            if a in below and b in below and layers.height(module) > layers.height(target):
                 below[a].add(b)
     reach: dict[str, set[str]] = {}
 
@@ -223,10 +225,10 @@ def picture(graph: dict[str, dict[str, Arrow]], layers: Layers) -> str:
         return reach[name]
 
     lines = ["```mermaid", "flowchart TD"]
-    for row in reversed(layers.rows):
+    for row in reversed(rows):
         for name in row:
             lines.append(f'    {_box(name)}["{name.removeprefix("rbdae.")}"]')
-    for row in reversed(layers.rows):
+    for row in reversed(rows):
         for name in row:
             indirect = set().union(*(reached(other) for other in below[name]))
             lines.extend(f"    {_box(name)} --> {_box(other)}" for other in sorted(below[name] - indirect))
