@@ -6,6 +6,8 @@
     M(q) vdot - psi(q, v, t) + G^T la = 0
     g, or G v + g_I, or G vdot + g_II = 0    (level 0, 1, 2: index 3, 2, 1)
 
+and sdot - f(q, v, s, t) = 0 before the constraints, where forces have internal states s; psi then depends on s, too.
+
 With momenta ([BS09] (38), (39); quaternion or directors):
 
     qdot - dH/dp                      = 0
@@ -31,6 +33,7 @@ from rbdae.kernels.equations import (
     scatter_multiplier_columns,
     set_state,
 )
+from rbdae.kernels.forces.internal_states import scatter_states, states_residual
 from rbdae.kernels.memory import head
 from rbdae.kernels.scatter import open_target
 
@@ -41,7 +44,7 @@ def _evaluate(m, t, y, yd, level):
     h = head(m)
     set_state(m, t, y)
     gather_accelerations(m, address(yd), h.n_q)
-    gather_multipliers(m, address(y), h.n_q + h.n_v)
+    gather_multipliers(m, address(y), h.multipliers_at)
     if level == 2:
         accelerate(m)
     add_forces(m, level)
@@ -55,9 +58,10 @@ def fill_residual(m, t, y, yd, out):
     _evaluate(m, t, y, yd, level)
     kinematics_residual(m, address(yd), address(out))
     dynamics_residual(m, address(out), h.n_q)
-    n = h.n_q + h.n_v
-    constraint_rows(m, address(out), n, level)
-    dropped_residual(m, address(out), n, address(y), n)
+    states_residual(m, address(yd), address(out))
+    constraints = h.multipliers_at
+    constraint_rows(m, address(out), constraints, level)
+    dropped_residual(m, address(out), constraints, address(y), constraints)
 
 
 @jit
@@ -70,9 +74,10 @@ def fill_jacobian(m, t, y, yd, c, out):
     natural_tangents(m, max(1, level))
     gradients(m)
     dynamics = h.n_q
-    constraints = h.n_q + h.n_v
+    constraints = h.multipliers_at
     kinematics_tangent(m, c, -1.0)
     scatter_dynamics(m, dynamics, c)
+    scatter_states(m, c)
     scatter_multiplier_columns(m, dynamics, constraints, 1.0)
     scatter_dropped(m, constraints, constraints, 1.0)
     scatter_constraint_rows(m, constraints, level, c)

@@ -5,6 +5,7 @@ side comes from differentiating the index-1 system implicitly at (q, v, vdot, la
 
     [M G^T; G 0] (d vdot, d la) = -d(M vdot - psi + G^T la, G vdot + g_II)|_(vdot, la fixed).
 
+Internal states s of forces follow, sdot = f(q, v, s, t); vdot then depends on s, too.
 With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-point system is M^-1 pdot.
 """
 
@@ -22,6 +23,7 @@ from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
 from rbdae.kernels.equations import add_forces, natural_tangents, scatter_dynamics, set_state
 from rbdae.kernels.forces.applied import applied_forces
+from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
 from rbdae.kernels.memory import head, rhs_tangent
@@ -58,12 +60,13 @@ def _to_momentum_rates(m):
 
 
 @jit
-def add_multipliers(m, out, n):
-    """The multipliers from out[n] on, if out has room for them."""
-    if out.shape[0] > n:
+def add_multipliers(m, out):
+    """The multipliers after the rates, if out has room for them."""
+    h = head(m)
+    if out.shape[0] > h.multipliers_at:
         la = multipliers(m)
-        for i in range(head(m).n_la):
-            out[n + i] = la[i]
+        for i in range(h.n_la):
+            out[h.multipliers_at + i] = la[i]
 
 
 @jit
@@ -77,14 +80,15 @@ def _set_rates(m, t, y):
 
 @entry("ityo")
 def rhs(m, t, y, out):
-    """(qdot, vdot) to out; the multipliers follow if out has room for them."""
+    """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
     h = head(m)
     _set_rates(m, t, y)
     kinematics_rate(m, address(out))
     vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
-    add_multipliers(m, out, h.n_q + h.n_v)
+    collect_state_rates(m, address(out))
+    add_multipliers(m, out)
 
 
 @entry("ityyo")
@@ -96,12 +100,14 @@ def residual(m, t, y, yd, out):
     vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = yd[h.n_q + i] - vd[i]
+    states_residual(m, address(yd), address(out))
 
 
 @stage("i")
 def acceleration_tangents(m):
-    """Minus d vdot/d(q, v), or of pdot, to the first nv rows of `rhs_tangent`. Follows `accelerations`: reads
-    `solution`, the multipliers and the factors of the joints."""
+    """Minus d vdot/d(q, v, s), or of pdot, to the first nv rows of `rhs_tangent`, and minus that of sdot to its rows
+    after those of the multipliers. Follows `accelerations`: reads `solution`, the multipliers and the factors of the
+    joints."""
     h = head(m)
     place(m)  # the natural forces begin with the weight, and those of the joints are among them now
     gather_accelerations(m, address(solution(m)), 0)
@@ -112,6 +118,7 @@ def acceleration_tangents(m):
     open_rhs_tangent(m)
     scatter_dynamics(m, 0, 0.0)
     scatter_constraint_rows(m, h.n_v, 2, 0.0)
+    scatter_state_rows(m, h.n_v + h.n_la)
     h.mode = mode
     solve_saddle_tangent(m)
 
@@ -124,9 +131,12 @@ def _fill_tangent(m, t, y, c, sign, out):
     acceleration_tangents(m)
     open_target_above(m, out, h.n_q)
     kinematics_tangent(m, c, sign)
-    overwrite_block(m, h.n_q, 0, rhs_tangent(m), h.n_v, h.n_q + h.n_v, -sign)
+    W = rhs_tangent(m)
+    overwrite_block(m, h.n_q, 0, W, h.n_v, h.n_columns, -sign)
+    if h.n_states > 0:
+        overwrite_block(m, h.states_at, 0, W[h.n_v + h.n_la :], h.n_states, h.n_columns, -sign)
     if c != 0.0 or h.mode != STRIDED:
-        scatter_identity(m, h.n_q, h.n_q, h.n_v, c)
+        scatter_identity(m, h.n_q, h.n_q, h.n_v + h.n_states, c)
 
 
 @entry("ityM")

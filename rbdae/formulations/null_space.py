@@ -5,8 +5,9 @@
 
 w = (xdot, Omega) of all bodies satisfies the velocity constraints G w + g_I = 0 by construction, so they hold to
 rounding whatever the solver does. Where T comes from depends on the structure of the system, see
-`rbdae.kernels.null_space.quasi_velocities`. As an ODE the form takes nudot from the angular saddle-point system, whose
-solution wdot satisfies the same equations because G T = 0: the same numbers in O(n) for trees.
+`rbdae.kernels.null_space.quasi_velocities`. Internal states s of forces follow: sdot - f(q, w, s, t) = 0, and psi
+depends on s, too. As an ODE the form takes nudot from the angular saddle-point system, whose solution wdot satisfies
+the same equations because G T = 0: the same numbers in O(n) for trees.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.equations import natural_tangents, scatter_dynamics
 from rbdae.kernels.forces.applied import applied_forces
+from rbdae.kernels.forces.internal_states import (
+    collect_state_rates,
+    gather_force_states,
+    scatter_state_rows,
+    states_residual,
+)
 from rbdae.kernels.memory import head, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
@@ -36,7 +43,7 @@ from rbdae.kernels.null_space.quasi_velocities import (
     velocities_from_nu,
     velocity_tangents,
 )
-from rbdae.kernels.null_space.reduction import reduce_tangent
+from rbdae.kernels.null_space.reduction import reduce_tangent, scatter_reduced_states
 from rbdae.kernels.outputs import position_rows, scatter_position_rows
 from rbdae.kernels.scatter import open_rhs_tangent, open_target, scatter_block, scatter_identity
 from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, solution, work
@@ -44,11 +51,12 @@ from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, sol
 
 @jit
 def _set_state(m, t, y):
-    """Natural positions and velocities at (q, nu)."""
+    """Natural positions and velocities, and internal states of forces, at (q, nu, s)."""
     set_time(m, t)
     gather_positions(m, address(y))
     place(m)
     velocities_from_nu(m, address(y), head(m).n_q)
+    gather_force_states(m, address(y))
 
 
 @entry("ityo")
@@ -83,13 +91,14 @@ def growth(m, t, y, out):
 
 @entry("ityo")
 def rhs(m, t, y, out):
-    """(qdot, nudot) to out; the joints' multipliers follow if out has room for them."""
+    """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
     h = head(m)
     _set_state(m, t, y)
     accelerations(m)
     kinematics_rate(m, address(out))
     select_rates(m, solution(m), out, h.n_q)
-    add_multipliers(m, out, h.n_q + h.n_nu)
+    collect_state_rates(m, address(out))
+    add_multipliers(m, out)
 
 
 @jit
@@ -106,6 +115,7 @@ def _fill_residual(m, t, y, yd, out):
     _set_dynamics(m, t, y, yd)
     kinematics_residual(m, address(yd), address(out))
     reduce_forces(m, address(out), head(m).n_q)
+    states_residual(m, address(yd), address(out))
 
 
 @entry("ityyo")
@@ -117,9 +127,8 @@ def residual(m, t, y, yd, out):
 @entry("ityyo")
 def overdetermined_residual(m, t, y, yd, out):
     """The same, then g = 0: the chart's internal constraints body by body, then the joints."""
-    h = head(m)
     _fill_residual(m, t, y, yd, out)
-    position_rows(m, address(out), h.n_q + h.n_nu)
+    position_rows(m, address(out), head(m).multipliers_at)
 
 
 @entry("ityM")
@@ -133,8 +142,9 @@ def rhs_jacobian(m, t, y, out):
     select_tangent(m)
     open_target(m, out)
     scatter_quasi_kinematics(m, 0.0, 1.0)
-    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.n_q + h.n_nu, -1.0)
+    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.states_at + h.n_states, -1.0)
     scatter_identity(m, h.n_q, h.n_q, h.n_nu, 0.0)
+    scatter_reduced_states(m, 0.0, -1.0)
 
 
 @jit
@@ -153,12 +163,14 @@ def _fill_jacobian(m, t, y, yd, c, out):
     open_rhs_tangent(m)
     scatter_dynamics(m, 0, 0.0)
     scatter_row_stiffness(m, 0)
+    scatter_state_rows(m, h.n_v + h.n_la)
     h.mode = mode
     reduce_tangent(m, c)
     add_stiffness(m)
     open_target(m, out)
     scatter_quasi_kinematics(m, c, -1.0)
-    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.n_q + h.n_nu, 1.0)
+    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.states_at + h.n_states, 1.0)
+    scatter_reduced_states(m, c, 1.0)
 
 
 @entry("ityytM")
@@ -170,6 +182,5 @@ def jacobian(m, t, y, yd, c, out):
 @entry("ityytM")
 def overdetermined_jacobian(m, t, y, yd, c, out):
     """The same with the rows of g."""
-    h = head(m)
     _fill_jacobian(m, t, y, yd, c, out)
-    scatter_position_rows(m, h.n_q + h.n_nu)
+    scatter_position_rows(m, head(m).multipliers_at)

@@ -27,7 +27,7 @@ def residual(m, t, y, yd, out):
     """F(t, y, yd) to out, n + level nla rows."""
     h = head(m)
     fill_residual(m, t, y, yd, out)
-    n = h.n_q + h.n_v
+    n = h.multipliers_at
     row = n + h.n_la
     for level in range(h.level):
         constraint_rows(m, address(out), row, level)
@@ -40,7 +40,7 @@ def jacobian(m, t, y, yd, c, out):
     """dF/dy + c dF/dyd to the target."""
     h = head(m)
     fill_jacobian(m, t, y, yd, c, out)
-    n = h.n_q + h.n_v
+    n = h.multipliers_at
     row = n + h.n_la
     for level in range(h.level):
         scatter_constraint_rows(m, row, level, 0.0)

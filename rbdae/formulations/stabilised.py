@@ -32,6 +32,7 @@ from rbdae.kernels.equations import (
     scatter_multiplier_columns,
     set_state,
 )
+from rbdae.kernels.forces.internal_states import scatter_states, states_residual
 from rbdae.kernels.memory import head
 from rbdae.kernels.scatter import open_target
 from rbdae.kernels.scratch import corrections, multipliers
@@ -41,11 +42,10 @@ from rbdae.kernels.scratch import corrections, multipliers
 def _evaluate(m, t, y, yd):
     h = head(m)
     set_state(m, t, y)
-    n = h.n_q + h.n_v
     gather_accelerations(m, address(yd), h.n_q)
     at = address(yd) if h.integral == 1 else address(y)
-    gather_multipliers(m, at, n)
-    gather_corrections(m, at, n + h.n_la)
+    gather_multipliers(m, at, h.multipliers_at)
+    gather_corrections(m, at, h.corrections_at)
     add_forces(m, 1)
     place_corrections(m)
 
@@ -58,11 +58,13 @@ def residual(m, t, y, yd, out):
     kinematics_residual(m, address(yd), address(out))
     add_corrections(m, address(out))
     dynamics_residual(m, address(out), h.n_q)
-    n = h.n_q + h.n_v
-    constraint_rows(m, address(out), n, 0)
-    constraint_rows(m, address(out), n + h.n_la, 1)
-    dropped_residual(m, address(out), n, address(multipliers(m)), 0)
-    dropped_residual(m, address(out), n + h.n_la, address(corrections(m)), 0)
+    states_residual(m, address(yd), address(out))
+    la = h.multipliers_at
+    mu = h.corrections_at
+    constraint_rows(m, address(out), la, 0)
+    constraint_rows(m, address(out), mu, 1)
+    dropped_residual(m, address(out), la, address(multipliers(m)), 0)
+    dropped_residual(m, address(out), mu, address(corrections(m)), 0)
 
 
 @entry("ityytM")
@@ -72,9 +74,8 @@ def jacobian(m, t, y, yd, c, out):
     open_target(m, out)
     _evaluate(m, t, y, yd)
     natural_tangents(m, 1)
-    n = h.n_q + h.n_v
-    la = n
-    mu = n + h.n_la
+    la = h.multipliers_at
+    mu = h.corrections_at
     scale = c if h.integral == 1 else 1.0
     gradients(m)
     scatter_constraint_rows(m, la, 0, c)
@@ -82,6 +83,7 @@ def jacobian(m, t, y, yd, c, out):
     kinematics_tangent(m, c, -1.0)
     scatter_corrections(m, mu, scale)
     scatter_dynamics(m, h.n_q, c)
+    scatter_states(m, c)
     scatter_multiplier_columns(m, h.n_q, la, scale)
     scatter_dropped(m, la, la, scale)
     scatter_dropped(m, mu, mu, scale)

@@ -13,16 +13,18 @@ from rbdae.kernels.constraints.gradients import scatter_primitive_columns
 from rbdae.kernels.constraints.hessians import scatter_primitive_stiffness
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.forces.applied import applied_forces, scatter_applied_tangents
+from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import head
 
 
 @jit
 def set_state(m, t, y):
-    """Natural positions and velocities at (t, y). Reads q and v (or momenta) of y; the natural forces become the
-    weight."""
+    """Natural positions and velocities, and internal states of forces, at (t, y). Reads q, v (or momenta) and s of y;
+    the natural forces become the weight."""
     set_time(m, t)
     gather_positions(m, address(y))
     gather_velocities(m, address(y), head(m).n_q)
+    gather_force_states(m, address(y))
     place(m)
     move(m)
 
@@ -49,7 +51,7 @@ def natural_tangents(m, level):
 
 @jit
 def scatter_dynamics(m, row, c):
-    """Tangent of M vdot - psi + G^T la with respect to q, v and c times vdot, at fixed la. Needs `gradients` and
+    """Tangent of M vdot - psi + G^T la with respect to q, v, s and c times vdot, at fixed la. Needs `gradients` and
     `natural_tangents`."""
     dynamics_tangent(m, row, c)
     scatter_primitive_stiffness(m, row)

@@ -17,14 +17,16 @@ accessor                 what
 ``drives(m)``            the rheonomic primitives and the addresses of their laws
 ``elements(m)``          constants of the force elements; ``entries(m)`` the coefficients of their forms
 ``element_memory(m)``    working memory of one force element
+``state_arguments(m)``    (Z, Zdot, s) of one force with states; ``state_results(m)`` its (F, sdot)
+``state_tangents(m)``     d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other
 ``tangent_memory(m)``    working memory of the tangents of one primitive, bushing or body
 ``factor(m)``            L and D of the joint Schur complement
 ``pivot_floor(m)``       pivots of D below which a joint equation is suspended; 0 disables this
 ``factor_start(m)``      row pointers of L; ``factor_column(m)`` its columns, then the constraint row of each place
 ``pairs(m)``             pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``           scratch vectors, by name in `rbdae.kernels.scratch`
-``rhs_tangent(m)``       scratch matrix for the Jacobian of the explicit forms, (nv + nla) x (nq + nv and zeros up to
-                         whole cache lines)
+``rhs_tangent(m)``       scratch matrix for the Jacobian of the explicit forms, (nv + nla + ns) x (nq + nv + ns and
+                         zeros up to whole cache lines)
 ``planes(m)``            scratch matrices of the null-space Jacobian, by name in `rbdae.kernels.scratch`
 ``tree_velocities(m)``   per body of a tree: its joint equations and quasi-velocities
 ``velocity_selection(m)``
@@ -157,6 +159,24 @@ def element_memory(m):
 
 
 @accessor
+def state_arguments(m):
+    h = head(m)
+    return carray(as_pointer(h.state_arguments), 48 + h.most_states, np.float64)
+
+
+@accessor
+def state_results(m):
+    h = head(m)
+    return carray(as_pointer(h.state_results), 24 + h.most_states, np.float64)
+
+
+@accessor
+def state_tangents(m):
+    h = head(m)
+    return carray(as_pointer(h.state_tangents), h.n_state_tangents, np.float64)
+
+
+@accessor
 def tangent_memory(m):
     h = head(m)
     return carray(as_pointer(h.tangent_memory), 1, TANGENT_MEMORY)[0]
@@ -201,7 +221,7 @@ def vectors(m):
 @accessor
 def rhs_tangent(m):
     h = head(m)
-    return carray(as_pointer(h.rhs_tangent), (h.n_v + h.n_la, h.rhs_tangent_width), np.float64)
+    return carray(as_pointer(h.rhs_tangent), (h.n_v + h.n_la + h.n_states, h.rhs_tangent_width), np.float64)
 
 
 @accessor
@@ -219,7 +239,7 @@ def blocks(m):
 @accessor
 def planes(m):
     h = head(m)
-    return carray(as_pointer(h.planes), (N_PLANES, h.n_plane_rows, h.n_q + h.n_v), np.float64)
+    return carray(as_pointer(h.planes), (N_PLANES, h.n_plane_rows, h.n_columns), np.float64)
 
 
 @accessor
@@ -284,4 +304,4 @@ def aim_at_rhs_tangent(m):
     h.row_stride = h.rhs_tangent_width
     h.column_stride = 1
     h.target = h.rhs_tangent
-    h.n_target = (h.n_v + h.n_la) * h.rhs_tangent_width
+    h.n_target = (h.n_v + h.n_la + h.n_states) * h.rhs_tangent_width

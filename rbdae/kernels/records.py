@@ -21,7 +21,7 @@ COLUMNS = 1
 RECORD = 2
 
 # rows of the scratch vectors and matrices, see `rbdae.kernels.scratch`
-N_VECTORS = 15
+N_VECTORS = 17
 N_PLANES = 6
 
 # shapes of force elements
@@ -57,8 +57,14 @@ _ARRAYS = (
     "row_exchanges",
     "tree_velocities",
     "tangent_memory",
+    "state_arguments",
+    "state_results",
+    "state_tangents",
 )
 
+# `most_states` are those of the force that has the most; `n_columns` those of the dynamics' tangents: (q, v, s), where
+# v are all velocities, of null-space forms, too; `states_at`, `multipliers_at`, `corrections_at`: where s, la and mu
+# begin in y
 HEAD = np.dtype(
     [
         (name, "i8")
@@ -75,6 +81,13 @@ HEAD = np.dtype(
             "n_v",
             "n_la",
             "n_internal",
+            "n_states",
+            "most_states",
+            "n_state_tangents",
+            "n_columns",
+            "states_at",
+            "multipliers_at",
+            "corrections_at",
             "integral",
             "n_nu",
             "n_plane_rows",
@@ -178,7 +191,7 @@ DRIVE = np.dtype(
 )
 
 # see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant;
-# `state` is the offset of its `n_states` internal states among those of all elements
+# `state` is the offset of its `n_states` internal states among those of all elements, `tangent_at` that of its Jacobian
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -197,6 +210,7 @@ ELEMENT = np.dtype(
             "jacobian",
             "n_states",
             "state",
+            "tangent_at",
         ]
     ]
     + [

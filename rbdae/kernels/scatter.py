@@ -45,7 +45,7 @@ def open_rhs_tangent(m):
     h = head(m)
     aim_at_rhs_tangent(m)
     h.mode = STRIDED
-    _clear_target(m, h.n_v + h.n_la, h.rhs_tangent_width)
+    _clear_target(m, h.n_v + h.n_la + h.n_states, h.rhs_tangent_width)
 
 
 @stage("iii")

@@ -1,8 +1,8 @@
 """The scratch of the kernels by name: what each vector and matrix holds.
 
 Vectors are rows of `vectors(m)`, long enough for the unknowns and for (g, gdot); matrices of the null-space Jacobian
-are `planes(m)`, of as many columns as q and v have together. A stage says in its docstring which of them it reads and
-writes.
+are `planes(m)`, of as many columns as q, v and s have together. A stage says in its docstring which of them it reads
+and writes.
 """
 
 from __future__ import annotations
@@ -90,6 +90,18 @@ def tangent_rows(m):
 
 
 @jit
+def force_states(m):
+    """s: the internal states of the forces."""
+    return vectors(m)[15]
+
+
+@jit
+def force_state_rates(m):
+    """sdot = f(t, q, v, s)."""
+    return vectors(m)[16]
+
+
+@jit
 def null_space(m):
     """T, nv x nnu."""
     return planes(m)[0]
@@ -115,7 +127,7 @@ def acceleration_by_nu(m):
 
 @jit
 def reduced_tangent(m):
-    """The tangent of nudot, or of T^T h, with respect to (q, nu), nnu x (nq + nnu)."""
+    """The tangent of nudot, or of T^T h, with respect to (q, nu, s), nnu x (nq + nnu + ns)."""
     return planes(m)[4]
 
 

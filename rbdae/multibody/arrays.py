@@ -22,6 +22,8 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     bodies = _bodies(model, settings, layout)
     joints = joint_pattern(model, layout)
     bushings, elements = model.bushings.copy(), model.forces.elements.copy()  # with the memory of this problem alone
+    state_tangents = _lay_out_state_tangents(elements)
+    most_states = int(elements["n_states"].max(initial=0))
     bushings["body"] = layout.rank[bushings["body"]]
     elements["body"] = layout.rank[elements["body"]]
     loops, tree = settings.structure == "loops", settings.structure == "tree"
@@ -36,6 +38,9 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "elements": elements,
         "entries": model.forces.entries,
         "element_memory": np.zeros(1, dtype=kb.element_memory_dtype(scalar)),
+        "state_arguments": np.zeros(48 + most_states, dtype=scalar),
+        "state_results": np.zeros(24 + most_states, dtype=scalar),
+        "state_tangents": np.zeros(max(state_tangents, 1), dtype=scalar),
         "tangent_memory": np.zeros(1, dtype=kb.tangent_memory_dtype(scalar)),
         "pairs": joints.pairs,
         "pivot_floor": np.zeros(layout.n_rows),
@@ -55,9 +60,17 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     }
 
 
+def _lay_out_state_tangents(elements: Any) -> int:
+    """Where the Jacobian (24 + k) x (48 + k) of each force with k internal states begins, and how long all are."""
+    k = elements["n_states"]
+    ends = np.cumsum(np.where(k > 0, (24 + k) * (48 + k), 0))
+    elements["tangent_at"] = np.append(0, ends)[:-1]
+    return int(ends[-1]) if len(ends) else 0
+
+
 def row_length(layout: Layout, model: Model) -> int:
     """Of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
-    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + _LINE
+    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states + _LINE
     return int(max(unknowns, 2 * (6 * model.n + layout.n_rows))) + 1
 
 

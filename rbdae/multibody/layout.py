@@ -75,6 +75,11 @@ class Layout:
         return int(self.s.stop)
 
     @property
+    def n_states(self) -> int:
+        """Internal states of forces."""
+        return int(self.s.stop - self.s.start)
+
+    @property
     def n_constraints(self) -> int:
         """Internal constraints of the velocities and joint equations."""
         return self.n_internal + self.n_rows

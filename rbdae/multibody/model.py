@@ -229,8 +229,6 @@ def compile_system(system: System) -> Model:
     ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
     start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
     forces = pack(elements, shift, start)
-    if forces.n_states:
-        raise NotImplementedError(f"internal state {forces.state_labels[0]!r}: no formulation has states of forces yet")
     return Model(
         system=system,
         names=tuple(body.name for body in bodies),

@@ -87,6 +87,7 @@ def features(model: Model, settings: Settings) -> Features:
         "bushings": len(model.bushings) > 0,
         "elements": len(model.forces.elements) > 0,
         "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
+        "states": model.forces.n_states > 0,
         "rheonomic": len(model.drives) > 0,
         "corrected": settings.formulation.corrected,
         "baumgarte": settings.gains is not None,

@@ -63,8 +63,9 @@ class Memory:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
         if self.arrays["rhs_tangent"].size == 1:
             l = self.layout
-            n_columns = l.q.stop + l.n_velocities
-            self.arrays["rhs_tangent"] = in_cache_lines(l.n_velocities + l.n_constraints, n_columns, self.scalar)
+            n_columns = l.q.stop + l.n_velocities + l.n_states
+            n_rows = l.n_velocities + l.n_constraints + l.n_states
+            self.arrays["rhs_tangent"] = in_cache_lines(n_rows, n_columns, self.scalar)
             if self.settings.reduced:
                 rows = max(l.n_velocities, 9)  # those of the parameters of one body, too
                 self.arrays["planes"] = np.zeros((kb.N_PLANES, rows, n_columns), dtype=self.scalar)
@@ -258,6 +259,13 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
         "n_internal": layout.n_internal,
         "n_la": layout.n_constraints,
+        "n_states": layout.n_states,
+        "most_states": len(arrays["state_results"]) - 24,
+        "n_state_tangents": len(arrays["state_tangents"]),
+        "n_columns": layout.q.stop + layout.n_velocities + layout.n_states,
+        "states_at": layout.s.start,
+        "multipliers_at": layout.la.start,
+        "corrections_at": layout.mu.start,
         "n_vector": row_length(layout, model),
         "chart": settings.chart.number,
         "chart_internal": len(settings.chart.internal),

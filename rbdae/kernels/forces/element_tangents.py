@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.jit import stage
+from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.forces.elements import forms, gather, law, n_displacements
 from rbdae.kernels.memory import bodies, element_memory, elements, entries, head, states
-from rbdae.kernels.records import DIRECTOR_RATE, USER
+from rbdae.kernels.records import DIRECTOR_RATE, STATEFUL, USER
 from rbdae.kernels.scatter import scatter_block
 
 
@@ -72,23 +72,31 @@ def _form_tangents(m, i):
 
 @stage("ii", "elements", optional=True)
 def scatter_element_tangents(m, row):
-    """-d(forces)/d(q, v) of all elements in the rows of the dynamics. Reads D0, D1 and B of the bodies."""
+    """-d(forces)/d(q, v) of all elements without internal states in the rows of the dynamics. Reads D0, D1 and B of
+    the bodies."""
     C = elements(m)
-    B = bodies(m)
     for i in range(head(m).n_elements):
         e = C[i]
-        if e.tangent == 0:
+        if e.tangent == 0 or e.shaping == STATEFUL:
             continue
         if e.shaping == USER:
             _user_tangents(m, i)
         else:
             _form_tangents(m, i)
-        for s1 in range(2):
-            if B[e.body[s1]].fixed == 1:
-                continue
-            for s2 in range(2):
-                if B[e.body[s2]].fixed == 0:
-                    _scatter_side(m, row, i, s1, s2)
+        scatter_natural(m, row, i)
+
+
+@jit
+def scatter_natural(m, row, i):
+    """-K and -D of one element, pulled back to (q, v), in the rows of the dynamics."""
+    e = elements(m)[i]
+    B = bodies(m)
+    for s1 in range(2):
+        if B[e.body[s1]].fixed == 1:
+            continue
+        for s2 in range(2):
+            if B[e.body[s2]].fixed == 0:
+                _scatter_side(m, row, i, s1, s2)
 
 
 @stage("iiiii", "elements")
@@ -120,7 +128,7 @@ def _scatter_side(m, row, i, s1, s2):
                 for l in range(9):
                     y += D[12 * s2 + 3 + l] * s.D1[l, j]
             c.Y[k, t2 + j] = y
-    _pull_back(m, b1, t1, t2 + o2.na)
+    pull_back(m, b1, t1, t2 + o2.na)
     scatter_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + o1.nr, t2 + o2.na, -1.0)
     if e.damped == 0:
         return
@@ -133,14 +141,14 @@ def _scatter_side(m, row, i, s1, s2):
             for l in range(9):
                 y += D[12 * s2 + 3 + l] * s.B[l, j]
             c.Y[k, 3 + j] = y
-    _pull_back(m, b1, t1, 3 + o2.nr)
+    pull_back(m, b1, t1, 3 + o2.nr)
     if t1 == 3:
         scatter_velocity(m, b2, r, c.W[:3, :3], c.W[:3, 3:], 3, -1.0)
     scatter_velocity(m, b2, r + t1, c.W[t1:, :3], c.W[t1:, 3:], o1.nr, -1.0)
 
 
 @stage("iiii", "elements")
-def _pull_back(m, b, t, n):
+def pull_back(m, b, t, n):
     """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0."""
     c = element_memory(m)
     B = states(m)[b].B

@@ -24,7 +24,7 @@ import numpy as np
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.memory import element_memory, elements, entries, head, states
-from rbdae.kernels.records import ANGLE, ROOT, USER
+from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
 
 _TURN = 2.0 * pi
 
@@ -169,12 +169,14 @@ def law(m, i):
 
 @stage("i", "elements", optional=True)
 def element_forces(m):
-    """Add the forces of all elements to the natural forces."""
+    """Add the forces of all elements without internal states to the natural forces."""
     C = elements(m)
     c = element_memory(m)
     F = c.F
     for i in range(head(m).n_elements):
         e = C[i]
+        if e.shaping == STATEFUL:
+            continue
         if e.shaping == USER:
             _user_forces(m, i)
         else:
@@ -184,13 +186,20 @@ def element_forces(m):
                 F[k] = 0.0
                 for a in range(e.forms):
                     F[k] -= c.w[a] * c.g[a, k]
-        for side in range(2):
-            s = states(m)[e.body[side]]
-            n = 12 * side
-            for k in range(3):
-                s.fx[k] += F[n + k]
-            for k in range(9):
-                s.fd[k] += F[n + 3 + k]
+        add_to_bodies(m, i, F)
+
+
+@jit
+def add_to_bodies(m, i, F):
+    """Add F to the natural forces of both bodies of one element."""
+    e = elements(m)[i]
+    for side in range(2):
+        s = states(m)[e.body[side]]
+        n = 12 * side
+        for k in range(3):
+            s.fx[k] += F[n + k]
+        for k in range(9):
+            s.fd[k] += F[n + 3 + k]
 
 
 @stage("ii", "user-forces")

@@ -180,13 +180,12 @@ def select_loop_tangent(m):
     W = rhs_tangent(m)
     F = reduced_tangent(m)
     x = work(m)
-    nq = h.n_q
     for i in range(h.n_nu):
-        for j in range(nq + h.n_v):
+        for j in range(h.n_columns):
             x[j] = 0.0
         for l in range(h.n_v):
             t = S[i, l]
             if t != 0.0:
-                for j in range(nq + h.n_v):
+                for j in range(h.n_columns):
                     x[j] += t * W[l, j]
         by_quasi_velocities(m, x, F[i])

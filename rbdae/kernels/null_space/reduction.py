@@ -1,13 +1,15 @@
-"""Tangents with respect to (q, w) become tangents with respect to (q, nu), whatever w = T nu - r comes from."""
+"""Tangents with respect to (q, w, s) become tangents with respect to (q, nu, s), whatever w = T nu - r comes from."""
 
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rhs_tangent
+from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.kernels.scratch import (
     acceleration_by_nu,
     acceleration_by_q,
     null_space,
+    plane_work,
     reduced_tangent,
     velocity_by_q,
     work,
@@ -16,7 +18,8 @@ from rbdae.kernels.scratch import (
 
 @jit
 def by_quasi_velocities(m, row, out):
-    """out = the tangent `row` with respect to (q, w) as one with respect to (q, nu): (h_q + h_w dw/dq, h_w T)."""
+    """out = the tangent `row` with respect to (q, w, s) as one with respect to (q, nu, s):
+    (h_q + h_w dw/dq, h_w T, h_s)."""
     h = head(m)
     T = null_space(m)
     Q = velocity_by_q(m)
@@ -32,14 +35,16 @@ def by_quasi_velocities(m, row, out):
                 out[j] += w * Q[l, j]
             for j in range(h.n_nu):
                 out[nq + j] += w * T[l, j]
+    for j in range(h.n_states):
+        out[nq + h.n_nu + j] = row[nq + h.n_v + j]
 
 
 @stage("if")
 def reduce_tangent(m, c):
-    """T^T times the tangent of h with respect to (q, nu), plus c T^T M T.
+    """T^T times the tangent of h with respect to (q, nu, s), plus c T^T M T.
 
-    Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T). Reads (h_q, h_w) in the first nv rows of
-    `rhs_tangent`, T and the tangents of w and wdot; writes `reduced_tangent`.
+    Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T, h_s). Reads (h_q, h_w, h_s) in the first nv rows
+    of `rhs_tangent`, T and the tangents of w and wdot; writes `reduced_tangent`.
     """
     h = head(m)
     W = rhs_tangent(m)
@@ -49,8 +54,9 @@ def reduce_tangent(m, c):
     F = reduced_tangent(m)
     nq = h.n_q
     nnu = h.n_nu
+    n_columns = nq + nnu + h.n_states
     for i in range(nnu):
-        for j in range(nq + nnu):
+        for j in range(n_columns):
             F[i, j] = 0.0
     x = work(m)
     B = bodies(m)
@@ -76,5 +82,18 @@ def reduce_tangent(m, c):
             for l in range(nnu):
                 w = T[i, l]
                 if w != 0.0:
-                    for j in range(nq + nnu):
+                    for j in range(n_columns):
                         F[l, j] += w * x[j]
+
+
+@stage("iff", "states", optional=True)
+def scatter_reduced_states(m, c, sign):
+    """The rows of the internal states of forces: c I + sign times their tangent, which stands with respect to (q, w, s)
+    after the rows of the multipliers in `rhs_tangent`. Reads T and dw/dq; writes `plane_work`."""
+    h = head(m)
+    W = rhs_tangent(m)
+    X = plane_work(m)
+    for i in range(h.n_states):
+        by_quasi_velocities(m, W[h.n_v + h.n_la + i], X[0])
+        scatter_block(m, h.states_at + i, 0, X, 1, h.states_at + h.n_states, sign)
+    scatter_identity(m, h.states_at, h.states_at, h.n_states, c)

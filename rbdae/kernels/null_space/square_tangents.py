@@ -122,7 +122,7 @@ def scatter_square_kinematics(m, c, sign):
                 X[j, h.n_q + k] = (
                     scratch.K[j, 0] * T[v, k] + scratch.K[j, 1] * T[v + 1, k] + scratch.K[j, 2] * T[v + 2, k]
                 )
-        scatter_block(m, i, 0, X, o.na, h.n_q + h.n_nu, sign)
+        scatter_block(m, i, 0, X, o.na, h.states_at, sign)
 
 
 @jit

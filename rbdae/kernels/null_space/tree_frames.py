@@ -163,7 +163,7 @@ def _combine_rows(m, b, k, root, x):
     e = tree_velocities(m)[b]
     d = states(m)[b].d
     W = rhs_tangent(m)
-    n = h.n_q + h.n_v
+    n = h.n_columns
     if root:
         for c in range(n):
             x[c] = W[o.iv + k, c]
