@@ -21,7 +21,6 @@ from rbdae._frozen import fill, twin
 from rbdae._moved import MOVED, RENAMED
 from rbdae.adapter import AbstractAdapter
 from rbdae.compiler import ahead, cache
-from rbdae.compiler import jit as compiler
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.ahead import LIMIT as LIMIT_OF_WORKERS
 from rbdae.compiler.ahead import wait_for as wait_for_workers
@@ -29,6 +28,7 @@ from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
+from rbdae.compiler.stages import STAGES, Stage
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
@@ -194,9 +194,9 @@ def memory(problem: rbdae.Problem) -> dict[str, Vec]:
 # ---------------------------------------------------------------- compiling
 
 
-def stages() -> list[compiler.Stage]:
+def stages() -> list[Stage]:
     """All stages that this process has imported."""
-    return [kernel for kernel in compiler._KERNELS.values() if isinstance(kernel, compiler.Stage)]
+    return list(STAGES.values())
 
 
 def sizes_of_groups() -> list[int]:
