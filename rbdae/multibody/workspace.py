@@ -174,19 +174,20 @@ class Workspace:
             self._own("planes", tree)
         self._has_tangent = True
 
-    def record(self, jacobian: Entry, y: Vec, yd: Vec) -> Any:
-        """The tangent blocks of a Jacobian kernel (row, column, rows, columns), by running it."""
-        kernel = jacobian.compiled(self.memory.features)
+    def record(self, kernel: Entry, *arguments: Any) -> Any:
+        """The blocks (row, column, rows, columns) of a kernel that fills a matrix, by running it with these arguments
+        and a matrix."""
+        fill = kernel.compiled(self.memory.features)
         unused = np.zeros((1, 1), dtype=self.memory.scalar)
         self.head["mode"] = kb.RECORD
         try:
             self.head["n_blocks"] = 0
-            kernel(self.m, 0.0, y, yd, 1.0, unused)
+            fill(self.m, *arguments, unused)
             raise_pending()
             n = int(self.head["cursor"][0])
             self.head["n_blocks"] = n
             self._own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
-            kernel(self.m, 0.0, y, yd, 1.0, unused)
+            fill(self.m, *arguments, unused)
         finally:
             self.head["mode"] = kb.STRIDED
         return self._arrays["blocks"][:n]

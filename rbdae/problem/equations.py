@@ -10,6 +10,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
+from rbdae.multibody.block_pattern import block_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
@@ -147,19 +148,12 @@ class Equations:
         workspace = self.workspace
         if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
             workspace.make_rhs_tangent()
-        blocks = workspace.record(workspace.settings.kernels.jacobian, self.vector("y", self.y), np.zeros(self.n))
-        row, column, n_rows, n_columns = blocks.T
-        # every column of every block, then every entry
-        block_of = np.repeat(np.arange(len(blocks)), n_columns)
-        columns = column[block_of] + np.arange(len(block_of)) - np.repeat(np.cumsum(n_columns) - n_columns, n_columns)
-        entry_of = np.repeat(np.arange(len(block_of)), n_rows[block_of])
-        inside = np.arange(len(entry_of)) - np.repeat(np.cumsum(n_rows[block_of]) - n_rows[block_of], n_rows[block_of])
-        m = self.n_equations
-        keys = columns[entry_of] * m + row[block_of][entry_of] + inside
-        unique = np.unique(keys)
-        indptr = np.searchsorted(unique, np.arange(self.n + 1) * m)
-        workspace.set_starts(np.searchsorted(unique, columns * m + row[block_of]))
-        return csc_matrix((np.ones(len(unique)), unique % m, indptr), shape=(m, self.n))
+        kernel = workspace.settings.kernels.jacobian
+        blocks = workspace.record(kernel, 0.0, self.vector("y", self.y), np.zeros(self.n), 1.0)
+        pattern = block_pattern(blocks, self.n_equations, self.n)
+        workspace.set_starts(pattern.starts)
+        ones = np.ones(len(pattern.indices))
+        return csc_matrix((ones, pattern.indices, pattern.pointers), shape=(self.n_equations, self.n))
 
 
 def _out(out: Any, shape: tuple[int, ...]) -> Any:

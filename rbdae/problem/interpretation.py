@@ -20,6 +20,7 @@ from rbdae.multibody.row_selection import minimum_norm, redundant_rows
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
+from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 
 Kernel = Callable[..., None]
@@ -157,6 +158,15 @@ class Interpretation:
         out = np.empty(1)
         self._growth(t, y, out)
         return float(out[0])
+
+    @cached_property
+    def _matrices(self) -> MatrixView:
+        return MatrixView(self.workspace)
+
+    def matrices(self, t: float, y: Vec, sparse: bool | None = None) -> Matrices:
+        """M, G, K, g, g_I, g_II, psi, and T, r of the null-space form, at one state."""
+        reduced = self.null_space(t, y) if self.workspace.settings.reduced else None
+        return self._matrices.at(t, y, sparse, reduced)
 
     # ------------------------------------------------------------ multipliers
 

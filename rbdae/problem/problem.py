@@ -20,6 +20,7 @@ from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.matrices import Matrices
 from rbdae.problem.projection import Projection
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 from rbdae.problem.switches import AbstractSwitch, switches_of
@@ -328,6 +329,11 @@ class Problem:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
         about the joint's point on that body."""
         return self.interpretation.reactions(t, y)
+
+    def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:
+        """The equations' matrices at one state by the names of [NS] (1)-(11): M, G, K, g, g_I, g_II, psi, and T, r of
+        the null-space form. M, G and K are sparse for large systems, or as `sparse` says."""
+        return self.interpretation.matrices(t, self.equations.vector("y", y), sparse)
 
     # ------------------------------------------------------------ projection
 

@@ -1,0 +1,40 @@
+"""Compressed columns of a matrix that a kernel fills block by block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import Ints
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockPattern:
+    """Column pointers and row indices of the CSC matrix, and where each column of each block begins in its data."""
+
+    pointers: Ints
+    indices: Ints
+    starts: Ints
+
+
+def block_pattern(blocks: Ints, n_rows: int, n_columns: int) -> BlockPattern:
+    """The pattern of blocks (row, column, rows, columns), which may overlap, of an n_rows x n_columns matrix."""
+    row, column, height, width = blocks.T
+    # every column of every block, then every entry
+    block_of = np.repeat(np.arange(len(blocks)), width)
+    columns = column[block_of] + np.arange(len(block_of)) - np.repeat(np.cumsum(width) - width, width)
+    entry_of = np.repeat(np.arange(len(block_of)), height[block_of])
+    inside = np.arange(len(entry_of)) - np.repeat(np.cumsum(height[block_of]) - height[block_of], height[block_of])
+    keys = columns[entry_of] * n_rows + row[block_of][entry_of] + inside
+    unique = np.unique(keys)
+    return BlockPattern(
+        pointers=np.searchsorted(unique, np.arange(n_columns + 1) * n_rows),
+        indices=unique % n_rows,
+        starts=np.searchsorted(unique, columns * n_rows + row[block_of]),
+    )
+
+
+__all__ = ["BlockPattern", "block_pattern"]

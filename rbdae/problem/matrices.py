@@ -1,0 +1,131 @@
+"""The matrices of the equations by the names of the null-space paper, at one state; by the equations' own kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.jit import Entry
+from rbdae.kernels import matrices as kernels
+from rbdae.multibody.block_pattern import BlockPattern, block_pattern
+from rbdae.multibody.workspace import Workspace
+
+if TYPE_CHECKING:
+    from scipy.sparse import spmatrix
+
+Matrix: TypeAlias = "Mat | spmatrix"
+
+_LARGE = 300
+"""From so many velocities on M, G and K are sparse by default."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Matrices:
+    """M, G, K and what stands beside them in [NS] (1)-(6), for the velocities v of a problem:
+
+        M vdot - psi + G^T la = 0,    qdot = K v
+        g = 0,    G v + g_I = 0,    G vdot + g_II = 0
+
+    The constraints are the internal ones of the bodies, then the joints; dropped rows are zero in G, g_I and g_II. With
+    momenta p = M v: v = qdot, psi = -dH/dq, and vdot stands for M^-1 pdot. The null-space form has v = (xdot, Omega) of
+    all bodies and, [NS] (7)-(11),
+
+        v = T nu - r,    G T = 0,    qdot = K (T nu - r),    T^T (M vdot - psi) = 0
+
+    Attributes
+    ----------
+    M : (n_v, n_v), of large systems a sparse matrix
+    G : (n_la, n_v), likewise
+    K : (n_q, n_v), likewise
+    g, g_I, g_II : (n_la,)
+    psi : (n_v,)
+    T : (n_v, n_nu), None for other forms than the null-space ones
+    r : (n_v,), None likewise
+    """
+
+    M: Matrix
+    G: Matrix
+    K: Matrix
+    g: Vec
+    g_I: Vec
+    g_II: Vec
+    psi: Vec
+    T: Mat | None = None
+    r: Vec | None = None
+
+
+@final
+class BlockMatrix:
+    """A matrix by a kernel (m, t, y, out) that fills it block by block."""
+
+    def __init__(self, workspace: Workspace, kernel: Entry, n_rows: int, n_columns: int) -> None:
+        # a view of its own: where blocks begin in the data belongs to one matrix
+        self._workspace = Workspace(workspace.memory, workspace.selection)
+        self._kernel = kernel
+        self._shape = (n_rows, n_columns)
+        self._fill: Callable[..., None] = self._workspace.compiled(kernel)
+
+    def dense(self, t: float, y: Vec) -> Mat:
+        """As an array."""
+        out = np.zeros(self._shape)
+        if out.size:
+            self._fill(t, y, out)
+        return out
+
+    def sparse(self, t: float, y: Vec) -> Any:
+        """As a CSC matrix."""
+        from scipy.sparse import csc_matrix
+
+        pattern = self._pattern
+        data = np.empty(len(pattern.indices))
+        if data.size:
+            self._fill(t, y, data.reshape(1, -1))
+        return csc_matrix((data, pattern.indices, pattern.pointers), shape=self._shape)
+
+    @cached_property
+    def _pattern(self) -> BlockPattern:
+        if 0 in self._shape:
+            blocks = np.zeros((0, 4), dtype=np.int64)
+        else:
+            blocks = self._workspace.record(self._kernel, 0.0, np.ones(self._workspace.layout.n))
+        pattern = block_pattern(blocks, *self._shape)
+        self._workspace.set_starts(pattern.starts)
+        return pattern
+
+
+@final
+class MatrixView:
+    """Makes the matrices of one problem."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        layout = workspace.layout
+        self._nu = layout.v
+        self._n_v, self._n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
+        self._terms = workspace.compiled(kernels.terms)
+        self._M = BlockMatrix(workspace, kernels.mass_matrix, self._n_v, self._n_v)
+        self._K = BlockMatrix(workspace, kernels.kinematic_matrix, n_q, self._n_v)
+        self._GT = BlockMatrix(workspace, kernels.transposed_gradient, self._n_v, self._n_la)
+
+    def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
+        """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
+        n = self._n_la
+        terms = np.empty(3 * n + self._n_v)
+        self._terms(t, y, terms)
+        if self._n_v > _LARGE if sparse is None else sparse:
+            M, G, K = self._M.sparse(t, y), self._GT.sparse(t, y).T, self._K.sparse(t, y)
+        else:
+            M, G, K = self._M.dense(t, y), self._GT.dense(t, y).T, self._K.dense(t, y)
+        T, r = None, None
+        if reduced is not None:
+            w, T = reduced
+            r = T @ y[self._nu] - w
+        return Matrices(M, G, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], T, r)
+
+
+__all__ = ["BlockMatrix", "Matrices", "MatrixView"]
