@@ -1,6 +1,9 @@
-"""What somebody adds in a file of their own obeys the laws of what the library has: a joint, a force with a state."""
+"""What somebody adds in a file of their own obeys the laws of what the library has: a joint, a force with a state, a
+formulation."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import cases
 import numpy as np
@@ -8,13 +11,14 @@ import pytest
 import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
-from force_cases import Q, two_bodies
-from inside import Vec, pack
+from force_cases import P, Q, two_bodies
+from inside import JIT, Vec, features, fingerprint, pack
 from scipy.integrate import solve_ivp
 from toy_force import Maxwell, swinging
+from toy_formulation import TOY
 
 import rbdae
-from rbdae.forces import SpringDamper
+from rbdae.forces import Bushing, SpringDamper
 from rbdae.forces.element import StateElement
 from rbdae.formulations import FORMULATIONS
 
@@ -125,3 +129,85 @@ def test_states_are_checked(names, start, words):
     element = StateElement(max, max, names, np.array(start))
     with pytest.raises(ValueError, match=words):
         pack([("one", element, (0, 1))], [np.zeros(3)] * 2, np.zeros((2, 12)))
+
+
+# ---------------------------------------------------------------- a formulation
+
+# a formulation of one's own takes the place of a name
+STIFF_JOINTS: Any = TOY
+STIFF = [("C", "quaternion"), ("tied", "directors"), ("loop", "euler-313")]
+
+
+@pytest.mark.parametrize("system, rotation", STIFF)
+def test_derivatives_of_a_formulation(system, rotation, rng):
+    pairing = Pairing(STIFF_JOINTS, rotation, "angular")
+    derivatives.check_residual(system, pairing, rng, alpha=2.0, beta=7.0)
+    derivatives.check_rhs(system, pairing, rng, alpha=2.0, beta=7.0)
+
+
+@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+def test_a_formulation_without_joints_is_the_same_motion(rotation):
+    equivalence.test_all_pairings_are_one_motion("skew-top", Pairing(STIFF_JOINTS, rotation, "angular"), 0)
+
+
+def test_a_stiff_ball_joint_is_a_bushing(rng):
+    """The formulation's joint and the library's force are two codes for one thing."""
+    jointed, a, b = two_bodies()
+    jointed.add_joint(rbdae.joints.Spherical(a, b, at_a=P, at_b=Q, name="ball"))
+    bushed, a, b = two_bodies()
+    bushed.add_force(Bushing(a, b, stiffness=49.0, damping=4.0, at_a=P, at_b=Q))
+    stiff = rbdae.formulate(jointed, TOY, alpha=2.0, beta=7.0)
+    free = rbdae.formulate(bushed, "index-0")
+    assert stiff.n == free.n
+    for _ in range(3):
+        y = stiff.y0 + 0.2 * rng.standard_normal(stiff.n)
+        np.testing.assert_allclose(stiff.rhs(0.0, y), free.rhs(0.0, y), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(stiff.rhs_jacobian(0.0, y), free.rhs_jacobian(0.0, y), rtol=1e-11, atol=1e-11)
+        c = stiff.constraints(0.0, y)
+        np.testing.assert_allclose(stiff.multipliers(0.0, y), (49.0 * c.position + 4.0 * c.velocity)[-3:], rtol=1e-12)
+
+
+def test_stiff_joints_tend_to_constraints():
+    """In proportion to 1/beta^2, with an implicit solver and the formulation's own Jacobian."""
+    system = rbdae.models.pendulum()
+    exact = rbdae.formulate(system, "index-0")
+    tight = {"solver": "scipy:Radau", "rtol": 1e-9, "atol": 1e-10}
+    end = rbdae.solve(exact, (0.0, 0.5), **tight)
+    wanted = exact.natural(0.5, end.y[-1])
+    errors = []
+    for beta in (200.0, 400.0):
+        problem = rbdae.formulate(system, TOY, alpha=0.5 * beta, beta=beta)
+        run = rbdae.solve(problem, (0.0, 0.5), **tight)
+        assert run.success and run.stats.jacobians > 0
+        errors.append(np.abs(problem.natural(0.5, run.y[-1]) - wanted)[..., :12].max())
+    assert errors[0] < 1e-2
+    assert 3.0 < errors[0] / errors[1] < 5.0
+
+
+def test_kernels_of_a_formulation_are_compiled_under_keys_of_their_own():
+    problem = rbdae.formulate(cases.built("C"), TOY)
+    problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
+    problem.rhs_jacobian(0.0, problem.y0)
+    mine, known = TOY.kernels, FORMULATIONS["index-0"].kernels
+    for name in ("residual", "jacobian", "rates", "rhs_jacobian"):
+        one, other = getattr(mine, name), getattr(known, name)
+        assert one.signs == other.signs and one.name != other.name
+        assert one.name.startswith("toy_formulation:")
+        assert one.missing(features(problem)) == []
+        if JIT:
+            assert fingerprint(one.function, one.kind) != fingerprint(other.function, other.kind)
+
+
+def test_a_formulation_is_not_known_by_its_name():
+    """Only the table's are; a value is taken as it is, and its choices are checked as all are."""
+    system = cases.built("C")
+    with pytest.raises(ValueError, match="unknown formulation 'stiff-joints'"):
+        rbdae.formulate(system, TOY.name)
+    with pytest.raises(ValueError, match="unknown formulation 'index0'.*index-0"):
+        rbdae.formulate(system, "index0")
+    with pytest.raises(ValueError, match="stiff-joints has no form with velocity 'coordinate'; it has angular"):
+        rbdae.formulate(system, TOY, velocity="coordinate")
+    with pytest.raises(ValueError, match="'hamiltonian', not to 'stiff-joints'"):
+        rbdae.formulate(system, TOY, constraint="momentum")
+    assert rbdae.formulate(system, TOY).formulation == TOY.name
+    assert TOY.name not in FORMULATIONS and all(f != TOY.name for f, _, _ in rbdae.pairings())

@@ -1,0 +1,181 @@
+"""A formulation that the library does not have, in one file: joints are stiff dampers, an ODE in (q, v).
+
+    qdot - v                                              = 0    (adot - K(a) Omega)
+    M vdot - psi + G^T la = 0  with  la = beta^2 g + 2 alpha gdot
+
+Each constraint pulls with a stiffness beta^2 (N/m) and a damping 2 alpha (N s/m). As both grow the motion tends to that
+of the constraints. With angular velocities there are no internal constraints, and M is inverted body by body.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import address
+from rbdae.compiler.jit import entry, jit, stage
+from rbdae.formulations.base import Explicit, Formulation
+from rbdae.kernels.bodies.dynamics import collect_forces
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.natural import velocity_basis
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
+from rbdae.kernels.equations import natural_tangents, scatter_dynamics, set_state
+from rbdae.kernels.forces.applied import applied_forces
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows
+from rbdae.kernels.records import STRIDED
+from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
+from rbdae.kernels.scratch import constraint_values, multipliers, right_hand_side, solution
+
+
+@jit
+def _pull(m):
+    """`multipliers` from g and gdot. Reads the vectors of the primitives with their rates."""
+    h = head(m)
+    g = constraint_values(m)
+    la = multipliers(m)
+    primitive_residual(m, address(g), 0, 0)
+    for i in range(h.n_la):
+        la[i] = h.stiffness * g[i]
+    primitive_residual(m, address(g), 0, 1)
+    for i in range(h.n_la):
+        la[i] += h.damping * g[i]
+
+
+@jit
+def _divide_by_mass(m, f, x):
+    """x = M^-1 f; x may be f."""
+    B = bodies(m)
+    for b in range(head(m).n_bodies):
+        o = B[b]
+        i = o.iv
+        if o.nt == 3:
+            for k in range(3):
+                x[i + k] = f[i + k] / o.mass
+            i += 3
+        f0 = f[i]
+        f1 = f[i + 1]
+        f2 = f[i + 2]
+        for k in range(3):
+            J = o.inertia_inverse
+            x[i + k] = J[k, 0] * f0 + J[k, 1] * f1 + J[k, 2] * f2
+
+
+@stage("i")
+def accelerations(m):
+    """vdot. Reads the placed and moved bodies; writes `multipliers`, `right_hand_side` and `solution`; leaves all
+    forces among the natural ones."""
+    primitive_vectors(m, 1)
+    _pull(m)
+    applied_forces(m)
+    primitive_forces(m)
+    collect_forces(m, address(right_hand_side(m)))
+    _divide_by_mass(m, right_hand_side(m), solution(m))
+
+
+@jit
+def _pull_back(m, D):
+    """D[:nv] += G^T D[nv:]. Reads the gradients."""
+    h = head(m)
+    B = bodies(m)
+    C = primitives(m)
+    R = rows(m)
+    n = h.n_q + h.n_v
+    for i in range(h.n_primitives):
+        p = C[i]
+        r = R[i]
+        for side in range(2):
+            o = B[p.body[side]]
+            if o.fixed == 1:
+                continue
+            for k in range(p.n):
+                source = h.n_v + p.row + k
+                for j in range(o.nt):
+                    for column in range(n):
+                        D[o.iv + j, column] += r.Gx[side, k, j] * D[source, column]
+                for j in range(3):
+                    for column in range(n):
+                        D[o.iv + o.nt + j, column] += r.Gw[side, k, j] * D[source, column]
+
+
+@stage("i")
+def acceleration_tangents(m):
+    """-d vdot/d(q, v) to the first nv rows of `rhs_tangent`. Follows `accelerations`."""
+    h = head(m)
+    natural_tangents(m, 1)
+    velocity_basis(m)
+    gradients(m)
+    mode = h.mode
+    open_rhs_tangent(m)
+    scatter_dynamics(m, 0, 0.0)
+    scatter_primitive_rows(m, h.n_v, 0, 0.0, h.stiffness)
+    scatter_primitive_rows(m, h.n_v, 1, 0.0, h.damping)
+    h.mode = mode
+    D = rhs_tangent(m)
+    _pull_back(m, D)
+    for column in range(h.n_q + h.n_v):
+        _divide_by_mass(m, D[:, column], D[:, column])
+
+
+@entry("ityo")
+def rhs(m, t, y, out):
+    """(qdot, vdot) to out; the multipliers follow if out has room for them."""
+    h = head(m)
+    set_state(m, t, y)
+    accelerations(m)
+    kinematics_rate(m, address(out))
+    vd = solution(m)
+    la = multipliers(m)
+    for i in range(h.n_v):
+        out[h.n_q + i] = vd[i]
+    if out.shape[0] > h.n_q + h.n_v:
+        for i in range(h.n_la):
+            out[h.n_q + h.n_v + i] = la[i]
+
+
+@entry("ityyo")
+def residual(m, t, y, yd, out):
+    """yd - rhs(t, y) to out."""
+    h = head(m)
+    set_state(m, t, y)
+    accelerations(m)
+    kinematics_residual(m, address(yd), address(out))
+    vd = solution(m)
+    for i in range(h.n_v):
+        out[h.n_q + i] = yd[h.n_q + i] - vd[i]
+
+
+@jit
+def _fill_tangent(m, t, y, c, sign, out):
+    """c I + sign d(rhs)/dy to the target."""
+    h = head(m)
+    set_state(m, t, y)
+    accelerations(m)
+    acceleration_tangents(m)
+    open_target_above(m, out, h.n_q)
+    kinematics_tangent(m, c, sign)
+    overwrite_block(m, h.n_q, 0, rhs_tangent(m), h.n_v, h.n_q + h.n_v, -sign)
+    if c != 0.0 or h.mode != STRIDED:
+        scatter_identity(m, h.n_q, h.n_q, h.n_v, c)
+
+
+@entry("ityM")
+def rhs_jacobian(m, t, y, out):
+    """d(rhs)/dy to the target."""
+    _fill_tangent(m, t, y, 0.0, 1.0, out)
+
+
+@entry("ityytM")
+def jacobian(m, t, y, yd, c, out):
+    """c I - d(rhs)/dy to the target."""
+    _fill_tangent(m, t, y, c, -1.0, out)
+
+
+TOY = Formulation(
+    "stiff-joints",
+    "joints as stiff dampers, an ODE in (q, v)",
+    "[BL96]",
+    "ode",
+    0,
+    ("angular",),
+    Explicit(residual, jacobian, rhs, rhs_jacobian),
+    gains=("alpha", "beta"),
+)
