@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations.base import Explicit, Formulation
+from rbdae.formulations import Explicit, Formulation
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import velocity_basis
