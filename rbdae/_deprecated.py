@@ -31,12 +31,36 @@ JOINTS: Final = {"ALL_TURNS": "ALL_ROTATIONS"}
 FORCE_METHODS: Final = {"kept": "bound", "pieces": "elements"}
 FORMULATIONS: Final = {"GAUGED": "FORMULATIONS"}
 JOINT_METHODS: Final = {"freedoms": "velocity_rows"}
-PROBLEM_ATTRIBUTES: Final = {
+
+Way = str | tuple[str, Callable[[Any], Any]]
+"""To the value of an old attribute: a path from its object, or the same in words with a function that goes it."""
+
+CHART_ATTRIBUTES: Final[Mapping[str, Way]] = {"kind": "coordinate_velocities"}
+FORMULATION_ATTRIBUTES: Final[Mapping[str, Way]] = {
+    "baumgarte": ("gains", lambda f: bool(f.gains)),
+    "extra": "further_levels",
+    "has_multipliers": ('multipliers != "none"', lambda f: f.multipliers != "none"),
+    "integral": ('multipliers == "integrals"', lambda f: f.multipliers == "integrals"),
+    "jacobian": "kernels.jacobian",
+    "level": ("levels[0]", lambda f: f.levels[0] if f.levels and not f.corrected and not _reduced(f) else 2),
+    "momenta": ('unknowns == "momenta"', lambda f: f.unknowns == "momenta"),
+    "reduced": ('unknowns == "quasi-velocities"', lambda f: _reduced(f)),
+    "residual": "kernels.residual",
+    "rhs": "kernels.rates",
+    "rhs_jacobian": ("kernels.rhs_jacobian", lambda f: f.kernels.rhs_jacobian if f.kind == "ode" else None),
+}
+PROBLEM_ATTRIBUTES: Final[Mapping[str, Way]] = {
     "dropped": "selection.rows.dropped",
-    "has_gauges": "selection.velocities",
+    "guarded": ("selection.rows.pivot_floor is not None", lambda p: p.selection.rows.pivot_floor is not None),
+    "has_gauges": ("selection.velocities is not None", lambda p: p.selection.velocities is not None),
     "joint_row": "model.row_name",
     "joint_volumes": "log_determinant",
+    "pivots": "interpretation.pivots",
 }
+
+
+def _reduced(formulation: Any) -> bool:
+    return bool(formulation.unknowns == "quasi-velocities")
 
 
 def old_names(module: str, new: Mapping[str, str]) -> Callable[[str], Any]:
@@ -81,23 +105,24 @@ def with_old_methods(new: Mapping[str, str]) -> Callable[[T], T]:
     return decorate
 
 
-def with_old_attributes(new: Mapping[str, str]) -> Callable[[T], T]:
-    """A decorator of a class whose attributes have changed name or place: `new` has the path of each old one."""
+def with_old_attributes(new: Mapping[str, Way]) -> Callable[[T], T]:
+    """A decorator of a class whose attributes have changed name or place: `new` has the way to each old one."""
 
     def decorate(cls: Any) -> Any:
-        for old, path in new.items():
-            setattr(cls, old, _old_attribute(old, path))
+        for old, way in new.items():
+            words, read = (way, attrgetter(way)) if isinstance(way, str) else way
+            setattr(cls, old, _old_attribute(old, words, read))
         return cls
 
     return decorate
 
 
-def _old_attribute(old: str, path: str) -> property:
+def _old_attribute(old: str, words: str, read: Callable[[Any], Any]) -> property:
     def get(self: Any) -> Any:
-        _warn(f"{type(self).__name__}.{old}", f"{type(self).__name__}.{path}")
-        return attrgetter(path)(self)
+        _warn(f"{type(self).__name__}.{old}", f"{type(self).__name__}.{words}")
+        return read(self)
 
-    return property(get, doc=f"The old name of `{path}`.")
+    return property(get, doc=f"The old name of `{words}`.")
 
 
 def _old_method(old: str, new: str) -> Callable[..., Any]:
@@ -115,11 +140,13 @@ def _warn(old: str, new: str) -> None:
 
 
 __all__ = [
+    "CHART_ATTRIBUTES",
     "DRIVES",
     "ELEMENTS",
     "FORCES",
     "FORCE_METHODS",
     "FORMULATIONS",
+    "FORMULATION_ATTRIBUTES",
     "JOINTS",
     "JOINT_METHODS",
     "PROBLEM_ATTRIBUTES",

@@ -22,7 +22,13 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.forces.slide": ("rbdae.forces.translational_spring_damper", "rbdae.forces"),
     "rbdae.forces.torsion": ("rbdae.forces.torsional_spring_damper", "rbdae.forces"),
     "rbdae.forces.user": ("rbdae.forces.user_force", "rbdae.forces"),
-    "rbdae.formulate": ("rbdae.initial.formulate", "rbdae.formulations.pairing"),
+    "rbdae.formulate": (
+        "rbdae.initial.formulate",
+        "rbdae.formulations.pairing",
+        "rbdae.formulations.table",
+        "rbdae.initial.assembly",
+        "rbdae.initial.choices",
+    ),
     "rbdae.formulations.gauge": ("rbdae.formulations.null_space",),
     "rbdae.gauges": ("rbdae.multibody.velocity_selection", "rbdae.multibody.selection"),
     "rbdae.gradient": ("rbdae.multibody.row_selection", "rbdae.multibody.joint_values"),
@@ -63,6 +69,8 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
 RENAMED: Final[dict[str, str]] = {
     "rbdae.branches.Branch": "rbdae.multibody.tree_velocities.TreeVelocity",
     "rbdae.branches.branches": "rbdae.multibody.tree_velocities.tree_velocities",
+    "rbdae.formulate.GAUGED": "rbdae.formulations.FORMULATIONS",
+    "rbdae.formulate.starting_state": "rbdae.initial.assemble.assembled",
     "rbdae.gauges.Gauge": "rbdae.multibody.selection.IndependentVelocities",
     "rbdae.gauges.LIMIT": "rbdae.problem.switches.velocities.VelocitySwitch.limit",
     "rbdae.gauges.Measure": "rbdae.multibody.velocity_selection.Metric",
@@ -71,6 +79,7 @@ RENAMED: Final[dict[str, str]] = {
     "rbdae.kernels.foreign.Foreign": "rbdae.compiler.user_functions.UserFunction",
     "rbdae.redundancy.CHANGE": "rbdae.problem.switches.rows.RowSwitch.limit",
     "rbdae.redundancy.LIMIT": "rbdae.problem.switches.rows.WEAKENED",
+    "rbdae.singular.spans": "rbdae.solving.singular.scale_of_positions",
 }
 """Names that are called otherwise now, with their paths: old to new."""
 

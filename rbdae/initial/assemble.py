@@ -38,9 +38,15 @@ def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
         A loop cannot be closed (with the gap that remains), or the velocities contradict each other.
     """
     t0 = _check.number("assemble", "t0", t0)
-    assembly = consistent_state(compiled(system, t0), t0, hold=hold, reported=True).assembly
+    return assembled(system, hold, t0)[1]
+
+
+def assembled(system: System, hold: Hold, t0: float) -> tuple[Model, Assembly]:
+    """A system in arrays, and the report of its assembly."""
+    model = compiled(system, t0)
+    assembly = consistent_state(model, t0, hold=hold, reported=True).assembly
     assert assembly is not None
-    return assembly
+    return model, assembly
 
 
-__all__ = ["assemble", "compiled"]
+__all__ = ["assemble", "assembled", "compiled"]

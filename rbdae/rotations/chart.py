@@ -15,6 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._deprecated import CHART_ATTRIBUTES, with_old_attributes
 from rbdae.compiler.access import Array, address
 from rbdae.compiler.jit import add_member, family, jit
 from rbdae.compiler.plain import plain
@@ -25,6 +26,7 @@ NEAR_SINGULAR = 1e-6
 """A chart refuses parameters at which K(a) is larger than the inverse of this: six digits are lost."""
 
 
+@with_old_attributes(CHART_ATTRIBUTES)
 @final
 @dataclass(frozen=True, slots=True)
 class Chart:

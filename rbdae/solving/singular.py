@@ -89,9 +89,14 @@ def _passages(t: Vec, s: Vec) -> Vec:
     return np.array(times)
 
 
+def scale_of_positions(problem: Problem) -> Vec:
+    """What positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    return position_scale(problem.workspace)
+
+
 def _samples(problem: Problem, y: Mat) -> Ints:
     """Rows that follow the motion, at most `_POINTS` of them."""
-    q = y[:, problem.layout.q] / position_scale(problem.workspace)
+    q = y[:, problem.layout.q] / scale_of_positions(problem)
     path = np.append(0.0, np.cumsum(np.max(np.abs(np.diff(q, axis=0)), axis=1)))
     apart = max(_APART, path[-1] / _POINTS)
     return np.unique(np.searchsorted(path, np.arange(0.0, path[-1] + apart, apart)).clip(max=len(y) - 1))
@@ -127,4 +132,4 @@ def _crossing(t: Vec, s: Vec, k: int) -> float | None:
     return float(t[k] + root) if near else None
 
 
-__all__ = ["LARGEST", "closeness", "singular_times"]
+__all__ = ["LARGEST", "closeness", "scale_of_positions", "singular_times"]

@@ -8,9 +8,9 @@ import pkgutil
 import re
 import sys
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rbdae
@@ -21,12 +21,6 @@ OLD = {
     "rbdae.forces.element": {"Law": "TimeFunction", "turner": "rbdae.forces.forms.torque"},
     "rbdae.formulations": {"GAUGED": "FORMULATIONS"},
     "rbdae.joints.base": {"ALL_TURNS": "ALL_ROTATIONS"},
-}
-OLD_ATTRIBUTES = {
-    "dropped": "selection.rows.dropped",
-    "has_gauges": "selection.velocities",
-    "joint_row": "model.row_name",
-    "joint_volumes": "log_determinant",
 }
 NAMES = [(module, old, new) for module, names in OLD.items() for old, new in names.items()]
 
@@ -64,15 +58,6 @@ def test_a_pickled_force_of_the_release_before_is_read():
     assert len(caught) >= 2
     assert type(found) is rbdae.forces.TorsionalSpringDamper
     assert (found.stiffness, float(found.torque.constant[0])) == (2.0, 0.5)
-
-
-@pytest.mark.parametrize("old, path", OLD_ATTRIBUTES.items())
-def test_an_old_attribute_of_a_problem_is_the_new_one(old, path):
-    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
-    with pytest.warns(DeprecationWarning, match=rf"Problem\.{old} is now Problem\.{path};") as caught:
-        found = getattr(problem, old)
-    assert found == attrgetter(path)(problem)
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize("module", OLD)
@@ -126,3 +111,69 @@ def test_methods_with_old_names_are_called_and_overridden():
     assert len(OlderForce(body).elements()) == 1
     system.add_force(OlderForce(body))
     assert system.forces[0].name == "olderforce-1"
+
+
+# ---------------------------------------------------------------- attributes
+
+
+def _old(thing: Any, name: str, new: str) -> Any:
+    with pytest.warns(DeprecationWarning, match=re.escape(f"{type(thing).__name__}.{name} is now ")) as caught:
+        found = getattr(thing, name)
+    assert caught[0].filename == __file__
+    assert f".{new}; the next release drops the old name" in str(caught[0].message)
+    return found
+
+
+def test_problems_are_asked_by_old_names():
+    problem = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
+    t, y = problem.t0, problem.y0
+    assert _old(problem, "dropped", "selection.rows.dropped") == problem.selection.rows.dropped != ()
+    assert _old(problem, "guarded", "selection.rows.pivot_floor is not None") is True
+    assert _old(problem, "has_gauges", "selection.velocities is not None") is False
+    assert _old(problem, "joint_volumes", "log_determinant")(t, y) == problem.log_determinant(t, y)
+    assert np.array_equal(_old(problem, "pivots", "interpretation.pivots")(t, y), problem.interpretation.pivots(t, y))
+    assert _old(problem, "joint_row", "model.row_name")(7) == problem.model.row_name(7)
+    loop = rbdae.formulate(rbdae.models.bricard(redundant=False), "null-space")
+    assert _old(loop, "has_gauges", "selection.velocities is not None") is True
+
+
+# (level, momenta, reduced, integral, baumgarte, extra, has_multipliers) of version 0.1
+FLAGS = {
+    "index-3": (0, False, False, False, False, (), True),
+    "index-2": (1, False, False, False, False, (), True),
+    "index-1": (2, False, False, False, False, (), True),
+    "index-0": (2, False, False, False, False, (), False),
+    "ggl": (2, False, False, False, False, (), True),
+    "hiller-anantharaman": (2, False, False, True, False, (), True),
+    "baumgarte": (2, False, False, False, True, (), True),
+    "baumgarte-ode": (2, False, False, False, True, (), False),
+    "overdetermined": (1, False, False, False, False, (0,), True),
+    "overdetermined-1": (2, False, False, False, False, (0, 1), True),
+    "null-space": (2, False, True, False, False, (), False),
+    "null-space-overdetermined": (2, False, True, False, False, (0,), False),
+    "hamiltonian": (0, True, False, False, False, (), True),
+    "hamiltonian-momentum": (1, True, False, False, False, (), True),
+    "hamiltonian-differentiated": (2, True, False, False, False, (), True),
+    "hamiltonian-eliminated": (2, True, False, False, False, (), False),
+}
+
+
+@pytest.mark.parametrize("name", rbdae.formulations.FORMULATIONS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_formulations_have_their_old_flags(name):
+    form: Any = rbdae.formulations.FORMULATIONS[name]
+    names = ("level", "momenta", "reduced", "integral", "baumgarte", "extra", "has_multipliers")
+    assert tuple(getattr(form, flag) for flag in names) == FLAGS[name]
+
+
+def test_formulations_and_charts_are_asked_by_old_names():
+    form: Any = rbdae.formulations.FORMULATIONS["null-space"]
+    assert _old(form, "rhs", "kernels.rates") is form.kernels.rates
+    assert _old(form, "rhs_jacobian", "kernels.rhs_jacobian") is form.kernels.rhs_jacobian
+    assert _old(form, "residual", "kernels.residual") is form.kernels.residual
+    assert _old(form, "jacobian", "kernels.jacobian") is form.kernels.jacobian
+    assert _old(form, "reduced", 'unknowns == "quasi-velocities"') is True
+    other: Any = rbdae.formulations.FORMULATIONS["index-3"]
+    assert _old(other, "rhs_jacobian", "kernels.rhs_jacobian") is None
+    for chart in rbdae.rotations.CHARTS.values():
+        assert _old(chart, "kind", "coordinate_velocities") == chart.coordinate_velocities

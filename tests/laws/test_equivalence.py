@@ -85,13 +85,13 @@ def test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng):
     problem = cases.problem(system, pairing)
     form = FORMULATIONS[pairing.formulation]
     first = problem.layout.v.stop
-    accelerations = problem.kind == "ode" or (form.level == 2 and not form.corrected)
+    accelerations = problem.kind == "ode" or form.unknowns == "quasi-velocities" or form.levels[0] == 2
     for _, y in cases.manifold_states(problem, rng):
         rates, la = problem.rates(0.0, y)
         yd = np.append(rates, np.zeros(problem.n - len(rates)))
         state = y.copy()
         state[first:] = 0.0
-        (yd if form.integral else state)[problem.layout.la] = la[: problem.layout.la.stop - first]
+        (yd if form.multipliers == "integrals" else state)[problem.layout.la] = la[: problem.layout.la.stop - first]
         residual = problem.residual(0.0, state, yd)
         assert residual.shape == (problem.n_equations,)
         # constraints of lower orders are violated here
