@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = "Mat | spmatrix"
 
 _LARGE = 300
-"""From so many velocities on M, G and K are sparse by default."""
+"""M, G and K of more velocities are sparse by default."""
 
 
 @final

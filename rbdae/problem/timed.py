@@ -21,6 +21,7 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.joined import joined
+from rbdae.problem.matrices import Matrices
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 
 if TYPE_CHECKING:
@@ -189,6 +190,10 @@ class TimedInterpretation:
     def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
         """w and T at one state."""
         return self.at(t).null_space(t, y)
+
+    def matrices(self, t: float, y: Vec, sparse: bool | None = None) -> Matrices:
+        """The equations' matrices at one state."""
+        return self.at(t).matrices(t, y, sparse)
 
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
         """Consistent rates and multipliers, by elimination."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import cases
+import inside
 import numpy as np
 import pytest
 from cases import Pairing, close
@@ -113,3 +114,13 @@ def test_dropped_rows_are_zero():
     vd = rates[problem.layout.v]
     assert close(found.M @ vd, found.psi - found.G.T @ la, 1e-9)
     assert np.abs(found.G @ vd + found.g_II).max() < 1e-9
+
+
+def test_a_run_that_changed_its_selection_has_the_matrices_of_the_time(rng):
+    problem = rbdae.formulate(cases.four_bar(), "null-space")
+    y = problem.y0.copy()
+    later = inside.reselected(problem, 0.1, y)
+    read = problem.by_time([later], [0.1])
+    for t, of, state in ((0.05, problem, y), (0.15, later, later.y0)):
+        found, wanted = read.matrices(t, state), of.matrices(t, state)
+        assert np.array_equal(found.T, wanted.T) and np.array_equal(found.r, wanted.r)
