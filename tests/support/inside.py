@@ -36,10 +36,12 @@ from rbdae.initial import choices, consistent
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.log_determinant import log_determinant
+from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
+    block_pattern,
     joint_pattern,
     layout,
     selection,
@@ -54,7 +56,7 @@ from rbdae.multibody.row_selection import strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Memory, Workspace
-from rbdae.problem import assembly_report, equations, interpretation, problem, quantities, switches, timed
+from rbdae.problem import assembly_report, equations, interpretation, matrices, problem, quantities, switches, timed
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.solving import registry, segments, singular, solution
@@ -78,6 +80,7 @@ __all__ = [
     "add_member",
     "address",
     "assembly_report",
+    "block_pattern",
     "cache_in",
     "chatter",
     "choices",
@@ -102,6 +105,8 @@ __all__ = [
     "joint_pattern",
     "layout",
     "log_determinant",
+    "mass_matrix",
+    "matrices",
     "memory",
     "n_quasi_velocities",
     "n_velocities",
