@@ -103,6 +103,7 @@ __all__ = [
     "interpretation",
     "jit",
     "joint_pattern",
+    "kept_joint_velocities",
     "layout",
     "log_determinant",
     "mass_matrix",
@@ -130,6 +131,7 @@ __all__ = [
     "selection",
     "selects_velocities",
     "settings",
+    "shares_memory",
     "singular",
     "sizes_of_groups",
     "solution",
@@ -163,6 +165,12 @@ def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
 def omitted_rows(problem: rbdae.Problem) -> list[int]:
     """The joint equations without a multiplier, in the order of the joints."""
     return list(problem.selection.rows.dropped)
+
+
+def kept_joint_velocities(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
+    """gdot of the joint rows that are kept, at a state."""
+    gdot = problem.constraints(t, y).velocity[internal_constraints(problem) :]
+    return np.delete(gdot, omitted_rows(problem))
 
 
 def internal_constraints(problem: rbdae.Problem) -> int:
@@ -292,6 +300,11 @@ def dropping(problem: rbdae.Problem, rows: tuple[int, ...]) -> rbdae.Problem:
     if before.pivot_floor is not None:
         kept = with_pivot_floor(problem.workspace, kept, problem.t0, problem.y0, 1e-8)
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
+
+
+def shares_memory(one: rbdae.Problem, other: rbdae.Problem) -> bool:
+    """Whether two problems work in one memory."""
+    return one.workspace.memory is other.workspace.memory
 
 
 def suspends(problem: rbdae.Problem) -> bool:

@@ -1,0 +1,282 @@
+"""What a run selects again on its way: switches compose, and a selection changes nothing but how a state is written.
+
+Bricard's mechanism in the null-space form needs both within three seconds: the joint equation that is left out at the
+start is needed later, and so are other independent velocities.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import cases
+import inside
+import numpy as np
+import pytest
+from inside import Vec
+
+import rbdae
+from rbdae.models import bricard
+
+NEEDED_LATER = 16
+"""Left out at the start, this equation is needed from 1 s on."""
+
+END = 2.4
+TIMES = np.linspace(0.0, END, 25)
+TIGHT: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-8, "atol": 1e-8}
+
+
+@cache
+def _problem(formulation: str = "null-space") -> rbdae.Problem:
+    return inside.dropping(rbdae.formulate(bricard(), formulation, redundant="minimum-norm"), (NEEDED_LATER,))
+
+
+class _Seen:
+    """An event, and the states that it is asked at: body 1 changes the side of its frame's x axis."""
+
+    def __init__(self, problem: rbdae.Problem) -> None:
+        self.problem = problem
+        self.states: list[tuple[float, Vec]] = []
+
+    def __call__(self, t: float, y: Vec) -> float:
+        self.states.append((t, y.copy()))
+        return float(self.problem.natural(t, y)[0, 3]) - 0.3
+
+
+@cache
+def _run() -> tuple[rbdae.Solution, _Seen]:
+    problem = _problem()
+    seen = _Seen(problem)
+    return rbdae.solve(problem, (0.0, END), t_eval=TIMES, events=seen, **TIGHT), seen
+
+
+@cache
+def _reference() -> rbdae.Solution:
+    """Index 0, with a choice of equations that lasts."""
+    problem = rbdae.formulate(bricard(), "index-0", redundant="minimum-norm")
+    out = rbdae.solve(problem, (0.0, END), t_eval=TIMES, **TIGHT)
+    assert out.stats.restarts == 0
+    return out
+
+
+def _changes() -> Iterator[tuple[float, rbdae.Problem, rbdae.Problem]]:
+    """Time, and the problems before and after, of every change in the run."""
+    segments = _run()[0].segments
+    assert segments is not None
+    yield from zip(segments.times, segments.problems[:-1], segments.problems[1:], strict=True)
+
+
+# ---------------------------------------------------------------- one run, both switches
+
+
+def test_one_run_selects_rows_and_velocities():
+    run, _ = _run()
+    assert run.success and run.stats.restarts == len(list(_changes()))
+    changed = [
+        (a.selection.rows is not b.selection.rows, a.selection.velocities is not b.selection.velocities)
+        for _, a, b in _changes()
+    ]
+    assert all(any(fields) for fields in changed)
+    assert any(rows for rows, _ in changed), "no rows were selected again"
+    assert any(velocities for _, velocities in changed), "no velocities were selected again"
+    last = list(_changes())[-1][2]
+    assert inside.omitted_rows(last) != [NEEDED_LATER] and len(last.redundant) == 1
+
+
+def test_the_motion_is_that_of_the_reference():
+    run, wanted = _run()[0], _reference()
+    assert np.array_equal(run.t, TIMES)
+    found = run.problem.natural(run.t, run.y)
+    assert np.abs(found - wanted.problem.natural(wanted.t, wanted.y)).max() < 1e-5
+
+
+def test_a_run_is_read_without_a_seam():
+    """Quantities of all times at once are those of each segment's problem, and continuous across the changes."""
+    run, wanted = _run()[0], _reference()
+    energy, natural = run.energy.total, run.problem.natural(run.t, run.y)
+    assert np.abs(energy - energy[0]).max() < 1e-6 * run.energy.kinetic.max()
+    assert run.drift.position.max() < 1e-6 and run.drift.velocity.max() < 1e-6
+    for k in range(0, len(run.t), 3):
+        t, y = float(run.t[k]), run.y[k]
+        here = run.problem_at(t)
+        assert np.array_equal(here.natural(t, y), natural[k])
+        # sums of one row and of many round differently
+        assert abs(here.energy(t, y).total - energy[k]) < 1e-13 * np.abs(energy).max()
+        assert np.array_equal(here.constraints(t, y).position, run.problem.constraints(t, y).position)
+        assert np.array_equal(here.rhs(t, y), run.problem.rhs(t, y))
+        # the equation that is left out holds as far as positions do
+        assert np.abs(inside.kept_joint_velocities(here, t, y)).max() < 1e-12
+        for name, state in here.states(t, y).items():
+            np.testing.assert_allclose(state.position, run.states[name].position[k], rtol=0, atol=1e-13)
+            np.testing.assert_allclose(state.angular_velocity, run.states[name].angular_velocity[k], rtol=0, atol=1e-12)
+    size = max(np.abs(r.force).max() for sides in wanted.reactions.values() for r in sides.values())
+    for joint, sides in wanted.reactions.items():
+        for body, reaction in sides.items():
+            found = run.reactions[joint][body]
+            np.testing.assert_allclose(found.force, reaction.force, rtol=0, atol=1e-4 * size)
+            np.testing.assert_allclose(found.torque, reaction.torque, rtol=0, atol=1e-4 * size)
+            assert np.array_equal(found.unique, reaction.unique)
+
+
+def test_a_saved_run_is_read_without_a_seam(tmp_path):
+    run, _ = _run()
+    # formulated again it leaves out another equation: the file says which
+    problem = rbdae.formulate(bricard(), "null-space", redundant="minimum-norm")
+    again = rbdae.load(run.save(tmp_path / "run"), problem)
+    assert inside.segment_times(again) == inside.segment_times(run)
+    assert inside.omitted_rows(again.problem_at(0.0)) == [NEEDED_LATER]
+    assert np.array_equal(again.energy.total, run.energy.total)
+    assert np.array_equal(again.drift.position, run.drift.position)
+    assert np.array_equal(again.drift.velocity, run.drift.velocity)
+    assert np.array_equal(again.multipliers, run.multipliers)
+    for name, state in run.states.items():
+        assert np.array_equal(again.states[name].velocity, state.velocity)
+    for joint, sides in run.reactions.items():
+        for body, reaction in sides.items():
+            assert np.array_equal(again.reactions[joint][body].force, reaction.force)
+            assert np.array_equal(again.reactions[joint][body].unique, reaction.unique)
+    for one, two in zip(again.events, run.events, strict=True):
+        assert np.array_equal(one.t, two.t) and np.array_equal(one.y, two.y)
+
+
+def test_the_problem_is_as_it_was():
+    problem = rbdae.formulate(bricard(), "null-space", redundant="minimum-norm")
+    problem = inside.dropping(problem, (NEEDED_LATER,))
+    before = problem.rhs(0.0, problem.y0), problem.rhs_jacobian(0.0, problem.y0), problem.energy(0.0, problem.y0)
+    selection, y0 = problem.selection, problem.y0.copy()
+    run = rbdae.solve(problem, (0.0, END), solver="scipy:DOP853", rtol=1e-6, atol=1e-6)
+    assert run.stats.restarts > 1
+    assert problem.selection is selection and np.array_equal(problem.y0, y0)
+    assert np.array_equal(problem.rhs(0.0, problem.y0), before[0])
+    assert np.array_equal(problem.rhs_jacobian(0.0, problem.y0), before[1])
+    assert problem.energy(0.0, problem.y0) == before[2]
+
+
+def test_events_get_the_unknowns_of_the_first_problem():
+    """In those of a later segment its energy would be another."""
+    run, seen = _run()
+    first, last = _problem(), max(t for t, _ in seen.states)
+    assert last > inside.segment_times(run)[-1]
+    energy = np.array([first.energy(t, y).total for t, y in seen.states[::5]])
+    assert np.abs(energy - energy[0]).max() < 1e-5 * run.energy.kinetic.max()
+    t, y = seen.states[-1]
+    here = run.problem_at(t)
+    assert np.abs(here.translated(t, first.translated(t, y, here), first) - y).max() < 1e-9
+    (log,) = run.events
+    assert len(log.t) > 0
+    for t, y in zip(log.t, log.y, strict=True):
+        assert abs(float(run.problem.natural(t, y)[0, 3]) - 0.3) < 1e-6
+
+
+# ---------------------------------------------------------------- laws of switches
+
+
+def test_a_switch_changes_its_own_field_only():
+    for t, before, after in _changes():
+        y = after.translated(t, after.y0, before)
+        for switch in before.switches():
+            new = switch.next(t, y, before.selection)
+            rows = new.rows is not before.selection.rows
+            velocities = new.velocities is not before.selection.velocities
+            assert not (rows and velocities), f"{type(switch).__name__} has changed both"
+            assert velocities <= isinstance(switch, inside.VelocitySwitch)
+            assert rows or velocities or new is before.selection
+
+
+def test_switches_compose_in_either_order():
+    """Both at one state: the rows, and velocities that suit the same motion."""
+    t, before, after = next(_changes())
+    y = after.translated(t, after.y0, before)
+    one, two = before.switches()
+    a = two.next(t, y, one.next(t, y, before.selection))
+    b = one.next(t, y, two.next(t, y, before.selection))
+    assert a.rows.dropped == b.rows.dropped and np.array_equal(a.velocities.S, b.velocities.S)
+    other = before.resumed(t, y, a)
+    assert other.selection is a
+    np.testing.assert_allclose(other.natural(t, other.y0), before.natural(t, y), rtol=0, atol=1e-6)
+
+
+def test_nothing_but_the_selection_changes():
+    first = _problem()
+    for _, before, after in _changes():
+        for problem in (before, after):
+            assert problem.n == first.n and problem.labels == first.labels
+            assert inside.shares_memory(problem, first)
+            assert (problem.kind, problem.index, problem.n_equations) == (first.kind, first.index, first.n_equations)
+
+
+def test_there_and_back_is_the_identity():
+    """On the manifold; off it other rows see another null space."""
+    first = _problem()
+    for t, before, after in _changes():
+        here = after.project(t, after.y0)
+        for problem in (before, first):
+            y = after.translated(t, here, problem)
+            back = problem.translated(t, y, after)
+            scale = max(1.0, np.abs(y).max())
+            assert np.abs(back - here).max() < 1e-12 * scale
+            assert np.abs(after.translated(t, back, problem) - y).max() < 1e-12 * scale
+            np.testing.assert_allclose(after.natural(t, here), problem.natural(t, y), rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("formulation", ["null-space", "index-0", "index-2"])
+def test_two_selections_do_not_disturb_each_other(formulation, rng):
+    """They share their working memory: interleaved evaluations give the bits of each alone."""
+    one = _problem(formulation)
+    other = inside.dropping(one, (8,))
+    if inside.selects_velocities(one):
+        other = inside.reselected(other, 0.0, other.y0)
+    states = [p.y0 + 0.01 * rng.standard_normal(p.n) for p in (one, other)]
+    rates = rng.standard_normal(one.n)
+
+    def evaluations(problem: rbdae.Problem, y: Vec) -> list[Callable[[], Any]]:
+        out: list[Callable[[], Any]] = [
+            lambda: problem.residual(0.0, y, rates),
+            lambda: problem.jacobian(0.0, y, rates, 2.0),
+            lambda: problem.sparse_jacobian(0.0, y, rates, 2.0).toarray(),
+            lambda: problem.constraints(0.0, y).velocity,
+            lambda: problem.multipliers(0.0, y),
+            lambda: problem.project(0.0, y),
+        ]
+        if problem.kind == "ode":
+            out += [lambda: problem.rhs(0.0, y), lambda: problem.rhs_jacobian(0.0, y)]
+        return out
+
+    pair = [evaluations(p, y) for p, y in zip((one, other), states, strict=True)]
+    alone = [[evaluate() for evaluate in calls] for calls in pair]
+    assert not np.array_equal(alone[0][4], alone[1][4])
+    for _ in range(2):
+        for k in rng.permutation(len(pair[0])):
+            for calls, wanted in zip(pair, alone, strict=True):
+                assert np.array_equal(calls[k](), wanted[k])
+
+
+MECHANISMS: dict[str, Callable[[], rbdae.Problem]] = {
+    "bricard": lambda: rbdae.formulate(bricard(), "null-space", redundant="minimum-norm"),
+    "bricard, index 0": lambda: rbdae.formulate(bricard(), "index-0", redundant="minimum-norm"),
+    "four-bar": lambda: rbdae.formulate(cases.turning_four_bar("redundant"), "index-1", redundant="minimum-norm"),
+    "loop": lambda: rbdae.formulate(cases.built("loop"), "null-space"),
+}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_another_selection_is_cheap(mechanism):
+    make = MECHANISMS[mechanism]
+    problem = make()
+    selection = problem.selection.with_rows(problem.selection.rows)
+    assert problem.with_selection(problem.selection) is problem
+    assert inside.shares_memory(problem.with_selection(selection), problem)
+    cost = _seconds(lambda: problem.with_selection(selection), 20)
+    assert cost < 0.1 * _seconds(make, 3), f"{1e6 * cost:.0f} us"
+
+
+def _seconds(call: Callable[[], object], repeats: int) -> float:
+    """The shortest time of several calls."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return min(times)
