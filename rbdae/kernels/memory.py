@@ -56,6 +56,7 @@ from rbdae.kernels.records import (
     ENTRY,
     HEAD,
     N_PLANES,
+    N_TANGENT_ROWS,
     N_VECTORS,
     PAIR,
     PRIMITIVE,
@@ -221,7 +222,8 @@ def vectors(m):
 @accessor
 def rhs_tangent(m):
     h = head(m)
-    return carray(as_pointer(h.rhs_tangent), (h.n_v + h.n_la + h.n_states, h.rhs_tangent_width), np.float64)
+    n_rows = h.n_v + h.n_la + h.n_states + N_TANGENT_ROWS
+    return carray(as_pointer(h.rhs_tangent), (n_rows, h.rhs_tangent_width), np.float64)
 
 
 @accessor

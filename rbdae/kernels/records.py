@@ -21,8 +21,11 @@ COLUMNS = 1
 RECORD = 2
 
 # rows of the scratch vectors and matrices, see `rbdae.kernels.scratch`
-N_VECTORS = 17
+N_VECTORS = 14
 N_PLANES = 6
+
+# rows below those of the scratch matrix `rhs_tangent`, for sums of its rows
+N_TANGENT_ROWS = 3
 
 # shapes of force elements
 IDENTITY = 0

@@ -8,7 +8,7 @@ and writes.
 from __future__ import annotations
 
 from rbdae.compiler.jit import jit
-from rbdae.kernels.memory import planes, vectors
+from rbdae.kernels.memory import head, planes, rhs_tangent, vectors
 
 
 @jit
@@ -85,20 +85,21 @@ def work(m):
 
 @jit
 def tangent_rows(m):
-    """Three rows of tangents, as long as those of `rhs_tangent`."""
-    return vectors(m)[12:15]
+    """Three rows of tangents below those of `rhs_tangent`, for sums of its rows."""
+    h = head(m)
+    return rhs_tangent(m)[h.n_v + h.n_la + h.n_states :]
 
 
 @jit
 def force_states(m):
     """s: the internal states of the forces."""
-    return vectors(m)[15]
+    return vectors(m)[12]
 
 
 @jit
 def force_state_rates(m):
     """sdot = f(t, q, v, s)."""
-    return vectors(m)[16]
+    return vectors(m)[13]
 
 
 @jit

@@ -64,7 +64,7 @@ class Memory:
         if self.arrays["rhs_tangent"].size == 1:
             l = self.layout
             n_columns = l.q.stop + l.n_velocities + l.n_states
-            n_rows = l.n_velocities + l.n_constraints + l.n_states
+            n_rows = l.n_velocities + l.n_constraints + l.n_states + kb.N_TANGENT_ROWS
             self.arrays["rhs_tangent"] = in_cache_lines(n_rows, n_columns, self.scalar)
             if self.settings.reduced:
                 rows = max(l.n_velocities, 9)  # those of the parameters of one body, too
