@@ -73,8 +73,9 @@ def _complex_step(f: Callable[[Any, Any], None], y: Vec, rows: int) -> Mat:
 
 
 def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[str, Vec, Vec]]:
-    """States and any rates; the multipliers are random too, those of the kinematic correction included."""
-    first = problem.layout.v.stop
+    """States and any rates; internal states of forces and multipliers are random too, those of the kinematic correction
+    included."""
+    first = problem.layout.s.start
     for where, y in cases.manifold_states(problem, rng):
         y[first:] += rng.standard_normal(problem.n)[first:]
         yield where, y, problem.yd0 + rng.standard_normal(problem.n)

@@ -37,7 +37,7 @@ def _n_joints(problem: rbdae.Problem) -> int:
 
 def _motion(problem: rbdae.Problem) -> dict[str, Any]:
     """Everything physical at the start: natural coordinates and their rates, multipliers, reactions."""
-    t, y, n = problem.t0, problem.y0, problem.layout.v.stop
+    t, y, n = problem.t0, problem.y0, problem.layout.n_differential
     rates = np.append(problem.yd0[:n], np.zeros(problem.n - n))
     joints = problem.multipliers(t, y)
     forces = [[r.force, r.torque] for joint in problem.reactions(t, y).values() for r in joint.values()]
@@ -45,6 +45,7 @@ def _motion(problem: rbdae.Problem) -> dict[str, Any]:
         "natural coordinates": problem.natural(t, y),
         "natural rates": along(lambda z: problem.natural(t, z), y, rates),
         "joint multipliers": joints[len(joints) - _n_joints(problem) :],
+        "force states": np.concatenate([y[problem.layout.s], problem.yd0[problem.layout.s]]),
         "reactions": np.array(forces).reshape(-1, 6),
         "energy": np.array([problem.energy(t, y).kinetic, problem.energy(t, y).potential, problem.energy(t, y).total]),
         "momentum": np.concatenate([problem.momentum(t, y).linear, problem.momentum(t, y).angular]),
@@ -84,7 +85,7 @@ def test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng):
     velocities are."""
     problem = cases.problem(system, pairing)
     form = FORMULATIONS[pairing.formulation]
-    first = problem.layout.v.stop
+    first = problem.layout.n_differential
     accelerations = problem.kind == "ode" or form.unknowns == "quasi-velocities" or form.levels[0] == 2
     for _, y in cases.manifold_states(problem, rng):
         rates, la = problem.rates(0.0, y)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from inside import Vec, fill, twin
 from scipy.spatial.transform import Rotation
+from toy_force import LaggedDamper, Maxwell
 from toy_joint import PinInSlot
 
 import rbdae
@@ -409,6 +410,16 @@ def jointed(kind: str) -> rbdae.System:
     return system
 
 
+def strutted(build: Callable[[], rbdae.System]) -> rbdae.System:
+    """A mechanism with two forces that have internal states, between two bodies and to the ground."""
+    system = build()
+    first, last = system.bodies[0], system.bodies[-1]
+    ends: dict[str, Any] = {"at_a": (0.3, -0.2, 0.4), "at_b": (-0.1, 0.5, 0.2)}
+    system.add_force(Maxwell(first, last, stiffness=30.0, viscosity=4.0, length=0.7, stretch=0.2, **ends))
+    system.add_force(LaggedDamper(last, damping=2.0, **ends))
+    return system
+
+
 SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     "A": heavy_top,
     "B": tennis_racket,
@@ -423,6 +434,14 @@ SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
 }
 JOINT_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in JOINTS}
 TOY_SYSTEMS = {f"joint-{kind}": partial(jointed, kind) for kind in TOY_JOINTS}
+# a tree of spherical joints with a pivot, a tree of other joints, a loop: the structures of the null-space form
+STATE_SYSTEMS = {
+    "struts": partial(strutted, mixed),
+    "struts-tree": partial(strutted, partial(jointed, "revolute")),
+    "struts-loop": partial(strutted, loop),
+}
+STATE_PAIRS = [(s, p) for s in STATE_SYSTEMS for p in PAIRINGS if s == "struts" or p.formulation.startswith("null")]
+STATE_IDS = [f"{s}-{p}" for s, p in STATE_PAIRS]
 PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
 JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
@@ -442,7 +461,7 @@ def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
 
 def built(system: str) -> rbdae.System:
     """The mechanism of that name."""
-    return (SYSTEMS | JOINT_SYSTEMS | TOY_SYSTEMS)[system]()
+    return (SYSTEMS | JOINT_SYSTEMS | TOY_SYSTEMS | STATE_SYSTEMS)[system]()
 
 
 # ---------------------------------------------------------------- the same mechanism elsewhere

@@ -1,4 +1,4 @@
-"""A force with an internal state, in one file: what such a force of one's own needs, and a case with a closed form."""
+"""Forces with internal states, in one file: what such a force of one's own needs, and a case with a closed form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, final
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import expm
@@ -15,6 +16,15 @@ from rbdae.body import Body, describe
 from rbdae.forces import AbstractPairForce, StateElement
 
 Point: TypeAlias = tuple[float, float, float]
+
+
+def between(force: Any) -> NDArray[np.float64]:
+    """A with A Z = P, the vector from the point of b to that of a; Z begins at the reference points of the bodies."""
+    coefficients = np.zeros(8)
+    for side, (body, at, sign) in enumerate(((force.a, force.at_a, 1.0), (force.b, force.at_b, -1.0))):
+        arm = np.array(at) if body is None else np.array(at) - body.reference
+        coefficients[4 * side : 4 * side + 4] = sign * np.array([1.0, *arm])
+    return np.kron(coefficients, np.eye(3))
 
 
 @final
@@ -66,12 +76,7 @@ class Maxwell(AbstractPairForce):
 
     def _functions(self) -> tuple[Callable[..., None], Callable[..., None]]:
         k, c, length = self.stiffness, self.viscosity, self.length
-        # P = A Z is the vector from the point of b to that of a; Z begins at the reference points of the bodies
-        coefficients = np.zeros(8)
-        for side, (body, at, sign) in enumerate(((self.a, self.at_a, 1.0), (self.b, self.at_b, -1.0))):
-            arm = np.array(at) if body is None else np.array(at) - body.reference
-            coefficients[4 * side : 4 * side + 4] = sign * np.array([1.0, *arm])
-        A = np.kron(coefficients, np.eye(3))
+        A = between(self)
 
         def function(t: float, x: Any, out: Any) -> None:
             P = A @ x[:24]
@@ -95,6 +100,85 @@ class Maxwell(AbstractPairForce):
         return function, jacobian
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class LaggedDamper(AbstractPairForce):
+    """A damper between two points whose force follows the rate of their distance l through a chain of lags.
+
+        lag s1dot = ldot - s1,    lag sidot = s(i-1) - si,    f = damping (sn + direct ldot)
+
+    Both functions depend on Zdot. They may be `compiled` by numba; as plain Python they take complex numbers.
+
+    Attributes
+    ----------
+    a : Body
+    b : Body, optional
+    damping : float
+        N s/m.
+    direct : float
+        The part of the rate that does not lag.
+    lag : float
+        s.
+    order : int
+        Number of lags.
+    at_a, at_b : (3,) tuple
+    name : str, optional
+    """
+
+    a: Body
+    b: Body | None = None
+    _: KW_ONLY
+    damping: float
+    direct: float = 0.3
+    lag: float = 0.5
+    order: int = 2
+    at_a: Point = (0.0, 0.0, 0.0)
+    at_b: Point = (0.0, 0.0, 0.0)
+    compiled: bool = False
+    name: str | None = None
+
+    def elements(self) -> tuple[StateElement]:
+        """One, with a state per lag."""
+        functions = self._functions()
+        if self.compiled:
+            functions = (numba.njit(functions[0]), numba.njit(functions[1]))
+        names = tuple(f"lag{i + 1}" for i in range(self.order))
+        return (StateElement(*functions, names, np.linspace(0.1, -0.2, self.order)),)
+
+    def _functions(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        c, d, lag, n = self.damping, self.direct, self.lag, self.order
+        A, one = between(self), np.eye(3)
+
+        def function(t: float, x: Any, out: Any) -> None:
+            P = A @ x[:24]
+            e = P / (P @ P) ** 0.5
+            rate = e @ (A @ x[24:48])
+            out[:24] = -c * (x[47 + n] + d * rate) * (e @ A)
+            out[24] = (rate - x[48]) / lag
+            for i in range(1, n):
+                out[24 + i] = (x[47 + i] - x[48 + i]) / lag
+
+        def jacobian(t: float, x: Any, out: Any) -> None:
+            P, V = A @ x[:24], A @ x[24:48]
+            l = (P @ P) ** 0.5
+            e = P / l
+            H = (one - np.outer(e, e)) / l
+            by_rate, by_position = e @ A, (V @ H) @ A  # of ldot
+            J = out.reshape(24 + n, 48 + n)
+            J[:] = 0.0
+            J[:24, :24] = -c * d * np.outer(by_rate, by_position) - c * (x[47 + n] + d * (e @ V)) * (A.T @ (H @ A))
+            J[:24, 24:48] = -c * d * np.outer(by_rate, by_rate)
+            J[:24, 47 + n] = -c * by_rate
+            J[24, :24] = by_position / lag
+            J[24, 24:48] = by_rate / lag
+            for i in range(n):
+                J[24 + i, 48 + i] = -1.0 / lag
+                if i > 0:
+                    J[24 + i, 47 + i] = 1.0 / lag
+
+        return function, jacobian
+
+
 def swinging() -> tuple[rbdae.System, Callable[[float], NDArray[np.float64]]]:
     """A body that swings along x at the end of a strut, and (x, xdot, s) as a function of the time.
 
@@ -113,4 +197,4 @@ def swinging() -> tuple[rbdae.System, Callable[[float], NDArray[np.float64]]]:
     return system, exact
 
 
-__all__ = ["Maxwell", "swinging"]
+__all__ = ["LaggedDamper", "Maxwell", "swinging"]

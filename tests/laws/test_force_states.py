@@ -1,0 +1,236 @@
+"""Forces with internal states in the equations: the laws of all formulations hold for their further unknowns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import cases
+import inside
+import numpy as np
+import pytest
+import test_derivatives as derivatives
+import test_equivalence as equivalence
+from cases import STATE_IDS, STATE_PAIRS, Pairing, close
+from force_cases import Q, system_of, two_bodies
+from test_toys import evaluated
+from toy_force import LaggedDamper, Maxwell, swinging
+
+import rbdae
+from rbdae.forces import SpringDamper
+from rbdae.formulations import FORMULATIONS
+
+A_FEW = [
+    Pairing("index-2", "quaternion", "angular"),
+    Pairing("hamiltonian-eliminated", "directors", "momentum"),
+    Pairing("null-space", "quaternion", "angular"),
+]
+
+
+def lagged(order: int, compiled: bool = False) -> rbdae.System:
+    """Two free bodies and a damper with lags between points in no special position."""
+    system, a, b = two_bodies()
+    system.add_force(LaggedDamper(a, b, damping=2.0, order=order, at_a=(0.3, -0.2, 0.4), at_b=Q, compiled=compiled))
+    return system
+
+
+@pytest.mark.parametrize("order", [1, 4])
+def test_the_jacobian_of_a_damper_with_lags(order, rng):
+    (force,) = lagged(order).forces
+    x = rng.standard_normal(48 + order)
+    J = evaluated(force, "jacobian", x).reshape(24 + order, 48 + order)
+    for j, e in enumerate(np.eye(48 + order)):
+        wanted = evaluated(force, "function", x + 1e-30j * e).imag / 1e-30
+        np.testing.assert_allclose(J[:, j], wanted, rtol=1e-13, atol=1e-13)
+
+
+def with_forces() -> rbdae.System:
+    """Two bodies with a joint, forces of the library, and a strut between the bodies and to the ground."""
+    system = system_of("user", jointed=True)
+    a, b = system.bodies
+    system.add_force(Maxwell(a, b, stiffness=30.0, viscosity=4.0, length=0.7, at_a=(0.3, -0.2, 0.4), at_b=Q))
+    system.add_force(SpringDamper(a, b, stiffness=10.0, length=0.5, at_a=(0.1, 0.2, 0.3)))
+    system.add_force(Maxwell(b, stiffness=20.0, viscosity=2.0, length=0.5, at_b=(0.2, 0.1, -1.0)))
+    return system
+
+
+MORE: dict[str, Callable[[], rbdae.System]] = {"beside user forces": with_forces, "eleven states": partial(lagged, 11)}
+
+
+@pytest.fixture
+def more(request, monkeypatch):
+    """A mechanism that the registries do not have."""
+    monkeypatch.setitem(cases.SYSTEMS, request.param, MORE[request.param])
+    return request.param
+
+
+@pytest.mark.parametrize("system, pairing", STATE_PAIRS, ids=STATE_IDS)
+def test_derivatives_with_states(system: str, pairing: Pairing, rng):
+    derivatives.check_residual(system, pairing, rng)
+    if FORMULATIONS[pairing.formulation].kind == "ode":
+        derivatives.check_rhs(system, pairing, rng)
+
+
+COMPLEX = [(s, p) for s, p in STATE_PAIRS if p.formulation == "null-space" and p.rotation == "quaternion"]
+COMPLEX += [
+    ("struts", Pairing(*p.split("/")))
+    for p in (
+        "index-1/directors/coordinate",
+        "index-0/quaternion/coordinate",
+        "ggl/quaternion/angular",
+        "overdetermined-1/euler-313/angular",
+        "hamiltonian-differentiated/quaternion/momentum",
+        "hamiltonian-eliminated/directors/momentum",
+    )
+]
+
+
+@pytest.mark.parametrize("system, pairing", COMPLEX, ids=[f"{s}-{p}" for s, p in COMPLEX])
+def test_complex_steps_with_states(system: str, pairing: Pairing, rng):
+    derivatives.check_residual(system, pairing, rng, plain=True)
+    if FORMULATIONS[pairing.formulation].kind == "ode":
+        derivatives.check_rhs(system, pairing, rng, plain=True)
+
+
+@pytest.mark.parametrize("pairing", A_FEW, ids=str)
+@pytest.mark.parametrize("more", MORE, indirect=True)
+def test_derivatives_with_many_states_and_beside_other_forces(more: str, pairing: Pairing, rng):
+    derivatives.check_residual(more, pairing, rng)
+    if FORMULATIONS[pairing.formulation].kind == "ode":
+        derivatives.check_rhs(more, pairing, rng)
+
+
+@pytest.mark.parametrize("system, pairing", STATE_PAIRS, ids=STATE_IDS)
+def test_forces_with_states_move_the_same_in_all_pairings(system: str, pairing: Pairing, rng):
+    """Accelerations, rates of the states, reactions; and elimination agrees with the residual wherever the state is."""
+    equivalence.test_all_pairings_are_one_motion(system, pairing, 0)
+    equivalence.test_the_start_solves_the_equations(system, pairing, 0)
+    equivalence.test_rates_and_residual_agree_off_the_manifold_too(system, pairing, rng)
+
+
+@pytest.mark.parametrize("system, pairing", STATE_PAIRS, ids=STATE_IDS)
+def test_where_states_are(system: str, pairing: Pairing, rng):
+    problem = cases.problem(system, pairing)
+    s, la = problem.layout.s, problem.layout.la
+    assert problem.labels[s] == ["maxwell-1.stretch", "laggeddamper-1.lag1", "laggeddamper-1.lag2"]
+    assert np.array_equal(problem.y0[s], (0.2, 0.1, -0.2))
+    assert problem.layout.v.stop == s.start and s.stop == la.start
+    assert problem.differential[s].all()
+    assert (problem.variable_index[s] == (0 if problem.index == 0 else 1)).all()
+    # projection leaves states alone, and they come from no position
+    y = problem.y0 + 0.01 * rng.standard_normal(problem.n)
+    assert np.array_equal(problem.project(0.0, y)[s], y[s])
+    # the only equation with their rates is their own
+    jump = problem.jacobian(0.0, y, problem.yd0, 1.0) - problem.jacobian(0.0, y, problem.yd0, 0.0)
+    assert close(jump[s, s], np.eye(3), 1e-12)
+    assert not np.delete(jump[:, s], range(s.start, s.stop), axis=0).any()
+
+
+def test_states_are_in_the_rates_of_the_reference(rng):
+    """The rates of the states are what the user's functions say."""
+    problem = cases.problem("struts", cases.REFERENCE)
+    y = problem.y0 + 0.01 * rng.standard_normal(problem.n)
+    Z, s = problem.natural(0.0, y), problem.layout.s
+    rates = problem.rhs(0.0, y)[s]
+    names = [body.name for body in problem.system.bodies]
+    found = []
+    first = s.start
+    for force in problem.system.forces:
+        if not force.states:
+            continue
+        pair = [
+            Z[names.index(b.name)] if not b.fixed else np.append(np.eye(4, 3, -1), np.zeros((4, 3)))
+            for b in force.bodies
+        ]
+        k = len(force.states)
+        x = np.concatenate([*(z[:12] for z in pair), *(z[12:] for z in pair), y[first : first + k]])
+        found.append(evaluated(force, "function", x)[24:])
+        first += k
+    np.testing.assert_allclose(rates, np.concatenate(found), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("pairing", A_FEW, ids=str)
+def test_functions_of_states_may_be_compiled(pairing: Pairing, rng):
+    first, second = (cases.formulate(lagged(3, compiled), pairing) for compiled in (False, True))
+    y, yd = first.y0 + 0.05 * rng.standard_normal(first.n), rng.standard_normal(first.n)
+    assert close(first.residual(0.0, y, yd), second.residual(0.0, y, yd), 1e-13)
+    assert close(first.jacobian(0.0, y, yd, 2.0), second.jacobian(0.0, y, yd, 2.0), 1e-13)
+
+
+def test_states_have_no_energy_and_cost_nothing_where_there_are_none():
+    problem = cases.problem("struts", cases.REFERENCE)
+    without = cases.problem("mixed", cases.REFERENCE)
+    y = np.delete(problem.y0, problem.layout.s)
+    assert np.array_equal(y, without.y0)
+    assert problem.energy(0.0, problem.y0).total == without.energy(0.0, y).total
+    assert inside.features(problem) - inside.features(without) == {"elements", "states"}
+    assert without.layout.s.start == without.layout.s.stop
+
+
+SOLVERS = {
+    "scipy:DOP853": (Pairing("index-0", "quaternion", "angular"), 1e-10, 1e-8),
+    "sksundae:ida": (Pairing("index-2", "quaternion", "coordinate"), 1e-9, 1e-6),
+    "assimulo:ODASSL": (Pairing("overdetermined", "quaternion", "coordinate"), 1e-9, 1e-5),
+}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_find_the_closed_form_of_a_state(solver: str, tmp_path):
+    cases.need(solver)
+    system, exact = swinging()
+    pairing, tolerance, error = SOLVERS[solver]
+    problem = cases.formulate(system, pairing)
+    solution = rbdae.solve(problem, (0.0, 2.0), solver=solver, rtol=tolerance, atol=tolerance)
+    assert solution.success
+    s = problem.layout.s
+    for read in (solution, rbdae.load(solution.save(tmp_path / "run"), problem)):
+        bob = read.states["bob"]
+        found = np.stack([bob.position[:, 0], bob.velocity[:, 0], read.y[:, s.start]], axis=1)
+        wanted = np.array([exact(t) for t in read.t])
+        assert np.abs(found - wanted).max() < error
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_solvers_agree_on_forces_with_states(solver: str):
+    """A tree with a hinge: forces, constraints and states depend on each other."""
+    cases.need(solver)
+    pairing, tolerance, error = SOLVERS[solver]
+    reference = cases.problem("struts-tree", Pairing("null-space", "directors", "angular"))
+    options = {"rtol": 1e-11, "atol": 1e-11, "t_eval": np.linspace(0.0, 0.5, 6)}
+    wanted = rbdae.solve(reference, (0.0, 0.5), solver="scipy:DOP853", **options)
+    options |= {"rtol": tolerance, "atol": tolerance}
+    problem = cases.problem("struts-tree", pairing)
+    found = rbdae.solve(problem, (0.0, 0.5), solver=solver, **options)
+    assert found.success
+    assert np.abs(found.y[:, problem.layout.s] - wanted.y[:, reference.layout.s]).max() < 100 * error
+    natural = [p.natural(r.t, r.y) for p, r in ((problem, found), (reference, wanted))]
+    assert close(*natural, 100 * error)
+
+
+def rocker() -> rbdae.System:
+    """Rotates often enough to select its velocities again, with a strut across and one to the ground."""
+    system = cases.turning_four_bar(spin=9.0)
+    a, _, c = system.bodies
+    system.add_force(Maxwell(a, c, stiffness=3.0, viscosity=1.0, length=1.1, stretch=0.05, at_a=(0.2, 0.0, 0.0)))
+    system.add_force(LaggedDamper(c, damping=0.05, at_b=(0.4, 0.3, -0.8)))
+    return system
+
+
+def test_states_stay_where_velocities_are_selected_again(tmp_path):
+    problem = rbdae.formulate(rocker(), "null-space")
+    s = problem.layout.s
+    # there and back, to other unknowns: states are not velocities
+    other = inside.reselected(problem, 0.0, problem.y0)
+    assert np.array_equal(other.y0[s], problem.y0[s])
+    assert close(other.yd0[s], problem.yd0[s], 1e-12)
+    assert np.array_equal(problem.translated(0.0, problem.y0, other)[s], problem.y0[s])
+    times = np.linspace(0.0, 2.0, 41)
+    options = {"solver": "scipy:DOP853", "rtol": 1e-10, "atol": 1e-10, "t_eval": times}
+    solution = rbdae.solve(problem, (0.0, 2.0), **options)
+    assert len(inside.segment_times(solution)) > 1
+    twin = rbdae.formulate(rocker(), "index-0")
+    wanted = rbdae.solve(twin, (0.0, 2.0), projection=True, **options)
+    assert np.abs(solution.y[:, s] - wanted.y[:, twin.layout.s]).max() < 1e-6
+    again = rbdae.load(solution.save(tmp_path / "run"), problem)
+    assert np.array_equal(again.y[:, s], solution.y[:, s])
+    assert close(again.energy.total, wanted.energy.total, 1e-6)
