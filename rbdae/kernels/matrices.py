@@ -22,6 +22,7 @@ from rbdae.kernels.constraints.primitives import partial_rates, primitive_residu
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.equations import scatter_multiplier_columns
 from rbdae.kernels.forces.applied import applied_forces
+from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.outputs import locate
@@ -102,6 +103,7 @@ def terms(m, t, y, out):
     n = h.n_la
     set_time(m, t)
     locate(m, address(y))
+    gather_force_states(m, address(y))
     primitive_vectors(m, 0)
     for i in range(3 * n):
         out[i] = 0.0

@@ -150,6 +150,22 @@ def test_states_are_in_the_rates_of_the_reference(rng):
 
 
 @pytest.mark.parametrize("pairing", A_FEW, ids=str)
+def test_forces_by_name_have_the_states_of_their_argument(pairing: Pairing, rng):
+    """psi at one state, after an evaluation at another one."""
+    problem = cases.problem("struts", pairing)
+    y = problem.y0.copy()
+    y[problem.layout.s] += rng.standard_normal(3)
+    found = problem.matrices(0.0, problem.y0).psi
+    other = problem.matrices(0.0, y).psi
+    assert np.array_equal(problem.matrices(0.0, problem.y0).psi, found)
+    assert not close(other, found, 1e-3)
+    if problem.kind == "dae":
+        v = problem.layout.v
+        wanted = problem.residual(0.0, y, problem.yd0)[v] - problem.residual(0.0, problem.y0, problem.yd0)[v]
+        assert close(found - other, wanted, 1e-11)
+
+
+@pytest.mark.parametrize("pairing", A_FEW, ids=str)
 def test_functions_of_states_may_be_compiled(pairing: Pairing, rng):
     first, second = (cases.formulate(lagged(3, compiled), pairing) for compiled in (False, True))
     y, yd = first.y0 + 0.05 * rng.standard_normal(first.n), rng.standard_normal(first.n)
