@@ -3,6 +3,9 @@ linear equation says, and the same motion."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from functools import cache
 
 import cases
@@ -214,3 +217,27 @@ def test_odassl_solves_the_overdetermined_form(system, rotation, velocity):
     assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
     g = problem.constraints(run.t, run.y)
     assert np.abs(g.position).max() < 1e-6
+
+
+# ---------------------------------------------------------------- kernels are shared
+
+# index-1 and Baumgarte's form have kernels in common; a fresh process, where the first has recorded its pattern before
+# the kernels of the second were there
+_ORDER = """
+import numpy as np, rbdae
+system = rbdae.models.linked_bodies()
+problem = rbdae.formulate(system, "index-1")
+y, yd = problem.y0 + 0.1, problem.yd0
+before = problem.sparse_jacobian(0.0, y, yd, 0.7).data, problem.residual(0.0, y, yd)
+other = rbdae.formulate(system, "baumgarte")
+other.residual(0.0, y, yd), other.jacobian(0.0, y, yd, 0.7)
+after = problem.sparse_jacobian(0.0, y, yd, 0.7).data, problem.residual(0.0, y, yd)
+assert all(a.tobytes() == b.tobytes() for a, b in zip(before, after))
+"""
+
+
+def test_kernels_of_a_form_with_gains_leave_a_form_without_alone():
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", _ORDER]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | path)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -26,11 +26,19 @@ def constraint_rows(m, out_at, row, level):
         _add_baumgarte_rows(m, out_at, row)
 
 
+@jit
+def _without_gains(h):
+    """Stages are shared by all problems of a process: one without gains comes here, too, once another one has them."""
+    return h.damping == 0.0 and h.stiffness == 0.0
+
+
 @stage("iii", "baumgarte", optional=True)
 def _add_baumgarte_rows(m, out_at, row):
     """2 alpha gdot + beta^2 g."""
     out = vector_at(out_at)
     h = head(m)
+    if _without_gains(h):
+        return
     g = constraint_values(m)
     for level in range(2):
         f = h.stiffness if level == 0 else h.damping
@@ -54,6 +62,8 @@ def scatter_constraint_rows(m, row, level, c):
 def _scatter_baumgarte_rows(m, row):
     """The tangent of 2 alpha gdot + beta^2 g."""
     h = head(m)
+    if _without_gains(h):
+        return
     for level in range(2):
         f = h.stiffness if level == 0 else h.damping
         internal_tangent(m, row, level, 0.0, f)
