@@ -33,22 +33,51 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.gauges": ("rbdae.multibody.velocity_selection", "rbdae.multibody.selection"),
     "rbdae.gradient": ("rbdae.multibody.row_selection", "rbdae.multibody.joint_values"),
     "rbdae.kernels.applied": ("rbdae.kernels.forces.applied",),
-    "rbdae.kernels.block": ("rbdae.kernels.memory",),
-    "rbdae.kernels.branches": ("rbdae.kernels.null_space.trees",),
+    "rbdae.kernels.block": ("rbdae.kernels.memory", "rbdae.kernels.records", "rbdae.kernels.scratch"),
+    "rbdae.kernels.branches": ("rbdae.kernels.null_space.trees", "rbdae.kernels.null_space.tree_frames"),
     "rbdae.kernels.bushings": ("rbdae.kernels.forces.bushings",),
-    "rbdae.kernels.charts": ("rbdae.rotations.chart", "rbdae.rotations.algebra", "rbdae.rotations.euler_map"),
+    "rbdae.kernels.charts": (
+        "rbdae.rotations.chart",
+        "rbdae.rotations.algebra",
+        "rbdae.rotations.euler_map",
+        "rbdae.rotations.quaternion_algebra",
+    ),
     "rbdae.kernels.correction": ("rbdae.kernels.constraints.correction",),
     "rbdae.kernels.drives": ("rbdae.kernels.constraints.drives",),
-    "rbdae.kernels.elements": ("rbdae.kernels.forces.elements",),
+    "rbdae.kernels.elements": ("rbdae.kernels.forces.elements", "rbdae.kernels.forces.element_tangents"),
     "rbdae.kernels.foreign": ("rbdae.compiler.user_functions",),
-    "rbdae.kernels.gauge": ("rbdae.kernels.null_space.loops",),
+    "rbdae.kernels.gauge": (
+        "rbdae.kernels.null_space.square_system",
+        "rbdae.kernels.null_space.square_tangents",
+        "rbdae.kernels.null_space.quasi_velocities",
+        "rbdae.kernels.null_space.loops",
+    ),
     "rbdae.kernels.lines": ("rbdae.kernels.row_operations",),
-    "rbdae.kernels.primitives": ("rbdae.kernels.constraints.primitives",),
-    "rbdae.kernels.project": ("rbdae.kernels.projection",),
+    "rbdae.kernels.primitives": (
+        "rbdae.kernels.constraints.primitives",
+        "rbdae.kernels.constraints.gradients",
+        "rbdae.kernels.constraints.hessians",
+        "rbdae.kernels.constraints.primitive_tangents",
+        "rbdae.kernels.constraints.redundant_rows",
+    ),
+    "rbdae.kernels.project": (
+        "rbdae.kernels.projection",
+        "rbdae.kernels.closing",
+        "rbdae.rotations.quaternion_algebra",
+    ),
     "rbdae.kernels.quaternion": ("rbdae.rotations.quaternion_algebra",),
-    "rbdae.kernels.saddle": ("rbdae.kernels.linear.saddle",),
+    "rbdae.kernels.saddle": (
+        "rbdae.kernels.linear.saddle",
+        "rbdae.kernels.linear.saddle_tangent",
+        "rbdae.kernels.linear.schur",
+        "rbdae.kernels.linear.small",
+    ),
     "rbdae.kernels.sink": ("rbdae.kernels.scatter",),
-    "rbdae.kernels.tree": ("rbdae.kernels.null_space.spherical_trees",),
+    "rbdae.kernels.tree": (
+        "rbdae.kernels.null_space.spherical_trees",
+        "rbdae.kernels.null_space.spherical_tangents",
+        "rbdae.kernels.null_space.reduction",
+    ),
     "rbdae.kernels.volume": ("rbdae.kernels.log_determinant",),
     "rbdae.labels": ("rbdae.multibody.layout",),
     "rbdae.model": ("rbdae.multibody.model",),
@@ -64,7 +93,10 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.tasks": ("rbdae.study",),
     "rbdae.workspace": ("rbdae.multibody.workspace", "rbdae.multibody.settings"),
 }
-"""Old paths, and the modules that have their names now; the first one is what the warning recommends."""
+"""Old paths, and the modules that have their names now; the first one is what the warning recommends.
+
+Kernels had no public names: those that have another name or other arguments now are not here.
+"""
 
 RENAMED: Final[dict[str, str]] = {
     "rbdae.branches.Branch": "rbdae.multibody.tree_velocities.TreeVelocity",
