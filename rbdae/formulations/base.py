@@ -20,6 +20,8 @@ class AbstractKernels(ABC):
     1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd.
     2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
        multipliers; the multipliers follow where the output has room for them.
+    3. All of them have the internal states of forces (`rbdae.kernels.forces.internal_states`). Where s and the
+       multipliers begin in y stands in the head: states_at, multipliers_at.
     """
 
     residual: Entry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import cases
 import inside
@@ -15,6 +16,7 @@ from cases import STATE_IDS, STATE_PAIRS, Pairing, close
 from force_cases import Q, system_of, two_bodies
 from test_toys import evaluated
 from toy_force import LaggedDamper, Maxwell, swinging
+from toy_formulation import TOY
 
 import rbdae
 from rbdae.forces import SpringDamper
@@ -69,6 +71,19 @@ def test_derivatives_with_states(system: str, pairing: Pairing, rng):
     derivatives.check_residual(system, pairing, rng)
     if FORMULATIONS[pairing.formulation].kind == "ode":
         derivatives.check_rhs(system, pairing, rng)
+
+
+@pytest.mark.parametrize("system", ["struts", "struts-tree"])
+def test_a_formulation_of_ones_own_has_states(system: str, rng):
+    form: Any = TOY
+    pairing = Pairing(form, "quaternion", "angular")
+    derivatives.check_residual(system, pairing, rng, alpha=2.0, beta=7.0)
+    derivatives.check_rhs(system, pairing, rng, alpha=2.0, beta=7.0)
+    problem = cases.problem(system, pairing, alpha=2.0, beta=7.0)
+    reference = cases.problem(system, cases.REFERENCE)
+    s = problem.layout.s
+    assert np.array_equal(problem.y0[s], reference.y0[s])
+    assert close(problem.yd0[s], reference.yd0[s], 1e-12)
 
 
 COMPLEX = [(s, p) for s, p in STATE_PAIRS if p.formulation == "null-space" and p.rotation == "quaternion"]

@@ -20,6 +20,7 @@ from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
 from rbdae.kernels.equations import natural_tangents, scatter_dynamics, set_state
 from rbdae.kernels.forces.applied import applied_forces
+from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows
 from rbdae.kernels.records import STRIDED
 from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
@@ -78,7 +79,7 @@ def _pull_back(m, D):
     B = bodies(m)
     C = primitives(m)
     R = rows(m)
-    n = h.n_q + h.n_v
+    n = h.n_columns
     for i in range(h.n_primitives):
         p = C[i]
         r = R[i]
@@ -98,7 +99,8 @@ def _pull_back(m, D):
 
 @stage("i")
 def acceleration_tangents(m):
-    """-d vdot/d(q, v) to the first nv rows of `rhs_tangent`. Follows `accelerations`."""
+    """-d vdot/d(q, v, s) to the first nv rows of `rhs_tangent`, -d sdot/d(q, v, s) to those after the multipliers.
+    Follows `accelerations`."""
     h = head(m)
     natural_tangents(m, 1)
     velocity_basis(m)
@@ -106,18 +108,19 @@ def acceleration_tangents(m):
     mode = h.mode
     open_rhs_tangent(m)
     scatter_dynamics(m, 0, 0.0)
+    scatter_state_rows(m, h.n_v + h.n_la)
     scatter_primitive_rows(m, h.n_v, 0, 0.0, h.stiffness)
     scatter_primitive_rows(m, h.n_v, 1, 0.0, h.damping)
     h.mode = mode
     D = rhs_tangent(m)
     _pull_back(m, D)
-    for column in range(h.n_q + h.n_v):
+    for column in range(h.n_columns):
         _divide_by_mass(m, D[:, column], D[:, column])
 
 
 @entry("ityo")
 def rhs(m, t, y, out):
-    """(qdot, vdot) to out; the multipliers follow if out has room for them."""
+    """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
     h = head(m)
     set_state(m, t, y)
     accelerations(m)
@@ -126,9 +129,10 @@ def rhs(m, t, y, out):
     la = multipliers(m)
     for i in range(h.n_v):
         out[h.n_q + i] = vd[i]
-    if out.shape[0] > h.n_q + h.n_v:
+    collect_state_rates(m, address(out))
+    if out.shape[0] > h.multipliers_at:
         for i in range(h.n_la):
-            out[h.n_q + h.n_v + i] = la[i]
+            out[h.multipliers_at + i] = la[i]
 
 
 @entry("ityyo")
@@ -141,6 +145,7 @@ def residual(m, t, y, yd, out):
     vd = solution(m)
     for i in range(h.n_v):
         out[h.n_q + i] = yd[h.n_q + i] - vd[i]
+    states_residual(m, address(yd), address(out))
 
 
 @jit
@@ -152,9 +157,12 @@ def _fill_tangent(m, t, y, c, sign, out):
     acceleration_tangents(m)
     open_target_above(m, out, h.n_q)
     kinematics_tangent(m, c, sign)
-    overwrite_block(m, h.n_q, 0, rhs_tangent(m), h.n_v, h.n_q + h.n_v, -sign)
+    D = rhs_tangent(m)
+    overwrite_block(m, h.n_q, 0, D, h.n_v, h.n_columns, -sign)
+    if h.n_states > 0:
+        overwrite_block(m, h.states_at, 0, D[h.n_v + h.n_la :], h.n_states, h.n_columns, -sign)
     if c != 0.0 or h.mode != STRIDED:
-        scatter_identity(m, h.n_q, h.n_q, h.n_v, c)
+        scatter_identity(m, h.n_q, h.n_q, h.n_v + h.n_states, c)
 
 
 @entry("ityM")
