@@ -31,10 +31,12 @@ _LONG = 1 << 40
 
 
 def _itself(array: Any) -> Any:
+    """The array: in plain Python it is its own address."""
     return array
 
 
 def _itself_with_rows(array: Any, step: Any) -> Any:
+    """The array, which knows the distance of its rows."""
     return array
 
 
@@ -47,16 +49,16 @@ def address(array: Any) -> Any:
 
 @two_sided(_itself)
 @jit
-def vector_at(where: Any) -> Any:
+def vector_at(at: Any) -> Any:
     """The vector at an address."""
-    return carray(as_pointer(where), _LONG, np.float64)
+    return carray(as_pointer(at), _LONG, np.float64)
 
 
 @two_sided(_itself_with_rows)
 @jit
-def matrix_at(where: Any, step: Any) -> Any:
+def matrix_at(at: Any, step: Any) -> Any:
     """The matrix at an address whose rows are `step` numbers apart."""
-    return carray(as_pointer(where), (_LONG, step), np.float64)
+    return carray(as_pointer(at), (_LONG, step), np.float64)
 
 
 def accessor(function: Any) -> Any:

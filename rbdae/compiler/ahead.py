@@ -8,8 +8,8 @@ deliver is compiled here. So are kernels outside of rbdae: to import somebody el
 side effects.
 
 ``RBDAE_COMPILE_PROCESSES`` is the largest number of workers: 1 or 0 for none, by default the number of cores that this
-process may use, up to 4. There are none in children of `multiprocessing`, in frozen applications, where the cache
-cannot be written, and where only a few kernels are missing.
+process may use, up to 4. There are none in children of `multiprocessing`, in frozen applications, if the cache
+cannot be written, and if only a few kernels are missing.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def begin(kernels: Sequence[Kernel]) -> None:
 
 
 def _processes() -> int:
-    """How many workers there may be; 0 where they cannot be, or should not."""
+    """How many workers there may be; 0 if they cannot be, or should not."""
     python = Path(sys.executable or "").name.lower()
     if (
         not python.startswith("py")

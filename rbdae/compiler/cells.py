@@ -131,7 +131,7 @@ def _as_pointer(typingctx: Any, address: Any) -> Any:
 
 
 @intrinsic
-def _call_address(typingctx: Any, where: Any, t: Any, x_at: Any, out_at: Any) -> Any:
+def _call_address(typingctx: Any, at: Any, t: Any, x_at: Any, out_at: Any) -> Any:
     signature = types.void(types.int64, types.float64, types.int64, types.int64)
 
     def codegen(context: Any, builder: Any, _: Any, args: Any) -> Any:
@@ -146,4 +146,4 @@ as_pointer: Any = _as_pointer
 """An integer address as a void pointer (numba's `carray` takes it)."""
 
 call_address: Any = _call_address
-"""f(where, t, x, out): call the C function f(t, x, out) at an address."""
+"""f(at, t, x, out): call the C function f(t, x, out) at an address."""

@@ -1,7 +1,7 @@
 """Kernels as plain Python, in the process in which they are compiled.
 
-The twin of a kernel has its code and other globals: where these name kernels, they name their twins. So it takes any
-numbers: complex ones, such as count operations, symbols. Functions that only machine code knows (addresses, memory,
+The twin of a kernel has its code and other globals, in which kernels are their twins. It takes any numbers: complex
+ones, numbers that count operations, symbols. Functions that only machine code knows (addresses, memory,
 mathematics) are declared with a plain side (`rbdae.compiler.jit.two_sided`).
 
 Twins are made for the features of a problem, as machine code is: a stage that the problem does not have does nothing if

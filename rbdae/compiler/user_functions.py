@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, cast
 from weakref import WeakValueDictionary
 
@@ -43,20 +44,19 @@ def is_compiled(function: Any) -> bool:
 
 
 def like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
-    """A function made around a user's one, compiled where that one is."""
+    """A function made around a user's one, compiled if that one is."""
     return cast(Callable[..., Any], numba.njit(made)) if ENABLED and is_compiled(function) else made
 
 
 class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
-    `address` is for kernels, `plain` takes any numbers; `python` says that it is called through Python, so that it may
-    raise exceptions.
+    `address` is for kernels; `python` says that it is called through Python, so that it may raise exceptions.
     """
 
     def __init__(self, function: Callable[..., None], n_in: int, n_out: int) -> None:
         self.python = not (ENABLED and is_compiled(function))
-        self.plain = plain(function)
+        self._function = function
         if self.python:
             self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
             self.address: int = ctypes.cast(self._keep, ctypes.c_void_p).value or 0
@@ -64,6 +64,11 @@ class UserFunction:
             self._keep = _compiled(function, n_in, n_out)
             self.address = self._keep.address
         _ALL[self.address] = self
+
+    @cached_property
+    def plain(self) -> Callable[..., None]:
+        """The function in plain Python."""
+        return plain(self._function)
 
 
 def _compiled(function: Any, n_in: int, n_out: int) -> Any:
@@ -92,15 +97,15 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
     return call
 
 
-def _call_plain(where: Any, t: Any, x: Any, out: Any) -> None:
-    _ALL[int(where)].plain(t, x, out)
+def _call_plain(at: Any, t: Any, x: Any, out: Any) -> None:
+    _ALL[int(at)].plain(t, x, out)
 
 
 @two_sided(_call_plain)
 @jit
-def call_user_function(where: Any, t: Any, x: Any, out: Any) -> None:
+def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
     """Call a user's function at an address: f(t, x, out)."""
-    call_address(where, t, x.ctypes.data, out.ctypes.data)
+    call_address(at, t, x.ctypes.data, out.ctypes.data)
 
 
 def raise_pending() -> None:

@@ -12,6 +12,6 @@ from rbdae.compiler.jit import compile_alone
 def work(names: Sequence[str]) -> None:
     """Compile the kernels whose numbers come out of the pipe at the standard input."""
     while number := os.read(0, 4):
-        # what cannot be compiled here raises its error where it is needed
+        # a kernel that cannot be compiled raises its error in the process that needs it
         with suppress(Exception):
             compile_alone(names[int(number)])

@@ -1,4 +1,4 @@
-"""The charts by name: how rotation parameters are called, made from a rotation, and where they fail; their kernels.
+"""The charts by name: names of the parameters, the maps to and from rotations, singular sets, and kernels.
 
 Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
 R^T Rdot = Omega^. A further chart is one file like those below and one line here, or a call of `register` elsewhere.

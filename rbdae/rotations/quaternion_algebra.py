@@ -113,7 +113,7 @@ def extended(radial: float, J: Array, x: Array, out: Array) -> None:
 
 @jit
 def add_triple(X: Array, radial: float, J: Array, Y: Array, scale: float, transposed: bool, out: Array) -> None:
-    """out[:4, :4] += scale X diag(radial, J) Y, with Y^T in place of Y where `transposed`."""
+    """out[:4, :4] += scale X diag(radial, J) Y, with Y^T in place of Y if `transposed`."""
     for j in range(4):
         if transposed:
             y0 = Y[j, 0]
