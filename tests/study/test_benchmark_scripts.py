@@ -1,0 +1,53 @@
+"""What the benchmark scripts take from inside rbdae is there."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdae
+from rbdae.compiler.jit import ENABLED
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Loads a script as if it were run: with its folder on the path."""
+    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # one of them sets it
+
+    def find(name):
+        spec = importlib.util.spec_from_file_location(f"benchmark_{name}", FOLDER / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, spec.name, module)
+        monkeypatch.delitem(sys.modules, "internals", raising=False)
+        spec.loader.exec_module(module)
+        return module
+
+    return find
+
+
+@pytest.mark.skipif(not ENABLED, reason="the kernels are called by address")
+def test_kernels_are_those_of_the_callbacks(load):
+    internals = load("internals")
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    rate, expected = np.empty(problem.n), problem.rhs(problem.t0, problem.y0)
+    kernel, signs = internals.kernel(problem, "rhs")
+    kernel(internals.memory_address(problem), problem.t0, problem.y0, rate)
+    assert np.array_equal(rate, expected) and signs == "ityo"
+    assert {internals.kernel(problem, name)[1] for name in ("jacobian", "residual", "rhs_jacobian")} == {
+        "ityyo",
+        "ityytM",
+        "ityM",
+    }
+    assert internals.memory_bytes(problem) > 8 * problem.n
+
+
+@pytest.mark.parametrize("name", ["callbacks", "chain", "first_use", "ida_by_hand"])
+def test_every_script_can_be_imported(name, load):
+    assert callable(load(name).main)
