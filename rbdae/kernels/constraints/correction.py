@@ -14,7 +14,7 @@ from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.constraints.gradients import scatter_gradient_columns, scatter_primitive_columns
 from rbdae.kernels.constraints.hessians import chart_tangents, scatter_hessian
-from rbdae.kernels.constraints.primitives import add_primitive_force
+from rbdae.kernels.constraints.primitives import add_bilinear, add_natural
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block, scatter_transposed
@@ -54,7 +54,10 @@ def place_corrections(m):
         s2 = S[p.body[1]]
         for k in range(p.n):
             r.mu[k] = mu[p.row + k] * p.keep[k]
-        add_primitive_force(p, r, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
+        if p.linear == 1:
+            add_natural(p.A, r.mu, 1.0, s1.gx, s1.gd, s2.gx, s2.gd)
+        else:
+            add_bilinear(p, r, r.mu[0], s1.gx, s1.gd, s2.gx, s2.gd)
 
 
 @stage("ii", "corrected")

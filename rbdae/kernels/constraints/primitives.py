@@ -165,17 +165,18 @@ def primitive_forces(m):
         r = R[i]
         s1 = S[p.body[0]]
         s2 = S[p.body[1]]
-        for k in range(p.n):
-            r.la[k] = la[p.row + k] * p.keep[k]
-        add_primitive_force(p, r, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+        if p.linear == 1:
+            for k in range(3):
+                r.la[k] = la[p.row + k] * p.keep[k]
+            add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
+        else:
+            r.la[0] = la[p.row] * p.keep[0]
+            add_bilinear(p, r, -r.la[0], s1.fx, s1.fd, s2.fx, s2.fd)
 
 
 @jit
-def add_primitive_force(p, r, la, sign, fx1, fd1, fx2, fd2):
-    """Natural forces of both bodies += sign G^T la of one primitive."""
-    if p.linear == 1:
-        add_natural(p.A, la, sign, fx1, fd1, fx2, fd2)
-    else:
-        f = sign * p.scale * la[0]
-        add_natural(p.A, r.Q, f, fx1, fd1, fx2, fd2)
-        add_natural(p.B, r.P, f, fx1, fd1, fx2, fd2)
+def add_bilinear(p, r, f, fx1, fd1, fx2, fd2):
+    """Natural forces of both bodies += f times the gradient of a bilinear primitive."""
+    g = p.scale * f
+    add_natural(p.A, r.Q, g, fx1, fd1, fx2, fd2)
+    add_natural(p.B, r.P, g, fx1, fd1, fx2, fd2)
