@@ -17,7 +17,7 @@ With momenta ([BS09] (38), (39); quaternion or directors):
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
@@ -39,7 +39,7 @@ from rbdae.kernels.scatter import open_target
 
 
 @jit
-def _evaluate(m, t, y, yd, level):
+def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
     """Natural coordinates and forces at (t, y, yd)."""
     h = head(m)
     set_state(m, t, y)
@@ -51,7 +51,7 @@ def _evaluate(m, t, y, yd, level):
 
 
 @jit
-def fill_residual(m, t, y, yd, out):
+def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     level = h.level
@@ -65,7 +65,7 @@ def fill_residual(m, t, y, yd, out):
 
 
 @jit
-def fill_jacobian(m, t, y, yd, c, out):
+def fill_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd to the target."""
     h = head(m)
     level = h.level
@@ -84,12 +84,12 @@ def fill_jacobian(m, t, y, yd, c, out):
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     fill_residual(m, t, y, yd, out)
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
+def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd to the target."""
     fill_jacobian(m, t, y, yd, c, out)

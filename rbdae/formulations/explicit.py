@@ -11,7 +11,7 @@ With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-p
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
@@ -33,7 +33,7 @@ from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side,
 
 
 @stage("i")
-def accelerations(m):
+def accelerations(m: Memory) -> None:
     """vdot, or M^-1 pdot, and la of the saddle-point system. Reads the placed and moved bodies; writes `solution` and
     `multipliers`; leaves the gradients and factors of the joints."""
     h = head(m)
@@ -54,13 +54,13 @@ def accelerations(m):
 
 
 @stage("i", "momenta")
-def _to_momentum_rates(m):
+def _to_momentum_rates(m: Memory) -> None:
     """`solution`: M^-1 pdot becomes pdot."""
     apply_mass_matrix(m, address(solution(m)), address(solution(m)), 1.0)
 
 
 @jit
-def add_multipliers(m, out):
+def add_multipliers(m: Memory, out: Array) -> None:
     """The multipliers after the rates, if out has room for them."""
     h = head(m)
     if out.shape[0] > h.multipliers_at:
@@ -70,7 +70,7 @@ def add_multipliers(m, out):
 
 
 @jit
-def _set_rates(m, t, y):
+def _set_rates(m: Memory, t: float, y: Array) -> None:
     """vdot, or pdot, at (t, y) to `solution`."""
     set_state(m, t, y)
     accelerations(m)
@@ -79,7 +79,7 @@ def _set_rates(m, t, y):
 
 
 @entry("ityo")
-def rhs(m, t, y, out):
+def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
     h = head(m)
     _set_rates(m, t, y)
@@ -92,7 +92,7 @@ def rhs(m, t, y, out):
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """yd - rhs(t, y) to out."""
     h = head(m)
     _set_rates(m, t, y)
@@ -104,7 +104,7 @@ def residual(m, t, y, yd, out):
 
 
 @stage("i")
-def acceleration_tangents(m):
+def acceleration_tangents(m: Memory) -> None:
     """Minus d vdot/d(q, v, s), or of pdot, to the first nv rows of `rhs_tangent`, and minus that of sdot to its rows
     after those of the multipliers. Follows `accelerations`: reads `solution`, the multipliers and the factors of the
     joints."""
@@ -124,7 +124,7 @@ def acceleration_tangents(m):
 
 
 @jit
-def _fill_tangent(m, t, y, c, sign, out):
+def _fill_tangent(m: Memory, t: float, y: Array, c: float, sign: float, out: Array) -> None:
     """c I + sign d(rhs)/dy to the target."""
     h = head(m)
     _set_rates(m, t, y)
@@ -140,12 +140,12 @@ def _fill_tangent(m, t, y, c, sign, out):
 
 
 @entry("ityM")
-def rhs_jacobian(m, t, y, out):
+def rhs_jacobian(m: Memory, t: float, y: Array, out: Array) -> None:
     """d(rhs)/dy to the target."""
     _fill_tangent(m, t, y, 0.0, 1.0, out)
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
+def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """c I - d(rhs)/dy to the target."""
     _fill_tangent(m, t, y, c, -1.0, out)

@@ -12,7 +12,7 @@ the same equations because G T = 0: the same numbers in O(n) for trees.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, sqrt
+from rbdae.compiler.access import Array, Memory, address, sqrt
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
@@ -50,7 +50,7 @@ from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, sol
 
 
 @jit
-def _set_state(m, t, y):
+def _set_state(m: Memory, t: float, y: Array) -> None:
     """Natural positions and velocities, and internal states of forces, at (q, nu, s)."""
     set_time(m, t)
     gather_positions(m, address(y))
@@ -60,7 +60,7 @@ def _set_state(m, t, y):
 
 
 @entry("ityo")
-def motion(m, t, y, out):
+def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     """(w, T by rows) to out: what independent velocities are chosen by, and r = T nu - w."""
     h = head(m)
     _set_state(m, t, y)
@@ -73,7 +73,7 @@ def motion(m, t, y, out):
 
 
 @entry("ityo")
-def growth(m, t, y, out):
+def growth(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = the largest growth of a column of T since the independent velocities were selected; for loops."""
     h = head(m)
     _set_state(m, t, y)
@@ -90,7 +90,7 @@ def growth(m, t, y, out):
 
 
 @entry("ityo")
-def rhs(m, t, y, out):
+def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
     h = head(m)
     _set_state(m, t, y)
@@ -102,7 +102,7 @@ def rhs(m, t, y, out):
 
 
 @jit
-def _set_dynamics(m, t, y, yd):
+def _set_dynamics(m: Memory, t: float, y: Array, yd: Array) -> None:
     """Natural coordinates and applied forces at (t, y, yd). Writes `quasi_forces`: h = M wdot - psi."""
     _set_state(m, t, y)
     accelerations_from_nu(m, address(yd), head(m).n_q)
@@ -111,7 +111,7 @@ def _set_dynamics(m, t, y, yd):
 
 
 @jit
-def _fill_residual(m, t, y, yd, out):
+def _fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     _set_dynamics(m, t, y, yd)
     kinematics_residual(m, address(yd), address(out))
     reduce_forces(m, address(out), head(m).n_q)
@@ -119,20 +119,20 @@ def _fill_residual(m, t, y, yd, out):
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form with the reduced mass matrix T^T M T to out."""
     _fill_residual(m, t, y, yd, out)
 
 
 @entry("ityyo")
-def overdetermined_residual(m, t, y, yd, out):
+def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The same, then g = 0: the chart's internal constraints body by body, then the joints."""
     _fill_residual(m, t, y, yd, out)
     position_rows(m, address(out), head(m).multipliers_at)
 
 
 @entry("ityM")
-def rhs_jacobian(m, t, y, out):
+def rhs_jacobian(m: Memory, t: float, y: Array, out: Array) -> None:
     """d(rhs)/dy to the target."""
     h = head(m)
     _set_state(m, t, y)
@@ -148,7 +148,7 @@ def rhs_jacobian(m, t, y, out):
 
 
 @jit
-def _fill_jacobian(m, t, y, yd, c, out):
+def _fill_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd. With h(q, w, wdot) = M wdot - psi the reduced rows are
 
     d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).
@@ -174,13 +174,13 @@ def _fill_jacobian(m, t, y, yd, c, out):
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
+def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd of the implicit form to the target."""
     _fill_jacobian(m, t, y, yd, c, out)
 
 
 @entry("ityytM")
-def overdetermined_jacobian(m, t, y, yd, c, out):
+def overdetermined_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The same with the rows of g."""
     _fill_jacobian(m, t, y, yd, c, out)
     scatter_position_rows(m, head(m).multipliers_at)

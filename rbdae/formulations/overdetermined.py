@@ -14,7 +14,7 @@ that block singular.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry
 from rbdae.formulations.absolute import fill_jacobian, fill_residual
 from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
@@ -23,7 +23,7 @@ from rbdae.kernels.memory import head
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out, n + level nla rows."""
     h = head(m)
     fill_residual(m, t, y, yd, out)
@@ -36,7 +36,7 @@ def residual(m, t, y, yd, out):
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
+def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd to the target."""
     h = head(m)
     fill_jacobian(m, t, y, yd, c, out)

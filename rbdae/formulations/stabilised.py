@@ -11,7 +11,7 @@ integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
@@ -39,7 +39,7 @@ from rbdae.kernels.scratch import corrections, multipliers
 
 
 @jit
-def _evaluate(m, t, y, yd):
+def _evaluate(m: Memory, t: float, y: Array, yd: Array) -> None:
     h = head(m)
     set_state(m, t, y)
     gather_accelerations(m, address(yd), h.n_q)
@@ -51,7 +51,7 @@ def _evaluate(m, t, y, yd):
 
 
 @entry("ityyo")
-def residual(m, t, y, yd, out):
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     h = head(m)
     _evaluate(m, t, y, yd)
@@ -68,7 +68,7 @@ def residual(m, t, y, yd, out):
 
 
 @entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
+def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd to the target."""
     h = head(m)
     open_target(m, out)

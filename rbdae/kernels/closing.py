@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix
 from rbdae.kernels.bodies.natural import place, velocity_basis
@@ -23,7 +25,7 @@ HALVINGS = 10
 
 
 @stage("i")
-def normalise_rotations(m):
+def normalise_rotations(m: Memory) -> None:
     """The rotation parameters of all bodies onto the chart's internal constraints."""
     h = head(m)
     S = states(m)
@@ -33,7 +35,7 @@ def normalise_rotations(m):
 
 
 @jit
-def largest(x, first, n):
+def largest(x: Array, first: int, n: int) -> Any:
     """The largest magnitude in x[first:first + n], or NaN."""
     t = 0.0
     for i in range(first, first + n):
@@ -45,7 +47,7 @@ def largest(x, first, n):
 
 
 @jit
-def _largest_kept(m, x):
+def _largest_kept(m: Memory, x: Array) -> Any:
     """The largest magnitude in the joint rows of x that the last factorisation has not suspended, or NaN."""
     C = primitives(m)
     D = factor(m)[1]
@@ -60,7 +62,7 @@ def _largest_kept(m, x):
 
 
 @stage("i")
-def _displace(m):
+def _displace(m: Memory) -> None:
     """q += the displacement in `solution`; rotations return to their internal constraints."""
     h = head(m)
     B = bodies(m)
@@ -87,7 +89,7 @@ def _displace(m):
 
 
 @jit
-def _keep(m, back):
+def _keep(m: Memory, back: Array) -> None:
     """Positions of the bodies to `kept_positions`, or back."""
     S = states(m)
     B = bodies(m)
@@ -111,7 +113,7 @@ def _keep(m, back):
 
 
 @stage("i", "joints")
-def _halve_step(m):
+def _halve_step(m: Memory) -> None:
     """Back to half of the last step. Reads `kept_positions`; changes `solution` and `displacement`."""
     step = solution(m)
     total = displacement(m)
@@ -123,7 +125,7 @@ def _halve_step(m):
 
 
 @stage("if", "joints")
-def _take_step(m, pull):
+def _take_step(m: Memory, pull: float) -> None:
     """One step: G step = -g, and M step = -pull M (displacement so far) in the directions that G leaves. Reads g in
     `constraint_side`; writes `solution`, `displacement` and `kept_positions`; or only head.singular."""
     h = head(m)
@@ -147,7 +149,7 @@ def _take_step(m, pull):
 
 
 @stage("ifii", "joints")
-def close_joints(m, tolerance, limit, count_at):
+def close_joints(m: Memory, tolerance: float, limit: int, count_at: Address) -> None:
     """g = 0 from the gathered positions on; count[0] becomes the number of iterations, or -1: not converged."""
     count = vector_at(count_at)
     h = head(m)

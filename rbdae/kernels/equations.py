@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.dynamics import dynamics_tangent
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
@@ -18,7 +18,7 @@ from rbdae.kernels.memory import head
 
 
 @jit
-def set_state(m, t, y):
+def set_state(m: Memory, t: float, y: Array) -> None:
     """Natural positions and velocities, and internal states of forces, at (t, y). Reads q, v (or momenta) and s of y;
     the natural forces become the weight."""
     set_time(m, t)
@@ -30,7 +30,7 @@ def set_state(m, t, y):
 
 
 @jit
-def add_forces(m, level):
+def add_forces(m: Memory, level: int) -> None:
     """Applied forces and constraint forces -G^T la of the joints among the natural forces. Reads the multipliers;
     leaves the vectors of the primitives with their rates up to `level`."""
     primitive_vectors(m, level)
@@ -39,7 +39,7 @@ def add_forces(m, level):
 
 
 @jit
-def natural_tangents(m, level):
+def natural_tangents(m: Memory, level: int) -> None:
     """Tangents of the natural coordinates with their rates, up to the positions (0), velocities (1) or
     accelerations (2)."""
     place_tangent(m)
@@ -50,7 +50,7 @@ def natural_tangents(m, level):
 
 
 @jit
-def scatter_dynamics(m, row, c):
+def scatter_dynamics(m: Memory, row: int, c: float) -> None:
     """Tangent of M vdot - psi + G^T la with respect to q, v, s and c times vdot, at fixed la. Needs `gradients` and
     `natural_tangents`."""
     dynamics_tangent(m, row, c)
@@ -59,7 +59,7 @@ def scatter_dynamics(m, row, c):
 
 
 @jit
-def scatter_multiplier_columns(m, row, column, scale):
+def scatter_multiplier_columns(m: Memory, row: int, column: int, scale: float) -> None:
     """scale G^T, internal constraints and joints, in the rows of the dynamics and the columns of the multipliers."""
     internal_columns(m, row, column, scale)
     scatter_primitive_columns(m, row, column, scale)

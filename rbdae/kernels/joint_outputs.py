@@ -5,7 +5,7 @@ Z holds (x, d, xdot, ddot) of every body in the order of the bodies in memory, 2
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.drives import set_time
@@ -15,7 +15,7 @@ from rbdae.kernels.memory import bodies, head, primitives, rows, states
 
 
 @jit
-def _set_primitives(m, t, Z):
+def _set_primitives(m: Memory, t: float, Z: Array) -> None:
     """P and Q of all primitives at (t, Z). Writes the natural coordinates of the bodies."""
     set_time(m, t)
     gather_natural(m, address(Z))
@@ -23,7 +23,7 @@ def _set_primitives(m, t, Z):
 
 
 @entry("ityo")
-def joint_matrix(m, t, Z, out):
+def joint_matrix(m: Memory, t: float, Z: Array, out: Array) -> None:
     """out[i, b, :] = row i of G with respect to (xdot, Omega) of body b, zero for the x of a body with a pivot. All
     joint equations count, dropped ones as well, in the order of the joints."""
     h = head(m)
@@ -52,7 +52,7 @@ def joint_matrix(m, t, Z, out):
 
 
 @entry("ityyo")
-def joint_forces(m, t, Z, la, out):
+def joint_forces(m: Memory, t: float, Z: Array, la: Array, out: Array) -> None:
     """out[i, side, :] = force of primitive i on its body of that side, and its torque about the reference point of the
     body, spatial components: -G^T la. la are the multipliers of all joint equations, dropped rows included."""
     h = head(m)

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
@@ -19,7 +19,7 @@ from rbdae.kernels.memory import factor, head
 
 
 @entry("ityo")
-def log_determinant(m, t, y, out):
+def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = log det(G M^-1 G^T) / 2 of the joints at the positions of y: the logarithm of the product of the
     singular values of G M^(-1/2). -inf if a pivot is not positive, or if its equation is suspended."""
     h = head(m)

@@ -10,7 +10,7 @@ v = (xdot, Omega).
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_positions
@@ -32,7 +32,7 @@ from rbdae.rotations.chart import rate_tangents
 
 
 @entry("ityM")
-def mass_matrix(m, t, y, out):
+def mass_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
     """M, n_v x n_v, to the target; a block for each body."""
     gather_positions(m, address(y))
     open_target(m, out)
@@ -57,7 +57,7 @@ def mass_matrix(m, t, y, out):
 
 
 @entry("ityM")
-def kinematic_matrix(m, t, y, out):
+def kinematic_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
     """K, n_q x n_v, to the target; a block for each body."""
     gather_positions(m, address(y))
     open_target(m, out)
@@ -84,7 +84,7 @@ def kinematic_matrix(m, t, y, out):
 
 
 @entry("ityM")
-def transposed_gradient(m, t, y, out):
+def transposed_gradient(m: Memory, t: float, y: Array, out: Array) -> None:
     """G^T, n_v x n_la, to the target; columns of zeros for dropped rows."""
     set_time(m, t)
     gather_positions(m, address(y))
@@ -97,7 +97,7 @@ def transposed_gradient(m, t, y, out):
 
 
 @entry("ityo")
-def terms(m, t, y, out):
+def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     """out = (g, g_I, g_II, psi), three times n_la numbers and n_v; g_I and g_II are zero in dropped rows."""
     h = head(m)
     n = h.n_la
@@ -124,7 +124,7 @@ def terms(m, t, y, out):
 
 
 @jit
-def _scale_norm_rows(m, out, row):
+def _scale_norm_rows(m: Memory, out: Array, row: int) -> None:
     """Rows on q . pdot = 4 J0 / |q|^2 q . M^-1 pdot become rows on q . M^-1 pdot."""
     for b in range(head(m).n_bodies):
         o = bodies(m)[b]

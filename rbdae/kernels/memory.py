@@ -45,7 +45,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import accessor, as_pointer, carray
+from rbdae.compiler.access import Array, Memory, accessor, as_pointer, carray
 from rbdae.compiler.jit import jit, two_sided
 from rbdae.kernels.records import (
     BODY,
@@ -101,195 +101,195 @@ def _aim_at_rhs_tangent(m: Any) -> None:
 
 
 @accessor
-def head(m):
+def head(m: Memory) -> Any:
     return carray(as_pointer(m), 1, HEAD)[0]
 
 
 @accessor
-def bodies(m):
+def bodies(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
 
 
 @accessor
-def states(m):
+def states(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.states), h.n_bodies + 1, STATE)
 
 
 @accessor
-def primitives(m):
+def primitives(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.primitives), h.n_primitives, PRIMITIVE)
 
 
 @accessor
-def rows(m):
+def rows(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.rows), h.n_primitives, ROW)
 
 
 @accessor
-def bushings(m):
+def bushings(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
 
 
 @accessor
-def drives(m):
+def drives(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.drives), h.n_drives, DRIVE)
 
 
 @accessor
-def elements(m):
+def elements(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.elements), h.n_elements, ELEMENT)
 
 
 @accessor
-def entries(m):
+def entries(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.entries), h.n_entries, ENTRY)
 
 
 @accessor
-def element_memory(m):
+def element_memory(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.element_memory), 1, ELEMENT_MEMORY)[0]
 
 
 @accessor
-def state_arguments(m):
+def state_arguments(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.state_arguments), 48 + h.most_states, np.float64)
 
 
 @accessor
-def state_results(m):
+def state_results(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.state_results), 24 + h.most_states, np.float64)
 
 
 @accessor
-def state_tangents(m):
+def state_tangents(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.state_tangents), h.n_state_tangents, np.float64)
 
 
 @accessor
-def tangent_memory(m):
+def tangent_memory(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.tangent_memory), 1, TANGENT_MEMORY)[0]
 
 
 @accessor
-def factor(m):
+def factor(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
 
 
 @accessor
-def pivot_floor(m):
+def pivot_floor(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.pivot_floor), h.n_rows, np.float64)
 
 
 @accessor
-def factor_start(m):
+def factor_start(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.factor_start), h.n_rows + 1, np.int64)
 
 
 @accessor
-def factor_column(m):
+def factor_column(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.factor_column), h.n_factor + h.n_rows, np.int64)
 
 
 @accessor
-def pairs(m):
+def pairs(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.pairs), h.n_pairs, PAIR)
 
 
 @accessor
-def vectors(m):
+def vectors(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.vectors), (N_VECTORS, h.n_vector), np.float64)
 
 
 @accessor
-def rhs_tangent(m):
+def rhs_tangent(m: Memory) -> Any:
     h = head(m)
     n_rows = h.n_v + h.n_la + h.n_states + N_TANGENT_ROWS
     return carray(as_pointer(h.rhs_tangent), (n_rows, h.rhs_tangent_width), np.float64)
 
 
 @accessor
-def block_starts(m):
+def block_starts(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.block_starts), h.n_starts, np.int64)
 
 
 @accessor
-def blocks(m):
+def blocks(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.blocks), (h.n_blocks, 4), np.int64)
 
 
 @accessor
-def planes(m):
+def planes(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.planes), (N_PLANES, h.n_plane_rows, h.n_columns), np.float64)
 
 
 @accessor
-def velocity_selection(m):
+def velocity_selection(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.velocity_selection), (h.n_nu, h.n_v), np.float64)
 
 
 @accessor
-def velocity_metric(m):
+def velocity_metric(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.velocity_metric), h.n_v + h.n_nu, np.float64)
 
 
 @accessor
-def square_factors(m):
+def square_factors(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.square_factors), (h.n_v, h.n_v), np.float64)
 
 
 @accessor
-def row_exchanges(m):
+def row_exchanges(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.row_exchanges), h.n_v, np.int64)
 
 
 @accessor
-def tree_velocities(m):
+def tree_velocities(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.tree_velocities), h.n_bodies, TREE_VELOCITY)
 
 
 @two_sided(lambda m: m.square_factors)
 @jit
-def tree_factors(m):
+def tree_factors(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.square_factors), (6 * h.n_bodies, 6), np.float64)
 
 
 @accessor
-def target(m):
+def target(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.target), h.n_target, np.float64)
 
 
 @two_sided(_aim)
 @jit
-def aim(m, out):
+def aim(m: Memory, out: Array) -> None:
     """The memory that the strided matrix `out` spans becomes the target."""
     h = head(m)
     h.row_stride = out.strides[0] // 8
@@ -300,7 +300,7 @@ def aim(m, out):
 
 @two_sided(_aim_at_rhs_tangent)
 @jit
-def aim_at_rhs_tangent(m):
+def aim_at_rhs_tangent(m: Memory) -> None:
     """`rhs_tangent` becomes the target."""
     h = head(m)
     h.row_stride = h.rhs_tangent_width

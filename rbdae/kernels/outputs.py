@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
@@ -19,7 +19,7 @@ from rbdae.rotations.chart import internal_constraints, internal_tangent, rate
 
 
 @stage("ii")
-def locate(m, y_at):
+def locate(m: Memory, y_at: Address) -> None:
     """Natural positions and velocities at y, whatever its velocities are."""
     h = head(m)
     gather_positions(m, y_at)
@@ -32,7 +32,7 @@ def locate(m, y_at):
 
 
 @entry("ityo")
-def natural(m, t, y, out):
+def natural(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[24 b:24 b + 24] = (x, d, xdot, ddot) of every body."""
     set_time(m, t)
     locate(m, address(y))
@@ -49,7 +49,7 @@ def natural(m, t, y, out):
 
 
 @stage("ii")
-def violations(m, out_at):
+def violations(m: Memory, out_at: Address) -> None:
     """out = (g, gdot): the internal constraints of the chart, body by body, then the joints; position, then velocity
     level. From placed and moved states."""
     out = vector_at(out_at)
@@ -75,7 +75,7 @@ def violations(m, out_at):
 
 
 @jit
-def position_rows(m, out_at, row):
+def position_rows(m: Memory, out_at: Address, row: int) -> None:
     """out[row:] = g: the internal constraints of the chart, body by body, then the joints; forms with angular
     velocities. From placed and moved states."""
     h = head(m)
@@ -90,7 +90,7 @@ def position_rows(m, out_at, row):
 
 
 @jit
-def scatter_position_rows(m, row):
+def scatter_position_rows(m: Memory, row: int) -> None:
     """Their tangent; needs `place_tangent`."""
     scratch = tangent_memory(m)
     h = head(m)
@@ -104,7 +104,7 @@ def scatter_position_rows(m, row):
 
 
 @entry("ityo")
-def constraints(m, t, y, out):
+def constraints(m: Memory, t: float, y: Array, out: Array) -> None:
     """(g, gdot) at y."""
     set_time(m, t)
     locate(m, address(y))

@@ -15,7 +15,7 @@ delta/sigma. Beyond it they count again.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, stage
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import collect_velocities
@@ -48,7 +48,7 @@ SINGULAR = -2.0
 
 
 @stage("i")
-def _project_velocities(m):
+def _project_velocities(m: Memory) -> None:
     """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p; or only
     head.singular."""
     h = head(m)
@@ -86,7 +86,7 @@ def _project_velocities(m):
 
 
 @stage("ii")
-def _write_state(m, y_at):
+def _write_state(m: Memory, y_at: Address) -> None:
     """Positions and velocities of the states to y."""
     y = vector_at(y_at)
     h = head(m)
@@ -114,7 +114,7 @@ def _write_state(m, y_at):
 
 
 @entry("itoo")
-def project(m, t, y, info):
+def project(m: Memory, t: float, y: Array, info: Array) -> None:
     """Project y in place; `info` says what to do, and what was done, at the indices above."""
     h = head(m)
     set_time(m, t)

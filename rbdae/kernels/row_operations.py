@@ -7,19 +7,19 @@ over few columns costs more in its beginning and end than in the sums.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, address, vector_at
 from rbdae.compiler.jit import jit, stage
 
 
 @stage("iif")
-def _scale(out_at, n, a):
+def _scale(out_at: Address, n: int, a: float) -> None:
     out = vector_at(out_at)
     for c in range(n):
         out[c] *= a
 
 
 @stage("iiif")
-def _add1(out_at, x_at, n, a):
+def _add1(out_at: Address, x_at: Address, n: int, a: float) -> None:
     out = vector_at(out_at)
     x = vector_at(x_at)
     for c in range(n):
@@ -27,7 +27,7 @@ def _add1(out_at, x_at, n, a):
 
 
 @stage("iiiiifff")
-def _set3(out_at, x_at, y_at, z_at, n, a, b, e):
+def _set3(out_at: Address, x_at: Address, y_at: Address, z_at: Address, n: int, a: float, b: float, e: float) -> None:
     out = vector_at(out_at)
     x = vector_at(x_at)
     y = vector_at(y_at)
@@ -37,7 +37,7 @@ def _set3(out_at, x_at, y_at, z_at, n, a, b, e):
 
 
 @stage("iiiiifff")
-def _add3(out_at, x_at, y_at, z_at, n, a, b, e):
+def _add3(out_at: Address, x_at: Address, y_at: Address, z_at: Address, n: int, a: float, b: float, e: float) -> None:
     out = vector_at(out_at)
     x = vector_at(x_at)
     y = vector_at(y_at)
@@ -47,7 +47,21 @@ def _add3(out_at, x_at, y_at, z_at, n, a, b, e):
 
 
 @stage("iiiifffffffff")
-def _mix3(x_at, y_at, z_at, n, a0, a1, a2, b0, b1, b2, e0, e1, e2):
+def _mix3(
+    x_at: Address,
+    y_at: Address,
+    z_at: Address,
+    n: int,
+    a0: float,
+    a1: float,
+    a2: float,
+    b0: float,
+    b1: float,
+    b2: float,
+    e0: float,
+    e1: float,
+    e2: float,
+) -> None:
     x = vector_at(x_at)
     y = vector_at(y_at)
     z = vector_at(z_at)
@@ -61,44 +75,44 @@ def _mix3(x_at, y_at, z_at, n, a0, a1, a2, b0, b1, b2, e0, e1, e2):
 
 
 @jit
-def scale_row(W, i, n, a):
+def scale_row(W: Array, i: int, n: int, a: Array) -> None:
     """Row i *= a."""
     _scale(address(W[i]), n, a)
 
 
 @jit
-def add_row(W, i, k, n, a):
+def add_row(W: Array, i: int, k: int, n: int, a: Array) -> None:
     """Row i += a row k."""
     if a != 0.0:
         _add1(address(W[i]), address(W[k]), n, a)
 
 
 @jit
-def add_to(out, W, k, n, a):
+def add_to(out: Array, W: Array, k: int, n: int, a: Array) -> None:
     """out += a row k."""
     _add1(address(out), address(W[k]), n, a)
 
 
 @jit
-def set_by_three(out, W, k, n, a):
+def set_by_three(out: Array, W: Array, k: int, n: int, a: Array) -> None:
     """out = a_0 row k + a_1 row k + 1 + a_2 row k + 2."""
     _set3(address(out), address(W[k]), address(W[k + 1]), address(W[k + 2]), n, a[0], a[1], a[2])
 
 
 @jit
-def add_three(out, W, k, n, a):
+def add_three(out: Array, W: Array, k: int, n: int, a: Array) -> None:
     """out += a_0 row k + a_1 row k + 1 + a_2 row k + 2."""
     _add3(address(out), address(W[k]), address(W[k + 1]), address(W[k + 2]), n, a[0], a[1], a[2])
 
 
 @jit
-def add_any_three(out, W, k, l, j, n, a, b, e):
+def add_any_three(out: Array, W: Array, k: int, l: int, j: int, n: int, a: Array, b: int, e: Array) -> None:
     """out += a row k + b row l + e row j."""
     _add3(address(out), address(W[k]), address(W[l]), address(W[j]), n, a, b, e)
 
 
 @jit
-def mix_three(W, i, n, A):
+def mix_three(W: Array, i: int, n: int, A: Array) -> None:
     """Rows i, i + 1 and i + 2 become A times them."""
     _mix3(
         address(W[i]),

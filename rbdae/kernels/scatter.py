@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae.compiler.access import address, matrix_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import aim, aim_at_rhs_tangent, block_starts, blocks, head, target
 from rbdae.kernels.records import COLUMNS, RECORD, STRIDED
 
 
 @jit
-def open_target(m, out):
+def open_target(m: Memory, out: Array) -> None:
     """Zero `out` and make it the target. A matrix of one row is CSC data (no system has one unknown)."""
     h = head(m)
     aim(m, out)
@@ -29,7 +29,7 @@ def open_target(m, out):
 
 
 @jit
-def open_target_above(m, out, n_rows):
+def open_target_above(m: Memory, out: Array, n_rows: int) -> None:
     """The same for kernels that overwrite the rows from `n_rows` on (`overwrite_block`): a dense matrix keeps them."""
     h = head(m)
     aim(m, out)
@@ -40,7 +40,7 @@ def open_target_above(m, out, n_rows):
 
 
 @jit
-def open_rhs_tangent(m):
+def open_rhs_tangent(m: Memory) -> None:
     """Zero `rhs_tangent` and make it the target, mode STRIDED."""
     h = head(m)
     aim_at_rhs_tangent(m)
@@ -49,7 +49,7 @@ def open_rhs_tangent(m):
 
 
 @stage("iii")
-def _clear_target(m, n_rows, n_columns):
+def _clear_target(m: Memory, n_rows: int, n_columns: int) -> None:
     """The first rows of the target become zero."""
     h = head(m)
     values = target(m)
@@ -63,7 +63,7 @@ def _clear_target(m, n_rows, n_columns):
 
 
 @stage("iiiii")
-def _record(m, row, column, n_rows, n_columns):
+def _record(m: Memory, row: int, column: int, n_rows: int, n_columns: int) -> None:
     """A block leaves its place and size."""
     h = head(m)
     if h.cursor < h.n_blocks:
@@ -76,7 +76,7 @@ def _record(m, row, column, n_rows, n_columns):
 
 
 @stage("iiif")
-def scatter(m, row, column, value):
+def scatter(m: Memory, row: int, column: int, value: float) -> None:
     """target[row, column] += value."""
     h = head(m)
     if h.mode == STRIDED:
@@ -89,7 +89,7 @@ def scatter(m, row, column, value):
 
 
 @stage("iiiif")
-def scatter_identity(m, row, column, n, value):
+def scatter_identity(m: Memory, row: int, column: int, n: int, value: float) -> None:
     """target[row + i, column + i] += value, i < n."""
     h = head(m)
     if h.mode == STRIDED:
@@ -104,13 +104,15 @@ def scatter_identity(m, row, column, n, value):
 
 
 @jit
-def scatter_block(m, row, column, A, n_rows, n_columns, scale):
+def scatter_block(m: Memory, row: int, column: int, A: Array, n_rows: int, n_columns: int, scale: float) -> None:
     """target[row + i, column + j] += scale A[i, j]."""
     _scatter_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _scatter_block(m, row, column, A_at, step, n_rows, n_columns, scale):
+def _scatter_block(
+    m: Memory, row: int, column: int, A_at: Address, step: int, n_rows: int, n_columns: int, scale: float
+) -> None:
     A = matrix_at(A_at, step)
     h = head(m)
     out = target(m)
@@ -141,13 +143,15 @@ def _scatter_block(m, row, column, A_at, step, n_rows, n_columns, scale):
 
 
 @jit
-def overwrite_block(m, row, column, A, n_rows, n_columns, scale):
+def overwrite_block(m: Memory, row: int, column: int, A: Array, n_rows: int, n_columns: int, scale: float) -> None:
     """target[row + i, column + j] = scale A[i, j] in a dense matrix, whatever was there; elsewhere `scatter_block`."""
     _overwrite_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _overwrite_block(m, row, column, A_at, step, n_rows, n_columns, scale):
+def _overwrite_block(
+    m: Memory, row: int, column: int, A_at: Address, step: int, n_rows: int, n_columns: int, scale: float
+) -> None:
     A = matrix_at(A_at, step)
     h = head(m)
     if h.mode != STRIDED:
@@ -170,13 +174,15 @@ def _overwrite_block(m, row, column, A_at, step, n_rows, n_columns, scale):
 
 
 @jit
-def scatter_transposed(m, row, column, A, n_rows, n_columns, scale):
+def scatter_transposed(m: Memory, row: int, column: int, A: Array, n_rows: int, n_columns: int, scale: float) -> None:
     """target[row + i, column + j] += scale A[j, i]."""
     _scatter_transposed(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
 
 
 @stage("iiiiiiif")
-def _scatter_transposed(m, row, column, A_at, step, n_rows, n_columns, scale):
+def _scatter_transposed(
+    m: Memory, row: int, column: int, A_at: Address, step: int, n_rows: int, n_columns: int, scale: float
+) -> None:
     A = matrix_at(A_at, step)
     h = head(m)
     out = target(m)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import matrix_at, vector_at
+from rbdae.compiler.access import Address, Memory, matrix_at, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.memory import bodies, states, tangent_memory
 from rbdae.rotations.algebra import add_spin_columns, spin_transposed, spin_transposed_columns
 
 
 @stage("ii", "angular")
-def forces(m, b):
+def forces(m: Memory, b: int) -> None:
     """t = B^T fd - Omega x J Omega. Reads d, fd and w."""
     s = states(m)[b]
     J = bodies(m)[b].inertia
@@ -24,7 +24,7 @@ def forces(m, b):
 
 
 @stage("iif", "angular")
-def dynamics_tangent(m, b, c):
+def dynamics_tangent(m: Memory, b: int, c: float) -> None:
     """by_q = -d(B^T fd)/da at fixed fd, and by_v = c J + Omega^ J - (J Omega)^. Reads D0, fd and w."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
@@ -51,13 +51,13 @@ def dynamics_tangent(m, b, c):
 
 
 @stage("iiii", "angular")
-def add_spin_columns_at(D_at, om_at, n, out_at):
+def add_spin_columns_at(D_at: Address, om_at: Address, n: int, out_at: Address) -> None:
     """out[:, :n] += the spin by om of the columns of D[:, :n]."""
     add_spin_columns(matrix_at(D_at, 9), vector_at(om_at), n, matrix_at(out_at, 9))
 
 
 @stage("iiii", "angular")
-def mass(m, b, v_at, out_at):
+def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
     """out = J v."""
     v = vector_at(v_at)
     out = vector_at(out_at)

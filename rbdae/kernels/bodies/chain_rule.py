@@ -5,7 +5,7 @@ With momenta the velocities depend on (q, p), so the chain rule adds columns of 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, matrix_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import QUATERNION_RATE
@@ -13,7 +13,7 @@ from rbdae.kernels.scatter import scatter_block
 
 
 @jit
-def scatter_velocity(m, b, row, Kx, K, n, scale):
+def scatter_velocity(m: Memory, b: int, row: int, Kx: Array, K: Array, n: int, scale: float) -> None:
     """scale times the tangents (Kx, K) of n rows with respect to (xdot, w) of body b. With momenta they become
     columns of q and p."""
     if bodies(m)[b].nt == 3:
@@ -22,7 +22,7 @@ def scatter_velocity(m, b, row, Kx, K, n, scale):
 
 
 @stage("iiiiiif")
-def _scatter_translation(m, b, row, Kx_at, Kx_step, n, scale):
+def _scatter_translation(m: Memory, b: int, row: int, Kx_at: Address, Kx_step: int, n: int, scale: float) -> None:
     """The part of xdot, or of xddot."""
     h = head(m)
     o = bodies(m)[b]
@@ -32,13 +32,13 @@ def _scatter_translation(m, b, row, Kx_at, Kx_step, n, scale):
 
 
 @jit
-def scatter_rotation_velocity(m, b, row, K, n, scale):
+def scatter_rotation_velocity(m: Memory, b: int, row: int, K: Array, n: int, scale: float) -> None:
     """The part of w alone."""
     _scatter_rotation_velocity(m, b, row, address(K), K.strides[0] // 8, n, scale)
 
 
 @stage("iiiiiif")
-def _scatter_rotation_velocity(m, b, row, K_at, K_step, n, scale):
+def _scatter_rotation_velocity(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 0:
@@ -48,7 +48,7 @@ def _scatter_rotation_velocity(m, b, row, K_at, K_step, n, scale):
 
 
 @stage("iiiiiif", "momenta")
-def _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
+def _scatter_velocity_by_momenta(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
     """w = w(q, p). Reads U and V of the body."""
     scratch = tangent_memory(m)
     K = matrix_at(K_at, K_step)
@@ -65,7 +65,7 @@ def _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale):
 
 
 @jit
-def scatter_acceleration(m, b, row, Kx, K, n, c, scale):
+def scatter_acceleration(m: Memory, b: int, row: int, Kx: Array, K: Array, n: int, c: float, scale: float) -> None:
     """scale times the tangents (Kx, K) of n rows with respect to (xddot, wdot) of body b; the columns of v take the
     factor c. With momenta wdot depends on q and p, too."""
     if bodies(m)[b].nt == 3 and (c != 0.0 or head(m).mode != 0):
@@ -74,13 +74,15 @@ def scatter_acceleration(m, b, row, Kx, K, n, c, scale):
 
 
 @jit
-def scatter_rotation_acceleration(m, b, row, K, n, c, scale):
+def scatter_rotation_acceleration(m: Memory, b: int, row: int, K: Array, n: int, c: float, scale: float) -> None:
     """The part of wdot alone."""
     _scatter_rotation_acceleration(m, b, row, address(K), K.strides[0] // 8, n, c, scale)
 
 
 @stage("iiiiiiff")
-def _scatter_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
+def _scatter_rotation_acceleration(
+    m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, c: float, scale: float
+) -> None:
     h = head(m)
     o = bodies(m)[b]
     if h.momenta == 0:
@@ -91,7 +93,9 @@ def _scatter_rotation_acceleration(m, b, row, K_at, K_step, n, c, scale):
 
 
 @stage("iiiiiiff", "momenta")
-def _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
+def _scatter_acceleration_by_momenta(
+    m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, c: float, scale: float
+) -> None:
     """wdot = wdot(q, p, pdot). Reads Ud, Vd and V of the body."""
     scratch = tangent_memory(m)
     K = matrix_at(K_at, K_step)
@@ -114,7 +118,7 @@ def _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale):
 
 
 @jit
-def chain_directors(K, E, n, out):
+def chain_directors(K: Array, E: Array, n: int, out: Array) -> None:
     """out = K V with V = E^-1 on each component of the directors; E is the inverse of the Euler tensor."""
     for i in range(n):
         for k in range(3):
@@ -126,7 +130,7 @@ def chain_directors(K, E, n, out):
 
 
 @jit
-def _chain(K, U, n, nr, out):
+def _chain(K: Array, U: Array, n: int, nr: int, out: Array) -> None:
     """out[:n] = K U."""
     for i in range(n):
         for j in range(nr):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import chain_directors
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
@@ -12,21 +12,21 @@ from rbdae.rotations.algebra import add_row_products, row_products_tangent
 
 
 @stage("ii", "director-rate momenta")
-def velocity_of_momentum(m, b):
+def velocity_of_momentum(m: Memory, b: int) -> None:
     """w = E^-1 p."""
     s = states(m)[b]
     euler_tensor_times(bodies(m)[b].euler_inverse, s.p, s.w)
 
 
 @stage("ii", "director-rate momenta")
-def acceleration_of_momentum(m, b):
+def acceleration_of_momentum(m: Memory, b: int) -> None:
     """wdot = E^-1 pdot."""
     s = states(m)[b]
     euler_tensor_times(bodies(m)[b].euler_inverse, s.pd, s.wd)
 
 
 @jit
-def euler_tensor_times(E, v, out):
+def euler_tensor_times(E: Array, v: Array, out: Array) -> None:
     """out_i = sum_j E_ij v_j over the directors."""
     for i in range(3):
         for k in range(3):
@@ -34,7 +34,7 @@ def euler_tensor_times(E, v, out):
 
 
 @stage("iiiif", "director-rate")
-def scatter_mass(m, row, column, E_at, scale):
+def scatter_mass(m: Memory, row: int, column: int, E_at: Address, scale: float) -> None:
     """scale E, or another 3 x 3 matrix, on each component of the directors."""
     E = matrix_at(E_at, 3)
     for i in range(3):
@@ -43,7 +43,7 @@ def scatter_mass(m, row, column, E_at, scale):
 
 
 @stage("iiii", "director-rate")
-def dynamics_residual(m, b, out_at, r):
+def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
     """out[r:r + 9] = E vdot (or pdot) - t + G_int^T la."""
     out = vector_at(out_at)
     o = bodies(m)[b]
@@ -67,7 +67,7 @@ def dynamics_residual(m, b, out_at, r):
 
 
 @stage("iiii", "director-rate")
-def dynamics_tangent(m, b, r, q):
+def dynamics_tangent(m: Memory, b: int, r: int, q: int) -> None:
     """d(G_int^T la)/dq. Reads the multipliers."""
     scratch = tangent_memory(m)
     T = scratch.block
@@ -77,7 +77,7 @@ def dynamics_tangent(m, b, r, q):
 
 
 @jit
-def symmetric(l, il, out):
+def symmetric(l: Array, il: int, out: Array) -> None:
     """out[:3, :3] = the symmetric matrix of the six multipliers of a body."""
     for k in range(3):
         out[k, k] = l[il + k]
@@ -90,7 +90,7 @@ def symmetric(l, il, out):
 
 
 @stage("iiiii", "director-rate")
-def internal_residual(m, b, out_at, r, level):
+def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
     """D D^T = I at the three levels, [NS] (19)."""
     out = vector_at(out_at)
     s = states(m)[b]
@@ -108,7 +108,7 @@ def internal_residual(m, b, out_at, r, level):
 
 
 @stage("iiiiff", "director-rate")
-def internal_tangent(m, b, row, level, c, scale):
+def internal_tangent(m: Memory, b: int, row: int, level: int, c: float, scale: float) -> None:
     """scale times its tangent; c is the factor of the rates at level 2."""
     scratch = tangent_memory(m)
     h = head(m)
@@ -143,13 +143,13 @@ def internal_tangent(m, b, row, level, c, scale):
 
 
 @stage("ifi", "director-rate")
-def bilinear_matrix(X_at, scale, T_at):
+def bilinear_matrix(X_at: Address, scale: float, T_at: Address) -> None:
     """T[:6, :9] = scale times the tangent of `bilinear` with respect to Y."""
     row_products_tangent(vector_at(X_at), scale, matrix_at(T_at, 9))
 
 
 @stage("iiii", "director-rate")
-def mass(m, b, v_at, out_at):
+def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
     """out = E v on each component of the directors."""
     v = vector_at(v_at)
     out = vector_at(out_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
@@ -12,7 +12,7 @@ from rbdae.kernels.scratch import multipliers
 
 
 @stage("ii")
-def forces(m, b):
+def forces(m: Memory, b: int) -> None:
     """tx (3) and t (nr) = psi of one body without the constraint forces of internal constraints, [NS] (2), (25),
     (33); with momenta -dH/dq, [BS09] (39). Reads the natural forces fx, fd, which may contain those of the joints."""
     h = head(m)
@@ -33,7 +33,7 @@ def forces(m, b):
 
 
 @stage("ii")
-def collect_forces(m, out_at):
+def collect_forces(m: Memory, out_at: Address) -> None:
     """out[:nv] = psi of all bodies, see `forces`."""
     out = vector_at(out_at)
     B = bodies(m)
@@ -51,7 +51,7 @@ def collect_forces(m, out_at):
 
 
 @stage("iii")
-def dynamics_residual(m, out_at, row):
+def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
     """out[row:row + nv] = M vdot - psi + G^T la. Reads the multipliers of the internal constraints, the rates of v
     or of the momenta, and the natural forces, which contain -G^T la of the joints."""
     out = vector_at(out_at)
@@ -90,7 +90,7 @@ def dynamics_residual(m, out_at, row):
 
 
 @stage("iif")
-def dynamics_tangent(m, row, c):
+def dynamics_tangent(m: Memory, row: int, c: float) -> None:
     """Tangent of M vdot - psi + G_int^T la of each body with respect to q and v at fixed natural forces, plus c M.
     Reads the multipliers, fd, D0 and the velocities with their rates."""
     scratch = tangent_memory(m)
@@ -129,7 +129,7 @@ def dynamics_tangent(m, row, c):
 
 
 @jit
-def apply_mass(m, b, v, out):
+def apply_mass(m: Memory, b: int, v: Array, out: Array) -> None:
     """out = M v for the rotational velocities of one body. With momenta M is the inverse of the closed form of dw/dp
     on the tangent space, 4 Q J4 Q^T / |q|^4."""
     kind = head(m).kind
@@ -142,7 +142,7 @@ def apply_mass(m, b, v, out):
 
 
 @stage("iiif")
-def apply_mass_matrix(m, v_at, out_at, scale):
+def apply_mass_matrix(m: Memory, v_at: Address, out_at: Address, scale: float) -> None:
     """out = scale M v for the velocities of all bodies; `out` may be `v`."""
     v = vector_at(v_at)
     out = vector_at(out_at)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from typing import Any
+
+from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.scratch import multipliers
 
 
 @stage("ii")
-def gather_positions(m, y_at):
+def gather_positions(m: Memory, y_at: Address) -> None:
     """Positions x, a of all bodies from y[:nq]."""
     y = vector_at(y_at)
     B = bodies(m)
@@ -26,19 +28,19 @@ def gather_positions(m, y_at):
 
 
 @jit
-def gather_velocities(m, y_at, offset):
+def gather_velocities(m: Memory, y_at: Address, offset: int) -> None:
     """Velocities (or momenta) of all bodies from y[offset:offset + nv]."""
     _gather_rates(m, y_at, offset, 1)
 
 
 @jit
-def gather_accelerations(m, yd_at, offset):
+def gather_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
     """Accelerations (or rates of the momenta) of all bodies from yd[offset:offset + nv]."""
     _gather_rates(m, yd_at, offset, 2)
 
 
 @stage("iiii")
-def _gather_rates(m, y_at, offset, order):
+def _gather_rates(m: Memory, y_at: Address, offset: int, order: int) -> None:
     """The velocities (order 1) or accelerations (2) of all bodies."""
     y = vector_at(y_at)
     B = bodies(m)
@@ -54,7 +56,7 @@ def _gather_rates(m, y_at, offset, order):
 
 
 @jit
-def _rates(m, b, order):
+def _rates(m: Memory, b: int, order: int) -> Any:
     """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
     s = states(m)[b]
     if head(m).momenta == 1:
@@ -67,7 +69,7 @@ def _rates(m, b, order):
 
 
 @stage("i")
-def clear_accelerations(m):
+def clear_accelerations(m: Memory) -> None:
     """Zero accelerations, or rates of the momenta: gddot is then g_II."""
     S = states(m)
     for b in range(head(m).n_bodies):
@@ -81,7 +83,7 @@ def clear_accelerations(m):
 
 
 @stage("iii")
-def gather_multipliers(m, y_at, offset):
+def gather_multipliers(m: Memory, y_at: Address, offset: int) -> None:
     """The multipliers from y[offset:offset + nla]."""
     y = vector_at(y_at)
     la = multipliers(m)
@@ -90,7 +92,7 @@ def gather_multipliers(m, y_at, offset):
 
 
 @stage("ii")
-def gather_natural(m, Z_at):
+def gather_natural(m: Memory, Z_at: Address) -> None:
     """Natural coordinates of all bodies from Z: (x, d, xdot, ddot), 24 numbers each."""
     Z = vector_at(Z_at)
     S = states(m)
@@ -106,7 +108,7 @@ def gather_natural(m, Z_at):
 
 
 @stage("ii")
-def collect_velocities(m, out_at):
+def collect_velocities(m: Memory, out_at: Address) -> None:
     """out[:nv] = (xd, w) of all bodies."""
     out = vector_at(out_at)
     B = bodies(m)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.linear.small import dot
@@ -12,7 +12,7 @@ from rbdae.kernels.scatter import scatter, scatter_transposed
 
 
 @stage("iiii")
-def internal_residual(m, out_at, row, level):
+def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
     """Internal constraints at the level of positions (0), of velocities or momenta (1), or of accelerations (2)."""
     out = vector_at(out_at)
     h = head(m)
@@ -37,7 +37,7 @@ def internal_residual(m, out_at, row, level):
 
 
 @stage("iiiff")
-def internal_tangent(m, row, level, c, scale):
+def internal_tangent(m: Memory, row: int, level: int, c: float, scale: float) -> None:
     """scale times the tangents of the internal constraints; c is the factor of the rates at level 2."""
     h = head(m)
     if h.kind == QUATERNION_RATE:
@@ -49,7 +49,7 @@ def internal_tangent(m, row, level, c, scale):
 
 
 @stage("iiif")
-def internal_columns(m, row, column, scale):
+def internal_columns(m: Memory, row: int, column: int, scale: float) -> None:
     """scale G_int^T in the rows of the dynamics and the columns of the multipliers."""
     scratch = tangent_memory(m)
     h = head(m)

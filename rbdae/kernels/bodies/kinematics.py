@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
@@ -12,7 +12,7 @@ from rbdae.rotations.chart import rate, rate_tangents
 
 
 @stage("iii")
-def kinematics_residual(m, yd_at, out_at):
+def kinematics_residual(m: Memory, yd_at: Address, out_at: Address) -> None:
     """out[:nq] = qdot - v, or adot - K(a) Omega for the rotations of the angular kind. Reads xd and om or w."""
     yd = vector_at(yd_at)
     out = vector_at(out_at)
@@ -36,7 +36,7 @@ def kinematics_residual(m, yd_at, out_at):
 
 
 @stage("ii")
-def kinematics_rate(m, out_at):
+def kinematics_rate(m: Memory, out_at: Address) -> None:
     """out[:nq] = qdot as a function of (q, v). Reads xd and om or w."""
     out = vector_at(out_at)
     h = head(m)
@@ -59,7 +59,7 @@ def kinematics_rate(m, out_at):
 
 
 @jit
-def scatter_rate_tangent(m, b, row, c, sign):
+def scatter_rate_tangent(m: Memory, b: int, row: int, c: float, sign: float) -> None:
     """c I + sign d(K(a) Omega)/da of one body, rows and columns from `row` on. Leaves K(a) in K of the tangent
     memory."""
     scratch = tangent_memory(m)
@@ -74,7 +74,7 @@ def scatter_rate_tangent(m, b, row, c, sign):
 
 
 @stage("iff")
-def kinematics_tangent(m, c, sign):
+def kinematics_tangent(m: Memory, c: float, sign: float) -> None:
     """Rows [0, nq): the tangent of c qdot + sign f, where f(q, v) is the rate of q. With momenta it reads U and V."""
     scratch = tangent_memory(m)
     h = head(m)

@@ -11,7 +11,7 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Memory, address
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
 from rbdae.kernels.memory import bodies, head, states
@@ -21,7 +21,7 @@ from rbdae.rotations.chart import rotation, rotation_tangent
 
 
 @stage("i")
-def place(m):
+def place(m: Memory) -> None:
     """Natural positions of all bodies. Reads a; writes d; the natural forces fx, fd become the weight."""
     h = head(m)
     B = bodies(m)
@@ -36,7 +36,7 @@ def place(m):
 
 
 @stage("i")
-def move(m):
+def move(m: Memory) -> None:
     """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
     writes om and dd, with momenta xd and w, too."""
     h = head(m)
@@ -64,7 +64,7 @@ def move(m):
 
 
 @stage("i")
-def accelerate(m):
+def accelerate(m: Memory) -> None:
     """Natural accelerations of all bodies. Reads a, d, dd and the rates of the velocities, wd, or of the momenta,
     pxd and pd; writes ddd, with momenta xdd and wd, too."""
     h = head(m)
@@ -90,7 +90,7 @@ def accelerate(m):
 
 
 @stage("i")
-def velocity_basis(m):
+def velocity_basis(m: Memory) -> None:
     """B = d(ddot)/dw, if there are joints. Reads a and d."""
     h = head(m)
     S = states(m)
@@ -105,7 +105,7 @@ def velocity_basis(m):
 
 
 @stage("i")
-def place_tangent(m):
+def place_tangent(m: Memory) -> None:
     """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp. Reads a and d, with momenta p."""
     h = head(m)
     S = states(m)
@@ -128,7 +128,7 @@ def place_tangent(m):
 
 
 @stage("i")
-def move_tangent(m):
+def move_tangent(m: Memory) -> None:
     """D1 = d(ddot)/da at fixed w. Reads D0 and w."""
     h = head(m)
     B = bodies(m)
@@ -147,7 +147,7 @@ def move_tangent(m):
 
 
 @stage("i")
-def accelerate_tangent(m):
+def accelerate_tangent(m: Memory) -> None:
     """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta Ud = dwdot/dq and Vd = dwdot/dp. Reads B, D0,
     D1, dd, w and wd; with momenta p, pd, U and V."""
     h = head(m)

@@ -5,7 +5,7 @@ q is the quaternion, p its momentum, w = qdot.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Memory, address
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import quaternion_rates
 from rbdae.kernels.memory import bodies, states, tangent_memory
@@ -21,7 +21,7 @@ from rbdae.rotations.quaternion_algebra import (
 
 
 @stage("ii", "quaternion-rate momenta")
-def velocity(m, b):
+def velocity(m: Memory, b: int) -> None:
     """w = q o J^-1 (conj(q) o p) / 4."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -33,7 +33,7 @@ def velocity(m, b):
 
 
 @stage("ii", "quaternion-rate momenta")
-def acceleration(m, b):
+def acceleration(m: Memory, b: int) -> None:
     """wdot = [w o J^-1(conj(q) o p) + q o J^-1(conj(w) o p + conj(q) o pdot)] / 4."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -52,7 +52,7 @@ def acceleration(m, b):
 
 
 @stage("ii", "quaternion-rate momenta")
-def add_forces(m, b):
+def add_forces(m: Memory, b: int) -> None:
     """t -= dT/dq = p o J^-1 (conj(p) o q) / 4."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -62,7 +62,7 @@ def add_forces(m, b):
 
 
 @stage("ii", "quaternion-rate momenta")
-def velocity_tangents(m, b):
+def velocity_tangents(m: Memory, b: int) -> None:
     """U = dw/dq and V = dw/dp."""
     scratch = tangent_memory(m)
     s = states(m)[b]
@@ -84,7 +84,7 @@ def velocity_tangents(m, b):
 
 
 @stage("ii", "quaternion-rate momenta")
-def acceleration_tangents(m, b):
+def acceleration_tangents(m: Memory, b: int) -> None:
     """Ud = dwdot/dq and Vd = dwdot/dp. Reads U and V."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
@@ -128,7 +128,7 @@ def acceleration_tangents(m, b):
 
 
 @stage("iiff", "quaternion-rate momenta")
-def dynamics_tangent(m, b, c, l):
+def dynamics_tangent(m: Memory, b: int, c: float, l: float) -> None:
     """by_q and by_v: the tangents of pdot + p o J^-1 (conj(p) o q) / 4 - Dphi(q)^T fd + la q with respect to q and
     p, the latter plus c."""
     scratch = tangent_memory(m)

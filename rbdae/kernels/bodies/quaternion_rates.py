@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.scatter import scatter_block
@@ -19,7 +19,7 @@ from rbdae.rotations.quaternion_algebra import (
 
 
 @stage("iii", "quaternion-rate")
-def natural_velocity(p_at, r_at, out_at):
+def natural_velocity(p_at: Address, r_at: Address, out_at: Address) -> None:
     """out = Dphi(p) r."""
     p = vector_at(p_at)
     r = vector_at(r_at)
@@ -44,7 +44,7 @@ def natural_velocity(p_at, r_at, out_at):
 
 
 @stage("ii", "quaternion-rate")
-def natural_acceleration(m, b):
+def natural_acceleration(m: Memory, b: int) -> None:
     """dddot = Dphi(p) pddot + 2 phi(pdot)."""
     s = states(m)[b]
     natural_velocity(address(s.a), address(s.wd), address(s.ddd))
@@ -54,19 +54,19 @@ def natural_acceleration(m, b):
 
 
 @stage("ii", "quaternion-rate")
-def natural_tangent(p_at, D_at):
+def natural_tangent(p_at: Address, D_at: Address) -> None:
     """D[:, :4] = Dphi(p)."""
     euler_differential(vector_at(p_at), matrix_at(D_at, 9))
 
 
 @stage("iii", "quaternion-rate")
-def pull_back(p_at, f_at, out_at):
+def pull_back(p_at: Address, f_at: Address, out_at: Address) -> None:
     """out = Dphi(p)^T f."""
     euler_differential_transposed(vector_at(p_at), vector_at(f_at), vector_at(out_at))
 
 
 @stage("ii", "quaternion-rate")
-def forces(m, b):
+def forces(m: Memory, b: int) -> None:
     """t += 8 Q(pdot) I Q(pdot)^T p, [NS] (33)."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -76,7 +76,7 @@ def forces(m, b):
 
 
 @stage("ii", "quaternion-rate")
-def inertia(m, b):
+def inertia(m: Memory, b: int) -> None:
     """ad = 4 p o I (conj(p) o pddot), [NS] (31)."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -88,7 +88,7 @@ def inertia(m, b):
 
 
 @stage("iiff", "quaternion-rate")
-def dynamics_tangent(m, b, c, l):
+def dynamics_tangent(m: Memory, b: int, c: float, l: float) -> None:
     """by_q and by_v: the tangents of 4 p o I (conj(p) o pddot) - 8 pdot o I (conj(pdot) o p) - Dphi(p)^T fd + la p
     with respect to p and to pdot, the latter plus c M."""
     scratch = tangent_memory(m)
@@ -119,7 +119,7 @@ def dynamics_tangent(m, b, c, l):
 
 
 @stage("iiiiff", "quaternion-rate")
-def internal_tangent(m, b, row, level, c, scale):
+def internal_tangent(m: Memory, b: int, row: int, level: int, c: float, scale: float) -> None:
     """scale times the tangent of the unit norm at the three levels; c is the factor of the rates at level 2."""
     scratch = tangent_memory(m)
     h = head(m)
@@ -155,15 +155,17 @@ def internal_tangent(m, b, row, level, c, scale):
 
 
 @stage("ifiifii", "quaternion-rate")
-def add_triple_at(X_at, radial, J_at, Y_at, scale, transposed, out_at):
+def add_triple_at(
+    X_at: Address, radial: float, J_at: Address, Y_at: Address, scale: float, transposed: int, out_at: Address
+) -> None:
     """out += scale X diag(radial, J) Y, with Y^T in place of Y if `transposed`."""
     X = matrix_at(X_at, 9)
     Y = matrix_at(Y_at, 9)
-    add_triple(X, radial, matrix_at(J_at, 3), Y, scale, transposed, matrix_at(out_at, 9))
+    add_triple(X, radial, matrix_at(J_at, 3), Y, scale, transposed != 0, matrix_at(out_at, 9))
 
 
 @jit
-def clear4(A):
+def clear4(A: Array) -> None:
     """A[:4, :4] = 0."""
     for i in range(4):
         for j in range(4):
@@ -171,7 +173,7 @@ def clear4(A):
 
 
 @stage("iiii", "quaternion-rate")
-def mass(m, b, v_at, out_at):
+def mass(m: Memory, b: int, v_at: Address, out_at: Address) -> None:
     """out = 4 p o I (conj(p) o v), divided by |p|^4 with momenta."""
     v = vector_at(v_at)
     out = vector_at(out_at)

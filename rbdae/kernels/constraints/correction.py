@@ -8,7 +8,7 @@ rotations on their manifold:
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
@@ -25,7 +25,7 @@ from rbdae.rotations.euler_map import euler_hessian
 
 
 @stage("iii", "corrected")
-def gather_corrections(m, y_at, offset):
+def gather_corrections(m: Memory, y_at: Address, offset: int) -> None:
     """mu from y[offset:offset + nla]."""
     y = vector_at(y_at)
     mu = corrections(m)
@@ -34,7 +34,7 @@ def gather_corrections(m, y_at, offset):
 
 
 @stage("i", "corrected")
-def place_corrections(m):
+def place_corrections(m: Memory) -> None:
     """gx, gd = G^T mu of the joints in natural coordinates. Reads mu, P and Q."""
     h = head(m)
     S = states(m)
@@ -61,7 +61,7 @@ def place_corrections(m):
 
 
 @stage("ii", "corrected")
-def add_corrections(m, out_at):
+def add_corrections(m: Memory, out_at: Address) -> None:
     """out[:nq] += G^T mu, or K times it. Reads mu, gx and gd."""
     scratch = tangent_memory(m)
     out = vector_at(out_at)
@@ -97,7 +97,7 @@ def add_corrections(m, out_at):
 
 
 @stage("iif", "corrected")
-def scatter_corrections(m, column, scale):
+def scatter_corrections(m: Memory, column: int, scale: float) -> None:
     """Tangent of the correction: with respect to q, and scale times that with respect to mu in the columns from
     `column` on. Reads mu, gx, gd, the gradients and D0."""
     scratch = tangent_memory(m)
@@ -129,7 +129,7 @@ def scatter_corrections(m, column, scale):
 
 
 @stage("ii", "corrected angular")
-def _scatter_angular_correction(m, b):
+def _scatter_angular_correction(m: Memory, b: int) -> None:
     """d(K(a) B^T gd)/da at fixed gd; leaves K in N."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
@@ -150,7 +150,7 @@ def _scatter_angular_correction(m, b):
 
 
 @jit
-def _times_kinematics(L, N, n, na, out):
+def _times_kinematics(L: Array, N: Array, n: int, na: int, out: Array) -> None:
     """out[:n, :na] = L[:n, :3] N[:na, :3]^T."""
     for i in range(n):
         for j in range(na):
@@ -158,7 +158,7 @@ def _times_kinematics(L, N, n, na, out):
 
 
 @stage("iif", "corrected angular")
-def _scatter_angular_columns(m, column, scale):
+def _scatter_angular_columns(m: Memory, column: int, scale: float) -> None:
     """scale K G^T of the joints in the rows of q and the columns of mu."""
     C = primitives(m)
     R = rows(m)
@@ -181,7 +181,7 @@ def _scatter_angular_columns(m, column, scale):
 
 
 @stage("i", "corrected bilinear", optional=True)
-def _scatter_correction_stiffness(m):
+def _scatter_correction_stiffness(m: Memory) -> None:
     """d(G^T mu)/dq of the bilinear primitives."""
     h = head(m)
     C = primitives(m)

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import cos, sin
+from rbdae.compiler.access import Memory, cos, sin
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.memory import drives, head, primitives
@@ -18,7 +18,7 @@ ANGLE = 2
 
 
 @jit
-def set_time(m, t):
+def set_time(m: Memory, t: float) -> None:
     """The time, and the values of all drives at it."""
     h = head(m)
     h.time = t
@@ -27,7 +27,7 @@ def set_time(m, t):
 
 
 @stage("i", "rheonomic")
-def _clock(m):
+def _clock(m: Memory) -> None:
     """Coefficients and right-hand sides of the rheonomic primitives, with two rates."""
     h = head(m)
     C = primitives(m)

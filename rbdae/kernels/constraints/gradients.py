@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, matrix_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
@@ -12,7 +12,7 @@ from rbdae.rotations.algebra import director_tangents
 
 
 @jit
-def columns_of(kind, c, side, D, n, out):
+def columns_of(kind: int, c: Array, side: int, D: Array, n: int, out: Array) -> None:
     """out[:, :n] = sum_i c_i D[3 i:3 i + 3, :n] over the directors of one side."""
     j = 4 * side
     if kind == DIRECTOR_RATE:
@@ -32,7 +32,7 @@ def columns_of(kind, c, side, D, n, out):
 
 
 @jit
-def zero(T, n, rows_):
+def zero(T: Array, n: int, rows_: int) -> None:
     """T[:rows_, :n] = 0."""
     for k in range(rows_):
         for i in range(n):
@@ -40,14 +40,14 @@ def zero(T, n, rows_):
 
 
 @jit
-def add_times(f, T, n, scale, out):
+def add_times(f: Array, T: Array, n: int, scale: float, out: Array) -> None:
     """out[0, :n] += scale f^T T."""
     for i in range(n):
         out[0, i] += scale * (f[0] * T[0, i] + f[1] * T[1, i] + f[2] * T[2, i])
 
 
 @stage("i", "joints", optional=True)
-def gradients(m):
+def gradients(m: Memory) -> None:
     """G with respect to (xdot, w) of both bodies of each primitive, zero in dropped rows. Reads P, Q and B of the
     bodies; writes Gx, Gw and, of bilinear primitives, Pw, Qw."""
     h = head(m)
@@ -66,7 +66,7 @@ def gradients(m):
 
 
 @stage("i", "joints", optional=True)
-def twist_gradients(m):
+def twist_gradients(m: Memory) -> None:
     """G with respect to (xdot, Omega), whatever the velocities of the formulation are, dropped rows included. Reads P,
     Q and the directors; writes as `gradients` does."""
     C = primitives(m)
@@ -82,7 +82,7 @@ def twist_gradients(m):
 
 
 @jit
-def _gradient(m, i, side, kind, D, n):
+def _gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
     """Of one side of a primitive; D[:, :n] is the tangent of the directors."""
     p = primitives(m)[i]
     r = rows(m)[i]
@@ -97,7 +97,7 @@ def _gradient(m, i, side, kind, D, n):
 
 
 @stage("iiiiii", "bilinear")
-def _bilinear_gradient(m, i, side, kind, D_at, n):
+def _bilinear_gradient(m: Memory, i: int, side: int, kind: int, D_at: Address, n: int) -> None:
     """scale (Q^T dP + P^T dQ)."""
     D = matrix_at(D_at, 9)
     p = primitives(m)[i]
@@ -112,7 +112,7 @@ def _bilinear_gradient(m, i, side, kind, D_at, n):
 
 
 @stage("iiif", "joints", optional=True)
-def scatter_primitive_columns(m, row, column, scale):
+def scatter_primitive_columns(m: Memory, row: int, column: int, scale: float) -> None:
     """scale G^T of the joints in the rows of the dynamics and the columns of the multipliers. Reads the gradients."""
     C = primitives(m)
     R = rows(m)
@@ -132,7 +132,7 @@ def scatter_primitive_columns(m, row, column, scale):
 
 
 @jit
-def scatter_gradient_columns(m, i, side, row, column, scale):
+def scatter_gradient_columns(m: Memory, i: int, side: int, row: int, column: int, scale: float) -> None:
     """scale Gx^T of one side."""
     p = primitives(m)[i]
     r = rows(m)[i]

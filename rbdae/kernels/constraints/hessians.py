@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
@@ -9,7 +10,7 @@ from rbdae.kernels.scatter import scatter_block, scatter_identity, scatter_trans
 
 
 @stage("ii", "bilinear")
-def chart_tangents(m, i):
+def chart_tangents(m: Memory, i: int) -> None:
     """Pa, Qa: tangents of P and Q of a bilinear primitive with respect to a of both bodies. Reads D0."""
     kind = head(m).kind
     p = primitives(m)[i]
@@ -24,7 +25,9 @@ def chart_tangents(m, i):
 
 
 @jit
-def scatter_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
+def scatter_pulled_back(
+    m: Memory, row: int, n1: int, column: int, L: Array, Lx: float, K: Array, Kx: float, b1: int, b2: int, scale: float
+) -> None:
     """scale L_1^T K_2 from the row `row` of body b1 on and in the columns of q of body b2, where (Lx I, L) and (Kx
     I, K) are 3 x (3 + n) tangents of two vectors; L has n1 columns."""
     scratch = tangent_memory(m)
@@ -52,7 +55,7 @@ def scatter_pulled_back(m, row, n1, column, L, Lx, K, Kx, b1, b2, scale):
 
 
 @jit
-def scatter_hessian(m, i, side, row, n, P, Q, f):
+def scatter_hessian(m: Memory, i: int, side: int, row: int, n: int, P: Array, Q: Array, f: Array) -> None:
     """f times the Hessian of a bilinear primitive from the row `row` of its body `side` on; P and Q are its tangents
     there, 3 x n. Reads Pa and Qa."""
     p = primitives(m)[i]
@@ -66,7 +69,7 @@ def scatter_hessian(m, i, side, row, n, P, Q, f):
 
 
 @stage("ii", "bilinear", optional=True)
-def scatter_primitive_stiffness(m, row):
+def scatter_primitive_stiffness(m: Memory, row: int) -> None:
     """d(G^T la)/dq of the bilinear primitives; the part through the charts is with the bodies. Reads r.la, Pw and
     Qw."""
     C = primitives(m)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.chain_rule import (
     scatter_acceleration,
@@ -17,7 +18,7 @@ from rbdae.kernels.scatter import scatter_block
 
 
 @stage("iiiff", "joints", optional=True)
-def scatter_primitive_rows(m, row, level, c, scale):
+def scatter_primitive_rows(m: Memory, row: int, level: int, c: float, scale: float) -> None:
     """scale times the tangents of the joint constraints at one level; c is the factor of the rates at level 2. Reads
     the gradients from level 1 on, and the tangents of the natural coordinates up to the level."""
     h = head(m)
@@ -35,7 +36,7 @@ def scatter_primitive_rows(m, row, level, c, scale):
 
 
 @stage("iiiiiff", "joints")
-def _scatter_linear_row(m, i, side, row, level, c, scale):
+def _scatter_linear_row(m: Memory, i: int, side: int, row: int, level: int, c: float, scale: float) -> None:
     """P = s(t) is linear in the natural coordinates: only the rotations have tangents that change."""
     h = head(m)
     p = primitives(m)[i]
@@ -79,7 +80,7 @@ def _scatter_linear_row(m, i, side, row, level, c, scale):
 
 
 @stage("iiiiiff", "bilinear")
-def _scatter_bilinear_row(m, i, side, row, level, c, scale):
+def _scatter_bilinear_row(m: Memory, i: int, side: int, row: int, level: int, c: float, scale: float) -> None:
     """scale P . Q = c(t)."""
     r = rows(m)[i]
     p = primitives(m)[i]
@@ -102,7 +103,7 @@ def _scatter_bilinear_row(m, i, side, row, level, c, scale):
 
 
 @stage("iiii", "bilinear")
-def _bilinear_tangents(m, i, side, level):
+def _bilinear_tangents(m: Memory, i: int, side: int, level: int) -> None:
     """Cx, Ca and, at level 2, Cu, Cw: tangents of the row with respect to x, a, xdot, w."""
     h = head(m)
     p = primitives(m)[i]
@@ -161,7 +162,7 @@ def _bilinear_tangents(m, i, side, level):
 
 
 @stage("iiii", "rheonomic")
-def _add_moving_tangents(m, i, side, level):
+def _add_moving_tangents(m: Memory, i: int, side: int, level: int) -> None:
     """What the rates of the coefficients A(t) add to Ca and Cw."""
     h = head(m)
     p = primitives(m)[i]

@@ -12,14 +12,14 @@ those of P and Q, which are 3 x n matrices per body ([NS], sections 2 and 5, (5)
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import head, primitives, rows, states
 from rbdae.kernels.scratch import multipliers
 
 
 @jit
-def combine(c, x1, d1, x2, d2, out):
+def combine(c: Array, x1: Array, d1: Array, x2: Array, d2: Array, out: Array) -> None:
     """out = sum c_k Z_k."""
     for k in range(3):
         out[k] = (
@@ -35,7 +35,7 @@ def combine(c, x1, d1, x2, d2, out):
 
 
 @stage("ii", "joints", optional=True)
-def primitive_vectors(m, order):
+def primitive_vectors(m: Memory, order: int) -> None:
     """P and Q of all primitives, with their rates up to the order (0, 1, 2). Reads the natural coordinates up to
     this order."""
     C = primitives(m)
@@ -62,7 +62,7 @@ def primitive_vectors(m, order):
 
 
 @stage("iii", "rheonomic")
-def _add_moving_rates(m, i, order):
+def _add_moving_rates(m: Memory, i: int, order: int) -> None:
     """The rates of the coefficients A(t): Pd += A' Z, Pdd += 2 A' Zd + A'' Z."""
     p = primitives(m)[i]
     r = rows(m)[i]
@@ -81,7 +81,7 @@ def _add_moving_rates(m, i, order):
 
 
 @stage("iiif", "rheonomic", optional=True)
-def partial_rates(m, out_at, row, scale):
+def partial_rates(m: Memory, out_at: Address, row: int, scale: float) -> None:
     """out[row:] += scale times the rate of g at rest, which is g_I of the joints. Reads Q."""
     out = vector_at(out_at)
     C = primitives(m)
@@ -101,7 +101,7 @@ def partial_rates(m, out_at, row, scale):
 
 
 @stage("iiii", "joints", optional=True)
-def primitive_residual(m, out_at, row, level):
+def primitive_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
     """The joint constraints at the level of positions (0), velocities (1) or accelerations (2). Reads P, Q with
     their rates up to the level."""
     out = vector_at(out_at)
@@ -138,7 +138,7 @@ def primitive_residual(m, out_at, row, level):
 
 
 @jit
-def add_natural(c, f, scale, fx1, fd1, fx2, fd2):
+def add_natural(c: Array, f: Array, scale: float, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
     """Natural forces of both bodies += scale c_k f."""
     for k in range(3):
         g = scale * f[k]
@@ -153,7 +153,7 @@ def add_natural(c, f, scale, fx1, fd1, fx2, fd2):
 
 
 @stage("i", "joints", optional=True)
-def primitive_forces(m):
+def primitive_forces(m: Memory) -> None:
     """Add the constraint forces -G^T la of the joints to the natural forces. Reads the multipliers, P and Q; leaves
     the multipliers of each primitive in r.la, 0 in dropped rows."""
     C = primitives(m)
@@ -175,7 +175,7 @@ def primitive_forces(m):
 
 
 @jit
-def add_bilinear(p, r, f, fx1, fd1, fx2, fd2):
+def add_bilinear(p: Array, r: Array, f: Array, fx1: Array, fd1: Array, fx2: Array, fd2: Array) -> None:
     """Natural forces of both bodies += f times the gradient of a bilinear primitive."""
     g = p.scale * f
     add_natural(p.A, r.Q, g, fx1, fd1, fx2, fd2)

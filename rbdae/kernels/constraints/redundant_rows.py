@@ -5,14 +5,14 @@ Their gradients and tangents count as zero, and their multipliers are zero.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.memory import head, primitives, rows, tangent_memory
 from rbdae.kernels.scatter import scatter
 
 
 @stage("iii", "redundant")
-def drop_gradient(m, i, side):
+def drop_gradient(m: Memory, i: int, side: int) -> None:
     """Gx, Gw of one side of a primitive become zero in its dropped rows."""
     p = primitives(m)[i]
     r = rows(m)[i]
@@ -25,7 +25,7 @@ def drop_gradient(m, i, side):
 
 
 @stage("iii", "redundant")
-def drop_tangent(m, i, side):
+def drop_tangent(m: Memory, i: int, side: int) -> None:
     """The tangents of one side of a primitive become zero in its dropped rows."""
     p = primitives(m)[i]
     c = tangent_memory(m)
@@ -40,7 +40,7 @@ def drop_tangent(m, i, side):
 
 
 @stage("iii", "redundant", optional=True)
-def clear_dropped(m, out_at, row):
+def clear_dropped(m: Memory, out_at: Address, row: int) -> None:
     """out = 0 in the dropped rows."""
     out = vector_at(out_at)
     C = primitives(m)
@@ -52,7 +52,7 @@ def clear_dropped(m, out_at, row):
 
 
 @stage("iiiii", "redundant", optional=True)
-def dropped_residual(m, out_at, row, y_at, column):
+def dropped_residual(m: Memory, out_at: Address, row: int, y_at: Address, column: int) -> None:
     """The multipliers of dropped equations are zero: their rows of the residual."""
     out = vector_at(out_at)
     y = vector_at(y_at)
@@ -65,7 +65,7 @@ def dropped_residual(m, out_at, row, y_at, column):
 
 
 @stage("iiif", "redundant", optional=True)
-def scatter_dropped(m, row, column, scale):
+def scatter_dropped(m: Memory, row: int, column: int, scale: float) -> None:
     """The tangent of `dropped_residual`."""
     C = primitives(m)
     for i in range(head(m).n_primitives):

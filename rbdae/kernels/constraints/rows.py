@@ -7,7 +7,9 @@ At the acceleration level with Baumgarte's terms where the head has them:
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from typing import Any
+
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
@@ -17,7 +19,7 @@ from rbdae.kernels.scratch import constraint_values
 
 
 @jit
-def constraint_rows(m, out_at, row, level):
+def constraint_rows(m: Memory, out_at: Address, row: int, level: int) -> None:
     """out[row:row + nla] = the constraints at one level, at level 2 with Baumgarte's terms. Reads the vectors of the
     primitives up to this level."""
     internal_residual(m, out_at, row, level)
@@ -27,13 +29,13 @@ def constraint_rows(m, out_at, row, level):
 
 
 @jit
-def _without_gains(h):
+def _without_gains(h: Array) -> Any:
     """Stages are shared by all problems of a process: one without gains comes here, too, once another one has them."""
     return h.damping == 0.0 and h.stiffness == 0.0
 
 
 @stage("iii", "baumgarte", optional=True)
-def _add_baumgarte_rows(m, out_at, row):
+def _add_baumgarte_rows(m: Memory, out_at: Address, row: int) -> None:
     """2 alpha gdot + beta^2 g."""
     out = vector_at(out_at)
     h = head(m)
@@ -49,7 +51,7 @@ def _add_baumgarte_rows(m, out_at, row):
 
 
 @jit
-def scatter_constraint_rows(m, row, level, c):
+def scatter_constraint_rows(m: Memory, row: int, level: int, c: float) -> None:
     """Their tangent; c is the factor of the rates. Reads the gradients and the tangents of the natural coordinates
     up to this level."""
     internal_tangent(m, row, level, c, 1.0)
@@ -59,7 +61,7 @@ def scatter_constraint_rows(m, row, level, c):
 
 
 @stage("ii", "baumgarte", optional=True)
-def _scatter_baumgarte_rows(m, row):
+def _scatter_baumgarte_rows(m: Memory, row: int) -> None:
     """The tangent of 2 alpha gdot + beta^2 g."""
     h = head(m)
     if _without_gains(h):

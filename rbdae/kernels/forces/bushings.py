@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.constraints.gradients import columns_of
@@ -12,7 +13,7 @@ from rbdae.kernels.scatter import scatter_block
 
 
 @stage("i", "bushings", optional=True)
-def bushing_forces(m):
+def bushing_forces(m: Memory) -> None:
     """Add the forces of all bushings to the natural forces."""
     C = bushings(m)
     S = states(m)
@@ -33,7 +34,7 @@ def bushing_forces(m):
 
 
 @jit
-def _matrix_times(K, T, n, out):
+def _matrix_times(K: Array, T: Array, n: int, out: Array) -> None:
     """out[:3, :n] = K T."""
     for j in range(n):
         t0 = T[0, j]
@@ -44,7 +45,7 @@ def _matrix_times(K, T, n, out):
 
 
 @stage("ii", "bushings", optional=True)
-def scatter_bushing_tangents(m, row):
+def scatter_bushing_tangents(m: Memory, row: int) -> None:
     """-d(forces)/d(q, v) of all bushings in the rows of the dynamics. Reads D0, D1 and B of the bodies."""
     scratch = tangent_memory(m)
     h = head(m)
@@ -71,7 +72,7 @@ def scatter_bushing_tangents(m, row):
 
 
 @stage("iiiii", "bushings")
-def _scatter_spring(m, row, i, s1, s2):
+def _scatter_spring(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     """Blocks (x1 I, L)^T K (x2 I, T) of bushing i in the rows of its side s1 and the columns of q of its side s2; T is
     the tangent of the point on that side. Reads L, the lever of side s1."""
     scratch = tangent_memory(m)
@@ -106,7 +107,7 @@ def _scatter_spring(m, row, i, s1, s2):
 
 
 @jit
-def _transposed_times(L, K, n1, n2, out):
+def _transposed_times(L: Array, K: Array, n1: int, n2: int, out: Array) -> None:
     """out[:n1, :n2] = L[:3, :n1]^T K[:3, :n2]."""
     for i in range(n1):
         for j in range(n2):
@@ -114,7 +115,7 @@ def _transposed_times(L, K, n1, n2, out):
 
 
 @stage("iiiii", "bushings")
-def _scatter_spring_rate(m, row, i, s1, s2):
+def _scatter_spring_rate(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     """The same for the damping: tangents of Pdot with respect to q, through D1, and to the velocities. Reads the lever
     of side s1."""
     scratch = tangent_memory(m)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
@@ -12,7 +13,7 @@ from rbdae.kernels.scatter import scatter_block
 
 
 @stage("ii", "user-forces")
-def _user_tangents(m, i):
+def _user_tangents(m: Memory, i: int) -> None:
     """K = dF/dZ and D = dF/dZdot of a user's force."""
     gather(m, i)
     c = element_memory(m)
@@ -24,7 +25,7 @@ def _user_tangents(m, i):
 
 
 @stage("ii", "elements")
-def _form_tangents(m, i):
+def _form_tangents(m: Memory, i: int) -> None:
     """K = dF/dZ and D = dF/dZdot."""
     forms(m, i)
     law(m, i)
@@ -71,7 +72,7 @@ def _form_tangents(m, i):
 
 
 @stage("ii", "elements", optional=True)
-def scatter_element_tangents(m, row):
+def scatter_element_tangents(m: Memory, row: int) -> None:
     """-d(forces)/d(q, v) of all elements without internal states in the rows of the dynamics. Reads D0, D1 and B of
     the bodies."""
     C = elements(m)
@@ -87,7 +88,7 @@ def scatter_element_tangents(m, row):
 
 
 @jit
-def scatter_natural(m, row, i):
+def scatter_natural(m: Memory, row: int, i: int) -> None:
     """-K and -D of one element, pulled back to (q, v), in the rows of the dynamics."""
     e = elements(m)[i]
     B = bodies(m)
@@ -100,7 +101,7 @@ def scatter_natural(m, row, i):
 
 
 @stage("iiiii", "elements")
-def _scatter_side(m, row, i, s1, s2):
+def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     """-(I, B1)^T K (I, D0), and with the damping D1, in the columns of q of the body of side 2; -(I, B1)^T D (I, B) in
     those of its velocities. Without x where the body or the element has none."""
     h = head(m)
@@ -148,7 +149,7 @@ def _scatter_side(m, row, i, s1, s2):
 
 
 @stage("iiii", "elements")
-def pull_back(m, b, t, n):
+def pull_back(m: Memory, b: int, t: int, n: int) -> None:
     """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0."""
     c = element_memory(m)
     B = states(m)[b].B

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.memory import element_memory, elements, entries, head, states
@@ -30,7 +31,7 @@ _TURN = 2.0 * pi
 
 
 @jit
-def turns(angle, to):
+def turns(angle: Array, to: Array) -> Any:
     """The full turns that bring an angle next to another one."""
     return _TURN * floor((to - angle) / _TURN + 0.5)
 
@@ -43,7 +44,7 @@ def _plain_angle(s: Any, c: Any) -> Any:
 
 @two_sided(_plain_angle)
 @jit
-def _angle(s, c):
+def _angle(s: Array, c: float) -> Any:
     """atan2(s, c)."""
     return atan2(s, c)
 
@@ -56,7 +57,7 @@ def _plain_continued(angle: Any, e: Any) -> Any:
 
 @two_sided(_plain_continued)
 @jit
-def _continued(angle, e):
+def _continued(angle: Array, e: Array) -> Any:
     """The angle next to the last value of the element, which it replaces: the element counts turns."""
     out = angle + turns(angle, e.memory)
     if out == out:  # a solver's trial state may be no number
@@ -65,7 +66,7 @@ def _continued(angle, e):
 
 
 @stage("ii", "elements")
-def gather(m, i):
+def gather(m: Memory, i: int) -> None:
     """Z and Zdot of one element. Reads the natural coordinates of its bodies."""
     e = elements(m)[i]
     Z = element_memory(m).Z
@@ -81,7 +82,7 @@ def gather(m, i):
 
 
 @stage("ii", "elements")
-def forms(m, i):
+def forms(m: Memory, i: int) -> None:
     """The forms q, their gradients g and rates r of one element. Writes Z, too."""
     gather(m, i)
     e = elements(m)[i]
@@ -107,7 +108,7 @@ def forms(m, i):
 
 
 @stage("ii", "elements")
-def displacements(m, i):
+def displacements(m: Memory, i: int) -> None:
     """s, J and (of one displacement) X = d2s/dq2 of one element; an angle without the turns. Reads q."""
     e = elements(m)[i]
     c = element_memory(m)
@@ -136,13 +137,13 @@ def displacements(m, i):
 
 
 @jit
-def n_displacements(e):
+def n_displacements(e: Array) -> Any:
     """How many displacements an element has."""
     return 1 if e.shaping == ANGLE else e.forms
 
 
 @stage("ii", "elements")
-def law(m, i):
+def law(m: Memory, i: int) -> None:
     """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r and Z."""
     displacements(m, i)
     e = elements(m)[i]
@@ -168,7 +169,7 @@ def law(m, i):
 
 
 @stage("i", "elements", optional=True)
-def element_forces(m):
+def element_forces(m: Memory) -> None:
     """Add the forces of all elements without internal states to the natural forces."""
     C = elements(m)
     c = element_memory(m)
@@ -190,7 +191,7 @@ def element_forces(m):
 
 
 @jit
-def add_to_bodies(m, i, F):
+def add_to_bodies(m: Memory, i: int, F: Array) -> None:
     """Add F to the natural forces of both bodies of one element."""
     e = elements(m)[i]
     for side in range(2):
@@ -203,7 +204,7 @@ def add_to_bodies(m, i, F):
 
 
 @stage("ii", "user-forces")
-def _user_forces(m, i):
+def _user_forces(m: Memory, i: int) -> None:
     """F of a user's force."""
     gather(m, i)
     c = element_memory(m)

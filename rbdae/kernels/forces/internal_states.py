@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import address, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
@@ -34,7 +34,7 @@ _CHUNK = 9
 
 
 @stage("ii", "states", optional=True)
-def gather_force_states(m, y_at):
+def gather_force_states(m: Memory, y_at: Address) -> None:
     """s of all forces from y."""
     y = vector_at(y_at)
     h = head(m)
@@ -44,7 +44,7 @@ def gather_force_states(m, y_at):
 
 
 @stage("ii", "states")
-def _gather_arguments(m, i):
+def _gather_arguments(m: Memory, i: int) -> None:
     """`state_arguments` = (Z, Zdot, s) of one element."""
     gather(m, i)
     e = elements(m)[i]
@@ -58,7 +58,7 @@ def _gather_arguments(m, i):
 
 
 @stage("i", "states", optional=True)
-def state_forces(m):
+def state_forces(m: Memory) -> None:
     """Add the forces of all elements with internal states to the natural forces. Reads `force_states`; writes
     `force_state_rates`."""
     C = elements(m)
@@ -76,7 +76,7 @@ def state_forces(m):
 
 
 @stage("ii", "states", optional=True)
-def collect_state_rates(m, out_at):
+def collect_state_rates(m: Memory, out_at: Address) -> None:
     """sdot in its rows of out. Follows `state_forces`."""
     out = vector_at(out_at)
     h = head(m)
@@ -86,7 +86,7 @@ def collect_state_rates(m, out_at):
 
 
 @stage("iii", "states", optional=True)
-def states_residual(m, yd_at, out_at):
+def states_residual(m: Memory, yd_at: Address, out_at: Address) -> None:
     """sdot - f in its rows of out. Follows `state_forces`."""
     yd = vector_at(yd_at)
     out = vector_at(out_at)
@@ -97,7 +97,7 @@ def states_residual(m, yd_at, out_at):
 
 
 @jit
-def _own_tangents(m, e):
+def _own_tangents(m: Memory, e: Array) -> Any:
     """The part of `state_tangents` that belongs to one element."""
     return state_tangents(m)[e.tangent_at : e.tangent_at + (24 + e.n_states) * (48 + e.n_states)]
 
@@ -109,13 +109,13 @@ def _plain_jacobian(m: Any, e: Any) -> Any:
 
 @two_sided(_plain_jacobian)
 @jit
-def _jacobian(m, e):
+def _jacobian(m: Memory, e: Array) -> Any:
     """d(F, sdot)/d(Z, Zdot, s) of one element, (24 + k) x (48 + k)."""
     return matrix_at(address(_own_tangents(m, e)), 48 + e.n_states)
 
 
 @stage("ii", "states", optional=True)
-def scatter_state_force_tangents(m, row):
+def scatter_state_force_tangents(m: Memory, row: int) -> None:
     """-dF/d(q, v, s) of all elements with internal states in the rows of the dynamics. Reads D0, D1 and B of the
     bodies; writes `state_tangents`."""
     C = elements(m)
@@ -138,7 +138,7 @@ def scatter_state_force_tangents(m, row):
 
 
 @stage("iiii", "states")
-def _scatter_columns(m, row, i, side):
+def _scatter_columns(m: Memory, row: int, i: int, side: int) -> None:
     """-(I, B)^T dF/ds of one side of an element."""
     h = head(m)
     e = elements(m)[i]
@@ -156,7 +156,7 @@ def _scatter_columns(m, row, i, side):
 
 
 @stage("ii", "states", optional=True)
-def scatter_state_rows(m, row):
+def scatter_state_rows(m: Memory, row: int) -> None:
     """-df/d(q, v, s) in the rows from `row` on. Follows `scatter_state_force_tangents`."""
     h = head(m)
     C = elements(m)
@@ -173,7 +173,7 @@ def scatter_state_rows(m, row):
 
 
 @stage("iiiii", "states")
-def _scatter_rows(m, row, i, side, first):
+def _scatter_rows(m: Memory, row: int, i: int, side: int, first: int) -> None:
     """-df/d(q, v) of the body of one side, some rows from `first` on."""
     e = elements(m)[i]
     c = element_memory(m)
@@ -210,7 +210,7 @@ def _scatter_rows(m, row, i, side, first):
 
 
 @stage("if", "states", optional=True)
-def scatter_states(m, c):
+def scatter_states(m: Memory, c: float) -> None:
     """The tangent of sdot - f, plus c times that of the rates, in its rows of the target. Follows
     `scatter_state_force_tangents`."""
     h = head(m)

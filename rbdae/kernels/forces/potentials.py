@@ -6,7 +6,7 @@ about an axis has none, because without turns that are counted it would have no 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, stage
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.primitives import combine
@@ -16,7 +16,7 @@ from rbdae.kernels.records import ANGLE
 
 
 @entry("iyyo")
-def potentials(m, Z, near, out):
+def potentials(m: Memory, Z: Array, near: Array, out: Array) -> None:
     """Potentials of the bushings, then of the elements, then the first displacement of each element, at Z: (x, d, xdot,
     ddot) of every body in the order of the bodies in memory.
 
@@ -42,7 +42,7 @@ def potentials(m, Z, near, out):
 
 
 @stage("iii", "elements", optional=True)
-def _element_potentials(m, near_at, out_at):
+def _element_potentials(m: Memory, near_at: Address, out_at: Address) -> None:
     near = vector_at(near_at)
     out = vector_at(out_at)
     h = head(m)

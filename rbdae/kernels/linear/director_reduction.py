@@ -5,7 +5,7 @@ See `rbdae.kernels.linear.saddle`.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear.small import inverse3, product_transposed
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
@@ -14,7 +14,7 @@ from rbdae.kernels.scratch import multipliers, tangent_rows, unbalanced
 
 
 @stage("ii", "director-rate")
-def reduce(m, b):
+def reduce(m: Memory, b: int) -> None:
     """C = D^-T, N and Ji."""
     scratch = tangent_memory(m)
     s = states(m)[b]
@@ -54,7 +54,7 @@ def reduce(m, b):
 
 
 @stage("iiiii", "director-rate")
-def particular(m, b, s_at, il, out_at):
+def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
     """out = H D^-T with the symmetric matrix H of six numbers of s."""
     s_int = vector_at(s_at)
     out = vector_at(out_at)
@@ -75,7 +75,7 @@ def particular(m, b, s_at, il, out_at):
 
 
 @stage("ii", "director-rate")
-def internal_multipliers(m, b):
+def internal_multipliers(m: Memory, b: int) -> None:
     """The six multipliers of one body, Lambda = F D^-1. Reads `unbalanced`; writes `multipliers`."""
     scratch = tangent_memory(m)
     o = bodies(m)[b]
@@ -95,7 +95,7 @@ def internal_multipliers(m, b):
 
 
 @stage("ii", "director-rate")
-def solve_tangent(m, b):
+def solve_tangent(m: Memory, b: int) -> None:
     """beta to the first three of the rows of f of one body. Writes Pi, Ri and Zi."""
     h = head(m)
     o = bodies(m)[b]
@@ -121,7 +121,7 @@ def solve_tangent(m, b):
 
 
 @stage("ii", "director-rate")
-def _maps(m, b):
+def _maps(m: Memory, b: int) -> None:
     """Pi (see `particular`), Ri, and -Zi in Zi. Three of the six numbers in a row of Pi are zero and never written."""
     s = states(m)[b]
     E = bodies(m)[b].euler
@@ -162,7 +162,7 @@ def _maps(m, b):
 
 
 @stage("iiii", "joints director-rate")
-def gradient(m, b, n, side):
+def gradient(m: Memory, b: int, n: int, side: int) -> None:
     """GP = Gw Pi of one side of a primitive."""
     C = states(m)[b].C
     r = rows(m)[n]
@@ -186,7 +186,7 @@ def gradient(m, b, n, side):
 
 
 @stage("ii", "director-rate momenta")
-def momentum_maps(m, b):
+def momentum_maps(m: Memory, b: int) -> None:
     """M N and M Pi in place of N and Pi."""
     s = states(m)[b]
     E = bodies(m)[b].euler
@@ -195,7 +195,7 @@ def momentum_maps(m, b):
 
 
 @jit
-def _euler_columns(E, A, n):
+def _euler_columns(E: Array, A: Array, n: int) -> None:
     """M A in place of A; M has the Euler tensor for each component of the directors."""
     for k in range(3):
         for c in range(n):

@@ -5,7 +5,7 @@ See `rbdae.kernels.linear.saddle`.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear.small import product_transposed
@@ -16,7 +16,7 @@ from rbdae.rotations.quaternion_algebra import quaternion_tangents
 
 
 @stage("ii", "quaternion-rate")
-def reduce(m, b):
+def reduce(m: Memory, b: int) -> None:
     """N = T_p(p) and Ji = J^-1 / |p|^4, or J^-1 with momenta."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -31,7 +31,7 @@ def reduce(m, b):
 
 
 @stage("iiiii", "quaternion-rate")
-def particular(m, b, s_at, il, out_at):
+def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
     """out = p s / |p|^2, or with momenta p s / (4 J0)."""
     s_int = vector_at(s_at)
     out = vector_at(out_at)
@@ -46,7 +46,7 @@ def particular(m, b, s_at, il, out_at):
 
 
 @stage("ii", "quaternion-rate")
-def solve_tangent(m, b):
+def solve_tangent(m: Memory, b: int) -> None:
     """beta to the first three of the rows of f of one body; Zi = 0, because M p is a multiple of p. Writes Pi and
     Ri."""
     h = head(m)
@@ -71,7 +71,7 @@ def solve_tangent(m, b):
 
 
 @stage("iiii", "joints quaternion-rate")
-def gradient(m, b, n, side):
+def gradient(m: Memory, b: int, n: int, side: int) -> None:
     """GP = Gw Pi of one side of a primitive."""
     s = states(m)[b]
     r = rows(m)[n]
@@ -82,7 +82,7 @@ def gradient(m, b, n, side):
 
 
 @stage("ii", "quaternion-rate momenta")
-def momentum_maps(m, b):
+def momentum_maps(m: Memory, b: int) -> None:
     """M N and M Pi in place of N and Pi."""
     s = states(m)[b]
     for j in range(3):

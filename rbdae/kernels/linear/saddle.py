@@ -19,7 +19,7 @@ semidefinite, what is solved is the system without the equation. The Jacobians f
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear import director_reduction, quaternion_reduction
@@ -30,7 +30,7 @@ from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side,
 
 
 @jit
-def reduce_bodies(m):
+def reduce_bodies(m: Memory) -> None:
     """N (the identity for angular velocities) and Ji, the inverse of the reduced rotational mass, of all bodies.
     Directors leave C = D^-T, too."""
     h = head(m)
@@ -48,7 +48,7 @@ def reduce_bodies(m):
 
 
 @stage("i")
-def factorise(m):
+def factorise(m: Memory) -> None:
     """Reduce the bodies and factorise the joint Schur complement. Reads the gradients; writes N, Ji and `factor`;
     head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints)."""
     reduce_bodies(m)
@@ -59,7 +59,7 @@ def factorise(m):
 
 
 @jit
-def _particular(m, b, s_int, il, out):
+def _particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
         quaternion_reduction.particular(m, b, address(s_int), il, address(out))
@@ -68,7 +68,7 @@ def _particular(m, b, s_int, il, out):
 
 
 @stage("i")
-def solve_saddle(m):
+def solve_saddle(m: Memory) -> None:
     """vdot and la. Reads `right_hand_side` (f), `constraint_side` (s) and the factors; writes `solution` and
     `multipliers`."""
     h = head(m)
@@ -96,7 +96,7 @@ def solve_saddle(m):
 
 
 @stage("ii", "internal")
-def _solve_body(m, b):
+def _solve_body(m: Memory, b: int) -> None:
     """The rotational velocities of one body without joints: the particular part and N Ji N^T (f - M particular)."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -121,7 +121,7 @@ def _solve_body(m, b):
 
 
 @stage("i", "joints")
-def _solve_joints(m):
+def _solve_joints(m: Memory) -> None:
     """Multipliers of the joints, and what they do to `solution`. Reads the gradients and factors."""
     h = head(m)
     B = bodies(m)
@@ -181,7 +181,7 @@ def _solve_joints(m):
 
 
 @stage("i", "internal")
-def _internal_multipliers(m):
+def _internal_multipliers(m: Memory) -> None:
     """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1. Writes
     `multipliers` and `unbalanced`."""
     h = head(m)

@@ -6,6 +6,7 @@ contiguous columns, the zeros at their end included.
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear import director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import solve_schur_tangent
@@ -15,7 +16,7 @@ from rbdae.kernels.row_operations import add_any_three, add_row, add_three, mix_
 
 
 @stage("i")
-def solve_saddle_tangent(m):
+def solve_saddle_tangent(m: Memory) -> None:
     """The rows [0, nv) of `rhs_tangent` become vdot for all its columns, or M vdot with momenta; before, the rows
     hold f (nv) and s (nla). Reads the factors; changes N, Pi and `tangent_rows`."""
     h = head(m)
@@ -52,7 +53,7 @@ def solve_saddle_tangent(m):
 
 
 @stage("i", "joints")
-def _solve_joints(m):
+def _solve_joints(m: Memory) -> None:
     """The part of the joints: multipliers in the rows of s, and what they do to the rows of vdot."""
     h = head(m)
     B = bodies(m)
@@ -106,7 +107,7 @@ def _solve_joints(m):
 
 
 @jit
-def _add_gradient(W, i, k, n_rows, n, t, g):
+def _add_gradient(W: Array, i: int, k: int, n_rows: int, n: int, t: float, g: Array) -> None:
     """Row i += t (g_0 row k + g_1 row k + 1 + ...), of n_rows rows."""
     if n_rows == 3:
         add_any_three(W[i], W, k, k + 1, k + 2, n, t * g[0], t * g[1], t * g[2])
@@ -116,7 +117,7 @@ def _add_gradient(W, i, k, n_rows, n, t, g):
 
 
 @stage("ii", "internal")
-def _finish_body(m, b):
+def _finish_body(m: Memory, b: int) -> None:
     """N beta + Pi s of one body; the rows that hold beta come last."""
     h = head(m)
     o = bodies(m)[b]

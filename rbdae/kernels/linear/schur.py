@@ -5,6 +5,9 @@ Its graph is the joint graph; chains and trees have no fill.
 
 from __future__ import annotations
 
+from typing import Any
+
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
@@ -28,7 +31,7 @@ SUSPENDED = 1e200
 
 
 @jit
-def factorise_schur(m):
+def factorise_schur(m: Memory) -> None:
     """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular."""
     _reduce_gradients(m)
     _assemble_schur(m)
@@ -36,7 +39,7 @@ def factorise_schur(m):
 
 
 @stage("i", "joints")
-def _reduce_gradients(m):
+def _reduce_gradients(m: Memory) -> None:
     """H = Gw N and HJ = H Ji of both sides of each primitive."""
     h = head(m)
     B = bodies(m)
@@ -67,7 +70,7 @@ def _reduce_gradients(m):
 
 
 @stage("i", "joints")
-def _assemble_schur(m):
+def _assemble_schur(m: Memory) -> None:
     """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
     h = head(m)
     B = bodies(m)
@@ -109,7 +112,7 @@ def _assemble_schur(m):
 
 
 @stage("i", "joints")
-def _eliminate_schur(m):
+def _eliminate_schur(m: Memory) -> None:
     """S = L D L^T, row by row. Pivots below their floor become those of suspended equations."""
     h = head(m)
     L = factor(m)[0]
@@ -142,7 +145,7 @@ def _eliminate_schur(m):
 
 
 @jit
-def solve_schur(m, x):
+def solve_schur(m: Memory, x: Array) -> None:
     """x = S^-1 x, in the order of elimination."""
     h = head(m)
     L = factor(m)[0]
@@ -163,7 +166,7 @@ def solve_schur(m, x):
 
 
 @jit
-def solve_schur_tangent(m):
+def solve_schur_tangent(m: Memory) -> None:
     """The rows of the joint constraints of `rhs_tangent` become S^-1 times them."""
     h = head(m)
     L = factor(m)[0]
@@ -185,6 +188,6 @@ def solve_schur_tangent(m):
 
 
 @jit
-def _row_of(m):
+def _row_of(m: Memory) -> Any:
     """The constraint row, counted from the first joint row, of each place in the factor."""
     return factor_column(m)[head(m).n_factor :]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from rbdae.compiler.access import Array
 from rbdae.compiler.jit import jit
 
 
 @jit
-def dot(x, y, n):
+def dot(x: Array, y: Array, n: int) -> Any:
     t = x[0] * y[0]
     for k in range(1, n):
         t += x[k] * y[k]
@@ -14,7 +17,7 @@ def dot(x, y, n):
 
 
 @jit
-def inverse3(A, out):
+def inverse3(A: Array, out: Array) -> None:
     """out = A^-1, 3 x 3."""
     c00 = A[1, 1] * A[2, 2] - A[1, 2] * A[2, 1]
     c01 = A[1, 2] * A[2, 0] - A[1, 0] * A[2, 2]
@@ -40,7 +43,7 @@ def inverse3(A, out):
 
 
 @jit
-def product_transposed(A, B, n, out):
+def product_transposed(A: Array, B: Array, n: int, out: Array) -> None:
     """out[:3, :n] = A B[:n]^T of matrices with three columns."""
     for l in range(3):
         for k in range(n):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
@@ -19,7 +19,7 @@ from rbdae.kernels.scratch import reduced_tangent, work
 
 
 @jit
-def gather_gradients(m, out):
+def gather_gradients(m: Memory, out: Array) -> None:
     """out[:rows] = G without the dropped rows. Reads the gradients."""
     h = head(m)
     B = bodies(m)
@@ -49,7 +49,7 @@ def gather_gradients(m, out):
 
 
 @stage("i", "loops")
-def factorise_loops(m):
+def factorise_loops(m: Memory) -> None:
     """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too."""
     h = head(m)
     A = square_factors(m)
@@ -81,7 +81,7 @@ def factorise_loops(m):
 
 
 @stage("ii", "loops")
-def solve_loops(m, x_at):
+def solve_loops(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-1 x."""
     x = vector_at(x_at)
     A = square_factors(m)
@@ -105,7 +105,7 @@ def solve_loops(m, x_at):
 
 
 @stage("ii", "loops")
-def solve_loops_transposed(m, x_at):
+def solve_loops_transposed(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-T x."""
     x = vector_at(x_at)
     A = square_factors(m)
@@ -128,7 +128,7 @@ def solve_loops_transposed(m, x_at):
 
 
 @stage("iiii", "loops")
-def solve_loops_columns(m, X_at, step, n_columns):
+def solve_loops_columns(m: Memory, X_at: Address, step: int, n_columns: int) -> None:
     """X = [G; S]^-1 X for the first columns of a matrix."""
     X = matrix_at(X_at, step)
     A = square_factors(m)
@@ -158,7 +158,7 @@ def solve_loops_columns(m, X_at, step, n_columns):
 
 
 @stage("iiii", "loops")
-def select_loop_rates(m, w_at, out_at, row):
+def select_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = S w."""
     w = vector_at(w_at)
     out = vector_at(out_at)
@@ -172,7 +172,7 @@ def select_loop_rates(m, w_at, out_at, row):
 
 
 @stage("i", "loops")
-def select_loop_tangent(m):
+def select_loop_tangent(m: Memory) -> None:
     """Minus the tangent of nudot = S vdot. Reads minus that of vdot in `rhs_tangent`, T and dw/dq; writes
     `reduced_tangent`."""
     h = head(m)

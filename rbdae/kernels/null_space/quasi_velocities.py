@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_tangent, velocity_basis
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
@@ -44,7 +44,7 @@ from rbdae.kernels.scratch import quasi_forces
 
 
 @jit
-def velocities_from_nu(m, y_at, offset):
+def velocities_from_nu(m: Memory, y_at: Address, offset: int) -> None:
     """Natural velocities of all placed bodies from nu in y; leaves the factors of [G; S]."""
     if head(m).structure == SPHERICAL_TREE:
         spherical_rotations(m, y_at, offset, 0)
@@ -56,7 +56,7 @@ def velocities_from_nu(m, y_at, offset):
 
 
 @jit
-def accelerations_from_nu(m, yd_at, offset):
+def accelerations_from_nu(m: Memory, yd_at: Address, offset: int) -> None:
     """Natural accelerations from nudot in yd, and the rates of the primitives. Follows `velocities_from_nu`."""
     if head(m).structure == SPHERICAL_TREE:
         spherical_rotations(m, yd_at, offset, 1)
@@ -70,7 +70,7 @@ def accelerations_from_nu(m, yd_at, offset):
 
 
 @jit
-def select_rates(m, vd, out, row):
+def select_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == SPHERICAL_TREE:
         select_spherical_rates(m, address(vd), address(out), row)
@@ -79,7 +79,7 @@ def select_rates(m, vd, out, row):
 
 
 @jit
-def reduce_forces(m, out_at, row):
+def reduce_forces(m: Memory, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = T^T h. Reads `quasi_forces` (h); the square system leaves (zeta, T^T h) there."""
     h = head(m)
     if h.structure == SPHERICAL_TREE:
@@ -94,7 +94,7 @@ def reduce_forces(m, out_at, row):
 
 
 @jit
-def place_reduction_forces(m):
+def place_reduction_forces(m: Memory) -> None:
     """Natural forces that make up for d(T^T)/dq: d(T^T h) = T^T (dh - d(G^T zeta) - d(S^T sigma)) with
     (zeta, sigma) = [G; S]^-T h. Follows `reduce_forces`; a tree of spherical joints has d(T^T)/dq itself."""
     if head(m).structure != SPHERICAL_TREE:
@@ -103,7 +103,7 @@ def place_reduction_forces(m):
 
 
 @jit
-def null_space_matrix(m):
+def null_space_matrix(m: Memory) -> None:
     """T (nv x nnu) of the placed and moved bodies. Follows `velocities_from_nu`."""
     if head(m).structure == SPHERICAL_TREE:
         velocity_basis(m)
@@ -113,7 +113,7 @@ def null_space_matrix(m):
 
 
 @jit
-def velocity_tangents(m):
+def velocity_tangents(m: Memory) -> None:
     """T and dw/dq, if they need `rhs_tangent` and so must come before the tangent of vdot; a tree of spherical
     joints makes them in `select_tangent`."""
     h = head(m)
@@ -127,7 +127,7 @@ def velocity_tangents(m):
 
 
 @jit
-def quasi_velocity_tangents(m):
+def quasi_velocity_tangents(m: Memory) -> None:
     """T, dw/dq, dwdot/dq and dwdot/dnu. Needs the tangents of the natural accelerations."""
     h = head(m)
     if h.structure == SPHERICAL_TREE:
@@ -140,21 +140,21 @@ def quasi_velocity_tangents(m):
 
 
 @jit
-def scatter_row_stiffness(m, row):
+def scatter_row_stiffness(m: Memory, row: int) -> None:
     """-d(S^T sigma)/dq in the rows of the dynamics; sigma = T^T h as `reduce_forces` has left it."""
     if head(m).structure != SPHERICAL_TREE:
         scatter_rows_stiffness(m, row)
 
 
 @jit
-def add_stiffness(m):
+def add_stiffness(m: Memory) -> None:
     """Add d(T^T)/dq h at fixed h to `reduced_tangent`, if T is known in closed form."""
     if head(m).structure == SPHERICAL_TREE:
         add_spherical_stiffness(m)
 
 
 @jit
-def select_tangent(m):
+def select_tangent(m: Memory) -> None:
     """Minus the tangent of nudot with respect to (q, nu). Reads minus that of vdot in `rhs_tangent`; writes
     `reduced_tangent`."""
     if head(m).structure == SPHERICAL_TREE:
@@ -165,7 +165,7 @@ def select_tangent(m):
 
 
 @jit
-def scatter_quasi_kinematics(m, c, sign):
+def scatter_quasi_kinematics(m: Memory, c: float, sign: float) -> None:
     """Tangent of c qdot + sign K w(q, nu). Reads T and dw/dq."""
     if head(m).structure == SPHERICAL_TREE:
         scatter_spherical_kinematics(m, c, sign)

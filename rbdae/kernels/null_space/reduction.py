@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rhs_tangent
 from rbdae.kernels.scatter import scatter_block, scatter_identity
@@ -17,7 +18,7 @@ from rbdae.kernels.scratch import (
 
 
 @jit
-def by_quasi_velocities(m, row, out):
+def by_quasi_velocities(m: Memory, row: Array, out: Array) -> None:
     """out = the tangent `row` with respect to (q, w, s) as one with respect to (q, nu, s):
     (h_q + h_w dw/dq, h_w T, h_s)."""
     h = head(m)
@@ -40,7 +41,7 @@ def by_quasi_velocities(m, row, out):
 
 
 @stage("if")
-def reduce_tangent(m, c):
+def reduce_tangent(m: Memory, c: float) -> None:
     """T^T times the tangent of h with respect to (q, nu, s), plus c T^T M T.
 
     Row by row: (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T, h_s). Reads (h_q, h_w, h_s) in the first nv rows
@@ -87,7 +88,7 @@ def reduce_tangent(m, c):
 
 
 @stage("iff", "states", optional=True)
-def scatter_reduced_states(m, c, sign):
+def scatter_reduced_states(m: Memory, c: float, sign: float) -> None:
     """The rows of the internal states of forces: c I + sign times their tangent, which stands with respect to (q, w, s)
     after the rows of the multipliers in `rhs_tangent`. Reads T and dw/dq; writes `plane_work`."""
     h = head(m)

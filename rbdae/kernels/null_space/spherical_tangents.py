@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tangent_memory
@@ -12,7 +13,7 @@ from rbdae.kernels.scratch import acceleration_by_nu, acceleration_by_q, null_sp
 
 
 @stage("ii", "spherical-tree")
-def spherical_tangents(m, order):
+def spherical_tangents(m: Memory, order: int) -> None:
     """T and, from order 1 on, d(T nu)/dq; of order 2 also dwdot/dq and dwdot/dnu. Reads B, from order 1 on D1, and
     of order 2 D2 and W of the bodies."""
     h = head(m)
@@ -57,7 +58,7 @@ def spherical_tangents(m, order):
 
 
 @jit
-def _add_arm_tangents(m, b, row, j, r, scale, order):
+def _add_arm_tangents(m: Memory, b: int, row: int, j: int, r: Array, scale: float, order: int) -> None:
     """Tangents of scale R'_b r, and of its rate, in three rows."""
     o = bodies(m)[b]
     s = states(m)[b]
@@ -83,7 +84,7 @@ def _add_arm_tangents(m, b, row, j, r, scale, order):
 
 
 @stage("i", "spherical-tree")
-def add_spherical_stiffness(m):
+def add_spherical_stiffness(m: Memory) -> None:
     """Add d(T^T)/dq h at fixed h to `reduced_tangent`: the arms turn with the bodies. Reads D0, and tx as
     `reduce_spherical_forces` has left it."""
     F = reduced_tangent(m)
@@ -101,7 +102,7 @@ def add_spherical_stiffness(m):
 
 
 @jit
-def _add_cross_back(m, b, r, f, scale, F):
+def _add_cross_back(m: Memory, b: int, r: Array, f: Array, scale: float, F: Array) -> None:
     """Add scale r x (dR^T/dq f) to the rows of Omega of body b."""
     o = bodies(m)[b]
     D = states(m)[b].D0
@@ -117,7 +118,7 @@ def _add_cross_back(m, b, r, f, scale, F):
 
 
 @stage("i", "spherical-tree")
-def select_spherical_tangent(m):
+def select_spherical_tangent(m: Memory) -> None:
     """Minus the tangent of nudot, whose rows are rows of that of vdot. Reads `rhs_tangent`, T and d(T nu)/dq; writes
     `reduced_tangent`."""
     W = rhs_tangent(m)
@@ -132,7 +133,7 @@ def select_spherical_tangent(m):
 
 
 @stage("iff", "spherical-tree")
-def scatter_spherical_kinematics(m, c, sign):
+def scatter_spherical_kinematics(m: Memory, c: float, sign: float) -> None:
     """Tangent of c qdot + sign K T nu: rotations depend on their own Omega alone. Reads T and d(T nu)/dq."""
     scratch = tangent_memory(m)
     h = head(m)

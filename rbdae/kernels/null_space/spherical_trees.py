@@ -11,7 +11,7 @@ Parents come before children; -1 marks a root, the number of bodies the ground.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.scratch import quasi_forces
@@ -20,14 +20,14 @@ ROOT = -1
 
 
 @jit
-def _add_arm(dd, r, scale, out):
+def _add_arm(dd: Array, r: Array, scale: float, out: Array) -> None:
     """out += scale R' r for a rate R' of the directors."""
     for k in range(3):
         out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
 
 
 @stage("iiii", "spherical-tree")
-def spherical_rotations(m, y_at, offset, order):
+def spherical_rotations(m: Memory, y_at: Address, offset: int, order: int) -> None:
     """Omega of all bodies and xdot of the roots from nu (order 0), or their rates from nudot (order 1)."""
     y = vector_at(y_at)
     B = bodies(m)
@@ -52,7 +52,7 @@ def spherical_rotations(m, y_at, offset, order):
 
 
 @stage("i", "spherical-tree")
-def spherical_velocities(m):
+def spherical_velocities(m: Memory) -> None:
     """xdot of the children, parents first. Reads the natural velocities of the rotations."""
     B = bodies(m)
     S = states(m)
@@ -69,7 +69,7 @@ def spherical_velocities(m):
 
 
 @stage("i", "spherical-tree")
-def spherical_accelerations(m):
+def spherical_accelerations(m: Memory) -> None:
     """xddot of the children likewise: T nudot + Tdot nu."""
     B = bodies(m)
     S = states(m)
@@ -86,7 +86,7 @@ def spherical_accelerations(m):
 
 
 @jit
-def _cross_back(d, r, f, scale, out):
+def _cross_back(d: Array, r: Array, f: Array, scale: float, out: Array) -> None:
     """out += scale r x (R^T f)."""
     g0 = d[0] * f[0] + d[1] * f[1] + d[2] * f[2]
     g1 = d[3] * f[0] + d[4] * f[1] + d[5] * f[2]
@@ -97,7 +97,7 @@ def _cross_back(d, r, f, scale, out):
 
 
 @stage("iii", "spherical-tree")
-def reduce_spherical_forces(m, out_at, row):
+def reduce_spherical_forces(m: Memory, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = T^T h, children first. Reads `quasi_forces` (h); leaves the sum of the forces of each
     subtree in tx."""
     out = vector_at(out_at)
@@ -141,7 +141,7 @@ def reduce_spherical_forces(m, out_at, row):
 
 
 @stage("iiii", "spherical-tree")
-def select_spherical_rates(m, vd_at, out_at, row):
+def select_spherical_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
     """nudot from (xddot, Omegadot): the quasi-velocities are entries of w."""
     vd = vector_at(vd_at)
     out = vector_at(out_at)

@@ -12,7 +12,7 @@ elimination with partial pivoting, O(n_v^3) (`loops`). Dropped equations have no
 
 from __future__ import annotations
 
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations, gather_velocities
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
@@ -33,7 +33,7 @@ from rbdae.kernels.scratch import constraint_values, multipliers, null_space, qu
 
 
 @jit
-def _factorise(m):
+def _factorise(m: Memory) -> None:
     """Factors of [G; S]. Reads the gradients."""
     if head(m).structure == TREE:
         factorise_tree(m)
@@ -42,7 +42,7 @@ def _factorise(m):
 
 
 @jit
-def _solve(m, x):
+def _solve(m: Memory, x: Array) -> None:
     """x = [G; S]^-1 x."""
     if head(m).structure == TREE:
         solve_tree(m, address(x))
@@ -51,7 +51,7 @@ def _solve(m, x):
 
 
 @jit
-def _solve_transposed(m, x):
+def _solve_transposed(m: Memory, x: Array) -> None:
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
     if head(m).structure == TREE:
         solve_tree_transposed(m, address(x))
@@ -60,7 +60,7 @@ def _solve_transposed(m, x):
 
 
 @jit
-def solve_columns(m, X, n_columns):
+def solve_columns(m: Memory, X: Array, n_columns: int) -> None:
     """X = [G; S]^-1 X for the first columns of X."""
     step = X.strides[0] // 8
     if head(m).structure == TREE:
@@ -70,7 +70,7 @@ def solve_columns(m, X, n_columns):
 
 
 @jit
-def _known(m, y_at, offset, level):
+def _known(m: Memory, y_at: Address, offset: int, level: int) -> None:
     """`square_side` = (-g_I, nu) at level 1, (-g_II, nudot) at level 2. Reads the vectors of the primitives at zero
     velocities, or accelerations."""
     y = vector_at(y_at)
@@ -90,7 +90,7 @@ def _known(m, y_at, offset, level):
 
 
 @stage("iii", "square-system")
-def square_velocities(m, y_at, offset):
+def square_velocities(m: Memory, y_at: Address, offset: int) -> None:
     """xdot and Omega of all placed bodies from nu in y. Writes the vectors and gradients of the primitives and the
     factors of [G; S]."""
     S = states(m)
@@ -111,7 +111,7 @@ def square_velocities(m, y_at, offset):
 
 
 @stage("iii", "square-system")
-def square_accelerations(m, yd_at, offset):
+def square_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
     """xddot and Omegadot of all moved bodies from nudot in yd. Reads the factors that `square_velocities` has left."""
     clear_accelerations(m)
     accelerate(m)
@@ -125,13 +125,13 @@ def square_accelerations(m, yd_at, offset):
 
 
 @jit
-def reduce_square_forces(m):
+def reduce_square_forces(m: Memory) -> None:
     """`quasi_forces`: h becomes [G; S]^-T h = (zeta, T^T h)."""
     _solve_transposed(m, quasi_forces(m))
 
 
 @jit
-def select_square_rates(m, vd, out, row):
+def select_square_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == TREE:
         select_tree_rates(m, address(vd), address(out), row)
@@ -140,7 +140,7 @@ def select_square_rates(m, vd, out, row):
 
 
 @stage("i", "square-system")
-def reduction_multipliers(m):
+def reduction_multipliers(m: Memory) -> None:
     """Multipliers -zeta of the joints. Reads (zeta, T^T h) in `quasi_forces`; writes `multipliers`."""
     C = primitives(m)
     z = quasi_forces(m)
@@ -155,7 +155,7 @@ def reduction_multipliers(m):
 
 
 @stage("i", "square-system")
-def square_null_space(m):
+def square_null_space(m: Memory) -> None:
     """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]."""
     h = head(m)
     T = null_space(m)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
@@ -20,7 +21,7 @@ from rbdae.kernels.scratch import acceleration_by_nu, acceleration_by_q, null_sp
 
 
 @stage("i", "square-system")
-def square_velocity_tangents(m):
+def square_velocity_tangents(m: Memory) -> None:
     """T and dw/dq: [G; S] dw = -[d(G w + g_I); d(S w)]. Needs the factors of [G; S], the gradients, the rates of the
     primitives and the tangents of the natural velocities. `rhs_tangent` is the target afterwards."""
     h = head(m)
@@ -46,7 +47,7 @@ def square_velocity_tangents(m):
 
 
 @stage("i", "square-system")
-def square_acceleration_tangents(m):
+def square_acceleration_tangents(m: Memory) -> None:
     """dwdot/dq and dwdot/dnu: [G; S] dwdot = -[d(G wdot + g_II); d(S wdot + Sdot w)]. Follows
     `square_velocity_tangents`; needs the tangents of the natural accelerations, too."""
     h = head(m)
@@ -86,7 +87,7 @@ def square_acceleration_tangents(m):
 
 
 @jit
-def select_square_tangent(m):
+def select_square_tangent(m: Memory) -> None:
     """Minus the tangent of nudot with respect to (q, nu). Reads minus that of vdot in the first nv rows of
     `rhs_tangent`, T and dw/dq; writes `reduced_tangent`."""
     if head(m).structure == TREE:
@@ -96,7 +97,7 @@ def select_square_tangent(m):
 
 
 @stage("iff", "square-system")
-def scatter_square_kinematics(m, c, sign):
+def scatter_square_kinematics(m: Memory, c: float, sign: float) -> None:
     """Tangent of c qdot + sign K w(q, nu): full rows, because w depends on all of q and nu. Reads T and dw/dq."""
     scratch = tangent_memory(m)
     h = head(m)
@@ -126,7 +127,7 @@ def scatter_square_kinematics(m, c, sign):
 
 
 @jit
-def scatter_rows_stiffness(m, row):
+def scatter_rows_stiffness(m: Memory, row: int) -> None:
     """-d(S^T sigma)/dq in the rows of the dynamics, sigma = T^T h. Reads `quasi_forces`; S of loops is constant."""
     if head(m).structure == TREE:
         scatter_frame_stiffness(m, row)

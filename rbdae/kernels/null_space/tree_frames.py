@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import vector_at
+from typing import Any
+
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tree_velocities
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
@@ -20,7 +22,7 @@ from rbdae.kernels.scratch import (
 
 
 @jit
-def _along(S, k, d, x):
+def _along(S: Array, k: int, d: Array, x: Array) -> Any:
     """sum_j S[k, j] d_j . x over the directors, or their rates."""
     t = 0.0 * x[0]
     for j in range(3):
@@ -30,7 +32,7 @@ def _along(S, k, d, x):
 
 
 @jit
-def _column(S, k, D, c, x):
+def _column(S: Array, k: int, D: Array, c: float, x: Array) -> Any:
     """The same with column c of a tangent of the directors."""
     t = 0.0 * x[0]
     for j in range(3):
@@ -40,7 +42,7 @@ def _column(S, k, D, c, x):
 
 
 @jit
-def _velocity_column(S, k, s, j):
+def _velocity_column(S: Array, k: int, s: Array, j: int) -> Any:
     """d(Sdot w)/dw of one quasi-velocity, entry j of (xdot, Omega)."""
     if j < 3:
         return S[k, 0] * s.dd[j] + S[k, 1] * s.dd[3 + j] + S[k, 2] * s.dd[6 + j]
@@ -48,7 +50,7 @@ def _velocity_column(S, k, s, j):
 
 
 @stage("ii", "tree")
-def subtract_frame_rates(m, x_at):
+def subtract_frame_rates(m: Memory, x_at: Address) -> None:
     """x[nu] -= Sdot w."""
     x = vector_at(x_at)
     h = head(m)
@@ -63,7 +65,7 @@ def subtract_frame_rates(m, x_at):
 
 
 @stage("iiii", "tree")
-def select_tree_rates(m, vd_at, out_at, row):
+def select_tree_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     vd = vector_at(vd_at)
     out = vector_at(out_at)
@@ -86,7 +88,7 @@ def select_tree_rates(m, vd_at, out_at, row):
 
 
 @stage("i", "tree")
-def frame_tangents(m):
+def frame_tangents(m: Memory) -> None:
     """The rows of nu of `velocity_by_q`: -d(S w)/dq at fixed w. Reads D0 of the bodies."""
     h = head(m)
     S = states(m)
@@ -104,7 +106,7 @@ def frame_tangents(m):
 
 
 @stage("i", "tree")
-def frame_rate_tangents(m):
+def frame_rate_tangents(m: Memory) -> None:
     """The rows of nu of `acceleration_by_q` and `acceleration_by_nu`: -d(S wdot + Sdot w) at fixed wdot. Reads T,
     dw/dq, and D0, D1, B of the bodies."""
     h = head(m)
@@ -131,7 +133,7 @@ def frame_rate_tangents(m):
 
 
 @stage("i", "tree")
-def select_tree_tangent(m):
+def select_tree_tangent(m: Memory) -> None:
     """Minus the tangent of nudot = S vdot + Sdot w with respect to (q, nu). Reads minus that of vdot in the first nv
     rows of `rhs_tangent`, xddot, T and dw/dq; writes `reduced_tangent`."""
     h = head(m)
@@ -156,7 +158,7 @@ def select_tree_tangent(m):
 
 
 @jit
-def _combine_rows(m, b, k, root, x):
+def _combine_rows(m: Memory, b: int, k: int, root: Array, x: Array) -> None:
     """x = S_k W: the rows of `rhs_tangent` of one body, combined as its quasi-velocity k is."""
     h = head(m)
     o = bodies(m)[b]
@@ -180,7 +182,7 @@ def _combine_rows(m, b, k, root, x):
 
 
 @stage("ii", "tree")
-def scatter_frame_stiffness(m, row):
+def scatter_frame_stiffness(m: Memory, row: int) -> None:
     """-d(S^T sigma)/dq in the rows of the dynamics. Reads sigma = T^T h in the last part of `quasi_forces`, and D0."""
     h = head(m)
     z = quasi_forces(m)

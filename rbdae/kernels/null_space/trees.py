@@ -13,7 +13,9 @@ the constraint manifold, too. A root has nu = (xdot, Omega).
 
 from __future__ import annotations
 
-from rbdae.compiler.access import matrix_at, vector_at
+from typing import Any
+
+from rbdae.compiler.access import Address, Array, Memory, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
@@ -21,7 +23,7 @@ from rbdae.kernels.scratch import plane_work, work
 
 
 @stage("i", "tree")
-def factorise_tree(m):
+def factorise_tree(m: Memory) -> None:
     """P L U of the 6 x 6 matrix of each body. Reads the gradients; writes `tree_factors` and the row exchanges."""
     B = bodies(m)
     S = states(m)
@@ -66,7 +68,7 @@ def factorise_tree(m):
 
 
 @jit
-def _from_parent(m, b, i, w):
+def _from_parent(m: Memory, b: int, i: int, w: Array) -> Any:
     """G_p w_p of one joint equation of body b, w in the order of the velocities."""
     o = bodies(m)[b]
     p = bodies(m)[o.parent]
@@ -88,7 +90,7 @@ def _from_parent(m, b, i, w):
 
 
 @stage("ii", "tree")
-def solve_tree(m, x_at):
+def solve_tree(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-1 x, from the order of the equations (joints, then nu) to that of the velocities."""
     x = vector_at(x_at)
     h = head(m)
@@ -127,7 +129,7 @@ def solve_tree(m, x_at):
 
 
 @stage("ii", "tree")
-def solve_tree_transposed(m, x_at):
+def solve_tree_transposed(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x; children first."""
     x = vector_at(x_at)
     h = head(m)
@@ -180,7 +182,7 @@ def solve_tree_transposed(m, x_at):
 
 
 @jit
-def _swap_rows(X, i, k, n):
+def _swap_rows(X: Array, i: int, k: int, n: int) -> None:
     """Rows i and k of X change places."""
     for c in range(n):
         t = X[i, c]
@@ -189,7 +191,7 @@ def _swap_rows(X, i, k, n):
 
 
 @jit
-def _subtract_row(X, i, k, t, n):
+def _subtract_row(X: Array, i: int, k: int, t: float, n: int) -> None:
     """Row i of X -= t row k."""
     if t != 0.0:
         for c in range(n):
@@ -197,7 +199,7 @@ def _subtract_row(X, i, k, t, n):
 
 
 @stage("iiii", "tree")
-def solve_tree_columns(m, X_at, step, n_columns):
+def solve_tree_columns(m: Memory, X_at: Address, step: int, n_columns: int) -> None:
     """`solve_tree` for the first columns of a matrix. Writes `plane_work`."""
     h = head(m)
     B = bodies(m)
