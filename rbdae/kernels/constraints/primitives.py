@@ -171,7 +171,10 @@ def primitive_forces(m: Memory) -> None:
             add_natural(p.A, r.la, -1.0, s1.fx, s1.fd, s2.fx, s2.fd)
         else:
             r.la[0] = la[p.row] * p.keep[0]
-            add_bilinear(p, r, -r.la[0], s1.fx, s1.fd, s2.fx, s2.fd)
+            # `add_bilinear` written out: with its many arguments it is not inlined, a tenth of a residual
+            f = -p.scale * r.la[0]
+            add_natural(p.A, r.Q, f, s1.fx, s1.fd, s2.fx, s2.fd)
+            add_natural(p.B, r.P, f, s1.fx, s1.fd, s2.fx, s2.fd)
 
 
 @jit

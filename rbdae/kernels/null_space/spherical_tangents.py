@@ -60,27 +60,25 @@ def spherical_tangents(m: Memory, order: int) -> None:
 @jit
 def _add_arm_tangents(m: Memory, b: int, row: int, j: int, r: Array, scale: float, order: int) -> None:
     """Tangents of scale R'_b r, and of its rate, in three rows."""
+    T = null_space(m)
+    Q = velocity_by_q(m)
+    A = acceleration_by_q(m)
+    N = acceleration_by_nu(m)
     o = bodies(m)[b]
     s = states(m)[b]
     q = o.iq + o.nt
     for k in range(3):
+        i = row + k
         for c in range(3):
-            t = scale * (r[0] * s.B[k, c] + r[1] * s.B[3 + k, c] + r[2] * s.B[6 + k, c])
-            null_space(m)[row + k, j + c] += t
+            T[i, j + c] += scale * (r[0] * s.B[k, c] + r[1] * s.B[3 + k, c] + r[2] * s.B[6 + k, c])
             if order == 2:
-                acceleration_by_nu(m)[row + k, j + c] += scale * (
-                    r[0] * s.W[k, c] + r[1] * s.W[3 + k, c] + r[2] * s.W[6 + k, c]
-                )
+                N[i, j + c] += scale * (r[0] * s.W[k, c] + r[1] * s.W[3 + k, c] + r[2] * s.W[6 + k, c])
         if order == 0:
             continue
         for c in range(o.na):
-            velocity_by_q(m)[row + k, q + c] += scale * (
-                r[0] * s.D1[k, c] + r[1] * s.D1[3 + k, c] + r[2] * s.D1[6 + k, c]
-            )
+            Q[i, q + c] += scale * (r[0] * s.D1[k, c] + r[1] * s.D1[3 + k, c] + r[2] * s.D1[6 + k, c])
             if order == 2:
-                acceleration_by_q(m)[row + k, q + c] += scale * (
-                    r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c]
-                )
+                A[i, q + c] += scale * (r[0] * s.D2[k, c] + r[1] * s.D2[3 + k, c] + r[2] * s.D2[6 + k, c])
 
 
 @stage("i", "spherical-tree")

@@ -111,6 +111,10 @@ def frame_rate_tangents(m: Memory) -> None:
     dw/dq, and D0, D1, B of the bodies."""
     h = head(m)
     S = states(m)
+    T = null_space(m)
+    Q = velocity_by_q(m)
+    A = acceleration_by_q(m)
+    N = acceleration_by_nu(m)
     first = h.n_v - h.n_nu
     for b in range(h.n_bodies):
         o = bodies(m)[b]
@@ -122,14 +126,14 @@ def frame_rate_tangents(m: Memory) -> None:
         for k in range(e.n_free):
             row = first + o.inu + k
             for c in range(o.na):
-                acceleration_by_q(m)[row, q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
+                A[row, q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
             for j in range(6):
                 t = _velocity_column(e.S, k, s, j)
                 if t != 0.0:
                     for c in range(h.n_q):
-                        acceleration_by_q(m)[row, c] -= t * velocity_by_q(m)[o.iv + j, c]
+                        A[row, c] -= t * Q[o.iv + j, c]
                     for c in range(h.n_nu):
-                        acceleration_by_nu(m)[row, c] -= t * null_space(m)[o.iv + j, c]
+                        N[row, c] -= t * T[o.iv + j, c]
 
 
 @stage("i", "tree")
