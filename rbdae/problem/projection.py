@@ -8,6 +8,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.kernels import projection as kernel
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
@@ -97,10 +98,11 @@ class Projector:
         self._before = np.empty(problem.n)
         p = projection
         # the violation cannot fall below the rounding of its terms: points at some metres, speeds of some m/s
-        self._info = np.array(
-            [p.tolerance, p.tolerance, p.max_iterations, p.position, p.velocity, 0.0, 0.0, 0.0, 0.0],
-            dtype=float,
-        )
+        self._info = np.zeros(kernel.N_INFO)
+        self._info[kernel.POSITION_TOLERANCE] = self._info[kernel.VELOCITY_TOLERANCE] = p.tolerance
+        self._info[kernel.ITERATION_LIMIT] = p.max_iterations
+        self._info[kernel.PROJECT_POSITIONS] = p.position
+        self._info[kernel.PROJECT_VELOCITIES] = p.velocity
 
     @property
     def restart_tolerance(self) -> float:
@@ -115,29 +117,30 @@ class Projector:
         self._before[:] = y
         info = self._info
         self.problem.callbacks.project(t, y, info)
-        if info[7] < 0.0:
+        if info[kernel.ITERATIONS] < 0.0:
             raise ProjectionError(self._failure(t, info))
-        if info[8] == 0.0:
+        if info[kernel.CHANGED] == 0.0:
             self.skipped += 1
             return False
         correction = float(np.max(np.abs(y - self._before)))
         self.count += 1
-        self.iterations += int(info[7])
+        self.iterations += int(info[kernel.ITERATIONS])
         self.largest = max(self.largest, correction)
         self.total += correction
         return True
 
     def _failure(self, t: float, info: Vec) -> str:
         """Why a projection failed."""
-        if info[7] == -2.0:
+        if info[kernel.ITERATIONS] == kernel.SINGULAR:
             return (
                 f"t = {t:g}: the constraints are redundant or singular, first at "
                 f"{self.problem.singular_row() or 'a joint'}; remove the redundant joint equation or move away from "
                 "the singular position"
             )
         return (
-            f"t = {t:g}: Newton's method did not reach the constraint manifold (violation {info[5]:.3g} before); "
-            "start closer to a consistent position, or raise max_iterations"
+            f"t = {t:g}: Newton's method did not reach the constraint manifold (violation "
+            f"{info[kernel.POSITION_VIOLATION]:.3g} before); start closer to a consistent position, or raise "
+            "max_iterations"
         )
 
     def drift(self, t: float, y: Vec) -> float:
