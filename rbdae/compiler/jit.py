@@ -28,6 +28,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from types import FunctionType
 from typing import Any, TypeVar, cast, final
 
 import llvmlite.binding as llvm
@@ -74,7 +75,8 @@ class _TwoSided(Declared):
         return "inlined" if self.source is not None else repr(self._compiled)
 
     def plain(self, twins: Twins) -> Callable[..., Any]:
-        return self._plain
+        # a plain side may call kernels, too: it has to find their twins, which Python can call
+        return twins.function(self._plain) if isinstance(self._plain, FunctionType) else self._plain
 
 
 def two_sided(plain_side: Callable[..., Any]) -> Callable[[F], F]:
