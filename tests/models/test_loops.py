@@ -77,6 +77,9 @@ RUNS = [
 ]
 # by index: largest error of a position or a director, after dozens of turns of the cranks at a tolerance of 1e-8
 ERROR = {0: 2e-4, 1: 3e-3, 2: 3e-3, 3: 2e-2}
+# ODASSL runs the implicit null-space form with Jacobians by differences, and its two builds take different steps:
+# 1.6e-4 with one of them, 2.3e-4 to 3.5e-4 with the other
+BY_ODASSL = 1.1e-3
 # and largest jump of a velocity in parts of the largest change; those of index 3 are out of IDA's error test, and
 # after a short step wrong by the tolerance over the step
 JUMP = {0: 0.01, 1: 0.01, 2: 0.01, 3: 0.5}
@@ -111,7 +114,8 @@ def test_ten_seconds_are_those_of_the_reference(loop: str, pairing: Pairing) -> 
     assert np.array_equal(run.t, TIMES)
     found = run.problem.natural(run.t, run.y)
     index = run.problem.index
-    assert np.abs(found - wanted)[..., :12].max() < ERROR[index]
+    level = BY_ODASSL if pairing.formulation == "null-space-overdetermined" else ERROR[index]
+    assert np.abs(found - wanted)[..., :12].max() < level
     assert np.ptp(run.energy.total) < (1e-4 if index == 3 else 2e-5) * run.energy.kinetic.max()
     # velocities change from sample to sample by the acceleration, without a jump
     jumps = np.abs(np.diff(found[..., 12:], axis=0)).max(axis=(1, 2))
