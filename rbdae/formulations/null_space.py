@@ -12,7 +12,7 @@ the same equations because G T = 0: the same numbers in O(n) for trees.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address, sqrt
+from rbdae.compiler.access import Address, Array, Memory, address, sqrt
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
@@ -50,20 +50,20 @@ from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, sol
 
 
 @jit
-def _set_state(m: Memory, t: float, y: Array) -> None:
+def _set_state(m: Memory, t: float, y_at: Address) -> None:
     """Natural positions and velocities, and internal states of forces, at (q, nu, s)."""
     set_time(m, t)
-    gather_positions(m, address(y))
+    gather_positions(m, y_at)
     place(m)
-    velocities_from_nu(m, address(y), head(m).n_q)
-    gather_force_states(m, address(y))
+    velocities_from_nu(m, y_at, head(m).n_q)
+    gather_force_states(m, y_at)
 
 
 @entry("ityo")
 def motion(m: Memory, t: float, y: Array, out: Array) -> None:
     """(w, T by rows) to out: what independent velocities are chosen by, and r = T nu - w."""
     h = head(m)
-    _set_state(m, t, y)
+    _set_state(m, t, address(y))
     null_space_matrix(m)
     T = null_space(m)
     collect_velocities(m, address(out))
@@ -76,7 +76,7 @@ def motion(m: Memory, t: float, y: Array, out: Array) -> None:
 def growth(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[0] = the largest growth of a column of T since the independent velocities were selected; for loops."""
     h = head(m)
-    _set_state(m, t, y)
+    _set_state(m, t, address(y))
     null_space_matrix(m)
     T = null_space(m)
     weight = velocity_metric(m)
@@ -93,41 +93,41 @@ def growth(m: Memory, t: float, y: Array, out: Array) -> None:
 def rhs(m: Memory, t: float, y: Array, out: Array) -> None:
     """(qdot, nudot, sdot) to out; the joints' multipliers follow if out has room for them."""
     h = head(m)
-    _set_state(m, t, y)
+    _set_state(m, t, address(y))
     accelerations(m)
     kinematics_rate(m, address(out))
-    select_rates(m, solution(m), out, h.n_q)
+    select_rates(m, address(solution(m)), address(out), h.n_q)
     collect_state_rates(m, address(out))
     add_multipliers(m, out)
 
 
 @jit
-def _set_dynamics(m: Memory, t: float, y: Array, yd: Array) -> None:
+def _set_dynamics(m: Memory, t: float, y_at: Address, yd_at: Address) -> None:
     """Natural coordinates and applied forces at (t, y, yd). Writes `quasi_forces`: h = M wdot - psi."""
-    _set_state(m, t, y)
-    accelerations_from_nu(m, address(yd), head(m).n_q)
+    _set_state(m, t, y_at)
+    accelerations_from_nu(m, yd_at, head(m).n_q)
     applied_forces(m)
     dynamics_residual(m, address(quasi_forces(m)), 0)
 
 
 @jit
-def _fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    _set_dynamics(m, t, y, yd)
-    kinematics_residual(m, address(yd), address(out))
-    reduce_forces(m, address(out), head(m).n_q)
-    states_residual(m, address(yd), address(out))
+def _fill_residual(m: Memory, t: float, y_at: Address, yd_at: Address, out_at: Address) -> None:
+    _set_dynamics(m, t, y_at, yd_at)
+    kinematics_residual(m, yd_at, out_at)
+    reduce_forces(m, out_at, head(m).n_q)
+    states_residual(m, yd_at, out_at)
 
 
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form with the reduced mass matrix T^T M T to out."""
-    _fill_residual(m, t, y, yd, out)
+    _fill_residual(m, t, address(y), address(yd), address(out))
 
 
 @entry("ityyo")
 def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The same, then g = 0: the chart's internal constraints body by body, then the joints."""
-    _fill_residual(m, t, y, yd, out)
+    _fill_residual(m, t, address(y), address(yd), address(out))
     position_rows(m, address(out), head(m).multipliers_at)
 
 
@@ -135,7 +135,7 @@ def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array
 def rhs_jacobian(m: Memory, t: float, y: Array, out: Array) -> None:
     """d(rhs)/dy to the target."""
     h = head(m)
-    _set_state(m, t, y)
+    _set_state(m, t, address(y))
     velocity_tangents(m)
     accelerations(m)
     acceleration_tangents(m)
@@ -154,7 +154,7 @@ def _fill_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Arra
     d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).
     """
     h = head(m)
-    _set_dynamics(m, t, y, yd)
+    _set_dynamics(m, t, address(y), address(yd))
     reduce_forces(m, address(work(m)), 0)
     place_reduction_forces(m)
     natural_tangents(m, 2)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.access import Address, Memory
 from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_tangent, velocity_basis
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
@@ -40,7 +40,6 @@ from rbdae.kernels.null_space.square_tangents import (
     square_velocity_tangents,
 )
 from rbdae.kernels.records import SPHERICAL_TREE
-from rbdae.kernels.scratch import quasi_forces
 
 
 @jit
@@ -70,27 +69,21 @@ def accelerations_from_nu(m: Memory, yd_at: Address, offset: int) -> None:
 
 
 @jit
-def select_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
+def select_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == SPHERICAL_TREE:
-        select_spherical_rates(m, address(vd), address(out), row)
+        select_spherical_rates(m, vd_at, out_at, row)
     else:
-        select_square_rates(m, vd, out, row)
+        select_square_rates(m, vd_at, out_at, row)
 
 
 @jit
 def reduce_forces(m: Memory, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = T^T h. Reads `quasi_forces` (h); the square system leaves (zeta, T^T h) there."""
-    h = head(m)
-    if h.structure == SPHERICAL_TREE:
+    if head(m).structure == SPHERICAL_TREE:
         reduce_spherical_forces(m, out_at, row)
     else:
-        reduce_square_forces(m)
-        z = quasi_forces(m)
-        out = vector_at(out_at)
-        first = h.n_v - h.n_nu
-        for i in range(h.n_nu):
-            out[row + i] = z[first + i]
+        reduce_square_forces(m, out_at, row)
 
 
 @jit

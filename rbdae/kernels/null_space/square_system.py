@@ -124,19 +124,25 @@ def square_accelerations(m: Memory, yd_at: Address, offset: int) -> None:
     gather_accelerations(m, address(x), 0)
 
 
-@jit
-def reduce_square_forces(m: Memory) -> None:
-    """`quasi_forces`: h becomes [G; S]^-T h = (zeta, T^T h)."""
-    _solve_transposed(m, quasi_forces(m))
+@stage("iii", "square-system")
+def reduce_square_forces(m: Memory, out_at: Address, row: int) -> None:
+    """out[row:row + nnu] = T^T h. `quasi_forces`: h becomes [G; S]^-T h = (zeta, T^T h)."""
+    h = head(m)
+    z = quasi_forces(m)
+    out = vector_at(out_at)
+    _solve_transposed(m, z)
+    first = h.n_v - h.n_nu
+    for i in range(h.n_nu):
+        out[row + i] = z[first + i]
 
 
-@jit
-def select_square_rates(m: Memory, vd: Array, out: Array, row: int) -> None:
+@stage("iiii", "square-system")
+def select_square_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == TREE:
-        select_tree_rates(m, address(vd), address(out), row)
+        select_tree_rates(m, vd_at, out_at, row)
     else:
-        select_loop_rates(m, address(vd), address(out), row)
+        select_loop_rates(m, vd_at, out_at, row)
 
 
 @stage("i", "square-system")
