@@ -70,6 +70,7 @@ class Method:
     name : the part after the colon, as in ``"scikits.odes:ida"``
     kinds : the `Solvable.kind` s that it takes: ``"ode"``, ``"dae"``, ``"overdetermined"``
     indices : for ``"dae"``, the differentiation indices that it can integrate
+    overdetermined_indices : the same for ``"overdetermined"``; None for all
     one_step : whether a projected state can replace the solver's without a restart
     fixed_step : whether it needs ``step=``
     summary : one line for `rbdae.solvers`
@@ -81,10 +82,12 @@ class Method:
     one_step: bool = False
     fixed_step: bool = False
     summary: str = ""
+    overdetermined_indices: frozenset[int] | None = None
 
     def accepts(self, kind: str, index: int) -> bool:
-        """Whether a problem of this kind (and, for DAEs, index) makes sense for the method."""
-        return kind in self.kinds and (kind != "dae" or index in self.indices)
+        """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method."""
+        allowed = {"dae": self.indices, "overdetermined": self.overdetermined_indices}.get(kind)
+        return kind in self.kinds and (allowed is None or index in allowed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Solvable
-from rbdae_adapters.toolkit import GaveUp, Recorder, leaves_error_test
+from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_test
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -137,20 +137,6 @@ def algebraic(problem: Solvable) -> dict[str, Any]:
         "algebraic_vars_idx": [int(i) for i in np.flatnonzero(without_rate)],
         "exclude_algvar_from_error": bool(excluded.any()),
     }
-
-
-def first_step(problem: Solvable, rtol: float) -> float:
-    """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
-
-    With constraints it does not become smaller below rtol = 1e-10: the multipliers would be noise. The error test
-    shortens it if it must.
-    """
-    if problem.kind == "dae":
-        rtol = max(rtol, 1e-10)
-    tested = ~leaves_error_test(problem) & np.asarray(problem.differential)
-    y, yd = np.asarray(problem.y0)[tested], np.asarray(problem.yd0)[tested]
-    rate = float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0))
-    return float(0.1 * np.sqrt(rtol) / max(rate, 1.0))
 
 
 @final

@@ -5,8 +5,8 @@
 
 (`ovstab2` and `ovstab1` of Assimulo's Mechanical_System.) ODASSL eliminates the first n equations, with the iteration
 matrix A1, and needs A2 A1^-1 A2^T of the others to be regular. In the second form A1 holds c G vdot's row, so that the
-block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and with
-ODASSL it works by luck.
+block of the velocity constraint is zero up to terms of the order of the step: it is for least-squares solvers, and not
+offered with ODASSL, which failed in half of the runs.
 
 For dropped joint equations the further rows say once more that their multipliers are zero: rows of zeros would make
 that block singular.

@@ -40,6 +40,7 @@ class SolverInfo:
     version : the package's version, or None
     kinds : kinds of problems that the solver takes
     indices : for DAEs, the differentiation indices that it takes
+    overdetermined_indices : for overdetermined forms, those that it takes; None for all
     one_step : whether it is a one-step method, which takes projected states back without a restart
     install : how to get the package
     summary : one line on the method
@@ -51,6 +52,7 @@ class SolverInfo:
     version: str | None
     kinds: frozenset[str]
     indices: frozenset[int]
+    overdetermined_indices: frozenset[int] | None
     one_step: bool
     install: str
     summary: str
@@ -59,10 +61,9 @@ class SolverInfo:
     def takes(self) -> str:
         """The kinds of problems in words, as in ``"ode, dae 1-2"``."""
         words = []
-        for kind in ("ode", "dae", "overdetermined"):
+        for kind, indices in (("ode", None), ("dae", self.indices), ("overdetermined", self.overdetermined_indices)):
             if kind in self.kinds:
-                numbers = ",".join(map(str, sorted(self.indices)))
-                words.append(f"dae {numbers}" if kind == "dae" else kind)
+                words.append(kind if indices is None else f"{kind} {','.join(map(str, sorted(indices)))}")
         return ", ".join(words)
 
 
@@ -143,6 +144,7 @@ def solvers() -> SolverTable:
                     version=version,
                     kinds=m.kinds,
                     indices=m.indices,
+                    overdetermined_indices=m.overdetermined_indices,
                     one_step=m.one_step,
                     install=adapter.install,
                     summary=m.summary,
@@ -205,11 +207,12 @@ def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
     is_a = {
         "ode": "an ODE form",
         "dae": f"a DAE of index {problem.index}",
-        "overdetermined": "an overdetermined DAE",
+        "overdetermined": "an overdetermined DAE"
+        + (f" of index {problem.index}" if problem.kind in method.kinds else ""),
     }[problem.kind]
     takes = " and ".join(
-        _FORMS[k] + (f" of index {', '.join(map(str, sorted(method.indices)))}" if k == "dae" else "")
-        for k in ("ode", "dae", "overdetermined")
+        _FORMS[k] + (f" of index {', '.join(map(str, sorted(indices)))}" if indices is not None else "")
+        for k, indices in (("ode", None), ("dae", method.indices), ("overdetermined", method.overdetermined_indices))
         if k in method.kinds
     )
     able = solvers_for(problem)

@@ -30,6 +30,8 @@ TOLERANCE: Final = 1e-10
 SLACK: Final = 100.0
 
 PAIRINGS = rbdae.pairings()
+# for least squares: ODASSL's elimination is singular in it (see the formulation)
+WITHOUT_SOLVER: Final = {"overdetermined-1"}
 
 
 @cache
@@ -74,16 +76,8 @@ class Case(NamedTuple):
         )
 
 
-def by_luck(case: Case) -> bool:
-    """ODASSL eliminates with a matrix that is nearly singular in `overdetermined-1` (see the formulation); with angular
-    velocities it works all the same, with the rates of directors never, with those of quaternions and with Bryant
-    angles sometimes."""
-    lucky = case.velocity == "coordinate" or case.rotation == "bryant-321"
-    return case.formulation == "overdetermined-1" and lucky
-
-
 ALL = [Case(example, *pairing, solver) for example in EXAMPLES for pairing in PAIRINGS for solver in INFOS]
-CASES = [case for case in ALL if case.makes_sense and not method(case.solver).fixed_step and not by_luck(case)]
+CASES = [case for case in ALL if case.makes_sense and not method(case.solver).fixed_step]
 FIXED_STEP = [case for case in ALL if case.makes_sense and method(case.solver).fixed_step]
 
 
@@ -192,33 +186,11 @@ RULES: Final = (
         "C",
         "1",
         ".*",
-        "assimulo:Radau5DAE",
-        1e-7,
-        GOAL,
-        INTEGRALS + "at 1e-7 it is as exact as others at 1e-10",
-        "",
-        "hiller-anantharaman",
-    ),
-    Rule(
-        "C",
-        "1",
-        ".*",
         "assimulo:ODASSL",
         1e-8,
         5e-4,
         INTEGRALS + "its Jacobians are differences, too: 4e-5 to 1e-4 at 1e-8",
         "C-hiller-anantharaman-quaternion-angular-assimulo:ODASSL",
-        "hiller-anantharaman",
-    ),
-    Rule(
-        "B",
-        "1",
-        "coordinate",
-        "assimulo:Radau5DAE",
-        1e-9,
-        GOAL,
-        INTEGRALS + "with directors 1e-10 is too tight from the start",
-        "",
         "hiller-anantharaman",
     ),
     Rule(
@@ -385,16 +357,15 @@ RULES: Final = (
         GOAL,
         "order 3, so that the error follows the tolerance: 5e-6 at 1e-10",
     ),
-    # Examples A and B
     Rule(
-        "AB",
+        "B",
         "2",
         RATES,
         "assimulo:Radau5DAE",
-        1e-12,
+        1e-11,
         GOAL,
         "the index-2 class tests the multiplier to tolerance over h, and steps become twice as long as at index 1: "
-        "2e-6 at 1e-10 with quaternions",
+        "2e-7 to 6e-7 at 1e-10, too near to the goal",
     ),
     # Example C
     Rule(
@@ -512,7 +483,7 @@ def test_methods_of_fixed_step_converge_with_order_one(case):
 @pytest.mark.parametrize("rotation, velocity", [("quaternion", "coordinate")])
 @pytest.mark.parametrize(
     "formulation",
-    [f for f, r, v in PAIRINGS if (r, v) == ("quaternion", "coordinate") and f != "overdetermined-1"],  # `by_luck`
+    [f for f, r, v in PAIRINGS if (r, v) == ("quaternion", "coordinate") and f not in WITHOUT_SOLVER],
 )
 @pytest.mark.parametrize("example", ["A", *(pytest.param(e, marks=pytest.mark.slow) for e in "BC")])
 def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rotation, velocity):
@@ -542,7 +513,7 @@ def test_a_solver_that_does_not_fit_is_refused_with_those_that_do(example, pairi
         with pytest.raises(Unsupported, match=f"'{pairing[0]}' is .*{re.escape(solver)} takes") as caught:
             rbdae.solve(problem, (0.0, 1.0), solver=solver)
         listed = str(caught.value).partition("Solvers for it: ")[2]
-        assert set(listed.split(", ")) == able
+        assert set(listed.split(", ")) == (able or {"none"})
 
 
 @pytest.mark.parametrize("velocity", ["angular", "coordinate", "momentum"])
@@ -585,9 +556,6 @@ def test_every_rule_is_needed_by_some_case(rule):
 
 
 def test_nothing_is_left_out():
-    left_out = {tuple(c[1:4]) for c in ALL if by_luck(c)}
-    wanted = {("overdetermined-1", r, "coordinate") for r in ("quaternion", "directors")}
-    assert left_out == wanted | {("overdetermined-1", "bryant-321", "angular")}
-    assert {tuple(c[1:4]) for c in CASES} == set(PAIRINGS) - left_out
+    assert {tuple(c[1:4]) for c in CASES} == {p for p in PAIRINGS if p[0] not in WITHOUT_SOLVER}
     assert {c.solver for c in CASES} | {c.solver for c in FIXED_STEP} == set(INFOS)
     assert all(sum(c.example == e for c in CASES) > 300 for e in EXAMPLES)

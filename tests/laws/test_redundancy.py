@@ -145,7 +145,7 @@ def _end(closing: str, pairing: Pairing):
     return problem.natural(1.0, run.y[-1])
 
 
-# with ODASSL, what overdetermined-1 does is luck (see the formulation)
+# overdetermined-1 has no solver (see the formulation)
 @pytest.mark.parametrize(
     "formulation", [f for f in FORMULATIONS if f != "overdetermined-1" and not f.startswith("null-space")]
 )
@@ -178,7 +178,7 @@ def _with_worn_choice(formulation: str) -> rbdae.Problem:
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
-# overdetermined-1: luck, see above
+# overdetermined-1 has no solver, see above
 @pytest.mark.parametrize(
     "formulation",
     [f for f in FORMULATIONS if not f.startswith("null-space") and f != "overdetermined-1"],

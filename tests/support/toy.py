@@ -88,7 +88,7 @@ class Callbacks:
 
 
 KINDS: dict[str, Kind] = {"index-0": "ode", "overdetermined": "overdetermined"}
-INDICES = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermined": 1}
+INDICES = {"index-3": 3, "index-2": 2, "index-1": 1, "index-0": 0, "overdetermined": 2}
 VARIABLE_INDEX = {3: [1, 1, 1, 2, 2, 2, 3], 2: [1] * 6 + [2], 1: [1] * 7, 0: [0] * 6}
 
 
@@ -113,7 +113,7 @@ class Pendulum:
         self.kind = KINDS.get(formulation, "dae")
         self.index = INDICES[formulation]
         self.n = 6 if self.kind == "ode" else 7
-        self.n_equations = 9 if self.kind == "overdetermined" else self.n
+        self.n_equations = 8 if self.kind == "overdetermined" else self.n
         self.labels = ["x", "y", "z", "vx", "vy", "vz", "la"][: self.n]
         self.trouble = trouble
         self.t0 = 0.0
@@ -167,7 +167,7 @@ class Pendulum:
         position, velocity = (x @ x - 1) / 2, x @ v
         acceleration = weight * (x @ GRAVITY) + v @ v - y[6] * (x @ x)
         if self.formulation == "overdetermined":
-            out[6:] = acceleration, position, velocity
+            out[6:] = velocity, position
         else:
             out[6] = {3: position, 2: velocity, 1: acceleration}[self.index]
 
@@ -189,7 +189,7 @@ class Pendulum:
             "acceleration": np.concatenate([GRAVITY - 2 * y[6] * x, 2 * v, [-x @ x]]),
         }
         names = {
-            "overdetermined": ("acceleration", "position", "velocity"),
+            "overdetermined": ("velocity", "position"),
             "index-3": ("position",),
             "index-2": ("velocity",),
             "index-1": ("acceleration",),

@@ -48,6 +48,7 @@ class AssimuloAdapter(AbstractAdapter):
             frozenset({"overdetermined", "dae", "ode"}),
             frozenset({1, 2}),
             summary="BDF for overdetermined and square DAEs; never calls a user's Jacobian (finite differences)",
+            overdetermined_indices=frozenset({0, 2}),  # index 1: its elimination is singular (`overdetermined-1`)
         ),
         Method("Radau5ODE", _ODE, one_step=True, summary="RADAU5 (Radau IIA, order 5), analytic Jacobian"),
         Method("RodasODE", _ODE, one_step=True, summary="RODAS (Rosenbrock, order 4), analytic Jacobian"),

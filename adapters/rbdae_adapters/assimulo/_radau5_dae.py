@@ -15,7 +15,7 @@ from rbdae._arrays import Ints, Mat, Vec
 from rbdae.adapter import Method, Outcome, Request, Solvable
 from rbdae_adapters.assimulo._native import Counts, configure, implicit_problem, residual
 from rbdae_adapters.assimulo._package import HAIRER, finite, module, surrender
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, quiet
+from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet
 
 INDEX_3_MARGIN = 1e-3
 """Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
@@ -27,18 +27,26 @@ _LEAST_TOLERANCE = 1e-13
 class _Stacked:
     """F(t, y, y') = 0 as M Y' = f(t, Y) for RADAU5, Y = (y, derivatives of differential unknowns) by index class.
 
-    The derivative of an unknown of class k is of class k + 1 if the index is above 1.
+    The derivative of an unknown of class k is of class k + 1 where some equations have no derivative and no algebraic
+    unknown: these determine derivatives only once they are differentiated. So it is above index 1, and in
+    `hiller-anantharaman`, whose multipliers are derivatives.
     """
 
     def __init__(self, problem: Solvable, counts: Counts) -> None:
         n = problem.n
         differential = np.flatnonzero(problem.differential)
         algebraic = np.flatnonzero(~problem.differential)
+        self._residual = residual(problem, counts)
+        self._jacobian = problem.callbacks.jacobian
+        self._counts = counts
+        self._by_y, self._by_yd = np.empty((n, n)), np.empty((n, n))
         known = np.maximum(problem.variable_index, 1)
-        rates = np.minimum(known[differential] + int(problem.index > 1), 3)
+        constrained = problem.index > 1 or (problem.kind == "dae" and self._constrains(problem))
+        rates = np.minimum(known[differential] + int(constrained), 3)
         classes = np.concatenate([known[differential], rates, known[algebraic]])
         order = np.argsort(classes, kind="stable")
         self.n = n
+        self.constrained = constrained
         self.size = len(order)
         self.groups = [int(np.sum(classes == k)) for k in (1, 2, 3)]
         self._source: Ints = np.concatenate([differential, n + differential, algebraic])[order]
@@ -50,10 +58,6 @@ class _Stacked:
         mass[0, self._y] = 1.0
         self.mass: Mat = mass
         self._both = np.zeros(2 * n)
-        self._residual = residual(problem, counts)
-        self._jacobian = problem.callbacks.jacobian
-        self._counts = counts
-        self._by_y, self._by_yd = np.empty((n, n)), np.empty((n, n))
 
     def stack(self, y: Vec, yd: Vec) -> Vec:
         """Y of y and y'."""
@@ -80,15 +84,24 @@ class _Stacked:
     def jac(self, t: float, stacked: Vec) -> Mat:
         """df/dY."""
         y = self.unstack(stacked)
-        yd = self._both[self.n :]
-        self._counts.jacobians += 1
-        self._jacobian(t, y, yd, 0.0, self._by_y)
-        self._jacobian(t, y, yd, 1.0, self._by_yd)
-        self._by_yd -= self._by_y
+        self._differentiate(t, y, self._both[self.n :])
         out = np.zeros((self.size, self.size), order="F")
         out[self._y, self._rate] = 1.0
         out[self._rows] = np.hstack([self._by_y, self._by_yd])[:, self._source]
         return out
+
+    def _constrains(self, problem: Solvable) -> bool:
+        """Whether an equation has no derivative and no algebraic unknown."""
+        self._differentiate(problem.t0, problem.y0, problem.yd0)
+        direct = np.hstack([self._by_yd[:, problem.differential], self._by_y[:, ~problem.differential]])
+        return not direct.any(axis=1).all()
+
+    def _differentiate(self, t: float, y: Vec, yd: Vec) -> None:
+        """dF/dy and dF/dyd."""
+        self._counts.jacobians += 1
+        self._jacobian(t, y, yd, 0.0, self._by_y)
+        self._jacobian(t, y, yd, 1.0, self._by_yd)
+        self._by_yd -= self._by_y
 
 
 def _work_arrays(settings: Any, stacked: _Stacked) -> tuple[Vec, Any]:
@@ -160,6 +173,9 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     # Assimulo's class checks the options and knows their defaults
     settings = module("solvers").Radau5DAE(implicit_problem(problem, counts, "Implicit_Problem"))
     configure(settings, method.name, options)
+    # Its own 0.01 s is accepted unseen where classes loosen what would see the error.
+    own_step = stacked.constrained and "inith" not in options
+    inith = first_step(problem, request.rtol) if own_step else settings.inith
     lib = module("lib.radau5")
     fun, jac, solout = _functions(stacked, recorder, trap, lib)
     size = stacked.size
@@ -170,7 +186,7 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
         request.t0,
         stacked.stack(recorder.y0, problem.yd0),
         request.t_end,
-        settings.inith,
+        inith,
         np.full(size, rtol),
         stacked.stack(atol, atol),
         1,  # tolerances are vectors

@@ -27,6 +27,7 @@ its own.
 `quiet`, `Chatter`       what a package prints and warns becomes a part of the message
 `take_options`           the package's own options; unknown ones are refused by name
 `atol_vector`            absolute tolerances of all unknowns
+`first_step`             a first step that is neither lost in rounding nor longer than what is tested allows
 `leaves_error_test`      unknowns that a multistep code cannot test; `relaxed_atol` loosens their tolerances
 `Event`, `Dense`         an event function; dense output
 ======================== ==============================================================================
@@ -44,6 +45,7 @@ from rbdae_adapters.toolkit.stepper import AbstractStepper as AbstractStepper
 from rbdae_adapters.toolkit.stepper import GaveUp as GaveUp
 from rbdae_adapters.toolkit.stepper import drive as drive
 from rbdae_adapters.toolkit.tolerances import atol_vector as atol_vector
+from rbdae_adapters.toolkit.tolerances import first_step as first_step
 from rbdae_adapters.toolkit.tolerances import leaves_error_test as leaves_error_test
 from rbdae_adapters.toolkit.tolerances import relaxed_atol as relaxed_atol
 from rbdae_adapters.toolkit.trap import Trap as Trap
@@ -60,6 +62,7 @@ __all__ = [
     "Trap",
     "atol_vector",
     "drive",
+    "first_step",
     "leaves_error_test",
     "quiet",
     "relaxed_atol",

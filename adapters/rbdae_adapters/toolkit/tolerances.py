@@ -1,4 +1,4 @@
-"""Absolute tolerances, and what a multistep code cannot test at higher index."""
+"""Absolute tolerances, first steps, and what a multistep code cannot test at higher index."""
 
 from __future__ import annotations
 
@@ -28,4 +28,18 @@ def relaxed_atol(problem: Solvable, request: Request, *, loose: float) -> Vec:
     return atol
 
 
-__all__ = ["atol_vector", "leaves_error_test", "relaxed_atol"]
+def first_step(problem: Solvable, rtol: float) -> float:
+    """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
+
+    With constraints it does not become smaller below rtol = 1e-10: the multipliers would be noise. The error test
+    shortens it if it must.
+    """
+    if problem.kind == "dae":
+        rtol = max(rtol, 1e-10)
+    tested = ~leaves_error_test(problem) & np.asarray(problem.differential)
+    y, yd = np.asarray(problem.y0)[tested], np.asarray(problem.yd0)[tested]
+    rate = float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0))
+    return float(0.1 * np.sqrt(rtol) / max(rate, 1.0))
+
+
+__all__ = ["atol_vector", "first_step", "leaves_error_test", "relaxed_atol"]
