@@ -181,6 +181,13 @@ class Interpretation:
         out = self._each(kernel, t, y, self._n_rates)
         return out[..., :n], out[..., n:]
 
+    def rates_of_selection(self, t: float, y: Vec) -> tuple[Vec, Vec]:
+        """The same at one state with the rows of this selection, by whose multipliers the equations hold there."""
+        out = np.empty(self._n_rates)
+        self._rates(t, y, out)
+        n = self.workspace.layout.n_differential
+        return out[:n], out[n:]
+
     def _rates_with_best_rows(self, t: float, y: Vec, out: Vec) -> None:
         """The rates with those rows dropped that follow from the others at this state."""
         selection = self.workspace.selection

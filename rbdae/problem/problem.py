@@ -48,7 +48,7 @@ def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly 
     layout = workspace.layout
     n = layout.n_differential
     y0, yd0 = y.copy(), np.zeros(layout.n)
-    rates, la = Interpretation(workspace).rates(t, y)
+    rates, la = Interpretation(workspace).rates_of_selection(t, y)
     yd0[:n] = rates
     if workspace.settings.formulation.multipliers == "integrals":
         yd0[layout.la] = la

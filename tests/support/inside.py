@@ -52,7 +52,7 @@ from rbdae.multibody import (
 )
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
-from rbdae.multibody.row_selection import strength
+from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Memory, Workspace
@@ -152,6 +152,7 @@ __all__ = [
     "velocity_metric",
     "velocity_selection",
     "wait_for_workers",
+    "with_best_rows",
     "workspace",
     "workspaces",
 ]
@@ -299,6 +300,15 @@ def dropping(problem: rbdae.Problem, rows: tuple[int, ...]) -> rbdae.Problem:
     kept = KeptRows(rows, strength(G, rows), before.closeness)
     if before.pivot_floor is not None:
         kept = with_pivot_floor(problem.workspace, kept, problem.t0, problem.y0, 1e-8)
+    return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
+
+
+def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
+    """The problem with the joint rows that are best conditioned at its start, as a switch in a run chooses them."""
+    before = problem.selection.rows
+    G = problem.interpretation.joint_matrix(problem.t0, problem.y0)
+    rows = redundant_rows(problem.model, G, prefer_trees=False, at_least=len(before.dropped))
+    kept = KeptRows(rows, strength(G, rows), before.closeness)
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
 
 
