@@ -201,18 +201,25 @@ class Interpretation:
         other.compiled(self.workspace.settings.kernels.rates)(t, y, out)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Multipliers: the unknowns of a DAE, or by elimination; those of least norm with redundant equations."""
-        layout = self.workspace.layout
-        if self.workspace.settings.formulation.multipliers == "values":
-            self.rows(t, y)
-            la = np.array(np.asarray(y, dtype=float)[..., layout.la])
-        else:
-            la = np.array(self.rates(t, y)[1])
+        """Multipliers by elimination; those of least norm with redundant equations."""
+        la = np.array(self.rates(t, y)[1])
         if self._ambiguous:
             G = self.joint_matrix(t, y)
-            first = layout.n_internal
+            first = self.workspace.layout.n_internal
             la[..., first:] = minimum_norm(G, la[..., first:], self._deficiency(t, y))[0]
         return la
+
+    def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """The multipliers among the unknowns y, as the solver has left them."""
+        layout, form = self.workspace.layout, self.workspace.settings.formulation
+        if form.multipliers != "values":
+            instead = "their integrals, y[..., problem.layout.la]" if form.multipliers == "integrals" else "none"
+            raise ValueError(
+                f"run_multipliers: y of {form.name!r} has no multipliers, but {instead}; problem.multipliers gives "
+                "those that belong to its positions and velocities"
+            )
+        self.rows(t, y)
+        return np.array(np.asarray(y, dtype=float)[..., layout.la])
 
     @property
     def _ambiguous(self) -> bool:

@@ -319,15 +319,33 @@ class Problem:
         return self.interpretation.rates(t, y)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Multipliers: the unknowns of a DAE, or the eliminated ones (internal constraints of the velocities, joints).
+        """Lagrange multipliers la, shape (..., constraints), that belong to positions and velocities of y, by
+        elimination: internal constraints of the velocities, then joints. Multipliers among the unknowns are not read,
+        see `run_multipliers`. With redundant equations: those of least norm.
 
-        Null-space form: those of the joints. With redundant equations: those of least norm.
+        G is the gradient of the constraints, ``matrices(t, y).G``. The sign, for every form:
+
+        - forms in velocities:  M vdot = psi - G^T la  ([NS] (1)-(6)); `hiller-anantharaman` has integrals of them,
+          la = Lambda';
+        - Hamiltonian forms:  pdot = -dH/dq + Q - G^T la  ([BS09] (38));
+        - null-space forms: la of the joints in  M wdot = psi - G^T la  with w = (xdot, Omega).
+
+        So the joints act on the bodies with the forces -G^T la: where a joint says that point 1 of its first body is at
+        point 2 of its second, la is the force on the second.
         """
         return self.interpretation.multipliers(t, y)
 
+    def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """The multipliers among the unknowns y, of the same sign and order, as the solver has computed them: what they
+        are worth is up to its tolerances. Those of equations that are left out are zero.
+
+        Raises ValueError for forms whose unknowns have no multipliers, or their integrals.
+        """
+        return self.interpretation.run_multipliers(t, y)
+
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``, spatial components; the torque
-        about the joint's point on that body."""
+        about the joint's point on that body. From `multipliers`: as exact as positions and velocities are."""
         return self.interpretation.reactions(t, y)
 
     def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:

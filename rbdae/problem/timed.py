@@ -201,8 +201,13 @@ class TimedInterpretation:
         return out
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
-        """Multipliers."""
+        """Multipliers, by elimination."""
         out: Mat = self._each(t, y, lambda view, t, y: view.multipliers(t, y))
+        return out
+
+    def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """The multipliers among the unknowns."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.run_multipliers(t, y))
         return out
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:

@@ -132,12 +132,19 @@ class Solution:
 
     @cached_property
     def multipliers(self) -> Mat:
-        """Lagrange multipliers, shape (m, number of constraints)."""
+        """Lagrange multipliers, shape (m, number of constraints), that belong to positions and velocities, by
+        elimination; signs and order in `Problem.multipliers`."""
         return self._problem.multipliers(self.t, self.y)
+
+    @property
+    def run_multipliers(self) -> Mat:
+        """The multipliers that the solver has computed among its unknowns, shape (m, number of constraints). It holds
+        them to its tolerances at best, and noise where they are not tested: `multipliers` is the safe reading."""
+        return self._problem.run_multipliers(self.t, self.y)
 
     @cached_property
     def reactions(self) -> Mapping[str, Mapping[str, Reaction]]:
-        """Spatial force and torque, shape (m, 3), of each joint on each of its bodies."""
+        """Spatial force and torque, shape (m, 3), of each joint on each of its bodies, from `multipliers`."""
         return self._problem.reactions(self.t, self.y)
 
     def projected(self, projection: Projection | None = None) -> Solution:

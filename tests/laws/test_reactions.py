@@ -1,0 +1,148 @@
+"""Reactions along runs are as good as the states: they are those of the accelerations that belong to (q, v), whatever
+the solver has made of its multipliers."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from cases import PAIRINGS, need
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+
+Array = np.ndarray
+
+REFERENCE_TOLERANCE = 1e-11
+SHARE = 1e-4
+"""Of the largest reaction; what a state's error may add to it:"""
+AMPLIFICATION = 100.0
+
+
+class Reference(NamedTuple):
+    """Natural coordinates with their rates, and reactions (times, joints and sides, 6), with what is unique."""
+
+    t: Array
+    natural: Array
+    reactions: Array
+    unique: Array
+
+
+def wrenches(found: dict[str, dict[str, rbdae.Reaction]], n: int) -> tuple[Array, Array]:
+    """Reactions as arrays (n, joints and sides, 6), and (joints and sides,) whether they are unique."""
+    sides = [side for joint in found.values() for side in joint.values()]
+    values = [np.concatenate([side.force, side.torque], axis=-1) for side in sides]
+    return np.reshape(np.array(values), (len(sides), n, 6)).swapaxes(0, 1), np.array([np.all(s.unique) for s in sides])
+
+
+@cache
+def reference(model: str) -> Reference:
+    """The end, and times before it, of `index-0` with DOP853."""
+    entry = rbdae.models.MODELS[model]
+    problem = rbdae.formulate(entry(), "index-0", redundant="minimum-norm")
+    t = np.linspace(0.0, 0.2 * entry.t_end, 11)
+    run = rbdae.solve(
+        problem,
+        (0.0, t[-1]),
+        solver="scipy:DOP853",
+        rtol=REFERENCE_TOLERANCE,
+        atol=REFERENCE_TOLERANCE,
+        t_eval=t,
+        projection=True,
+    )
+    assert run.success, run.message
+    return Reference(t, problem.natural(t, run.y), *wrenches(run.reactions, len(t)))
+
+
+def check(model: str, problem: rbdae.Problem, run: rbdae.Solution) -> None:
+    """The law, at all times that the run has reached."""
+    wanted, n = reference(model), len(run.t)
+    natural = run.problem.natural(run.t, run.y)
+    found, unique = wrenches(run.reactions, n)
+    size = np.abs(wanted.natural).reshape(-1, wanted.natural.shape[-2], 2, 12).max(axis=(0, 1, 3))
+    off = np.abs(natural - wanted.natural[:n]).reshape(n, -1, 2, 12).max(axis=(1, 3)) / size
+    state = off.max(axis=1)
+    sure = unique & wanted.unique
+    largest = np.abs(wanted.reactions).max()
+    error = np.abs(found - wanted.reactions[:n])[:, sure].max(axis=(1, 2), initial=0.0) / largest
+    excess = error - (SHARE + AMPLIFICATION * state)
+    assert (excess < 0.0).all(), (
+        f"{problem!r}: reactions are off by {error.max():.2g} of the largest where states are off by {state.max():.2g}"
+    )
+
+
+@pytest.mark.parametrize("formulation", ["index-1", "index-2", "ggl", "index-3"])
+@pytest.mark.parametrize("solver", ["sksundae:ida", "scikits.odes:ida", "scikits.odes:ddaspk"])
+def test_reactions_of_the_slider_crank_are_not_the_solvers_noise(solver, formulation):
+    need(solver)
+    problem = rbdae.formulate(rbdae.models.spatial_slider_crank(), formulation)
+    t = reference("spatial_slider_crank").t
+    run = rbdae.solve(problem, (0.0, t[-1]), solver=solver, rtol=1e-8, atol=1e-8, t_eval=t)
+    assert run.success, run.message
+    check("spatial_slider_crank", problem, run)
+
+
+# ---------------------------------------------------------------- signs, and what the solver has computed
+
+
+def hanging(pairing) -> rbdae.Problem:
+    """A body of 2 kg at rest, its centre of mass below the ball joint that holds it from the ground."""
+    turn = Rotation.from_rotvec((0.5, -0.6, 0.8))
+    system = rbdae.System(gravity=(0.0, 0.0, -10.0))
+    arm = turn.inv().apply((0.0, 0.0, 0.7))
+    body = system.add_body("body", mass=2.0, inertia=(1.0, 1.2, 1.5), position=(0.3, 0.2, 0.3), orientation=turn)
+    system.add_joint(rbdae.joints.Spherical(system.ground, body, at_a=(0.3, 0.2, 1.0), at_b=arm, name="hook"))
+    return rbdae.formulate(system, pairing.formulation, rotation=pairing.rotation, velocity=pairing.velocity)
+
+
+WEIGHT = (0.0, 0.0, 20.0)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_multipliers_of_a_joint_are_the_force_on_its_second_body(pairing):
+    """The sign that `Problem.multipliers` states, in every form; the run's own have it, too."""
+    problem, form = hanging(pairing), FORMULATIONS[pairing.formulation]
+    t, y, la = problem.t0, problem.y0, problem.layout.la
+    np.testing.assert_allclose(problem.multipliers(t, y)[-3:], WEIGHT, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(problem.reactions(t, y)["hook"]["body"].force, WEIGHT, rtol=0, atol=1e-10)
+    if form.multipliers == "none":
+        return
+    own = problem.run_multipliers(t, y) if form.multipliers == "values" else problem.yd0[la]
+    np.testing.assert_allclose(own, problem.multipliers(t, y), rtol=0, atol=1e-10)
+    # G^T la stands on the side of the inertia forces
+    values, rates = (problem.jacobian(t, y, problem.yd0, c) for c in (0.0, 1.0))
+    column = values if form.multipliers == "values" else rates - values
+    rows = slice(problem.layout.q.stop, problem.layout.v.stop)
+    np.testing.assert_allclose(column[rows, la], problem.matrices(t, y, sparse=False).G.T, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_multipliers_are_those_of_positions_and_velocities(pairing):
+    """Whatever stands in y in their place; and what stands there is given by its own name, or refused."""
+    problem, form = hanging(pairing), FORMULATIONS[pairing.formulation]
+    y = np.array([problem.y0, problem.y0])
+    y[:, problem.layout.n_differential :] = np.nan
+    t = np.full(2, problem.t0)
+    wanted = problem.multipliers(problem.t0, problem.y0)
+    np.testing.assert_array_equal(problem.multipliers(t, y), [wanted, wanted])
+    if form.multipliers == "values":
+        y[:, problem.layout.la] = [[7.0], [8.0]]
+        np.testing.assert_array_equal(problem.run_multipliers(t, y), y[:, problem.layout.la])
+        assert problem.run_multipliers(0.0, problem.y0).shape == wanted.shape
+        assert not np.shares_memory(problem.run_multipliers(t, y), y)
+        with pytest.raises(ValueError, match="shape"):
+            problem.run_multipliers(t, problem.y0)
+        return
+    with pytest.raises(ValueError, match=rf"'{pairing.formulation}' has no multipliers.*problem\.multipliers"):
+        problem.run_multipliers(t, y)
+
+
+def test_a_solution_has_both():
+    problem = rbdae.formulate(rbdae.models.pendulum(), "index-1")
+    run = rbdae.solve(problem, (0.0, 0.1), solver="solve_dae:Radau", rtol=1e-8, atol=1e-8)
+    np.testing.assert_array_equal(run.run_multipliers, run.y[:, problem.layout.la])
+    np.testing.assert_allclose(run.run_multipliers, run.multipliers, rtol=0, atol=1e-3 * np.abs(run.multipliers).max())
+    assert np.abs(run.run_multipliers - run.multipliers).max() > 0.0
