@@ -120,11 +120,20 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Steps:
+    """States at the start and at the accepted steps of a run: times `t` (k,) and unknowns `y` (k, n)."""
+
+    t: Vec
+    y: Mat
+
+
 @dataclass(slots=True)
 class Outcome:
     """What an adapter gives back: rows of `y` belong to entries of `t`.
 
-    `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``.
+    `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
+    accepted steps of a run whose rows belong to `Request.t_eval`; None says that the rows are the steps.
     """
 
     t: Vec
@@ -135,6 +144,7 @@ class Outcome:
     t_events: list[Vec] = field(default_factory=list)
     y_events: list[Mat] = field(default_factory=list)
     stopped: float | None = None
+    steps: Steps | None = None
 
 
 class Unsupported(ValueError):
@@ -176,5 +186,6 @@ __all__ = [
     "Solvable",
     "StateProjector",
     "Stats",
+    "Steps",
     "Unsupported",
 ]

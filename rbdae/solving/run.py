@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdae._arrays import ArrayLike
-from rbdae.adapter import Outcome, Reason, Request
+from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
@@ -53,7 +53,8 @@ def solve(
     t_span : start (the problem's `t0`) and end of the interval, in seconds
     solver : ``"package:method"``; `rbdae.solvers` lists them
     rtol, atol : relative and absolute tolerance; `atol` a number or shape (n,)
-    t_eval : output times, from the solver's dense output; None for the solver's own steps
+    t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
+        kept in either case, for ``solution(t)``
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
         constraints. The solvers of scipy, solve_dae and Assimulo continue from the projected state; other multistep
         codes do so, by a restart that is counted, only where the drift exceeds
@@ -116,8 +117,14 @@ def solve(
         atol=absolute,
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
         segments=segments,
+        steps=_steps(outcome, t_eval is not None),
     )
     return _with_warning(solution, projected) if isinstance(problem, Problem) else solution
+
+
+def _steps(outcome: Outcome, asked: bool) -> Steps | None:
+    """The steps, where they are not the rows; none if the adapter did not keep them."""
+    return Steps(outcome.t[:0], outcome.y[:0]) if asked and outcome.steps is None else outcome.steps
 
 
 def _read_by_time(problem: Any, segments: Segments) -> Any:

@@ -6,6 +6,7 @@ or which equations carry them (the kept rows of redundant ones).
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
-from rbdae.adapter import Outcome, Reason, Request, Stats
+from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
 
 
@@ -29,6 +30,14 @@ class Segments:
     def number(self, t: float) -> int:
         """Which segment a state at time t belongs to; a state at a change belongs to the new one."""
         return bisect_right(self.times, t)
+
+    def start(self, number: int) -> float:
+        """When a segment begins; -inf for the first."""
+        return self.times[number - 1] if number else -math.inf
+
+    def end(self, number: int) -> float:
+        """When a segment ends; inf for the last."""
+        return self.times[number] if number < len(self.times) else math.inf
 
     def numbers(self, t: Vec) -> Ints:
         """The same for times (m,)."""
@@ -119,6 +128,9 @@ def _leave_to_next(outcome: Outcome, t: float, y: Vec) -> None:
     """Leave the state at the change to the next segment; events there are in its unknowns."""
     keep = outcome.t < t
     outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
+    if outcome.steps is not None:
+        keep = outcome.steps.t < t
+        outcome.steps = Steps(outcome.steps.t[keep], outcome.steps.y[keep])
     for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
         states[times == t] = y
 
@@ -142,7 +154,16 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
         t_events=[np.concatenate(ts) for ts in zip(*(o.t_events for o in outcomes), strict=True)],
         y_events=[np.concatenate(ys) for ys in zip(*(o.y_events for o in outcomes), strict=True)],
         stopped=last.stopped,
+        steps=_joined_steps([o.steps for o in outcomes]),
     )
+
+
+def _joined_steps(of_segments: Sequence[Steps | None]) -> Steps | None:
+    """The steps of all segments; None if one has none of its own."""
+    known = [steps for steps in of_segments if steps is not None]
+    if len(known) < len(of_segments):
+        return None
+    return Steps(np.concatenate([steps.t for steps in known]), np.concatenate([steps.y for steps in known]))
 
 
 __all__ = ["Segments", "run_segments"]

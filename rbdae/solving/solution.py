@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Reason, Stats
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import read_npz, write_npz
 from rbdae.multibody.selection import from_arrays, to_arrays
 from rbdae.problem.problem import Problem, consistent_start
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Energy, Momentum, Reaction
+from rbdae.solving.dense import DenseOutput
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 
@@ -60,6 +61,7 @@ class Solution:
     rtol, atol : tolerances that were asked for
     events : one `EventLog` for each event function
     segments : the problems of the run, if it changed its selection on the way
+    steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
     """
 
     problem: Problem | None
@@ -73,6 +75,7 @@ class Solution:
     atol: float | Vec
     events: tuple[EventLog, ...] = ()
     segments: Segments | None = None
+    steps: Steps | None = None
 
     @property
     def success(self) -> bool:
@@ -98,6 +101,30 @@ class Solution:
         if self.problem is None:
             raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
         return self.problem
+
+    @cached_property
+    def dense(self) -> DenseOutput:
+        """y between the steps of the run, as a function of time; calling the solution is the same."""
+        problem = self._problem
+        if not isinstance(problem, Problem):
+            raise TypeError(f"only a rbdae.Problem has states between the steps of its runs, not {problem!r}")
+        steps = Steps(self.t, self.y) if self.steps is None else self.steps
+        return DenseOutput(self._segments, steps.t, steps.y, self.rtol, self.atol)
+
+    def __call__(self, t: ArrayLike) -> Mat:
+        """y at a time, shape (n,), or at times (k,), shape (k, n), within the run.
+
+        Between accepted steps, whatever ``t_eval`` was: at those of the run without ``t_eval`` it gives the recorded
+        q, v, s. Its error between steps is that of the steps and a few tolerances. Multipliers are those that belong to
+        positions and velocities, by elimination. From a change of selection on, y has the unknowns of the new one
+        (`problem_at`).
+
+        Raises
+        ------
+        ValueError
+            for times outside of the run, and without a problem
+        """
+        return self.dense(t)
 
     @cached_property
     def states(self) -> Mapping[str, BodyState]:
@@ -151,17 +178,23 @@ class Solution:
         """This trajectory with every row projected onto the constraints ([NS], section 6)."""
         wanted = True if projection is None else projection
         projectors = [bind_projection(problem, wanted) for problem in self._segments.problems]
-        y, count = self.y.copy(), 0
-        for t, row, k in zip(self.t, y, self._segments.numbers(self.t), strict=True):
-            projector = projectors[k]
-            if projector is None:
-                raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
-            projector(float(t), row)
+
+        def rows(times: Vec, states: Mat) -> Mat:
+            out = states.copy()
+            for t, row, k in zip(times, out, self._segments.numbers(times), strict=True):
+                projector = projectors[k]
+                if projector is None:
+                    raise ValueError(f"projected needs a rbdae.Projection, got {projection!r}")
+                projector(float(t), row)
+            return out
+
+        y = rows(self.t, self.y)
         count = sum(projector.count for projector in projectors if projector is not None)
-        return replace(self, y=y, stats=replace(self.stats, projections=count))
+        steps = None if self.steps is None else Steps(self.steps.t, rows(self.steps.t, self.steps.y))
+        return replace(self, y=y, steps=steps, stats=replace(self.stats, projections=count))
 
     def save(self, path: str | Path) -> Path:
-        """Write a ``.npz`` file: `t`, `y`, events, selections, and the rest as JSON text under ``metadata``.
+        """Write a ``.npz`` file: `t`, `y`, steps, events, selections, and the rest as JSON text under ``metadata``.
 
         Returns
         -------
@@ -179,6 +212,8 @@ class Solution:
             "problem": None if self.problem is None else _signature(self.problem),
         }
         arrays = {"t": self.t, "y": self.y}
+        if self.steps is not None:
+            arrays |= {"steps_t": self.steps.t, "steps_y": self.steps.y}
         if isinstance(self.problem, Problem):
             segments = self._segments
             arrays["selection_t"] = np.array(segments.times)
@@ -241,6 +276,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         atol=float(atol) if atol.ndim == 0 else atol,
         events=events,
         segments=segments,
+        steps=Steps(arrays["steps_t"], arrays["steps_y"]) if "steps_t" in arrays else None,
     )
 
 

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
 from rbdae_adapters.toolkit.events import Dense, Event
 
 RESTART_FACTOR = 10.0
@@ -63,7 +63,7 @@ class Recorder:
 
     - A recorded state is projected if there is a projector, whatever `accept` returned.
     - With `Request.t_eval` the outputs are at these times exactly, otherwise at the ends of the steps and at the event
-      that ends the run.
+      that ends the run; `Outcome.steps` has these in either case.
     - Neither events nor outputs change the solver's steps.
 
     Parameters
@@ -100,6 +100,8 @@ class Recorder:
         self._least_step = 4 * _EPS * (request.t_end - request.t0)
         self._ts: list[float] = []
         self._ys: list[Vec] = []
+        self._step_ts: list[float] = []
+        self._step_ys: list[Vec] = []
         self._next_output = 0
         self._events = [Event.of(f) for f in request.events]
         self._counts = [0] * len(self._events)
@@ -108,9 +110,8 @@ class Recorder:
         y = self._projected(request.t0, np.array(problem.y0, dtype=float))
         self._values = [e.value(request.t0, y) for e in self._events]
         self.y0: Vec = y.copy()
-        if request.t_eval is None:
-            self._record(request.t0, y)
-        else:
+        self._record_step(request.t0, y)
+        if request.t_eval is not None:
             for t in self._outputs_until(request.t0):
                 self._record(t, y)
 
@@ -158,15 +159,18 @@ class Recorder:
         if projector is not None:
             self.stats.projections = projector.count
         self.stats.seconds = time.perf_counter() - self._began
+        steps = Steps(np.array(self._step_ts, dtype=float), self._rows(self._step_ys))
+        asked = self.request.t_eval is not None
         return Outcome(
-            t=np.array(self._ts, dtype=float),
-            y=self._rows(self._ys),
+            t=np.array(self._ts, dtype=float) if asked else steps.t,
+            y=self._rows(self._ys) if asked else steps.y,
             reason=self.reason if self.reason is not None else Reason.SOLVER,
             stats=self.stats,
             detail=self.detail,
             t_events=[np.array(ts, dtype=float) for ts in self._t_events],
             y_events=[self._rows(ys) for ys in self._y_events],
             stopped=self.t,
+            steps=steps if asked else None,
         )
 
     # ------------------------------------------------------------ one step
@@ -227,14 +231,14 @@ class Recorder:
         return None
 
     def _output(self, step: _Step, unprojected: Vec, event: float | None) -> None:
-        """Record the outputs up to the end of the step, or up to the event that ends the run."""
+        """Record the step, and the outputs up to its end, or up to the event that ends the run."""
         if self.request.t_eval is not None:
             for s in self._outputs_until(step.t if event is None else event):
                 self._record(s, step.y.copy() if s == step.t else self._projected(s, step.at(s)))
-        elif event is None:
-            self._record(step.t, step.y)
+        if event is None:
+            self._record_step(step.t, step.y)
         else:
-            self._record(event, self._projected(event, step.at(event) if event < step.t else unprojected))
+            self._record_step(event, self._projected(event, step.at(event) if event < step.t else unprojected))
 
     def _end(self, step: _Step, event: float | None) -> None:
         """Whether, and why, the run ends with this step."""
@@ -268,6 +272,10 @@ class Recorder:
     def _record(self, t: float, y: Vec) -> None:
         self._ts.append(t)
         self._ys.append(y.copy())
+
+    def _record_step(self, t: float, y: Vec) -> None:
+        self._step_ts.append(t)
+        self._step_ys.append(y.copy())
 
     def _rows(self, ys: list[Vec]) -> Mat:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)

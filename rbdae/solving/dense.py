@@ -1,0 +1,144 @@
+"""`DenseOutput`: y between the steps of a run, by what its problem says about the states at the steps."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.problem.problem import Problem
+from rbdae.solving.collocation import ENOUGH, Piece, piece
+from rbdae.solving.neighbours import NEAR, Neighbours, neighbours
+from rbdae.solving.segments import Segments
+
+
+@final
+class DenseOutput:
+    """y(t) of a run between its accepted steps.
+
+    Positions, velocities, internal states of forces and integrals of multipliers are polynomials over each step
+    (`rbdae.solving.collocation`), which take the recorded values at its ends; where the motion has fast modes that the
+    steps do not resolve, polynomials through the states of neighbouring steps. Unit quaternions are scaled to the norms
+    that they have at the steps. Multipliers are those that belong to positions and velocities; those of the kinematic
+    correction, which vanish in the exact motion, are zero.
+
+    Parameters
+    ----------
+    segments : the problems of the run
+    t, y : (m,) and (m, n), the accepted steps; a state at a change of selection in the unknowns of the new one
+    rtol, atol : of the run
+    """
+
+    def __init__(self, segments: Segments, t: Vec, y: Mat, rtol: float, atol: float | Vec) -> None:
+        if not len(t):
+            raise ValueError("this run kept no states at its steps: solve without t_eval, or with another solver")
+        self._segments = segments
+        self._t, self._y = t, y
+        self._rtol = rtol
+        self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
+        self._polynomials: dict[int, Piece | Neighbours] = {}
+        self._unit = [_unit_parts(problem) for problem in segments.problems]
+
+    @property
+    def steps(self) -> Vec:
+        """The times of the steps, (m,)."""
+        return self._t
+
+    def __call__(self, t: ArrayLike) -> Mat:
+        """y at a time, (n,), or at times (k,), (k, n)."""
+        times = np.asarray(t, dtype=float)
+        if times.ndim > 1:
+            raise ValueError(f"t must be a time or times (k,), got shape {times.shape}")
+        flat = np.atleast_1d(times)
+        outside = ~((flat >= self._t[0]) & (flat <= self._t[-1]))
+        if outside.any():
+            raise ValueError(
+                f"t = {flat[outside][0]!r} is outside of this run, which went from {self._t[0]} to {self._t[-1]}"
+            )
+        out = np.empty((len(flat), self._y.shape[1]))
+        numbers = np.searchsorted(self._t, flat, side="right") - 1
+        for k in np.unique(numbers):
+            here = numbers == k
+            out[here] = self._in_step(int(k), flat[here])
+        return out[0] if times.ndim == 0 else out
+
+    def _in_step(self, k: int, t: Vec) -> Mat:
+        """y at times from the k-th state on, up to the next one."""
+        number = self._segments.number(float(self._t[k]))
+        problem: Problem = self._segments.problems[number]
+        layout = problem.layout
+        d = _differential(problem)
+        out = np.tile(self._y[k], (len(t), 1))
+        inside = t > self._t[k]
+        if inside.any():
+            if k not in self._polynomials:
+                self._polynomials[k] = self._piece(k, number, d)
+            out[np.ix_(inside, np.arange(d))] = self._polynomials[k](t[inside])
+            for where in self._unit[number]:
+                _rescale(out[:, where], (t - self._t[k]) / (self._t[k + 1] - self._t[k]), self._y[k : k + 2, where])
+        if d < layout.n:
+            out[:, layout.la] = problem.rates(t, out)[1]
+            out[:, layout.mu] = 0.0
+        return out
+
+    def _piece(self, k: int, number: int, d: int) -> Piece | Neighbours:
+        """The polynomial of the k-th step."""
+        problem: Problem = self._segments.problems[number]
+        layout = problem.layout
+        ends = [self._state(j, number) for j in (k, k + 1)]
+        scale = self._atol[:d] + self._rtol * np.max(np.abs(ends), axis=0)[:d]
+        scale[layout.n_differential :] = np.inf  # no other unknown depends on the integrals of multipliers
+
+        def rates(times: Vec, states: Mat) -> Mat:
+            y = np.zeros((len(times), layout.n))
+            y[:, :d] = states
+            out = np.zeros_like(states)
+            own, la = problem.rates(times, y)
+            out[:, : layout.n_differential] = own
+            if d > layout.n_differential:
+                out[:, layout.la] = la
+            return out
+
+        found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)
+        if found.error < ENOUGH:
+            return found
+        last = int(np.searchsorted(self._t, self._segments.end(number), side="left"))
+        first = int(np.searchsorted(self._t, self._segments.start(number), side="left"))
+        there = range(max(first, k - NEAR), min(last + 1, k + 2 + NEAR, len(self._t)))
+        states = np.array([self._state(j, number)[:d] for j in there])
+        other = neighbours(self._t[there.start : there.stop], states, k - there.start, scale)
+        return other if other.error < found.error else found
+
+    def _state(self, k: int, number: int) -> Vec:
+        """The k-th state in the unknowns of a segment: at the end of a segment it is stored in those of the next."""
+        owner = self._segments.number(float(self._t[k]))
+        problems = self._segments.problems
+        out: Vec = self._y[k]
+        for j in range(owner, number, -1):
+            out = problems[j].translated(float(self._t[k]), out, problems[j - 1])
+        return out
+
+
+def _differential(problem: Problem) -> int:
+    """How many unknowns have rates."""
+    integrals = problem.workspace.settings.formulation.multipliers == "integrals"
+    return problem.layout.n if integrals else problem.layout.n_differential
+
+
+def _unit_parts(problem: Problem) -> list[slice]:
+    """Where y has unit quaternions."""
+    chart, layout = problem.workspace.settings.chart, problem.layout
+    if chart.name != "quaternion":
+        return []
+    ends = [*layout.iq[1:], layout.q.stop]
+    return [slice(int(end) - chart.n, int(end)) for end in ends]
+
+
+def _rescale(p: Mat, u: Vec, ends: Mat) -> None:
+    """Give quaternions (m, 4) the norms between those at the ends of the step."""
+    norms = np.linalg.norm(ends, axis=1)
+    p *= ((norms[0] + u * (norms[1] - norms[0])) / np.linalg.norm(p, axis=1))[:, None]
+
+
+__all__ = ["DenseOutput"]
