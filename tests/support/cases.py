@@ -367,12 +367,15 @@ JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {
 TOY_JOINTS: dict[str, tuple[type[AbstractJoint], float]] = {"pin-in-slot": (PinInSlot, 0.0)}
 
 
-def matched(kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None) -> AbstractJoint:
-    """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`."""
+def matched(
+    kind: str, a: Body, b: Body, at_a: Any, axis: Any, name: str | None = None, unit: float = 1.0
+) -> AbstractJoint:
+    """A joint that fits the bodies as they are placed: at `at_a` and along `axis` in the frame of `a`; lengths in
+    multiples of `unit`."""
     cls, apart = (JOINTS | TOY_JOINTS)[kind]
     first, second = (Rotation.from_quat(body.orientation[[1, 2, 3, 0]]) for body in (a, b))
     axis = np.array(axis, float) / np.linalg.norm(axis)
-    end = a.position + first.apply(at_a + apart * axis)
+    end = a.position + first.apply(at_a + apart * unit * axis)
     ends = {"at_a": at_a, "at_b": second.inv().apply(end - b.position), "name": name}
     if kind in ("spherical", "rod"):
         return cls(a, b, **ends)

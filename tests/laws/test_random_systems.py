@@ -1,0 +1,134 @@
+"""Random systems against a solver of its own (`maximal`): trees and loops of every joint with every force and drive.
+
+Each system is formulated in one pairing, all pairings in turn. The solver starts from what `Problem.states` says of y0,
+so that charts and velocities are judged, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from maximal import Solved, State, solve_maximal
+from random_systems import DRIVES, FORCES, random_system
+from samples import count
+from textbook import EQUATIONS
+
+import rbdae
+
+FORCE_KINDS = [
+    kind
+    for kind in vars(rbdae.forces).values()
+    if isinstance(kind, type) and issubclass(kind, rbdae.forces.AbstractForce) and "__final__" in vars(kind)
+]
+
+STEP = 1.5e-3
+"""Angle by which bodies may turn within a step of the differences, which are of order four."""
+
+
+def _start(problem: rbdae.Problem) -> Any:
+    return problem.states(problem.t0, problem.y0)
+
+
+def _along(problem: rbdae.Problem, f: Any) -> Any:
+    """d/dt of f(t, y) at the start, with yd0."""
+    step = STEP / (1.0 + max(float(np.max(np.abs(s.angular_velocity))) for s in _start(problem).values()))
+
+    def at(k: int) -> Any:
+        return np.asarray(f(problem.t0 + k * step, problem.y0 + k * step * problem.yd0))
+
+    return (8.0 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12.0 * step)
+
+
+def _accelerations(problem: rbdae.Problem) -> tuple[Any, Any]:
+    """Of the centres of mass, and material angular accelerations, from rates of natural coordinates."""
+
+    def motion(t: float, y: Any) -> Any:
+        states = problem.states(t, y)
+        Z = problem.natural(t, y)
+        rows = []
+        for z, body in zip(Z, problem.system.bodies, strict=True):
+            arm = np.zeros(3) if body.pivot is None else z[15:24].reshape(3, 3).T @ body.center_of_mass
+            rows.append([*(z[12:15] + arm), *states[body.name].angular_velocity])
+        return rows
+
+    rates = _along(problem, motion)
+    return rates[:, :3], rates[:, 3:]
+
+
+def _size(*arrays: Any) -> float:
+    return max([1.0, *(float(np.max(np.abs(a), initial=0.0)) for a in arrays)])
+
+
+def _compare(problem: rbdae.Problem) -> dict[str, float]:
+    """Differences, relative to the largest of their kind in the system."""
+    state = State.read(problem, problem.t0, problem.y0)
+    own: Solved = solve_maximal(problem.system, state, problem.t0)
+    accelerations = _accelerations(problem)
+    wanted = own.acceleration, own.angular_acceleration
+    forces = {j: {b: np.concatenate(own.reactions[j][b]) for b in own.reactions[j]} for j in own.reactions}
+    found = problem.reactions(problem.t0, problem.y0)
+    largest = _size(*(w for pair in forces.values() for w in pair.values()))
+    power = _size(own.kinetic_rate, own.potential_power)
+    energy = problem.energy(problem.t0, problem.y0)
+    residual = problem.residual(problem.t0, problem.y0, problem.yd0)
+    out: dict[str, float] = {
+        "acceleration": max(
+            float(np.max(np.abs(a - b))) / _size(*wanted) for a, b in zip(accelerations, wanted, strict=True)
+        ),
+        "kinetic energy": abs(float(energy.kinetic) - own.kinetic) / _size(own.kinetic),
+        "kinetic rate": abs(_along(problem, lambda t, y: problem.energy(t, y).kinetic) - own.kinetic_rate) / power,
+        "potential rate": abs(_along(problem, lambda t, y: problem.energy(t, y).potential) + own.potential_power)
+        / power,
+        "residual": float(np.max(np.abs(residual))) / _size(largest, problem.yd0),
+    }
+    assert {j: set(found[j]) for j in found} == {j: set(forces[j]) for j in forces}
+    for joint, pair in forces.items():
+        for body, wrench in pair.items():
+            r = found[joint][body]
+            error = float(np.max(np.abs(np.concatenate([r.force, r.torque]) - wrench))) / largest
+            out["reaction"] = max(out.get("reaction", 0.0), error)
+            assert r.unique
+    return out
+
+
+# three times the worst of 2,000 systems or more; those with a rate are bounded by the differences
+LEVELS = {
+    "acceleration": 1e-6,
+    "kinetic energy": 1e-14,
+    "kinetic rate": 1e-5,
+    "potential rate": 1e-7,
+    "reaction": 1e-10,
+    "residual": 1e-10,
+}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(count(200, 2000)))
+def test_a_random_system_moves_as_the_solver_in_maximal_coordinates_says(seed):
+    pairing = cases.PAIRINGS[seed % len(cases.PAIRINGS)]
+    found = _compare(cases.formulate(random_system(seed), pairing))
+    assert {kind: error for kind, error in found.items() if not error < LEVELS[kind]} == {}, pairing
+
+
+def test_random_systems_have_every_joint_drive_and_force():
+    seen = Counter(type(part) for seed in range(60) for part in _parts(random_system(seed)))
+    assert {kind.__name__ for kind in seen} == {kind.__name__ for kind in (*EQUATIONS, *FORCE_KINDS)}
+    assert {kind for kind, _ in cases.JOINTS.values()} | set(DRIVES) == set(EQUATIONS)
+    assert {kind.__name__ for kind in FORCE_KINDS} == set(FORCES)
+
+
+def _parts(system: rbdae.System) -> list[Any]:
+    return [*system.joints, *system.forces]
+
+
+def test_other_units_give_the_same_random_system():
+    one, other = random_system(3), random_system(3, length=1e3, mass=1e-2, time=10.0)
+    assert [type(part) for part in _parts(one)] == [type(part) for part in _parts(other)]
+    assert len(_parts(one)) > 3
+    first, second = (solve_maximal(s, State.at_start(s), 0.0, scale) for s, scale in ((one, 1.0), (other, 10.0)))
+    assert cases.close(second.acceleration / 10.0, first.acceleration, 1e-9)
+    assert cases.close(second.angular_acceleration * 100.0, first.angular_acceleration, 1e-9)
