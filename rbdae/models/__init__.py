@@ -47,9 +47,9 @@ class Entry:
 
 
 MODELS: Final[dict[str, Entry]] = {
-    "heavy_top": Entry(heavy_top, 2.0, "heavy top on a fixed point ([NS], Example A)"),
-    "tennis_racket": Entry(tennis_racket, 1.0, "unstable free rotation about the medial axis ([NS], Example B)"),
-    "linked_bodies": Entry(linked_bodies, 0.5, "two bodies, spherical joint and bushing, chaotic ([NS], Example C)"),
+    "heavy_top": Entry(heavy_top, 2.0, "heavy top on a fixed point (null-space paper, Example A)"),
+    "tennis_racket": Entry(tennis_racket, 1.0, "unstable free rotation (null-space paper, Example B)"),
+    "linked_bodies": Entry(linked_bodies, 0.5, "chaotic pair, spherical joint, bushing (null-space paper, Example C)"),
     "pendulum": Entry(pendulum, 5.0, "plane pendulum from the horizontal (IFToMM A01)"),
     "cv_pendulum": Entry(cv_pendulum, 5.0, "plane pendulum with a period of 2 s (SUNDIALS cvPendulum)"),
     "n_four_bar": Entry(n_four_bar, 0.2, "windows of rods, through singular positions later (IFToMM A02)"),
@@ -59,7 +59,7 @@ MODELS: Final[dict[str, Entry]] = {
     "planar_slider_crank": Entry(planar_slider_crank, 5.0, "slider crank with a spring (SUNDIALS idaSlCrank)"),
     "spatial_slider_crank": Entry(spatial_slider_crank, 1.0, "spatial slider crank with four kinds of joints (IFToMM)"),
     "bruels_cardona_top": Entry(bruels_cardona_top, 0.2, "fast heavy top as a free body on a ball joint"),
-    "rotations_top": Entry(rotations_top, 1.0, "top as a free body on a ball joint ([GR95], section 11.6)"),
+    "rotations_top": Entry(rotations_top, 1.0, "top as a free body on a ball joint (rotations paper, section 11.6)"),
     "double_pendulum": Entry(double_pendulum, 1.0, "two hinged links from the horizontal"),
     "driven_pendulum": Entry(driven_pendulum, 2.0, "pendulum on a carriage that is driven along a rail (rheonomic)"),
     "chain": Entry(chain, 0.5, "ten links on ball joints from the horizontal"),

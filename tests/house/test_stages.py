@@ -9,9 +9,23 @@ import subprocess
 import sys
 from typing import Any
 
+import cases
 import numpy as np
 import pytest
-from inside import JIT, add_member, address, entry, family, fingerprint, jit, plain, stage, vector_at
+from cases import PAIRINGS
+from inside import (
+    JIT,
+    add_member,
+    address,
+    entry,
+    family,
+    fingerprint,
+    jit,
+    plain,
+    stage,
+    vector_at,
+    with_stages_of_all,
+)
 
 compiled_only = pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
 
@@ -158,6 +172,26 @@ def test_two_stages_cannot_have_one_symbol():
         TypeError, match=r"two stages would have the symbol .*_with_roses: .*test_stages.py:\d+ and .*:\d+"
     ):
         exec("def _with_roses(x_at): pass\nstage('i')(_with_roses)", globals() | {"_with_roses": None})
+
+
+@pytest.mark.parametrize("system", ("A", "loop"))
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_stages_of_other_problems_do_nothing_here(system, pairing):
+    """The process shares its stages: once another problem has them linked, an optional one is called where there is
+    nothing for it to do. (Baumgarte's terms and redundant rows wrote beyond the patterns of problems without them.)"""
+    problem = cases.problem(system, pairing)
+    calls = {"residual": (problem.n_equations,), "jacobian": (problem.n_equations, problem.n)}
+    if problem.kind == "ode":
+        calls |= {"rhs": (problem.n,), "rhs_jacobian": (problem.n, problem.n)}
+    for callback, shape in calls.items():
+        found = []
+        for all_features in (False, True):
+            out = np.full(shape, -3.0)
+            rates = (problem.yd0,) if callback in ("residual", "jacobian") else ()
+            scale = (0.7,) if callback == "jacobian" else ()
+            with_stages_of_all(problem, callback, all_features=all_features)(0.1, problem.y0, *rates, *scale, out)
+            found.append(out)
+        assert np.array_equal(*found), callback
 
 
 # ---------------------------------------------------------------- sources that change

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,7 @@ __all__ = [
     "velocity_selection",
     "wait_for_workers",
     "with_best_rows",
+    "with_stages_of_all",
     "workspace",
     "workspaces",
 ]
@@ -198,6 +200,16 @@ def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
     """A workspace of its own for the problem's model, settings and selection, for numbers of any kind."""
     of = problem.workspace
     return Workspace(Memory.of(of.model, of.settings, scalar), of.selection)
+
+
+def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: bool) -> Any:
+    """A callback in plain Python with the stages that the problem needs, or with those of all features."""
+    kernels = problem.workspace.settings.kernels
+    kernel = getattr(kernels, {"rhs": "rates"}.get(callback, callback))
+    problem.workspace.make_rhs_tangent()
+    return partial(
+        plain(kernel, None if all_features else problem.workspace.memory.features), problem.workspace.plain_memory
+    )
 
 
 def memory(problem: rbdae.Problem) -> dict[str, Vec]:
