@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Self
 
+import numpy as np
+
+from rbdae._arrays import Vec
 from rbdae._deprecated import FORCE_METHODS, with_old_methods
 from rbdae._frozen import twin
 from rbdae.body import Body
-from rbdae.forces.element import AnyElement, StateElement
+from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
 
 
 @with_old_methods(FORCE_METHODS)
@@ -25,8 +29,8 @@ class AbstractForce(ABC):
        The kernels know elements, no classes of forces. Laws: the number of elements, and which numbers in them are
        zero, do not change, because the sparsity of Jacobians is recorded once; the Jacobian of an element by functions
        is the derivative of its forces.
-    6. A force that has internal states says so by a `StateElement`, with their names and initial values; `states` reads
-       them there. Law: a force is a function of t, Z, Zdot and its states alone. It remembers nothing between calls.
+    6. A force that has internal states says so by a `StateElement`, with their names and initial values, or by an
+       angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z, Zdot and its states alone. It remembers nothing between calls.
     7. `default_name`: only if it is not the name of the class in small letters.
     """
 
@@ -57,9 +61,23 @@ class AbstractForce(ABC):
 
     @property
     def states(self) -> dict[str, float]:
-        """Names and initial values of the internal states; empty for most forces."""
-        elements = [element for element in self.elements() if isinstance(element, StateElement)]
-        return {name: float(s) for e in elements for name, s in zip(e.names, e.start, strict=True)}
+        """Names and initial values of the internal states; empty for most forces. A winding starts with the angle in
+        (-pi, pi] where the bodies are placed."""
+        out: dict[str, float] = {}
+        for element in self.elements():
+            if isinstance(element, StateElement):
+                out |= {name: float(s) for name, s in zip(element.names, element.start, strict=True)}
+            elif isinstance(element, Element) and element.winding:
+                number = sum(winding_name(k) in out for k in range(len(out)))
+                out[winding_name(number)] = math.atan2(*element.values(_placed(self.bodies)))
+        return out
+
+
+def _placed(bodies: tuple[Body, ...]) -> Vec:
+    """Z (24,) of one body and the ground, or of two, at the origins of their frames, where the user placed them."""
+    parts = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    return np.concatenate([*parts, ground])[:24]
 
 
 class AbstractPairForce(AbstractForce):

@@ -73,6 +73,16 @@ class Element:
     holonomic: bool = True
     level: float = 0.0
 
+    @property
+    def winding(self) -> bool:
+        """Whether full turns count: an angle with a stiffness. Then it has an internal state phi, whose rate is
+        that of the angle, and the angle is the one next to it."""
+        return self.shape == "angle" and bool(np.any(self.stiffness))
+
+    def values(self, Z: Mat) -> Vec:
+        """The forms at Z (24,)."""
+        return np.asarray(self.rows @ Z + 0.5 * np.einsum("i,aij,j->a", Z, self.forms, Z))
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +126,11 @@ AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
 NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
+def winding_name(number: int) -> str:
+    """Of the internal states that count full turns in one force: "phi", then "phi2" and so on."""
+    return "phi" if number == 0 else f"phi{number + 1}"
+
+
 def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunction:
     """A constant, or a function of time."""
     if callable(value):
@@ -154,4 +169,5 @@ __all__ = [
     "frame_of",
     "not_negative",
     "time_function",
+    "winding_name",
 ]

@@ -11,13 +11,29 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.user_functions import UserFunction, like
-from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement
+from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, winding_name
 from rbdae.kernels import records as kb
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
 
+_TURN = 2.0 * np.pi
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Winding:
+    """An internal state that counts the turns of an angle: the coefficients of its sine and cosine."""
+
+    state: int
+    bodies: tuple[int, int]
+    H: Any
+    c: Mat
+
+    def angle(self, Z: Vec) -> float:
+        """The angle in (-pi, pi] at Z (24,)."""
+        sine, cosine = _values(self.H, self.c, Z)
+        return float(np.arctan2(sine, cosine))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +41,8 @@ class Packed:
     """Constants of the elements, coefficients of their forms, and the user's functions, which must live as long.
 
     The internal states of all elements follow one another, each at the offset `state` of its element: `state_labels`
-    are "force.state", `state_start` has their initial values.
+    are "force.state", `state_start` has their initial values. Of a winding that is the angle in (-pi, pi] where the
+    bodies are placed; `states_at` has the one next to it in another position.
     """
 
     elements: Any
@@ -33,11 +50,20 @@ class Packed:
     functions: tuple[UserFunction, ...]
     state_labels: tuple[str, ...] = ()
     state_start: Vec = field(default_factory=lambda: np.zeros(0))
+    windings: tuple[_Winding, ...] = ()
 
     @property
     def n_states(self) -> int:
         """Number of internal states."""
         return len(self.state_labels)
+
+    def states_at(self, Z: Mat) -> Vec:
+        """Internal states at the start, with the bodies at Z (bodies and the ground, 12)."""
+        out = self.state_start.copy()
+        for winding in self.windings:
+            angle = winding.angle(Z[list(winding.bodies)].ravel())
+            out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
+        return out
 
 
 def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list[Vec], start: Mat) -> Packed:
@@ -47,6 +73,7 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
     entries: list[Any] = []
     functions: list[UserFunction] = []
     states: dict[str, float] = {}
+    windings: list[_Winding] = []
     for row, (name, element, pair) in zip(rows, elements, strict=True):
         row["body"] = pair
         if isinstance(element, UserElement):
@@ -55,18 +82,25 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
         elif isinstance(element, StateElement):
             k = len(element.names)
             row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k
-            _add_states(states, name, element)
+            _add_states(states, name, element.names, element.start)
             functions += _pack_functions(row, element.function, element.jacobian, 48 + k, 24 + k)
         else:
             functions += _pack_law(row, element.law, len(element.rest))
             _pack_constants(row, element)
-            _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), start[list(pair)].ravel(), entries)
+            Z = start[list(pair)].ravel()
+            H, c = _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), Z, entries)
+            if element.winding:
+                number = sum(f"{name}.{winding_name(k)}" in states for k in range(len(elements)))
+                windings.append(_Winding(len(states), pair, H, c))
+                row["winding"], row["state"], row["n_states"] = 1, len(states), 1
+                _add_states(states, name, (winding_name(number),), np.array([windings[-1].angle(Z)]))
     return Packed(
         elements=rows,
         entries=np.array(entries, dtype=kb.ENTRY),
         functions=tuple(functions),
         state_labels=tuple(states),
         state_start=_check.frozen(np.array(list(states.values()), dtype=float)),
+        windings=tuple(windings),
     )
 
 
@@ -78,18 +112,18 @@ def _pack_functions(row: Any, function: Any, jacobian: Any, n_in: int, n_out: in
     return made
 
 
-def _add_states(states: dict[str, float], force: str, element: StateElement) -> None:
+def _add_states(states: dict[str, float], force: str, names: tuple[str, ...], values: Vec) -> None:
     """Initial values by labels; refuses names that are taken, and values that are no numbers."""
     owner = f"force {force!r}"
-    start = np.asarray(element.start, dtype=float)
-    if not element.names:
+    start = np.asarray(values, dtype=float)
+    if not names:
         raise ValueError(f"{owner}: its StateElement has no state; use a UserElement")
-    if start.shape != (len(element.names),) or not np.isfinite(start).all():
+    if start.shape != (len(names),) or not np.isfinite(start).all():
         raise ValueError(
-            f"{owner}: the start of its internal states {', '.join(element.names)} must be {len(element.names)} finite "
-            f"numbers, got {_check.show(element.start)}; give one for each"
+            f"{owner}: the start of its internal states {', '.join(names)} must be {len(names)} finite "
+            f"numbers, got {_check.show(values)}; give one for each"
         )
-    for name, value in zip(element.names, start, strict=True):
+    for name, value in zip(names, start, strict=True):
         label = f"{force}.{_check.name('internal state', name, ())}"
         if label in states:
             raise ValueError(f"{owner}: two of its internal states are called {name!r}; rename one")
@@ -117,11 +151,10 @@ def _pack_constants(row: Any, element: Element) -> None:
     row["holonomic"] = element.holonomic
     row["damped"] = np.any(element.damping)
     row["tangent"] = np.any(element.forms) or np.any(element.stiffness) or np.any(element.damping)
-    row["continued"] = element.shape == "angle" and np.any(element.stiffness)
 
 
-def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: list[Any]) -> None:
-    """The coefficients of the forms of an element, of the reference points by S; Z is its initial position."""
+def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: list[Any]) -> tuple[Any, Mat]:
+    """The coefficients H and c of the forms of an element, of the reference points by S; Z is its initial position."""
     H, c = np.einsum("ji,ajk,kl->ail", S, element.forms, S), element.rows @ S
     row["first"] = len(entries)
     entries += [(a, i, -1, c[a, i]) for a, i in np.argwhere(c)]
@@ -129,14 +162,12 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
     row["last"] = len(entries)
     touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
     row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
-    q = _values(H, c, Z)
-    if element.shape == "angle":
-        row["memory"] = np.arctan2(q[0], q[1])
-    if element.shape == "root" and not q[0] > 1e-24:
+    if element.shape == "root" and not _values(H, c, Z)[0] > 1e-24:
         raise ValueError(
             f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
             "move one, or use rbdae.forces.Bushing"
         )
+    return H, c
 
 
 def _moved(first: Vec, second: Vec) -> Mat:

@@ -20,7 +20,7 @@ class TorsionalSpringDamper(AbstractJointForce):
 
         -stiffness (phi - angle) - damping phidot + torque(t),
 
-    and the opposite one acts on `a`. The potential is stiffness (phi - angle)^2 / 2.
+    and the opposite one acts on `a`. The potential is stiffness (phi - angle)^2 / 2. With a stiffness full turns count.
 
     Parameters
     ----------
@@ -37,9 +37,13 @@ class TorsionalSpringDamper(AbstractJointForce):
 
     Notes
     -----
-    If the stiffness is not zero, the angle is unwrapped: it starts in (-pi, pi], and each evaluation takes the branch
-    closest to the previous one. The force therefore depends on the order of evaluations. A problem that is restarted
-    several turns away, and the energy of one state there, start from the initial branch.
+    If the stiffness is not zero, the force has an internal state, the winding, an unknown of the problem by the name
+    "torsion-1.phi". Its rate is that of the angle: the relative angular velocity about the axis. It selects the branch
+    alone: the angle in the torque is that of the position, plus the full turns that bring it next to the winding. So
+    the torque has no drift, and a state is everything that the next steps depend on.
+
+    The winding starts as the angle in (-pi, pi]. For a spring that has been wound up by n turns at the start, lower
+    `angle` by 2 pi n.
     """
 
     joint: AbstractAxialJoint

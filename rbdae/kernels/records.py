@@ -194,7 +194,8 @@ DRIVE = np.dtype(
 )
 
 # see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant;
-# `state` is the offset of its `n_states` internal states among those of all elements, `tangent_at` that of its Jacobian
+# `winding` is 1 where an angle has its winding as an internal state; `state` is the offset of the `n_states` internal
+# states among those of all elements, `tangent_at` that of their Jacobian
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -206,7 +207,7 @@ ELEMENT = np.dtype(
             "start",
             "tangent",
             "damped",
-            "continued",
+            "winding",
             "holonomic",
             "law",
             "force",
@@ -223,7 +224,6 @@ ELEMENT = np.dtype(
         ("rest", "f8", (3,)),
         ("constant", "f8", (3,)),
         ("sign", "f8"),
-        ("memory", "f8"),
         ("level", "f8"),
     ],
     align=True,

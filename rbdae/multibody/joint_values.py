@@ -5,6 +5,7 @@ All functions take natural coordinates Z of shape (..., n, 24), (x, d, xdot, ddo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -46,22 +47,18 @@ def joint_forces(workspace: Workspace, t: Vec | float, Z: Mat, la: Mat) -> Mat:
     return _each(row, t, Z, 12 * n).reshape(*Z.shape[:-2], n, 2, 6)
 
 
-def potentials(workspace: Workspace, Z: Mat) -> Mat:
-    """Potentials of the bushings, then of the force elements, (..., bushings + elements).
-
-    An angle with a stiffness counts turns: along the rows of Z, beginning next to its value at the start of the system.
-    """
+def potentials(workspace: Workspace, Z: Mat, s: Mat) -> Mat:
+    """Potentials of the bushings, then of the force elements, (..., bushings + elements), at internal states s (...,
+    states) of the forces: windings select the branch of their angles."""
     kernel = workspace.compiled(potential_kernels.potentials)
     order = list(workspace.layout.order)
-    elements = workspace.model.forces.elements
-    n = len(workspace.model.bushings) + len(elements)
-    near = np.array(elements["memory"], dtype=float)
+    n = len(workspace.model.bushings) + len(workspace.model.forces.elements)
+    states = iter(np.ascontiguousarray(s).reshape(math.prod(Z.shape[:-2]), workspace.layout.n_states))
 
     def row(time: float, z: Mat, out: Vec) -> None:
-        kernel(z[order].reshape(-1), near, out)
-        near[:] = out[n:]
+        kernel(z[order].reshape(-1), next(states), out)
 
-    return _each(row, 0.0, Z, n + len(elements))[..., :n]
+    return _each(row, 0.0, Z, n)
 
 
 def _each(kernel: Callable[[float, Mat, Vec], None], t: Vec | float, Z: Mat, n: int) -> Mat:

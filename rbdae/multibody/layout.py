@@ -193,7 +193,8 @@ def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, 
     y[layout.q] = np.concatenate([part for b in layout.order for part in _positions(model, settings, motion, R, b)])
     v = np.concatenate([part for b in layout.order for part in _velocities(model, settings, motion, R, b)])
     y[layout.v] = v if S is None else S @ v
-    y[layout.s] = model.forces.state_start
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    y[layout.s] = model.forces.states_at(np.vstack([natural_coordinates(motion)[:, :12], ground]))
     return y
 
 

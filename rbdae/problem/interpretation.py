@@ -107,7 +107,8 @@ class Interpretation:
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
-        return quantities.energy(self.workspace, self.natural(t, y))
+        Z = self.natural(t, y)
+        return quantities.energy(self.workspace, Z, np.asarray(y, dtype=float)[..., self.workspace.layout.s])
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""

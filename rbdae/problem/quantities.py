@@ -155,9 +155,9 @@ def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
     return np.asarray(0.5 * (out + np.einsum("n,...n,...n->...", J0, stretch, stretch)))
 
 
-def energy(workspace: Workspace, Z: Mat) -> Energy:
-    """Energies; the weight's potential is zero at the origin of space. The settings of the workspace matter off the
-    manifold alone."""
+def energy(workspace: Workspace, Z: Mat, s: Mat) -> Energy:
+    """Energies at internal states s of the forces; the weight's potential is zero at the origin of space. The settings
+    of the workspace matter off the manifold alone."""
     model = workspace.model
     x, D, xd, Dd = _split(Z)
     B = model.bodies[: model.n]
@@ -170,7 +170,7 @@ def energy(workspace: Workspace, Z: Mat) -> Energy:
         gravity = model.system.gravity
         potential = potential - float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * gravity))
     if len(model.bushings) or len(model.forces.elements):
-        potential = potential + potentials(workspace, Z).sum(axis=-1)
+        potential = potential + potentials(workspace, Z, s).sum(axis=-1)
     return Energy(kinetic, potential, kinetic + potential)
 
 

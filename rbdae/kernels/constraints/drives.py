@@ -35,6 +35,8 @@ def _clock(m: Memory) -> None:
     for i in range(h.n_drives):
         e = D[i]
         v = e.value
+        for k in range(9):
+            v[k] = 0.0  # what a law leaves out is not what it has written before
         call_user_function(e.law, h.time, v, v)  # laws take the time alone
         p = C[e.primitive]
         if e.kind == ANGLE:

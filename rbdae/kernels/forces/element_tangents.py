@@ -17,6 +17,8 @@ def _user_tangents(m: Memory, i: int) -> None:
     """K = dF/dZ and D = dF/dZdot of a user's force."""
     gather(m, i)
     c = element_memory(m)
+    for k in range(1152):
+        c.user[k] = 0.0
     call_user_function(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
     for k in range(24):
         for j in range(24):
@@ -73,8 +75,8 @@ def _form_tangents(m: Memory, i: int) -> None:
 
 @stage("ii", "elements", optional=True)
 def scatter_element_tangents(m: Memory, row: int) -> None:
-    """-d(forces)/d(q, v) of all elements without internal states in the rows of the dynamics. Reads D0, D1 and B of
-    the bodies."""
+    """-d(forces)/d(q, v) of all elements but those by functions with states in the rows of the dynamics. Reads D0, D1
+    and B of the bodies."""
     C = elements(m)
     for i in range(head(m).n_elements):
         e = C[i]

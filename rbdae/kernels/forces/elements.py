@@ -12,11 +12,14 @@ two, (sin, cos) (ANGLE). With J = ds/dq and f = K (s - s0) + D J r - u(t) the na
 
 H is held as a list of its nonzero entries: a new kind of force is data, not another kernel. All tangents are pulled
 back to (q, v) in one place, as those of the bushings.
+
+An angle with a stiffness has an internal state, its winding phi, with phidot = J r. The force takes the angle of the
+position, on the branch next to phi: it has no drift, and it depends on its arguments alone.
 """
 
 from __future__ import annotations
 
-from math import atan2, floor, pi
+from math import atan2, pi
 from typing import Any
 
 import numpy as np
@@ -26,14 +29,20 @@ from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.memory import element_memory, elements, entries, head, states
 from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
+from rbdae.kernels.scratch import force_state_rates, force_states
 
 _TURN = 2.0 * pi
 
 
+def _plain_turns(angle: Any, to: Any) -> Any:
+    return _TURN * np.floor((to.real - angle.real) / _TURN + 0.5)
+
+
+@two_sided(_plain_turns)
 @jit
 def turns(angle: Array, to: Array) -> Any:
-    """The full turns that bring an angle next to another one."""
-    return _TURN * floor((to - angle) / _TURN + 0.5)
+    """The full turns that bring an angle next to another one; no number where one of them is none."""
+    return _TURN * np.floor((to - angle) / _TURN + 0.5)
 
 
 def _plain_angle(s: Any, c: Any) -> Any:
@@ -47,22 +56,6 @@ def _plain_angle(s: Any, c: Any) -> Any:
 def _angle(s: Array, c: float) -> Any:
     """atan2(s, c)."""
     return atan2(s, c)
-
-
-def _plain_continued(angle: Any, e: Any) -> Any:
-    more = turns(angle.real, e.memory)
-    e.memory = angle.real + more
-    return angle + more
-
-
-@two_sided(_plain_continued)
-@jit
-def _continued(angle: Array, e: Array) -> Any:
-    """The angle next to the last value of the element, which it replaces: the element counts turns."""
-    out = angle + turns(angle, e.memory)
-    if out == out:  # a solver's trial state may be no number
-        e.memory = out
-    return out
 
 
 @stage("ii", "elements")
@@ -144,12 +137,12 @@ def n_displacements(e: Array) -> Any:
 
 @stage("ii", "elements")
 def law(m: Memory, i: int) -> None:
-    """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r and Z."""
+    """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r, Z and phi."""
     displacements(m, i)
     e = elements(m)[i]
     c = element_memory(m)
-    if e.continued == 1:
-        c.s[0] = _continued(c.s[0], e)
+    if e.winding == 1:
+        c.s[0] += turns(c.s[0], force_states(m)[e.state])
     n = n_displacements(e)
     for a in range(3):
         c.u[a] = e.constant[a]
@@ -170,7 +163,8 @@ def law(m: Memory, i: int) -> None:
 
 @stage("i", "elements", optional=True)
 def element_forces(m: Memory) -> None:
-    """Add the forces of all elements without internal states to the natural forces."""
+    """Add the forces of all elements but those by functions with states to the natural forces. Reads `force_states`;
+    writes the rates of windings in `force_state_rates`."""
     C = elements(m)
     c = element_memory(m)
     F = c.F
@@ -187,6 +181,8 @@ def element_forces(m: Memory) -> None:
                 F[k] = 0.0
                 for a in range(e.forms):
                     F[k] -= c.w[a] * c.g[a, k]
+            if e.winding == 1:
+                force_state_rates(m)[e.state] = c.J[0, 0] * c.r[0] + c.J[0, 1] * c.r[1]
         add_to_bodies(m, i, F)
 
 
@@ -208,4 +204,6 @@ def _user_forces(m: Memory, i: int) -> None:
     """F of a user's force."""
     gather(m, i)
     c = element_memory(m)
+    for k in range(24):
+        c.F[k] = 0.0  # what the function leaves out is not what another one has written
     call_user_function(elements(m)[i].force, head(m).time, c.Z, c.F)

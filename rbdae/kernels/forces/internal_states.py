@@ -3,6 +3,9 @@
 Both come from one function of the user, and their Jacobian from another one (`rbdae.forces.element.StateElement`). The
 columns of s in the dynamics are -dF/ds, pulled back as the natural forces are. The rows of s are -df/dZ and -df/dZdot
 by the chain rule of natural coordinates, and -df/ds.
+
+The winding phi of an angle is a state without a function: its rate comes from `element_forces`, it has no column,
+because it only selects a branch, and its row is that of the angle's rate.
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.forces.element_tangents import pull_back, scatter_natural
-from rbdae.kernels.forces.elements import add_to_bodies, gather
+from rbdae.kernels.forces.elements import add_to_bodies, displacements, forms, gather
 from rbdae.kernels.memory import (
     bodies,
     element_memory,
     elements,
+    entries,
     head,
     state_arguments,
     state_results,
@@ -59,7 +63,7 @@ def _gather_arguments(m: Memory, i: int) -> None:
 
 @stage("i", "states", optional=True)
 def state_forces(m: Memory) -> None:
-    """Add the forces of all elements with internal states to the natural forces. Reads `force_states`; writes
+    """Add the forces of all elements by functions with states to the natural forces. Reads `force_states`; writes
     `force_state_rates`."""
     C = elements(m)
     out = state_results(m)
@@ -69,6 +73,8 @@ def state_forces(m: Memory) -> None:
         if e.shaping != STATEFUL:
             continue
         _gather_arguments(m, i)
+        for k in range(24 + e.n_states):
+            out[k] = 0.0  # what the function leaves out is not what another one has written
         call_user_function(e.force, head(m).time, state_arguments(m)[: 48 + e.n_states], out[: 24 + e.n_states])
         add_to_bodies(m, i, out)
         for k in range(e.n_states):
@@ -116,16 +122,21 @@ def _jacobian(m: Memory, e: Array) -> Any:
 
 @stage("ii", "states", optional=True)
 def scatter_state_force_tangents(m: Memory, row: int) -> None:
-    """-dF/d(q, v, s) of all elements with internal states in the rows of the dynamics. Reads D0, D1 and B of the
-    bodies; writes `state_tangents`."""
+    """-dF/d(q, v, s) of all elements by functions with states in the rows of the dynamics. Reads D0, D1 and B of the
+    bodies; writes `state_tangents`, those of windings, too."""
     C = elements(m)
     c = element_memory(m)
     for i in range(head(m).n_elements):
         e = C[i]
+        if e.winding == 1:
+            _winding_tangents(m, i)
         if e.shaping != STATEFUL:
             continue
         _gather_arguments(m, i)
-        call_user_function(e.jacobian, head(m).time, state_arguments(m)[: 48 + e.n_states], _own_tangents(m, e))
+        own = _own_tangents(m, e)
+        for k in range((24 + e.n_states) * (48 + e.n_states)):
+            own[k] = 0.0
+        call_user_function(e.jacobian, head(m).time, state_arguments(m)[: 48 + e.n_states], own)
         J = _jacobian(m, e)
         for k in range(24):
             for j in range(24):
@@ -135,6 +146,29 @@ def scatter_state_force_tangents(m: Memory, row: int) -> None:
         for side in range(2):
             if bodies(m)[e.body[side]].fixed == 0:
                 _scatter_columns(m, row, i, side)
+
+
+@stage("ii", "states")
+def _winding_tangents(m: Memory, i: int) -> None:
+    """d(phidot)/d(Z, Zdot) of one angle in its row of `state_tangents`: phidot = J r."""
+    forms(m, i)
+    displacements(m, i)
+    e = elements(m)[i]
+    c = element_memory(m)
+    J = _jacobian(m, e)
+    for k in range(24):
+        J[24, k] = 0.0
+        J[24, 24 + k] = 0.0
+        for a in range(2):
+            J[24, 24 + k] += c.J[0, a] * c.g[a, k]
+            for b in range(2):
+                J[24, k] += c.X[a, b] * c.r[a] * c.g[b, k]
+    J[24, 48] = 0.0
+    T = entries(m)
+    for n in range(e.first, e.last):
+        t = T[n]
+        if t.j >= 0:
+            J[24, t.j] += c.J[0, t.form] * t.value * c.Z[24 + t.i]
 
 
 @stage("iiii", "states")
@@ -162,7 +196,7 @@ def scatter_state_rows(m: Memory, row: int) -> None:
     C = elements(m)
     for i in range(h.n_elements):
         e = C[i]
-        if e.shaping != STATEFUL:
+        if e.n_states == 0:
             continue
         for side in range(2):
             if bodies(m)[e.body[side]].fixed == 0:

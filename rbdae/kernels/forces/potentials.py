@@ -1,7 +1,7 @@
 """The potentials of bushings and force elements, with the displacements that their forces have.
 
 A potential is that of the stiffness, (s - s0) . K (s - s0) / 2, and of a constant force along s; a constant torque
-about an axis has none, because without turns that are counted it would have no single value.
+about an axis has none, because without a winding it would have no single value.
 """
 
 from __future__ import annotations
@@ -16,13 +16,9 @@ from rbdae.kernels.records import ANGLE
 
 
 @entry("iyyo")
-def potentials(m: Memory, Z: Array, near: Array, out: Array) -> None:
-    """Potentials of the bushings, then of the elements, then the first displacement of each element, at Z: (x, d, xdot,
-    ddot) of every body in the order of the bodies in memory.
-
-    The angle of an element that counts turns is the one next to `near`, one number per element. The element's own
-    count is left alone.
-    """
+def potentials(m: Memory, Z: Array, s: Array, out: Array) -> None:
+    """Potentials of the bushings, then of the elements, at Z: (x, d, xdot, ddot) of every body in the order of the
+    bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
     gather_natural(m, address(Z))
     h = head(m)
     C = bushings(m)
@@ -38,12 +34,12 @@ def potentials(m: Memory, Z: Array, near: Array, out: Array) -> None:
             for l in range(3):
                 V += 0.5 * P[k] * e.stiffness[k, l] * P[l]
         out[i] = V
-    _element_potentials(m, address(near), address(out))
+    _element_potentials(m, address(s), address(out))
 
 
 @stage("iii", "elements", optional=True)
-def _element_potentials(m: Memory, near_at: Address, out_at: Address) -> None:
-    near = vector_at(near_at)
+def _element_potentials(m: Memory, states_at: Address, out_at: Address) -> None:
+    winding = vector_at(states_at)
     out = vector_at(out_at)
     h = head(m)
     E = elements(m)
@@ -51,13 +47,12 @@ def _element_potentials(m: Memory, near_at: Address, out_at: Address) -> None:
     for i in range(h.n_elements):
         e = E[i]
         out[h.n_bushings + i] = 0.0
-        out[h.n_bushings + h.n_elements + i] = 0.0
         if e.holonomic == 0:
             continue
         forms(m, i)
         displacements(m, i)
-        if e.continued == 1:
-            c.s[0] += turns(c.s[0], near[i])
+        if e.winding == 1:
+            c.s[0] += turns(c.s[0], winding[e.state])
         n = n_displacements(e)
         V = e.level + 0.0 * c.s[0]
         for k in range(n):
@@ -66,4 +61,3 @@ def _element_potentials(m: Memory, near_at: Address, out_at: Address) -> None:
             for l in range(n):
                 V += 0.5 * (c.s[k] - e.rest[k]) * e.stiffness[k, l] * (c.s[l] - e.rest[l])
         out[h.n_bushings + i] = V
-        out[h.n_bushings + h.n_elements + i] = c.s[0]
