@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 T = TypeVar("T")
 
@@ -22,4 +24,18 @@ def twin(value: T, **changes: object) -> T:
     return out
 
 
-__all__ = ["fill", "twin"]
+def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What `__reduce__` of a dataclass gives, so that copies and pickles are made of its fields alone: what has been
+    computed from them is computed again."""
+    return type(value), tuple(getattr(value, field.name) for field in dataclasses.fields(value))
+
+
+def freeze(value: Any) -> None:
+    """Make the arrays in the fields of a frozen value read-only again, which copies and pickles forget."""
+    for field in dataclasses.fields(value):
+        content = getattr(value, field.name)
+        if isinstance(content, np.ndarray):
+            content.flags.writeable = False
+
+
+__all__ = ["by_fields", "fill", "freeze", "twin"]

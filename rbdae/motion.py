@@ -41,6 +41,7 @@ class Motion:
     def __init__(self, owner: str, law: Law, n: int) -> None:
         self.owner = owner
         self.n = n
+        self._law = law
         function: Callable[[float, Vec, Vec], None]
         if is_compiled(law):
             function = cast(Any, law)
@@ -48,6 +49,15 @@ class Motion:
             function = _filling(owner, _three(owner, law), n)
         self.user_function = UserFunction(function, 0, 3 * n)
         self._function = function
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have a user function of their own: its address is good in one process."""
+        return Motion, (self.owner, self._law, self.n)
+
+    @property
+    def functions(self) -> tuple[object, ...]:
+        """The user's functions."""
+        return tuple(self._law) if isinstance(self._law, (tuple, list)) else (self._law,)
 
     def __call__(self, t: float) -> tuple[Vec, Vec, Vec]:
         """(s, s', s'') at a time, each (n,)."""

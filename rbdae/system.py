@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import freeze
+from rbdae._pickles import check_pickles
 from rbdae.body import Body as Body
 from rbdae.body import caption, check_inertia, checked_orientation, ground
 from rbdae.forces.base import AbstractForce
@@ -55,6 +58,34 @@ class System:
         # The objects that were passed in: those in the dictionaries above may be named copies of them.
         self._given: set[object] = set()
         self._counts: dict[str, int] = {}
+
+    def __copy__(self) -> System:
+        """A system with the same bodies, joints and forces; what is added to one of the two is not in the other."""
+        out = object.__new__(System)
+        for name in self.__slots__:
+            value = getattr(self, name)
+            setattr(out, name, value.copy() if isinstance(value, (dict, set)) else value)
+        return out
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> System:
+        """A system with bodies, joints and forces of its own."""
+        out = object.__new__(System)
+        memo[id(self)] = out
+        out.__setstate__({name: copy.deepcopy(getattr(self, name), memo) for name in self.__slots__})
+        return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        for what, parts in (("joint", self._joints), ("force", self._forces)):
+            for name, part in parts.items():
+                check_pickles(f"{what} {name!r}", part)
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._gravity.flags.writeable = False
+        for part in (*self._bodies.values(), *self._joints.values(), *self._forces.values()):
+            freeze(part)
 
     @property
     def gravity(self) -> Vec:

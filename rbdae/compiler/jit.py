@@ -113,6 +113,10 @@ class Entry(Declared, Cached):
         _ENTRIES[self.name] = self
         declare(self, self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """There is one of each in a process, found by its name."""
+        return _named, (self.name,)
+
     @property
     def described(self) -> str:
         """Kernels do not call entries."""
@@ -181,6 +185,12 @@ def expect(goals: Iterable[tuple[Entry, Features | None]]) -> None:
     """Begin with what the cache lacks of several kernels, which will be wanted in this order; do not wait."""
     if ENABLED:
         ahead.begin([kernel for entry, features in goals for kernel in entry.missing(features)])
+
+
+def _named(name: str) -> Entry:
+    """The entry of this name."""
+    import_module(name.partition(":")[0])
+    return _ENTRIES[name]
 
 
 def compile_alone(name: str) -> None:

@@ -30,7 +30,8 @@ class AbstractForce(ABC):
        zero, do not change, because the sparsity of Jacobians is recorded once; the Jacobian of an element by functions
        is the derivative of its forces.
     6. A force that has internal states says so by a `StateElement`, with their names and initial values, or by an
-       angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z, Zdot and its states alone. It remembers nothing between calls.
+       angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z,
+       Zdot and its states alone. It remembers nothing between calls.
     7. `default_name`: only if it is not the name of the class in small letters.
     """
 

@@ -27,6 +27,11 @@ class TimeFunction:
     constant: Vec
     function: Callable[[float], Any] | None = None
 
+    @property
+    def functions(self) -> tuple[object, ...]:
+        """The user's function, if there is one."""
+        return () if self.function is None else (self.function,)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +104,7 @@ class StateElement:
     """Natural forces with internal states s in R^k, by functions: F(t, Z, Zdot, s) in R^24 and sdot = f(t, Z, Zdot, s).
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot, s), 48 + k numbers. They fill `out`, which is
-    not zero before, and leave x alone. They are pure: the same arguments always give the same numbers. As
+    zero before, and leave x alone. They are pure: the same arguments always give the same numbers. As
     in `UserElement`, the points x of Z are the reference points of the bodies (`rbdae.body.Body.reference`).
 
     Attributes

@@ -12,7 +12,7 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.compiler.user_functions import like
+from rbdae.compiler.user_functions import is_compiled, like
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, UserElement
 
@@ -27,7 +27,7 @@ class UserForce(AbstractForce):
     Both functions are called as function(t, x, out) with x = (Z, Zdot), 48 numbers: Z = (x, d1, d2, d3) of the first
     body, then of the second, with R = [d1 d2 d3]; the ground, or a second body that is not there, has the axes of space
     and no velocity. The point x of a free body is its centre of mass, that of a body with a pivot the pivot (as in
-    `rbdae.Problem.natural`). They fill `out` (it is not zero before) and leave x alone:
+    `rbdae.Problem.natural`). They fill `out` (it is zero before) and leave x alone:
 
     * `force`: F, 24 numbers, the natural forces on Z: their power is F . Zdot. A force f at a point x + R r is f on x
       and r_k f on d_k, a torque tau is tau x d_k / 2 on d_k;
@@ -80,7 +80,7 @@ class UserForce(AbstractForce):
                     "with that step"
                 )
             step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
-            jacobian = _differences(force, step)
+            jacobian = _differences(force, step) if is_compiled(force) else _Differences(force, step)
         elif difference_step is not None:
             raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
         fill(
@@ -113,8 +113,8 @@ def _differences(force: Any, step: float) -> Function:
 
     def jacobian(t: float, x: Vec, out: Vec) -> None:
         z = x.copy()
-        above = np.empty(24, x.dtype)
-        below = np.empty(24, x.dtype)
+        above = np.zeros(24, x.dtype)
+        below = np.zeros(24, x.dtype)
         for j in range(48):
             z[j] = x[j] + step
             force(t, z, above)
@@ -126,6 +126,18 @@ def _differences(force: Any, step: float) -> Function:
                 out[first + 24 * k] = (above[k] - below[k]) / (2.0 * step)
 
     return like(force, jacobian)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Differences:
+    """The same for plain Python, which can be pickled if the force can."""
+
+    force: Function
+    step: float
+
+    def __call__(self, t: float, x: Vec, out: Vec) -> None:
+        _differences(self.force, self.step)(t, x, out)
 
 
 __all__ = ["UserForce"]

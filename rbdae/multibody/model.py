@@ -6,6 +6,7 @@ shifted accordingly.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,8 @@ class PackedJoint:
 class Model:
     """Packed arrays of a system; body numbers are in the order of addition, the ground comes last.
 
-    `user_functions` are those that the kernels call, `rheonomic` the laws of primitives by their numbers.
+    `system` is as it was when it was packed: what is added to the user's one later is not in it. `user_functions` are
+    those that the kernels call, `rheonomic` the laws of primitives by their numbers.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
     """
 
@@ -61,6 +63,10 @@ class Model:
     p: Mat
     xd: Mat
     om: Mat
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are packed anew: addresses of the user's functions are good in one process."""
+        return compile_system, (self.system,)
 
     @property
     def n(self) -> int:
@@ -230,7 +236,7 @@ def compile_system(system: System) -> Model:
     start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
     forces = pack(elements, shift, start)
     return Model(
-        system=system,
+        system=copy.copy(system),
         names=tuple(body.name for body in bodies),
         bodies=_body_rows(system),
         primitives=joints.primitives,

@@ -52,6 +52,10 @@ class Settings:
     n_independent: int = 0
     redundant: bool = False
 
+    def __deepcopy__(self, memo: object) -> Settings:
+        """Itself: nothing in it changes."""
+        return self
+
     @property
     def kernels(self) -> AbstractKernels:
         """The kernels of the formulation."""

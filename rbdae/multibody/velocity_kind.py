@@ -36,6 +36,10 @@ class VelocityKind:
     internal: int
     write: Callable[[Any, Vec, Mat, Vec, bool], Vec]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """There is one of each number."""
+        return _numbered, (self.number,)
+
 
 def _angular(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
     return om
@@ -61,5 +65,10 @@ QUATERNION_RATES = VelocityKind(velocities.QUATERNION_RATE, "quaternion-rate", 4
 DIRECTOR_RATES = VelocityKind(velocities.DIRECTOR_RATE, "director-rate", 9, 6, _director_rate)
 
 KINDS: dict[int, VelocityKind] = {kind.number: kind for kind in (ANGULAR, QUATERNION_RATES, DIRECTOR_RATES)}
+
+
+def _numbered(number: int) -> VelocityKind:
+    return KINDS[number]
+
 
 __all__ = ["ANGULAR", "DIRECTOR_RATES", "KINDS", "QUATERNION_RATES", "VelocityKind"]

@@ -59,6 +59,10 @@ class Memory:
         head = _head(model, settings, layout, arrays)
         return cls(model, settings, layout, features(model, settings), scalar, arrays, head, metric(model))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are memories of their own: the kernels know them by their addresses."""
+        return Memory.of, (self.model, self.settings, self.scalar)
+
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
         if self.arrays["rhs_tangent"].size == 1:
@@ -92,6 +96,10 @@ class Workspace:
             self._own("velocity_selection", selection.velocities.S)
             inverse = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes]
             self._own("velocity_metric", np.concatenate(inverse))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have a head of their own; those that shared a memory share one again."""
+        return Workspace, (self.memory, self.selection)
 
     def _own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""

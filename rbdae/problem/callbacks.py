@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 from rbdae._arrays import Mat, Vec
 from rbdae.formulations.base import Explicit
@@ -26,6 +26,12 @@ class Callbacks:
         self._workspace = workspace
         self._kernels = workspace.settings.kernels
         self._pattern = pattern
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the "
+            "problem, and take the callbacks of that"
+        )
 
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:

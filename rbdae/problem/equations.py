@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
 from rbdae.multibody.block_pattern import block_pattern
 from rbdae.multibody.layout import Layout
@@ -33,6 +34,10 @@ class Equations:
 
     workspace: Workspace
     y: Vec
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have kernels of their own."""
+        return by_fields(self)
 
     @property
     def layout(self) -> Layout:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import null_space
 from rbdae.kernels import outputs
@@ -32,6 +33,10 @@ class Interpretation:
     """Reads states. Every method takes a time and (n,), or times (m,) and (m, n)."""
 
     workspace: Workspace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have kernels of their own."""
+        return by_fields(self)
 
     @property
     def model(self) -> Model:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from rbdae import _deprecated
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
@@ -64,7 +66,8 @@ def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly 
 class Problem:
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
 
-    Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread.
+    Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread, for
+    example by `copy.copy`. Copies and pickles are independent of the problem that they come from.
 
     Attributes
     ----------
@@ -97,6 +100,14 @@ class Problem:
     def of(cls, workspace: Workspace, start: Start, velocity: str) -> Problem:
         """A problem on a workspace."""
         return cls(Equations(workspace, start.y0), Interpretation(workspace), start, velocity)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles are problems of their own, with a working memory of their own."""
+        return by_fields(self)
+
+    def __copy__(self) -> Problem:
+        """A problem of its own on the same model: what another thread needs."""
+        return copy.deepcopy(self, {id(self.model): self.model})
 
     def __repr__(self) -> str:
         return (

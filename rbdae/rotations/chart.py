@@ -72,6 +72,10 @@ class Chart:
     coordinate_velocities: int | None = None
     linear: bool = False
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """There is one of each name."""
+        return _named, (self.name,)
+
     @property
     def number(self) -> int:
         """The number by which kernels know it."""
@@ -102,6 +106,12 @@ CHARTS: dict[str, Chart] = {}
 """All charts by name."""
 
 _NUMBERS: dict[str, int] = {}
+
+
+def _named(name: str) -> Chart:
+    if name not in CHARTS:
+        raise LookupError(f"no chart {name!r} is registered here: import the module that registers it first")
+    return CHARTS[name]
 
 
 def register(chart: Chart) -> None:

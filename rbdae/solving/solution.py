@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._frozen import by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import read_npz, write_npz
 from rbdae.multibody.selection import from_arrays, to_arrays
@@ -76,6 +78,15 @@ class Solution:
     events: tuple[EventLog, ...] = ()
     segments: Segments | None = None
     steps: Steps | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and pickles have problems of their own."""
+        return by_fields(self)
+
+    def __copy__(self) -> Solution:
+        """A trajectory of its own on the same model."""
+        models = [self.problem.model] if isinstance(self.problem, Problem) else []
+        return copy.deepcopy(self, {id(model): model for model in models})
 
     @property
     def success(self) -> bool:

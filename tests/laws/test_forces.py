@@ -167,7 +167,8 @@ def test_internal_forces_change_no_momentum(kind, rng):
     problem = explicit(system)
     bare = explicit(two_bodies(gravity=(0, 0, 0))[0])
     y = near(problem, rng)
-    assert np.max(np.abs(problem.rhs(T, y) - bare.rhs(T, y))) > 1e-2
+    rates = problem.rhs(T, y)[: bare.n]  # without those of internal states, which come last
+    assert np.max(np.abs(rates - bare.rhs(T, y[: bare.n]))) > 1e-2
     for part in ("linear", "angular"):
         rate = slope(problem, y, lambda t, z, part=part: getattr(problem.momentum(t, z), part))
         assert np.max(np.abs(rate)) < 1e-8
