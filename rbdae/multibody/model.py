@@ -65,7 +65,7 @@ class Model:
     om: Mat
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are packed anew: addresses of the user's functions are good in one process."""
+        """Copies and pickles are packed again: addresses of the user's functions are good in one process."""
         return compile_system, (self.system,)
 
     @property
