@@ -19,6 +19,9 @@ from rbdae.multibody.selection import IndependentVelocities
 # directions of motion of which less than this is rotation are measured by the velocities of points
 _ROTATES = 0.01
 
+# axes whose shares differ by less are equally good: the first one counts, whatever rounding says
+_TIE = 1e-6
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +54,29 @@ class Metric:
         S = np.zeros(N.shape[::-1])
         U, s, Vt = np.linalg.svd(N[self.turning], full_matrices=True)
         r = int(np.count_nonzero(s > _ROTATES))
-        S[:r, self.turning] = U[:, :r].T
+        S[:r, self.turning] = _along_axes(U[:, :r]).T
         if r < len(S):
-            S[r:, ~self.turning] = np.linalg.qr(N[~self.turning] @ Vt[r:].T)[0].T
+            S[r:, ~self.turning] = _along_axes(np.linalg.qr(N[~self.turning] @ Vt[r:].T)[0]).T
         T = self.scale[:, None] * N
         sizes = self.sizes(T @ np.linalg.inv(S @ T))
         S.flags.writeable = False
         return IndependentVelocities(S, sizes)
+
+
+def _along_axes(Q: Mat) -> Mat:
+    """Another orthonormal basis of the columns of Q, which depends on the space that they span alone.
+
+    A singular value decomposition gives any basis where values are equal, and any sign. Here one vector after the other
+    is the projection of the axis that has the largest one, and what is left is orthogonal to it.
+    """
+    P = Q @ Q.T
+    out = np.empty_like(Q)
+    for k in range(Q.shape[1]):
+        share = np.diag(P)
+        axis = int(np.argmax(share >= (1.0 - _TIE) * share.max()))
+        out[:, k] = P[:, axis] / np.linalg.norm(P[:, axis])
+        P = P - np.outer(out[:, k], out[:, k])
+    return out
 
 
 def metric(model: Model) -> Metric:

