@@ -54,6 +54,12 @@ def test_ida_by_hand():
     assert np.ptp(energy) < 1e-6 * energy[0]
     exact = study.reference(problem.system, 0.1)
     assert study.errors(study.final_state(problem, 0.1, y[-1]), exact.against("index-2")).largest < 1e-5
+    twin = rbdae.formulate(problem.system, "index-0")
+    run = rbdae.solve(twin, (0.0, 0.1), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
+    found, wanted = problem.reactions(t, y), run.reactions
+    for body, side in wanted["spherical-1"].items():
+        size = np.abs(side.force).max()
+        np.testing.assert_allclose(found["spherical-1"][body].force[-1], side.force[-1], rtol=0, atol=1e-5 * size)
 
 
 @pytest.mark.parametrize("model, t_end", [("heavy_top", 0.1), ("linked_bodies", 0.01)])
