@@ -36,8 +36,8 @@ def main() -> None:
     """Print what happened."""
     problem, t, y = run()
     energy = problem.energy(t, y).total
-    # By elimination at positions and velocities, so as exact as these. `run_multipliers` are IDA's own, among its unknowns:
-    # it was told not to test them, and nothing says how good they are.
+    # By elimination at positions and velocities, so as exact as these. `run_multipliers` are IDA's own: it was told not
+    # to test them, and nothing says how good they are.
     force = problem.reactions(t, y)["spherical-1"]["first"].force
     noise = np.abs(problem.run_multipliers(t, y) - problem.multipliers(t, y)).max() / np.abs(force).max()
     print(f"{len(t) - 1} steps; energy changed by {np.ptp(energy) / energy[0]:.1e} of its value")
