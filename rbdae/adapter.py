@@ -133,7 +133,8 @@ class Outcome:
     """What an adapter gives back: rows of `y` belong to entries of `t`.
 
     `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
-    accepted steps of a run whose rows belong to `Request.t_eval`; None says that the rows are the steps.
+    accepted steps of a run whose rows belong to `Request.t_eval`; None says that the rows are the steps. `rtol` and
+    `atol` are the tolerances of the run, where the method cannot use those of the request; None says that it did.
     """
 
     t: Vec
@@ -145,6 +146,8 @@ class Outcome:
     y_events: list[Mat] = field(default_factory=list)
     stopped: float | None = None
     steps: Steps | None = None
+    rtol: float | None = None
+    atol: float | Vec | None = None
 
 
 class Unsupported(ValueError):

@@ -24,7 +24,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Reason, Solvable
-from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_test
+from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_test, loosened
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
@@ -32,8 +32,8 @@ LOOSE = 1e10
 MARGIN = {1: 0.1, 2: 1.0, 3: 1e-3}
 """Factor on both tolerances by index, so that rtol = atol = 1e-10 ends near 1e-6 or better at every index."""
 
-LEAST_TOLERANCE = 1e-13
-"""The margin stops here: below it Newton's method ends in rounding, and DASPK refuses."""
+LEAST_TOLERANCE = {1: 1e-12, 2: 0.0, 3: 1e-10}
+"""Tightest tolerances by index, before the margin: with 1e-13 Newton's method ends in rounding, and DASPK refuses."""
 
 MAX_STEPS = 1_000_000
 """Steps of a run, unless the user gives a limit; the packages' 500 are meant for one output interval."""
@@ -121,12 +121,16 @@ def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float
     """`rtol` and `atol` for the package, as the module's docstring says; ODE forms keep theirs."""
     if problem.kind == "ode":
         return rtol, atol
-    vector = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
+    rtol, atol = loosened(problem, rtol, atol, least_tolerance(problem))
     margin = MARGIN[problem.index]
-    rtol = min(rtol, max(rtol * margin, LEAST_TOLERANCE))
-    vector = np.minimum(vector, np.maximum(vector * margin, LEAST_TOLERANCE))
+    vector = margin * np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
     vector[leaves_error_test(problem) | ~np.asarray(problem.differential)] = LOOSE
-    return rtol, vector
+    return margin * rtol, vector
+
+
+def least_tolerance(problem: Solvable) -> float:
+    """The tightest tolerance that a run can have."""
+    return 0.0 if problem.kind == "ode" else LEAST_TOLERANCE[problem.index]
 
 
 def algebraic(problem: Solvable) -> dict[str, Any]:
@@ -202,5 +206,6 @@ __all__ = [
     "algebraic",
     "first_step",
     "gave_up",
+    "least_tolerance",
     "tolerances",
 ]

@@ -31,9 +31,10 @@ from rbdae_adapters._sundials import (
     RhsNative,
     first_step,
     gave_up,
+    least_tolerance,
     tolerances,
 )
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options
+from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options, usable
 
 SPARSE_FROM = 250
 """Number of unknowns from which IDA's default linear solver is the sparse one: there SuperLU_MT, which needs about
@@ -155,6 +156,7 @@ class SksundaeAdapter(AbstractAdapter):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = dict(request.options)
         max_steps = options.get("max_num_steps", MAX_STEPS)
+        request = usable(problem, request, least_tolerance(problem))
         recorder = Recorder(problem, request, one_step=False)
         with quiet() as chatter:
             from sksundae.cvode import CVODE

@@ -6,7 +6,7 @@ Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
-- Newton's iteration is not asked for less than some 500 roundings;
+- Newton's iteration is not asked for less than some roundings (`_ROUNDINGS`);
 - index-3 forms run at tolerances tighter by `INDEX_3_MARGIN`, with a first step that is not lost in rounding.
 
 A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
@@ -26,7 +26,17 @@ from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
-from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, atol_vector, drive, quiet, take_options
+from rbdae_adapters.toolkit import (
+    AbstractStepper,
+    Dense,
+    GaveUp,
+    Recorder,
+    atol_vector,
+    drive,
+    quiet,
+    take_options,
+    usable,
+)
 
 _SPARSE_FROM = 60
 """Number of unknowns from which our Jacobians are CSC matrices (an estimate of when SuperLU overtakes LAPACK)."""
@@ -34,7 +44,14 @@ _SPARSE_FROM = 60
 INDEX_3_MARGIN = 1e-2
 """Index-3 forms run at tolerances tighter by this: the scaling loosens those of velocities by 1/h."""
 
+_LEAST_TOLERANCE = 1e-11
+"""Tightest tolerance of index-3 forms, before the margin."""
+
 _EPS = float(np.finfo(float).eps)
+
+_ROUNDINGS = {"Radau": 50, "BDF": 500}
+"""Newton's iteration is not asked for less than so many roundings of the unknowns: below, its increments stagnate. Far
+above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10."""
 
 _COMMON = frozenset(
     {"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband"}
@@ -112,8 +129,8 @@ class _Stepper(AbstractStepper):
         )
         self._bdf = native.method == "BDF"
         self._solver.rtol, self._solver.atol = self._scaled
-        # Below some 500 roundings Newton's increments stagnate.
-        self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, 500 * _EPS / request.rtol))
+        least = _ROUNDINGS[native.method] * _EPS / request.rtol
+        self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, least))
 
     def _watched(self, fun: Callable[[float, Vec, Vec], Vec]) -> Callable[[float, Vec, Vec], Vec]:
         """`fun`, keeping the scaled tolerances at the step size being tried.
@@ -249,12 +266,12 @@ class SolveDaeAdapter(AbstractAdapter):
         options = take_options(request.options, _OPTIONS[method.name], f"solve_dae:{method.name}")
         max_steps = options.pop("max_steps", None)
         native = self.native(problem, method.name, sparse=options.pop("sparse", None))
+        request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
         recorder = Recorder(problem, request, one_step=True)
         with quiet() as chatter:
             atol = atol_vector(problem, request)
             if problem.index == 3:
-                request = replace(request, rtol=min(request.rtol, max(INDEX_3_MARGIN * request.rtol, 1e-13)))
-                atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, 1e-13))
+                request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
                 options.setdefault("first_step", _first_step(problem, request))
             stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdae._arrays import ArrayLike
+import numpy as np
+
+from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
@@ -52,7 +54,8 @@ def solve(
     problem : from `rbdae.formulate`
     t_span : start (the problem's `t0`) and end of the interval, in seconds
     solver : ``"package:method"``; `rbdae.solvers` lists them
-    rtol, atol : relative and absolute tolerance; `atol` a number or shape (n,)
+    rtol, atol : relative and absolute tolerance; `atol` a number or shape (n,). A solver that cannot use tolerances so
+        tight takes the tightest that it can use; the solution has these, and its message says so
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
@@ -105,21 +108,44 @@ def solve(
             lambda here: bind_projection(here, projection),
         )
         outcome.stats.seconds = time.perf_counter() - began
+    used = (
+        relative if outcome.rtol is None else outcome.rtol,
+        absolute if outcome.atol is None else outcome.atol,
+    )
     solution = Solution(
         problem=_read_by_time(problem, segments),
         t=outcome.t,
         y=outcome.y,
         solver=solver,
         reason=outcome.reason,
-        message=_message(solver, outcome, t0, t_end),
+        message=_message(solver, outcome, t0, t_end) + _loosened(problem, (relative, absolute), used),
         stats=outcome.stats,
-        rtol=relative,
-        atol=absolute,
+        rtol=used[0],
+        atol=used[1],
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
         segments=segments,
         steps=_steps(outcome, t_eval is not None),
     )
     return _with_warning(solution, projected) if isinstance(problem, Problem) else solution
+
+
+def _loosened(problem: Solvable, asked: tuple[float, float | Vec], used: tuple[float, float | Vec]) -> str:
+    """A word for the message where a solver could not use tolerances as tight as those asked for."""
+    changed = [
+        f"{name} = {_number(b)} in place of {_number(a)}"
+        for name, a, b in zip(("rtol", "atol"), asked, used, strict=True)
+        if not np.array_equal(a, b)
+    ]
+    if not changed:
+        return ""
+    return f"; it ran with {' and '.join(changed)}, the tightest that it can use for {problem.formulation!r}"
+
+
+def _number(tolerance: float | Vec) -> str:
+    """A tolerance in a sentence."""
+    if np.ndim(tolerance) == 0:
+        return f"{tolerance:.3g}"
+    return f"{np.min(tolerance):.3g} to {np.max(tolerance):.3g}"
 
 
 def _steps(outcome: Outcome, asked: bool) -> Steps | None:

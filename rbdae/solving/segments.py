@@ -155,6 +155,8 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
         y_events=[np.concatenate(ys) for ys in zip(*(o.y_events for o in outcomes), strict=True)],
         stopped=last.stopped,
         steps=_joined_steps([o.steps for o in outcomes]),
+        rtol=last.rtol,
+        atol=last.atol,
     )
 
 

@@ -60,7 +60,8 @@ class Solution:
     reason : how the run ended
     message : the same in a sentence, with the time, the solver's own words and what to try
     stats : what it cost
-    rtol, atol : tolerances that were asked for
+    rtol, atol : tolerances of the run: those that were asked for, or the tightest that the solver can use if they were
+        tighter (then the message says so)
     events : one `EventLog` for each event function
     segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps

@@ -15,12 +15,13 @@ from rbdae._arrays import Ints, Mat, Vec
 from rbdae.adapter import Method, Outcome, Request, Solvable
 from rbdae_adapters.assimulo._native import Counts, configure, implicit_problem, residual
 from rbdae_adapters.assimulo._package import HAIRER, finite, module, surrender
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet
+from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet, usable
 
 INDEX_3_MARGIN = 1e-3
 """Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
 
-_LEAST_TOLERANCE = 1e-13
+_LEAST_TOLERANCE = 1e-10
+"""Tightest tolerance of index-3 forms, before the margin."""
 
 
 @final
@@ -158,15 +159,14 @@ def _functions(stacked: _Stacked, recorder: Recorder, trap: Trap, lib: Any) -> t
 
 def _tolerances(problem: Solvable, request: Request) -> tuple[float, Vec]:
     rtol, atol = request.rtol, atol_vector(problem, request)
-    if problem.index == 3:
-        rtol = min(rtol, max(INDEX_3_MARGIN * rtol, _LEAST_TOLERANCE))
-        atol = np.minimum(atol, np.maximum(INDEX_3_MARGIN * atol, _LEAST_TOLERANCE))
-    return rtol, atol
+    margin = INDEX_3_MARGIN if problem.index == 3 else 1.0
+    return margin * rtol, margin * atol
 
 
 def run(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     """Run RADAU5."""
     counts, trap = Counts(), Trap()
+    request = usable(problem, request, _LEAST_TOLERANCE if problem.index == 3 else 0.0)
     recorder = Recorder(problem, request, one_step=True)
     stacked = _Stacked(problem, counts)
     rtol, atol = _tolerances(problem, request)

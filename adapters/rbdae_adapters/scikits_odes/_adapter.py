@@ -8,9 +8,9 @@ from typing import Any, final
 
 from rbdae._arrays import Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
-from rbdae_adapters._sundials import MAX_STEPS, ResidualNative, RhsNative
+from rbdae_adapters._sundials import MAX_STEPS, ResidualNative, RhsNative, least_tolerance
 from rbdae_adapters.scikits_odes import _daspk, _ida_cvode, _native
-from rbdae_adapters.toolkit import Recorder, drive, quiet, take_options
+from rbdae_adapters.toolkit import Recorder, drive, quiet, take_options, usable
 
 _SUNDIALS = frozenset(
     {
@@ -88,6 +88,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
         """Run one of the methods."""
         options = dict(request.options)
         max_steps = options.get("max_steps", MAX_STEPS)
+        request = usable(problem, request, least_tolerance(problem))
         recorder = Recorder(problem, request, one_step=False)
         with quiet() as chatter:
             native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)

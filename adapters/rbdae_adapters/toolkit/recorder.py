@@ -170,6 +170,8 @@ class Recorder:
             t_events=[np.array(ts, dtype=float) for ts in self._t_events],
             y_events=[self._rows(ys) for ys in self._y_events],
             stopped=self.t,
+            rtol=self.request.rtol,
+            atol=self.request.atol,
             steps=steps if asked else None,
         )
 

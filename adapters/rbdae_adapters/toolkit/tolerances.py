@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rbdae._arrays import Bools, Vec
@@ -19,6 +21,24 @@ def leaves_error_test(problem: Solvable) -> Bools:
     Their error estimates do not vanish with the step size ([HW96] section VII.3).
     """
     return np.asarray(problem.variable_index >= 2)
+
+
+def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) -> tuple[float, float | Vec]:
+    """The tolerances, none of them tighter than the tightest that a method can use.
+
+    Absolute tolerances of single unknowns keep their proportions: `least` is for the largest among the unknowns that
+    every method tests, because those of small momenta are small for a reason.
+    """
+    tested = np.asarray(problem.differential) & (np.asarray(problem.variable_index) <= 1)
+    largest = float(np.max(np.broadcast_to(atol, (problem.n,)), where=tested, initial=0.0))
+    factor = least / largest if 0.0 < largest < least else 1.0
+    return max(rtol, least), atol if factor == 1.0 else least if np.ndim(atol) == 0 else factor * np.asarray(atol)
+
+
+def usable(problem: Solvable, request: Request, least: float) -> Request:
+    """The request with tolerances that are `loosened`: a `Recorder` made with it reports them."""
+    rtol, atol = loosened(problem, request.rtol, request.atol, least)
+    return replace(request, rtol=rtol, atol=atol)
 
 
 def relaxed_atol(problem: Solvable, request: Request, *, loose: float) -> Vec:
@@ -42,4 +62,4 @@ def first_step(problem: Solvable, rtol: float) -> float:
     return float(0.1 * np.sqrt(rtol) / max(rate, 1.0))
 
 
-__all__ = ["atol_vector", "first_step", "leaves_error_test", "relaxed_atol"]
+__all__ = ["atol_vector", "first_step", "leaves_error_test", "loosened", "relaxed_atol", "usable"]
