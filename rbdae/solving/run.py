@@ -54,8 +54,7 @@ def solve(
     problem : from `rbdae.formulate`
     t_span : start (the problem's `t0`) and end of the interval, in seconds
     solver : ``"package:method"``; `rbdae.solvers` lists them
-    rtol, atol : relative and absolute tolerance; `atol` a number or shape (n,). A solver that cannot use tolerances so
-        tight takes the tightest that it can use; the solution has these, and its message says so
+    rtol, atol : tolerances; `atol` a number or shape (n,). The solution has those used, and says if these are looser
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
@@ -108,10 +107,7 @@ def solve(
             lambda here: bind_projection(here, projection),
         )
         outcome.stats.seconds = time.perf_counter() - began
-    used = (
-        relative if outcome.rtol is None else outcome.rtol,
-        absolute if outcome.atol is None else outcome.atol,
-    )
+    used = _used(outcome, relative, absolute)
     solution = Solution(
         problem=_read_by_time(problem, segments),
         t=outcome.t,
@@ -127,6 +123,14 @@ def solve(
         steps=_steps(outcome, t_eval is not None),
     )
     return _with_warning(solution, projected) if isinstance(problem, Problem) else solution
+
+
+def _used(outcome: Outcome, relative: float, absolute: float | Vec) -> tuple[float, float | Vec]:
+    """The tolerances of a run: those asked for, unless the adapter says otherwise."""
+    return (
+        relative if outcome.rtol is None else outcome.rtol,
+        absolute if outcome.atol is None else outcome.atol,
+    )
 
 
 def _loosened(problem: Solvable, asked: tuple[float, float | Vec], used: tuple[float, float | Vec]) -> str:
