@@ -178,11 +178,11 @@ def _final_states(solution: rbdae.Solution) -> list[str]:
             f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
             f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
         ]
-    total = solution.energy.total
+    energy = solution.energy
     drift = solution.drift
     return [
         *lines,
-        f"energy      {total[-1]:.9g} J, largest change {np.max(np.abs(total - total[0])):.2e} J",
+        f"energy      {energy.total[-1]:.9g} J, largest error of its balance {np.max(np.abs(energy.balance)):.2e} J",
         f"drift       {np.max(drift.position):.2e} in positions, {np.max(drift.velocity):.2e} in velocities",
     ]
 

@@ -14,6 +14,7 @@ from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import null_space
 from rbdae.kernels import outputs
+from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
@@ -60,6 +61,10 @@ class Interpretation:
     @cached_property
     def _constraints(self) -> Kernel:
         return self._kernel(outputs.constraints)
+
+    @cached_property
+    def _power(self) -> Kernel:
+        return self._kernel(power)
 
     @cached_property
     def _log_determinant(self) -> Kernel:
@@ -118,6 +123,18 @@ class Interpretation:
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
         return quantities.momentum(self.model, self.natural(t, y))
+
+    def power(self, t: ArrayLike, y: ArrayLike) -> Vec:
+        """Power of applied forces, those with a potential included but for the weight, and of drives, W; (...,)."""
+        first = self.workspace.layout.n_internal
+        driven = bool(len(self.model.drives))
+
+        def kernel(time: float, row: Vec, out: Vec) -> None:
+            self._power(time, row, out)
+            if driven:  # the joints' forces -G^T la have the power -la . G w = la . g_t
+                out[0] += self.rates_of_selection(time, row)[1][first:] @ out[1:]
+
+        return np.asarray(self._each(kernel, t, y, 1 + self.workspace.layout.n_rows)[..., 0])
 
     # ------------------------------------------------------------ constraints
 

@@ -72,11 +72,12 @@ class Piece:
 
 def _integrals(s: Vec, k: int) -> Mat:
     """Integrals of the first k Legendre polynomials from -1 to s over a step of length 1, (m, k)."""
-    P = legendre.legvander(s, k)
     out = np.empty((len(s), k))
     out[:, 0] = 0.5 * (s + 1.0)
+    before, here = np.ones_like(s), s
     for j in range(1, k):
-        out[:, j] = 0.5 * (P[:, j + 1] - P[:, j - 1]) / (2 * j + 1)
+        before, here, last = here, ((2 * j + 1) * s * here - j * before) / (j + 1), before
+        out[:, j] = 0.5 * (here - last) / (2 * j + 1)
     return out
 
 

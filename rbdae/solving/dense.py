@@ -6,7 +6,8 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.solving.collocation import ENOUGH, Piece, piece
 from rbdae.solving.neighbours import NEAR, Neighbours, neighbours
@@ -38,7 +39,8 @@ class DenseOutput:
         self._rtol = rtol
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
         self._polynomials: dict[int, Piece | Neighbours] = {}
-        self._unit = [_unit_parts(problem) for problem in segments.problems]
+        self._interpretations = [Interpretation(problem.workspace) for problem in segments.problems]
+        self._unit = [_unit_quaternions(problem) for problem in segments.problems]
 
     @property
     def steps(self) -> Vec:
@@ -75,10 +77,13 @@ class DenseOutput:
             if k not in self._polynomials:
                 self._polynomials[k] = self._piece(k, number, d)
             out[np.ix_(inside, np.arange(d))] = self._polynomials[k](t[inside])
-            for where in self._unit[number]:
-                _rescale(out[:, where], (t - self._t[k]) / (self._t[k + 1] - self._t[k]), self._y[k : k + 2, where])
+            if (where := self._unit[number]).size:
+                u = (t - self._t[k]) / (self._t[k + 1] - self._t[k])
+                out[:, where] = _rescaled(out[:, where], u, self._y[k : k + 2][:, where])
         if d < layout.n:
-            out[:, layout.la] = problem.rates(t, out)[1]
+            interpretation = self._interpretations[number]
+            for time, row in zip(t, out, strict=True):
+                row[layout.la] = interpretation.rates_of_selection(float(time), row)[1]
             out[:, layout.mu] = 0.0
         return out
 
@@ -90,14 +95,16 @@ class DenseOutput:
         scale = self._atol[:d] + self._rtol * np.max(np.abs(ends), axis=0)[:d]
         scale[layout.n_differential :] = np.inf  # no other unknown depends on the integrals of multipliers
 
+        interpretation = self._interpretations[number]
+
         def rates(times: Vec, states: Mat) -> Mat:
             y = np.zeros((len(times), layout.n))
             y[:, :d] = states
             out = np.zeros_like(states)
-            own, la = problem.rates(times, y)
-            out[:, : layout.n_differential] = own
-            if d > layout.n_differential:
-                out[:, layout.la] = la
+            for row, time, state in zip(out, times, y, strict=True):
+                row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
+                if d > layout.n_differential:
+                    row[layout.la] = la
             return out
 
         found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)
@@ -126,19 +133,21 @@ def _differential(problem: Problem) -> int:
     return problem.layout.n if integrals else problem.layout.n_differential
 
 
-def _unit_parts(problem: Problem) -> list[slice]:
-    """Where y has unit quaternions."""
+def _unit_quaternions(problem: Problem) -> Ints:
+    """Where y has unit quaternions, (bodies, 4) or nothing."""
     chart, layout = problem.workspace.settings.chart, problem.layout
     if chart.name != "quaternion":
-        return []
-    ends = [*layout.iq[1:], layout.q.stop]
-    return [slice(int(end) - chart.n, int(end)) for end in ends]
+        return np.empty((0, 4), dtype=np.int64)
+    ends = np.array([*layout.iq[1:], layout.q.stop])
+    return np.asarray(ends[:, None] + np.arange(-chart.n, 0))
 
 
-def _rescale(p: Mat, u: Vec, ends: Mat) -> None:
-    """Give quaternions (m, 4) the norms between those at the ends of the step."""
-    norms = np.linalg.norm(ends, axis=1)
-    p *= ((norms[0] + u * (norms[1] - norms[0])) / np.linalg.norm(p, axis=1))[:, None]
+def _rescaled(p: Mat, u: Vec, ends: Mat) -> Mat:
+    """Quaternions p (m, bodies, 4) with the norms between those at the ends of the step (2, bodies, 4)."""
+    norms, own = (np.sqrt(np.einsum("...k,...k->...", x, x)) for x in (ends, p))
+    wanted = norms[0] + u[:, None] * (norms[1] - norms[0])
+    out: Mat = p * (wanted / own)[..., None]
+    return out
 
 
 __all__ = ["DenseOutput"]

@@ -18,8 +18,9 @@ from rbdae.io.npz import read_npz, write_npz
 from rbdae.multibody.selection import from_arrays, to_arrays
 from rbdae.problem.problem import Problem, consistent_start
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.quantities import BodyState, Energy, Momentum, Reaction
+from rbdae.problem.quantities import BodyState, Momentum, Reaction
 from rbdae.solving.dense import DenseOutput
+from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 
@@ -144,9 +145,11 @@ class Solution:
         return self._problem.states(self.t, self.y)
 
     @cached_property
-    def energy(self) -> Energy:
-        """`kinetic`, `potential` and `total`, shape (m,), in joules."""
-        return self._problem.energy(self.t, self.y)
+    def energy(self) -> EnergyOfRun:
+        """`kinetic`, `potential`, `total`, and the `work` of what has no potential, shape (m,), in joules; `balance` is
+        the change of the total energy minus this work, zero in the exact motion."""
+        problem = self._problem
+        return energy_of_run(self._segments, problem, lambda: self.dense, self.t, self.y, self.rtol)
 
     @cached_property
     def singular_times(self) -> Vec:

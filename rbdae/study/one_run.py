@@ -33,7 +33,7 @@ class Row:
     case : what was run
     errors : at the end; None if the run did not reach it
     position_drift, velocity_drift : largest violation of the constraints over the run, SI units
-    energy_error : largest change of the total energy, relative to the largest kinetic energy
+    energy_error : largest `EnergyOfRun.balance`, relative to the largest kinetic energy
     stats : counts and seconds (of short runs, the shortest of three)
     failure : why there is no result, or empty
     """
@@ -83,7 +83,7 @@ def run(system: System, case: Case, exact: Reference, limit: float = 60.0) -> Ro
         reached,
         float(np.max(drift.position)),
         float(np.max(drift.velocity)),
-        float(np.max(np.abs(energy.total - energy.total[0]))) / scale,
+        float(np.max(np.abs(energy.balance))) / scale,
         solution.stats,
         "" if solution.success else solution.message,
     )
