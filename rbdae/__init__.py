@@ -21,6 +21,7 @@ from rbdae.solving.registry import solvers as solvers
 from rbdae.solving.run import solve as solve
 from rbdae.solving.solution import Solution as Solution
 from rbdae.solving.solution import load as load
+from rbdae.solving.tolerances import scaled_atol as scaled_atol
 from rbdae.system import System as System
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ __all__ = [
     "load",
     "models",
     "pairings",
+    "scaled_atol",
     "solve",
     "solvers",
     "study",

@@ -50,8 +50,8 @@ _LEAST_TOLERANCE = 1e-11
 _EPS = float(np.finfo(float).eps)
 
 _ROUNDINGS = {"Radau": 50, "BDF": 500}
-"""Newton's iteration is not asked for less than so many roundings of the unknowns: below, its increments stagnate. Far
-above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10."""
+"""Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
+stagnate. Far above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10."""
 
 _COMMON = frozenset(
     {"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband"}

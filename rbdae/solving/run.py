@@ -19,6 +19,7 @@ from rbdae.solving.progress import progress_of
 from rbdae.solving.registry import check_pairing, find_method
 from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
+from rbdae.solving.tolerances import advice
 
 
 def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
@@ -54,7 +55,7 @@ def solve(
     problem : from `rbdae.formulate`
     t_span : start (the problem's `t0`) and end of the interval, in seconds
     solver : ``"package:method"``; `rbdae.solvers` lists them
-    rtol, atol : tolerances; `atol` a number or shape (n,). The solution has those used, and says if these are looser
+    rtol, atol : tolerances; `atol` a number or (n,), see `rbdae.scaled_atol`. A solution has those used
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
@@ -122,7 +123,7 @@ def solve(
         segments=segments,
         steps=_steps(outcome, t_eval is not None),
     )
-    return _with_warning(solution, projected) if isinstance(problem, Problem) else solution
+    return _with_warnings(solution, projected) if isinstance(problem, Problem) else solution
 
 
 def _used(outcome: Outcome, relative: float, absolute: float | Vec) -> tuple[float, float | Vec]:
@@ -162,16 +163,24 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
     return problem.by_time(segments.problems[1:], segments.times) if isinstance(problem, Problem) else problem
 
 
-def _with_warning(solution: Solution, projected: bool) -> Solution:
-    """The same, with a word in the message where the joints of a loop passed a singular position."""
+def _with_warnings(solution: Solution, projected: bool) -> Solution:
+    """The same, with a word in the message where something is wrong that no error test sees."""
+    said = _singular(solution, projected)
+    if solution.problem is not None:
+        said += advice(solution.problem, solution.y, solution.rtol, solution.atol)
+    return replace(solution, message=solution.message + said) if said else solution
+
+
+def _singular(solution: Solution, projected: bool) -> str:
+    """A word where the joints of a loop passed a singular position."""
     times = solution.singular_times
     if not len(times):
-        return solution
+        return ""
     listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
     warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
     if not projected:
         warning += ", and errors grow with each passage: use projection=True"
-    return replace(solution, message=solution.message + warning)
+    return warning
 
 
 __all__ = ["solve"]

@@ -27,7 +27,7 @@ NEEDED = {
     "assemble it": {"Assembly", "assemble"},
     "formulate it": {"formulate", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
-    "solve": {"Solution", "load", "solve", "solvers"},
+    "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
     "compare": {"study"},
 }
 PUBLIC = set().union(*NEEDED.values())

@@ -1,0 +1,84 @@
+"""Absolute tolerances by the size of what they belong to."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.problem.problem import Problem
+
+_HARDLY = 30.0
+"""Momenta are hardly tested where their absolute tolerance is this number of times what the relative one allows."""
+
+_RESTING = 1e-3
+"""What moves by less than this part of the fastest is taken to rest."""
+
+
+def scaled_atol(problem: Problem, tolerance: float) -> Vec:
+    """Absolute tolerances (n,) for `solve`: `tolerance` for positions and velocities, in proportion for the rest.
+
+    One number for all unknowns is meant for positions. Momenta of a body of some grams are 1e-5 where its velocity is
+    1: an absolute tolerance of 1e-6 leaves them untested, and with them the velocities.
+
+    - positions, orientations, velocities, internal states of forces: `tolerance`
+    - momenta p = M v: `tolerance` times the largest entry of their row of M at the start, so that velocities have it
+    - multipliers and their integrals: `tolerance` times the largest multiplier at the start, if there is one
+
+    Parameters
+    ----------
+    problem : from `rbdae.formulate`
+    tolerance : in the units of the positions and velocities of the model
+
+    Raises
+    ------
+    ValueError
+        for a tolerance that is not positive and finite
+    """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
+        raise TypeError(f"tolerance must be a number, got {tolerance!r}")
+    if not (math.isfinite(tolerance) and tolerance > 0.0):
+        raise ValueError(f"tolerance must be positive and finite, got {tolerance!r}")
+    out = np.full(problem.n, float(tolerance))
+    layout = problem.layout
+    if problem.velocity == "momentum":
+        out[layout.v] *= _masses(problem)
+    la = slice(layout.la.start, layout.mu.stop)
+    values = problem.y0 if not problem.differential[la].any() else problem.yd0
+    largest = float(np.max(np.abs(values[la]), initial=0.0))
+    if largest > 0.0:
+        out[la] *= largest
+    return out
+
+
+def _masses(problem: Problem) -> Vec:
+    """What each momentum changes by with a velocity, (n_v,)."""
+    M: Any = problem.matrices(problem.t0, problem.y0, sparse=True).M
+    return np.asarray(abs(M).max(axis=1).toarray()).ravel()
+
+
+def advice(problem: Problem, y: Mat, rtol: float, atol: float | Vec) -> str:
+    """A word for the message of a run (m, n) whose momenta are small beside their absolute tolerance."""
+    if problem.velocity != "momentum" or not len(y):
+        return ""
+    layout = problem.layout
+    peaks = np.max(np.abs(y[:, layout.v]), axis=0)
+    every = np.broadcast_to(atol, (problem.n,))
+    given, tolerance = every[layout.v], float(np.min(every[layout.q]))
+    small = (given > _HARDLY * rtol * peaks) & (peaks > 1e-6 * np.max(peaks))
+    if not small.any():
+        return ""
+    masses = _masses(problem)
+    speeds = peaks / masses
+    small &= (given > _HARDLY * tolerance * masses) & (speeds > _RESTING * np.max(speeds))
+    if not small.any():
+        return ""
+    return (
+        f"; momenta that do not exceed {np.min(peaks[small]):.2g} are hardly tested by atol = {np.max(given):.3g}: "
+        f"use atol=rbdae.scaled_atol(problem, {tolerance:.3g})"
+    )
+
+
+__all__ = ["advice", "scaled_atol"]
