@@ -9,12 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.solving.checks import Event, check_events, check_span, check_step, check_times, check_tolerances
+from rbdae.solving.checks import (
+    Event,
+    check_events,
+    check_progress,
+    check_span,
+    check_step,
+    check_times,
+    check_tolerances,
+)
 from rbdae.solving.progress import progress_of
 from rbdae.solving.registry import check_pairing, find_method
 from rbdae.solving.segments import Segments, run_segments
@@ -81,13 +90,17 @@ def solve(
     rbdae.adapter.MissingSolver
         for a package that is not installed
     """
-    if getattr(problem, "callbacks", None) is None:
-        raise TypeError(f"solve needs a problem made by rbdae.formulate(system, ...), got {problem!r}")
+    if isinstance(problem, type) or getattr(problem, "callbacks", None) is None:
+        raise TypeError(
+            f"solve: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; formulate the "
+            "system first"
+        )
     adapter, method = find_method(solver)
     check_pairing(problem, solver, method)
     t0, t_end = check_span(problem, t_span)
     relative, absolute = check_tolerances(problem, rtol, atol)
     projected = bind_projection(problem, projection) is not None
+    check_progress(progress)
     with progress_of(progress, solver, t0, t_end) as advance:
         request = Request(
             t0=t0,
