@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
@@ -18,6 +17,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.solving.checks import (
     Event,
     check_events,
+    check_problem,
     check_progress,
     check_span,
     check_step,
@@ -90,11 +90,7 @@ def solve(
     rbdae.adapter.MissingSolver
         for a package that is not installed
     """
-    if isinstance(problem, type) or getattr(problem, "callbacks", None) is None:
-        raise TypeError(
-            f"solve: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; formulate the "
-            "system first"
-        )
+    check_problem("solve", problem)
     adapter, method = find_method(solver)
     check_pairing(problem, solver, method)
     t0, t_end = check_span(problem, t_span)
