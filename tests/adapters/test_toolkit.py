@@ -187,6 +187,42 @@ def test_quiet_keeps_prints_and_warnings(capfd):
     assert capfd.readouterr().err == "loud\n"
 
 
+def test_quiet_without_a_folder_for_temporary_files_leaks_nothing(monkeypatch, tmp_path):
+    """Descriptors stayed open, and all later warnings of the process were swallowed."""
+    import os
+    import tempfile
+
+    def refused(*arguments):
+        raise OSError("no memory for it")
+
+    monkeypatch.setattr(os, "memfd_create", refused, raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    before = sorted(os.listdir("/dev/fd")), sys.stdout, warnings.showwarning
+    for _ in range(3):
+        with quiet() as chatter:
+            print("python")
+            warnings.warn("careful", stacklevel=1)
+        assert chatter.sentence() == "UserWarning: careful; python"
+    assert (sorted(os.listdir("/dev/fd")), sys.stdout, warnings.showwarning) == before
+    with pytest.warns(UserWarning, match="heard"):
+        warnings.warn("heard", stacklevel=1)
+
+
+def test_quiet_that_cannot_begin_leaves_everything_as_it_was(monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(warnings, "simplefilter", broken)
+        with pytest.raises(ZeroDivisionError), quiet():
+            pass
+    with quiet() as chatter:
+        print("python")
+    assert chatter.sentence() == "python"
+    with pytest.warns(UserWarning, match="heard"):
+        warnings.warn("heard", stacklevel=1)
+
+
 @pytest.mark.parametrize("module", [chatter, options, trap])
 def test_the_examples_in_the_docstrings_are_true(module):
     found = doctest.testmod(module)

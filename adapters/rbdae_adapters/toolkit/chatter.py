@@ -16,8 +16,9 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
-from typing import final
+from typing import IO, final
 
+from rbdae._signals import shielded
 from rbdae.adapter import Outcome
 
 _lock = threading.Lock()
@@ -37,29 +38,50 @@ def _flush_compiled() -> None:
             ctypes.CDLL(name, mode=os.RTLD_NOLOAD)._gfortran_flush_i4(None)
 
 
+def _storage() -> IO[bytes] | None:
+    """A file in memory, or in the folder for temporary files; None where there is neither."""
+    with contextlib.suppress(AttributeError, OSError):  # Linux has it
+        return os.fdopen(os.memfd_create("rbdae"), "w+b")
+    with contextlib.suppress(OSError):
+        return tempfile.TemporaryFile("w+b")
+    return None
+
+
+def _copies() -> list[tuple[int, int]]:
+    """File descriptors 1 and 2, each with a copy; none if one is closed (a service, pythonw), or if no more can be."""
+    copies: list[tuple[int, int]] = []
+    try:
+        for fd in (1, 2):
+            copies.append((fd, os.dup(fd)))
+    except OSError:
+        for _, copy in copies:
+            os.close(copy)
+        return []
+    return copies
+
+
 @contextlib.contextmanager
 def _descriptors(into: io.StringIO) -> Iterator[None]:
-    """Send file descriptors 1 and 2 to a temporary file, whose text is added to `into` at the end."""
+    """Send file descriptors 1 and 2 to a file, whose text is added to `into` at the end; what cannot be stored is
+    shown."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.flush()
-    try:
-        saved = [(fd, os.dup(fd)) for fd in (1, 2)]
-    except OSError:  # nowhere to print to (a service, pythonw)
-        yield
-        return
-    with tempfile.TemporaryFile() as file:
+    with _storage() or contextlib.nullcontext() as file:
+        copies = [] if file is None else _copies()
         try:
-            for fd, _ in saved:
-                os.dup2(file.fileno(), fd)
+            if file is not None:
+                for fd, _ in copies:
+                    os.dup2(file.fileno(), fd)
             yield
         finally:
             _flush_compiled()
-            for fd, copy in saved:
+            for fd, copy in copies:
                 os.dup2(copy, fd)
                 os.close(copy)
-            file.seek(0)
-            into.write(file.read(4096).decode(errors="replace"))
+            if file is not None:
+                file.seek(0)
+                into.write(file.read(4096).decode(errors="replace"))
 
 
 @final
@@ -91,6 +113,20 @@ class Chatter:
         return outcome
 
 
+def _begin() -> None:
+    """Open the catch; nothing stays open if that fails."""
+    global _warned
+    _text.seek(0)
+    _text.truncate()
+    with contextlib.ExitStack() as opened:
+        _warned = opened.enter_context(warnings.catch_warnings(record=True))
+        warnings.simplefilter("always")
+        opened.enter_context(_descriptors(_text))
+        opened.enter_context(contextlib.redirect_stdout(_text))
+        opened.enter_context(contextlib.redirect_stderr(_text))
+        _resources.push(opened.pop_all())
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[Chatter]:
     """Collect everything that is printed and every warning; ask the `Chatter` afterwards.
@@ -100,26 +136,22 @@ def quiet() -> Iterator[Chatter]:
     >>> chatter.sentence()
     'something the user need not see'
     """
-    global _users, _warned
-    with _lock:
-        _users += 1
-        if _users == 1:
-            _text.seek(0)
-            _text.truncate()
-            _warned = _resources.enter_context(warnings.catch_warnings(record=True))
-            warnings.simplefilter("always")
-            _resources.enter_context(_descriptors(_text))
-            _resources.enter_context(contextlib.redirect_stdout(_text))
-            _resources.enter_context(contextlib.redirect_stderr(_text))
-        chatter = Chatter()
+    global _users
+    chatter = None
     try:
+        with shielded(), _lock:
+            if _users == 0:
+                _begin()
+            _users += 1
+            chatter = Chatter()
         yield chatter
     finally:
-        with _lock:
-            _users -= 1
-            if _users == 0:
-                _resources.close()
-            chatter._close()
+        if chatter is not None:
+            with shielded(), _lock:
+                _users -= 1
+                if _users == 0:
+                    _resources.close()
+                chatter._close()
 
 
 __all__ = ["Chatter", "quiet"]

@@ -1,0 +1,130 @@
+"""Ctrl-C during a run is kept until our own code can raise it.
+
+Python runs the handler of a signal between any two instructions of the main thread, and an exception that it raises
+there vanishes ("Exception ignored in ...") where compiled code has just called back: on the way into a function of
+ctypes or Cython, and on the way out of it. During a run in the main thread SIGINT therefore has a handler of ours. It
+calls the one that was there at once, and keeps what that one raises. Callbacks and steps look for it and raise it
+(`rbdae.solving.monitor`), the end of the run raises what is left.
+
+A second Ctrl-C while the first is still kept (a callback takes long) is raised on the spot. Should that one vanish, the
+first is still there. Other signals, and other threads, which Python hands no signals, are left alone.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import Any, Self, final
+
+
+@final
+class Pending:
+    """What has to be raised; None for nothing."""
+
+    __slots__ = ("error",)
+
+    def __init__(self) -> None:
+        self.error: BaseException | None = None
+
+    def check(self) -> None:
+        """Raise it. It stays, so that it is raised again where a package swallows it."""
+        if self.error is not None:
+            raise self.error
+
+
+_main = Pending()
+_before: Any = None
+"""The handler that ours stands for."""
+_shields = 0
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    try:
+        _before(number, frame)
+    except BaseException as error:
+        if _main.error is None:
+            _main.error = error
+        elif not _shields:
+            raise
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def check() -> None:
+    """Raise what a signal has left in this thread, in work that takes long outside of a solver."""
+    if _main.error is not None and _is_main():
+        raise _main.error
+
+
+@contextmanager
+def shielded() -> Iterator[None]:
+    """What must not be left half done: a second Ctrl-C is not raised in there either."""
+    global _shields
+    if not _is_main():
+        yield
+        return
+    _shields += 1
+    try:
+        yield
+    finally:
+        _shields -= 1
+
+
+@final
+class Deferred:
+    """A run, ``with Deferred() as run:``; its end raises what came meanwhile, with `solution` as an attribute.
+
+    Runs may be nested: an inner one, inside of a user's function, raises first.
+    """
+
+    __slots__ = ("_set", "pending", "solution")
+
+    def __init__(self) -> None:
+        self.pending = _main if _is_main() else Pending()
+        self.solution: object = None
+        self._set = False
+
+    def __enter__(self) -> Self:
+        global _before
+        before = signal.getsignal(signal.SIGINT) if self.pending is _main else None
+        if callable(before) and before is not _handle:  # without a handler the process ends, or ignores it
+            _before = before
+            with suppress(ValueError):  # not the main interpreter
+                signal.signal(signal.SIGINT, _handle)
+                self._set = True  # from here on nothing is raised
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            self._restore()
+        except BaseException as late:  # of the handler that has just been set again
+            self.carry(late)
+            raise
+        finally:
+            kept, self.pending.error = self.pending.error, None
+        if isinstance(error, KeyboardInterrupt):
+            self.carry(error)
+        elif kept is not None:
+            self.carry(kept)
+            if kept is not error:
+                raise kept
+
+    def _restore(self) -> None:
+        # the user may have set another one meanwhile
+        if self._set and signal.getsignal(signal.SIGINT) is _handle:
+            signal.signal(signal.SIGINT, _before)
+
+    def carry(self, error: BaseException) -> None:
+        """Give an exception the solution."""
+        try:
+            error.solution = self.solution  # type: ignore[attr-defined]
+        except (AttributeError, TypeError):  # of a class with slots
+            error.add_note(f"the run so far: {self.solution!r}")
+
+
+__all__ = ["Deferred", "Pending", "check", "shielded"]
