@@ -5,7 +5,6 @@ from __future__ import annotations
 from rbdae import _check
 from rbdae.initial.assembly import Hold
 from rbdae.initial.consistent import consistent_state
-from rbdae.initial.user_laws import check_user_laws
 from rbdae.multibody.model import Model, compile_system
 from rbdae.problem.assembly_report import Assembly
 from rbdae.system import System
@@ -17,7 +16,6 @@ def compiled(system: System, t0: float) -> Model:
         law = joint.rheonomic()
         if law is not None:
             law.motion.check(t0)
-    check_user_laws(system, t0)
     return compile_system(system)
 
 
@@ -39,11 +37,6 @@ def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
     ValueError
         A loop cannot be closed (with the gap that remains), or the velocities contradict each other.
     """
-    if not isinstance(system, System):
-        raise TypeError(
-            f"assemble needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
-            "rbdae.System()"
-        )
     t0 = _check.number("assemble", "t0", t0)
     return assembled(system, hold, t0)[1]
 

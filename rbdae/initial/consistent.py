@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.formulations.table import FORMULATIONS
-from rbdae.initial.assembly import LARGEST, Hold, assemble_dense, check_hold
+from rbdae.initial.assembly import LARGEST, Hold, assemble_dense
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.layout import BodyMotion, natural_coordinates, write
@@ -114,11 +114,16 @@ def consistent_state(
     ProjectionError
         The constraints cannot be satisfied near the given values.
     """
-    hold = check_hold(hold)
     chart = _Quaternions(model, t0)
     y = chart.write(BodyMotion(model.x, model.p, model.xd, model.om))
+    given = chart.constraints(t0, y)
+    if not (np.isfinite(given.position).all() and np.isfinite(given.velocity).all()):
+        raise ValueError(
+            f"the constraints are not finite at the given initial values, t0 = {t0:g}; check the sizes of positions "
+            "and velocities, and that the laws of drives return numbers"
+        )
     if check:
-        _refuse_inconsistent(chart.constraints(t0, y))
+        _refuse_inconsistent(given)
     small = (int(model.primitives["n"].sum()) if len(model.primitives) else 0) <= LARGEST
     if (hold or reported) and not small:
         raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -34,6 +35,8 @@ _REMEDY = (
     "replace a joint by one with fewer equations, or ask for redundant='minimum-norm', which gives the same motion and "
     "reactions of least norm"
 )
+
+_SIZES = "check masses, inertias, positions and velocities, and that the laws of forces and drives return numbers"
 
 
 def formulate(
@@ -103,16 +106,17 @@ def formulate(
         The constraints cannot be satisfied near the initial values, or are redundant.
     """
     if not isinstance(system, System):
-        raise TypeError(
-            f"formulate needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
-            "rbdae.System()"
-        )
+        raise TypeError(f"formulate needs a System, got {type(system).__name__}")
     choices = check_choices(
         formulation, rotation, velocity, constraint, radial_inertia, {"alpha": alpha, "beta": beta}, redundant
     )
     check = check_consistent(consistent)
     t0 = _check.number("formulate", "t0", t0)
-    model = compiled(system, t0)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
+        return _formulated(compiled(system, t0), choices, t0, check, hold)
+
+
+def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold) -> Problem:
     _expect_kernels(model, choices)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -232,12 +236,24 @@ def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, S)
     start = consistent_start(workspace, t0, y, state.assembly)
     row = workspace.singular_row()
+    _refuse_not_finite(start, workspace.layout.labels)
     if row is not None:
         raise ValueError(
             f"the constraints are redundant or singular at the start, first at {workspace.model.row_name(row)}; "
             f"{_REMEDY}"
         )
     return start
+
+
+def _refuse_not_finite(start: Start, labels: Sequence[str]) -> None:
+    """Numbers so large that the equations overflow, or laws that return none."""
+    for what, values in (("", start.y0), ("the rate of ", start.yd0)):
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise ValueError(
+                f"{what}{labels[bad[0]]} is {values[bad[0]]:g} at t0 = {start.t0:g}"
+                f"{f' (and {len(bad) - 1} more unknowns are not finite)' if len(bad) > 1 else ''}; {_SIZES}"
+            )
 
 
 def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:
