@@ -34,6 +34,7 @@ class Reason(Enum):
     FINISHED = "reached the end of the interval"
     EVENT = "stopped at a terminal event"
     INTERRUPTED = "was interrupted, because a switch was due"
+    KEYBOARD = "was interrupted by a signal (Ctrl-C)"
     STEP_TOO_SMALL = "the step size became too small; loosen the tolerances or choose a lower-index formulation"
     NOT_CONVERGED = "Newton's method did not converge; try a lower index, a looser tolerance or a smaller step"
     ERROR_TEST = "the error test failed repeatedly; loosen the tolerances or choose a lower-index formulation"
@@ -74,6 +75,8 @@ class Method:
     one_step : whether a projected state can replace the solver's without a restart
     fixed_step : whether it needs ``step=``
     summary : one line for `rbdae.solvers`
+    shared_state : the library whose static memory keeps the state of a run between two calls, such as ``"odepack"``;
+        runs of all methods with the same one take turns, and cannot be nested. Empty for none
     """
 
     name: str
@@ -83,6 +86,7 @@ class Method:
     fixed_step: bool = False
     summary: str = ""
     overdetermined_indices: frozenset[int] | None = None
+    shared_state: str = ""
 
     def accepts(self, kind: str, index: int) -> bool:
         """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method."""
@@ -104,6 +108,8 @@ class Request:
     events : functions ``event(t, y)`` with scipy's attributes `terminal` and `direction`
     advance : called with the time of each accepted step (the progress bar)
     watch : called with each accepted state; the run ends with `Reason.INTERRUPTED` when it returns True
+    begun : called once, before the first step, with a function that gives what was collected so far: that is what is
+        left of a run that ends with an exception
     options : the package's own; the adapter refuses unknown ones
     """
 
@@ -117,6 +123,7 @@ class Request:
     events: Sequence[Callable[[float, Vec], float]] = ()
     advance: Callable[[float], None] | None = None
     watch: Callable[[float, Vec], bool] | None = None
+    begun: Callable[[Callable[[], Outcome]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -174,21 +174,9 @@ class Restarts:
         self._last = steps
 
 
-def gave_up(
-    problem: Solvable, reasons: dict[int, Reason], code: int, message: str, t: float, y: Vec, yd: Vec | None
-) -> GaveUp:
-    """The surrender for a return code; an infinite model is told from a solver that is stuck."""
-    out = np.empty(problem.n)
-    finite = True
-    for s in (t, t + 1e-9 * max(1.0, abs(t))):
-        with np.errstate(all="ignore"):
-            if yd is None:
-                problem.callbacks.rhs(s, y, out)
-            else:
-                problem.callbacks.residual(s, y, yd, out)
-        finite = finite and bool(np.isfinite(out).all())
-    reason = reasons.get(code, Reason.SOLVER) if finite else Reason.NOT_FINITE
-    return GaveUp(reason, f"return code {code}: {message}")
+def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:
+    """The surrender for a return code."""
+    return GaveUp(reasons.get(code, Reason.SOLVER), f"return code {code}: {message}")
 
 
 __all__ = [

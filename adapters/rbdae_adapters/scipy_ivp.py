@@ -22,7 +22,6 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, quiet, take_options
-from rbdae_adapters.toolkit import options as check
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -33,7 +32,7 @@ _CLASSES: dict[str, type[OdeSolver]] = {
     "LSODA": LSODA,
 }
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
-_OPTIONS = {"first_step": check.positive, "max_step": check.limit, "max_steps": check.count}
+_OPTIONS = frozenset({"first_step", "max_step", "max_steps"})
 _ODE = frozenset({"ode"})
 
 
@@ -98,7 +97,7 @@ class _Stepper(AbstractStepper):
 
 
 def _surrender(solver: OdeSolver, message: str | None) -> GaveUp:
-    """scipy says nearly always that the step is too small; find out whether the right-hand side is the cause."""
+    """Only LSODA tells more than that the step is too small."""
     detail = message or "no message"
     if isinstance(solver, LSODA):
         integrator = solver._lsoda_solver._integrator
@@ -111,9 +110,6 @@ def _surrender(solver: OdeSolver, message: str | None) -> GaveUp:
             -5: Reason.NOT_CONVERGED,
         }
         return GaveUp(reasons.get(istate, Reason.SOLVER), detail)
-    with np.errstate(all="ignore"):
-        if not np.isfinite(solver.fun(solver.t, solver.y)).all():
-            return GaveUp(Reason.NOT_FINITE, detail)
     return GaveUp(Reason.STEP_TOO_SMALL, detail)
 
 
@@ -129,7 +125,12 @@ class ScipyAdapter(AbstractAdapter):
         Method("DOP853", _ODE, one_step=True, summary="Dormand-Prince 8(5,3), explicit"),
         Method("Radau", _ODE, one_step=True, summary="Radau IIA of order 5, implicit, analytic Jacobian"),
         Method("BDF", _ODE, summary="BDF of order 1 to 5, implicit, analytic Jacobian"),
-        Method("LSODA", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian"),
+        Method(
+            "LSODA",
+            _ODE,
+            summary="Adams or BDF, chosen by itself, analytic Jacobian",
+            shared_state="lsoda",  # until scipy 1.16
+        ),
     )
 
     def version(self) -> str | None:

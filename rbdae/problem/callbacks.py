@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, NoReturn, final
 
 from rbdae._arrays import Mat, Vec
-from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Explicit
 from rbdae.kernels.projection import project
 from rbdae.multibody.workspace import Workspace
@@ -29,7 +28,10 @@ class Callbacks:
         self._pattern = pattern
 
     def __reduce__(self) -> NoReturn:
-        refuse_copies()
+        raise TypeError(
+            "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the "
+            "problem, and take the callbacks of that"
+        )
 
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:

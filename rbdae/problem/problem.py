@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _check, _deprecated
+from rbdae import _deprecated
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
@@ -23,7 +23,7 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
-from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.projection import Projection
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 from rbdae.problem.switches import AbstractSwitch, switches_of
 from rbdae.problem.timed import TimedEquations, TimedInterpretation
@@ -67,7 +67,8 @@ class Problem:
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
 
     Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread, for
-    example by `copy.copy`. Copies and pickles are independent of the problem that they come from.
+    example by `copy.copy`. Copies and pickles are independent of the problem that they come from. Solvers
+    that cannot run in several threads take turns by themselves (`threads` in `rbdae.solvers`).
 
     Attributes
     ----------
@@ -369,10 +370,7 @@ class Problem:
     def project(self, t: float, y: ArrayLike, projection: Projection | None = None) -> Vec:
         """A copy of y on the constraint manifold; multipliers are left as they are."""
         out = self.equations.vector("y", y).copy()
-        bound = bind_projection(self, True if projection is None else projection)
-        if bound is None:
-            raise TypeError("project: projection must be a rbdae.Projection, got False; leave it out for the usual one")
-        bound(_check.time("project", t), out)
+        (projection or Projection()).bind(self)(t, out)
         return out
 
     def singular_row(self) -> str | None:

@@ -44,6 +44,8 @@ class SolverInfo:
     one_step : whether it is a one-step method, which takes projected states back without a restart
     install : how to get the package
     summary : one line on the method
+    threads : ``"any number"`` of runs at a time, each with a problem of its own; or ``"one at a time"``: runs in other
+        threads wait, because the package keeps the state of a run in static memory
     """
 
     name: str
@@ -56,6 +58,7 @@ class SolverInfo:
     one_step: bool
     install: str
     summary: str
+    threads: str = "any number"
 
     @property
     def takes(self) -> str:
@@ -67,13 +70,17 @@ class SolverInfo:
         return ", ".join(words)
 
 
+def _turns(solver: SolverInfo) -> str:
+    return "" if solver.threads == "any number" else f"; runs {solver.threads}"
+
+
 @final
 class SolverTable(list[SolverInfo]):
     """A list of `SolverInfo` that prints as a table."""
 
     def __str__(self) -> str:
         rows = [("solver", "version", "takes", "what it is")]
-        rows += [(s.name, s.version or "missing", s.takes, s.summary) for s in self]
+        rows += [(s.name, s.version or "missing", s.takes, s.summary + _turns(s)) for s in self]
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
         lines = ["  ".join([*(row[k].ljust(widths[k]) for k in range(3)), row[3]]).rstrip() for row in rows]
         missing = {s.package: s.install for s in self if not s.available}
@@ -148,6 +155,7 @@ def solvers() -> SolverTable:
                     one_step=m.one_step,
                     install=adapter.install,
                     summary=m.summary,
+                    threads="one at a time" if m.shared_state else "any number",
                 )
             )
     return table
@@ -155,8 +163,6 @@ def solvers() -> SolverTable:
 
 def adapter(package: str) -> AbstractAdapter:
     """The adapter of a package, for its `native` objects: ``adapter("scipy").native(problem, "RK45")``."""
-    if not isinstance(package, str):
-        raise TypeError(f"adapter: package must be a string such as 'scipy', got {_check.show(package)}")
     if package not in _sources():
         raise ValueError(f"no adapter {package!r}; {_hint(package, _sources())}")
     return _load(package)
@@ -179,7 +185,7 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
         for a package that is not installed, with the command that installs it
     """
     if not isinstance(solver, str):
-        raise TypeError(f"solver must be a string such as 'scipy:RK45', got {_check.show(solver)}")
+        raise TypeError(f"solver must be a string such as 'scipy:RK45', got {solver!r}")
     package, _, name = solver.partition(":")
     if package in _sources():
         found = _load(package)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
+from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
@@ -17,8 +18,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.solving.checks import (
     Event,
     check_events,
-    check_problem,
-    check_progress,
+    check_options,
     check_span,
     check_step,
     check_times,
@@ -29,6 +29,7 @@ from rbdae.solving.registry import check_pairing, find_method
 from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
+from rbdae.solving.watched import run_once
 
 
 def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
@@ -89,65 +90,107 @@ def solve(
         for a form that the solver cannot take, with those that can, and for options that it does not have
     rbdae.adapter.MissingSolver
         for a package that is not installed
+    KeyboardInterrupt
+        after Ctrl-C, as soon as the callback at work has returned (at once after a second one); its `solution` is the
+        `Solution` so far; none where there was no run yet. What another handler of the signal raises has it, too.
+
+    An exception of a callback, an event or `progress` comes out as itself.
     """
-    check_problem("solve", problem)
-    adapter, method = find_method(solver)
+    run = Deferred()
+    try:
+        with run:
+            asked = _asked(problem, t_span, solver, rtol, atol, t_eval, events, step, options)
+            projected = bind_projection(problem, projection) is not None
+            solution = _run(problem, solver, asked, projection, progress, run.pending)
+            run.solution = solution
+            if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
+                solution = run.solution = _with_warnings(solution, projected)
+    except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
+        run.carry(error)
+        raise
+    return solution
+
+
+def _asked(
+    problem: Solvable,
+    t_span: Sequence[float],
+    solver: str,
+    rtol: float,
+    atol: ArrayLike,
+    t_eval: ArrayLike | None,
+    events: Event | Sequence[Event] | None,
+    step: float | None,
+    options: dict[str, Any],
+) -> Request:
+    """What `solve` is asked for, checked."""
+    if getattr(problem, "callbacks", None) is None:
+        raise TypeError(f"solve needs a problem made by rbdae.formulate(system, ...), got {problem!r}")
+    _, method = find_method(solver)
     check_pairing(problem, solver, method)
     t0, t_end = check_span(problem, t_span)
     relative, absolute = check_tolerances(problem, rtol, atol)
-    projected = bind_projection(problem, projection) is not None
-    check_progress(progress)
-    with progress_of(progress, solver, t0, t_end) as advance:
-        request = Request(
-            t0=t0,
-            t_end=t_end,
-            t_eval=check_times(t_eval, t0, t_end),
-            rtol=relative,
-            atol=absolute,
-            step=check_step(solver, method, step),
-            events=check_events(events),
-            advance=advance,
-            options=options,
-        )
+    check_options(solver, options)
+    return Request(
+        t0=t0,
+        t_end=t_end,
+        t_eval=check_times(t_eval, t0, t_end),
+        rtol=relative,
+        atol=absolute,
+        step=check_step(solver, method, step),
+        events=check_events(events),
+        options=options,
+    )
+
+
+def _run(
+    problem: Solvable,
+    solver: str,
+    asked: Request,
+    projection: Projection | bool | None,
+    progress: bool | Callable[[float], None],
+    pending: Pending,
+) -> Solution:
+    """The run, and what it has found."""
+    adapter, method = find_method(solver)
+    with progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         began = time.perf_counter()
         outcome, segments = run_segments(
             problem,
-            request,
-            lambda here, asked: adapter.run(here, method, asked),
+            replace(asked, advance=advance),
+            lambda here, request: run_once(adapter, solver, method, here, request, pending),
             lambda here: bind_projection(here, projection),
         )
         outcome.stats.seconds = time.perf_counter() - began
-    used = _used(outcome, relative, absolute)
-    solution = Solution(
+    used = _used(outcome, asked)
+    return Solution(
         problem=_read_by_time(problem, segments),
         t=outcome.t,
         y=outcome.y,
         solver=solver,
         reason=outcome.reason,
-        message=_message(solver, outcome, t0, t_end) + _loosened(problem, (relative, absolute), used),
+        message=_message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used),
         stats=outcome.stats,
         rtol=used[0],
         atol=used[1],
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
         segments=segments,
-        steps=_steps(outcome, t_eval is not None),
+        steps=_steps(outcome, asked.t_eval is not None),
     )
-    return _with_warnings(solution, projected) if isinstance(problem, Problem) else solution
 
 
-def _used(outcome: Outcome, relative: float, absolute: float | Vec) -> tuple[float, float | Vec]:
+def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:
     """The tolerances of a run: those asked for, unless the adapter says otherwise."""
     return (
-        relative if outcome.rtol is None else outcome.rtol,
-        absolute if outcome.atol is None else outcome.atol,
+        asked.rtol if outcome.rtol is None else outcome.rtol,
+        asked.atol if outcome.atol is None else outcome.atol,
     )
 
 
-def _loosened(problem: Solvable, asked: tuple[float, float | Vec], used: tuple[float, float | Vec]) -> str:
+def _loosened(problem: Solvable, asked: Request, used: tuple[float, float | Vec]) -> str:
     """A word for the message where a solver could not use tolerances as tight as those asked for."""
     changed = [
         f"{name} = {_number(b)} in place of {_number(a)}"
-        for name, a, b in zip(("rtol", "atol"), asked, used, strict=True)
+        for name, a, b in zip(("rtol", "atol"), (asked.rtol, asked.atol), used, strict=True)
         if not np.array_equal(a, b)
     ]
     if not changed:

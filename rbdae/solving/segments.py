@@ -114,6 +114,7 @@ class _Remaining:
 
     def __init__(self, event: Callable[[float, Vec], float], counted: int, first: Solvable, here: Solvable) -> None:
         terminal = int(getattr(event, "terminal", 0) or 0)
+        self.__name__ = getattr(event, "__name__", repr(event))
         self.terminal = terminal - counted if terminal else 0
         self.direction = getattr(event, "direction", 0.0)
         self._event = event

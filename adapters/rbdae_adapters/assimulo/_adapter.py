@@ -9,39 +9,20 @@ from typing import Any, final
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
 from rbdae_adapters.assimulo import _classes, _odassl, _radau5_dae
 from rbdae_adapters.assimulo._native import Counts, explicit_problem, implicit_problem, rhs, rhs_jacobian
-from rbdae_adapters.toolkit import options as check
 from rbdae_adapters.toolkit import take_options
 
-_RADAU: dict[str, check.Check] = {
-    "inith": check.not_negative,
-    "newt": check.count,
-    "thet": check.fraction,
-    "fnewt": check.positive,
-    "quot1": check.positive,
-    "quot2": check.positive,
-    "fac1": check.positive,
-    "fac2": check.positive,
-    "maxh": check.limit,
-    "safe": check.fraction,
-    "maxsteps": check.count,
-    "usejac": check.flag,
-}
-_OPTIONS: dict[str, dict[str, check.Check]] = {
+_RADAU = frozenset(
+    {"inith", "newt", "thet", "fnewt", "quot1", "quot2", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"}
+)
+_OPTIONS = {
     "Radau5DAE": _RADAU,
     "Radau5ODE": _RADAU,
-    "ODASSL": {"inith": check.not_negative, "maxh": check.limit, "maxord": check.count, "max_steps": check.count},
-    "Dopri5": {name: _RADAU[name] for name in ("inith", "safe", "fac1", "fac2", "maxh", "maxsteps")}
-    | {"beta": check.not_negative},
-    "RodasODE": {name: _RADAU[name] for name in ("inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac")},
-    "LSODAR": {
-        "maxh": check.limit,
-        "maxordn": check.count,
-        "maxords": check.count,
-        "maxsteps": check.count,
-        "usejac": check.flag,
-    },
-    "ExplicitEuler": {},
-    "ImplicitEuler": {"newt": check.count, "usejac": check.flag},
+    "ODASSL": frozenset({"inith", "maxh", "maxord", "max_steps"}),
+    "Dopri5": frozenset({"inith", "safe", "fac1", "fac2", "beta", "maxh", "maxsteps"}),
+    "RodasODE": frozenset({"inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"}),
+    "LSODAR": frozenset({"maxh", "maxordn", "maxords", "maxsteps", "usejac"}),
+    "ExplicitEuler": frozenset[str](),
+    "ImplicitEuler": frozenset({"newt", "usejac"}),
 }
 _ODE = frozenset({"ode"})
 
@@ -61,18 +42,38 @@ class AssimuloAdapter(AbstractAdapter):
             frozenset({1, 2, 3}),
             one_step=True,
             summary="RADAU5 (Radau IIA, order 5); analytic Jacobian, which Assimulo's own class drops",
+            shared_state="radau5",
         ),
         Method(
             "ODASSL",
             frozenset({"overdetermined", "dae", "ode"}),
             frozenset({1, 2}),
             summary="BDF for overdetermined and square DAEs; never calls a user's Jacobian (finite differences)",
+            shared_state="odassl",
             overdetermined_indices=frozenset({0, 2}),  # index 1: its elimination is singular (`overdetermined-1`)
         ),
-        Method("Radau5ODE", _ODE, one_step=True, summary="RADAU5 (Radau IIA, order 5), analytic Jacobian"),
-        Method("RodasODE", _ODE, one_step=True, summary="RODAS (Rosenbrock, order 4), analytic Jacobian"),
-        Method("Dopri5", _ODE, one_step=True, summary="DOPRI5 (Dormand-Prince 5(4)), explicit"),
-        Method("LSODAR", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian"),
+        Method(
+            "Radau5ODE",
+            _ODE,
+            one_step=True,
+            summary="RADAU5 (Radau IIA, order 5), analytic Jacobian",
+            shared_state="radau5",
+        ),
+        Method(
+            "RodasODE",
+            _ODE,
+            one_step=True,
+            summary="RODAS (Rosenbrock, order 4), analytic Jacobian",
+            shared_state="rodas",
+        ),
+        Method(
+            "Dopri5",
+            _ODE,
+            one_step=True,
+            summary="DOPRI5 (Dormand-Prince 5(4)), explicit",
+            shared_state="dopri5",
+        ),
+        Method("LSODAR", _ODE, summary="Adams or BDF, chosen by itself, analytic Jacobian", shared_state="odepack"),
         Method(
             "ExplicitEuler", _ODE, one_step=True, fixed_step=True, summary="explicit Euler, fixed step, for comparison"
         ),

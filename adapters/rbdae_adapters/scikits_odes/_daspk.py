@@ -46,7 +46,7 @@ class _Daspk(AbstractStepper):
         t0: float,
         shift: float,
     ) -> None:
-        self._problem, self._solver, self._trap = problem, solver, trap
+        self._solver, self._trap = solver, trap
         self._t_end, self._t, self._y, self._shift = t_end, t0, recorder.y0.copy(), shift
         self._restarts = Restarts(problem, recorder)
         self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
@@ -66,9 +66,9 @@ class _Daspk(AbstractStepper):
         self._trap.release()
         if flag < 0:
             message = self._solver.messages.get(flag, "no message")
-            raise gave_up(self._problem, DASPK_REASONS, flag, message, self._t, self._y, self._yd)
+            raise gave_up(DASPK_REASONS, flag, message)
         if flag == 1 and t <= self._clock:
-            raise gave_up(self._problem, DASPK_REASONS, STALLED, STALLED_MESSAGE, self._t, self._y, self._yd)
+            raise gave_up(DASPK_REASONS, STALLED, STALLED_MESSAGE)
         self._before, self._clock = self._clock, t
         self._t = self._t_end if flag > 1 else t + self._shift
         self._y, self._yd = y, yd

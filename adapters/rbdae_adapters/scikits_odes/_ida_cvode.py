@@ -53,7 +53,7 @@ class _Stepper(AbstractStepper):
         *,
         implicit: bool,
     ) -> None:
-        self._problem, self._solver, self._trap, self._messages = problem, solver, trap, messages
+        self._solver, self._trap, self._messages = solver, trap, messages
         self._counts, self._t_end, self._implicit = counts, request.t_end, implicit
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
         self._t, self._y = request.t0, recorder.y0.copy()
@@ -73,8 +73,7 @@ class _Stepper(AbstractStepper):
 
     def _surrender(self, flag: int, message: str) -> Exception:
         message = self._messages.last or message
-        yd = self._yd if self._implicit else None
-        return gave_up(self._problem, self._reasons, int(flag), message, self._t, self._y, yd)
+        return gave_up(self._reasons, int(flag), message)
 
     def _mode(self, *, interpolating: bool) -> None:
         if interpolating != self._interpolating:

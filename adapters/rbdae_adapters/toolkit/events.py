@@ -10,12 +10,21 @@ import numpy as np
 from scipy.optimize import brentq
 
 from rbdae._arrays import Vec
-from rbdae._check import count, number
 
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
 
 _EPS = float(np.finfo(float).eps)
+
+
+class NotFinite(ArithmeticError):
+    """Something that is not a number ends the run; `Recorder` turns it into `Reason.NOT_FINITE`."""
+
+
+def refuse_not_finite(what: str, t: float, values: Vec) -> None:
+    """Raise `NotFinite` for values that are not all numbers."""
+    if not np.isfinite(values).all():
+        raise NotFinite(f"{what} is not finite at t = {t:.9g}")
 
 
 @final
@@ -37,16 +46,14 @@ class Event:
     @classmethod
     def of(cls, value: Callable[[float, Vec], float]) -> Event:
         """Read `terminal` (bool or count) and `direction` as `scipy.integrate.solve_ivp` does."""
-        terminal = getattr(value, "terminal", 0)
-        if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
-            terminal = count("event", "terminal (or True)", terminal, 0)
-        direction = number("event", "direction", getattr(value, "direction", 0.0))
+        return cls(value, int(getattr(value, "terminal", 0) or 0), float(getattr(value, "direction", 0.0)))
 
-        def checked(t: float, y: Vec) -> float:
-            found = value(t, y)
-            return found if isinstance(found, float) else number("event", f"its value at t = {t:g}", found)
-
-        return cls(checked, int(terminal or 0), direction)
+    def number(self, t: float, y: Vec) -> float:
+        """The value; infinities have a sign, what is not a number raises `NotFinite`."""
+        value = self.value(t, y)
+        if value != value:
+            raise NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan at t = {t:.9g}")
+        return value
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether the value changed its sign in a direction that counts."""
@@ -68,7 +75,7 @@ class Event:
         ends = dict(zip(step, values, strict=True))
         return float(
             brentq(
-                lambda s: ends[s] if s in ends else self.value(s, at(s)),
+                lambda s: ends[s] if s in ends else self.number(s, at(s)),
                 start,
                 end,
                 xtol=4 * _EPS * max(1.0, abs(end)),
@@ -77,4 +84,4 @@ class Event:
         )
 
 
-__all__ = ["Dense", "Event"]
+__all__ = ["Dense", "Event", "NotFinite", "refuse_not_finite"]

@@ -9,8 +9,9 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, Stats, Steps
-from rbdae_adapters.toolkit.events import Dense, Event
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, StateProjector, Stats, Steps
+from rbdae_adapters.toolkit.accepted import Step
+from rbdae_adapters.toolkit.events import Dense, Event, NotFinite, refuse_not_finite
 
 RESTART_FACTOR = 10.0
 """A multistep code restarts when the constraints have drifted by more than this times its tolerance."""
@@ -19,31 +20,6 @@ MAX_STALLED = 50
 """A run ends after this number of consecutive steps that do not move the time."""
 
 _EPS = float(np.finfo(float).eps)
-
-
-@final
-class _Step:
-    """An accepted step: its end `t`, the state `y` there, and its dense output, made when first asked for."""
-
-    __slots__ = ("_dense", "_interpolant", "t", "y")
-
-    def __init__(self, t: float, y: Vec, interpolant: Callable[[], Dense] | None) -> None:
-        self.t, self.y = t, y
-        self._interpolant = interpolant
-        self._dense: Dense | None = None
-
-    def at(self, s: float) -> Vec:
-        """The state at a time inside the step, before any projection."""
-        if self._dense is None:
-            if self._interpolant is None:
-                raise RuntimeError(f"no interpolant, and t = {s!r} is inside a step that ends at {self.t!r}")
-            self._dense = self._interpolant()
-        return np.array(self._dense(s), dtype=float).reshape(-1)
-
-    def cut(self, t_end: float) -> None:
-        """End the step at `t_end` if it reaches beyond."""
-        if self.t > t_end:
-            self.t, self.y = t_end, self.at(t_end)
 
 
 @final
@@ -107,13 +83,22 @@ class Recorder:
         self._counts = [0] * len(self._events)
         self._t_events: list[list[float]] = [[] for _ in self._events]
         self._y_events: list[list[Vec]] = [[] for _ in self._events]
-        y = self._projected(request.t0, np.array(problem.y0, dtype=float))
-        self._values = [e.value(request.t0, y) for e in self._events]
-        self.y0: Vec = y.copy()
+        if request.begun is not None:
+            request.begun(self.outcome)
+        self.y0: Vec = np.array(problem.y0, dtype=float)
+        self._values = [0.0] * len(self._events)
+        try:
+            self._start(request)
+        except NotFinite as error:
+            self.fail(Reason.NOT_FINITE, str(error))
+
+    def _start(self, request: Request) -> None:
+        y = self._projected(request.t0, self.y0)  # in place
         self._record_step(request.t0, y)
         if request.t_eval is not None:
             for t in self._outputs_until(request.t0):
                 self._record(t, y)
+        self._values = [e.number(request.t0, y) for e in self._events]
 
     @property
     def done(self) -> bool:
@@ -143,9 +128,9 @@ class Recorder:
         if t <= self.t:
             return False
         try:
-            return self._accept(_Step(t, y, interpolant))
-        except ProjectionError as error:
-            self.fail(Reason.PROJECTION, str(error))
+            return self._accept(Step(t, y, interpolant))
+        except (ProjectionError, NotFinite) as error:
+            self.fail(Reason.NOT_FINITE if isinstance(error, NotFinite) else Reason.PROJECTION, str(error))
             return False
 
     def fail(self, reason: Reason, detail: str = "") -> None:
@@ -159,16 +144,16 @@ class Recorder:
         if projector is not None:
             self.stats.projections = projector.count
         self.stats.seconds = time.perf_counter() - self._began
-        steps = Steps(np.array(self._step_ts, dtype=float), self._rows(self._step_ys))
+        steps = Steps(np.array(self._step_ts, dtype=float), self._rows(self._step_ys[: len(self._step_ts)]))
         asked = self.request.t_eval is not None
         return Outcome(
             t=np.array(self._ts, dtype=float) if asked else steps.t,
-            y=self._rows(self._ys) if asked else steps.y,
+            y=self._rows(self._ys[: len(self._ts)]) if asked else steps.y,
             reason=self.reason if self.reason is not None else Reason.SOLVER,
             stats=self.stats,
             detail=self.detail,
             t_events=[np.array(ts, dtype=float) for ts in self._t_events],
-            y_events=[self._rows(ys) for ys in self._y_events],
+            y_events=[self._rows(ys[: len(ts)]) for ts, ys in zip(self._t_events, self._y_events, strict=True)],
             stopped=self.t,
             rtol=self.request.rtol,
             atol=self.request.atol,
@@ -186,11 +171,9 @@ class Recorder:
         if self._stalled >= MAX_STALLED:
             self.fail(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
 
-    def _accept(self, step: _Step) -> bool:
+    def _accept(self, step: Step) -> bool:
         self.stats.steps += 1
-        if not np.isfinite(step.y).all():
-            self.reason = Reason.NOT_FINITE
-            return False
+        refuse_not_finite("the state", step.t, step.y)
         step.cut(self.request.t_end)
         unprojected = step.y.copy() if self._events else step.y
         goes_back = self._correct(step)
@@ -205,20 +188,30 @@ class Recorder:
             self.stats.restarts += 1
         return goes_back
 
-    def _correct(self, step: _Step) -> bool:
+    def _correct(self, step: Step) -> bool:
         """Project the state in place; whether the solver should get it back."""
         projector = self.request.projector
         if projector is None:
             return False
-        if self._one_step:
-            return bool(projector(step.t, step.y))
-        drifted = projector.drift(step.t, step.y) > self.restart_drift
-        return bool(projector(step.t, step.y)) and drifted
+        drifted = self._one_step or projector.drift(step.t, step.y) > self.restart_drift
+        return self._project(projector, step.t, step.y) and drifted
 
-    def _find_events(self, step: _Step) -> float | None:
+    def _project(self, projector: StateProjector, t: float, y: Vec) -> bool:
+        """Project in place; constraints that are not numbers are not a matter of tolerances."""
+        before = y.copy()
+        try:
+            changed = bool(projector(t, y))
+        except ProjectionError:
+            if not np.isfinite(projector.drift(t, before)):
+                raise NotFinite(f"the constraints are not finite at t = {t:.9g}") from None
+            raise
+        refuse_not_finite("the projected state", t, y)
+        return changed
+
+    def _find_events(self, step: Step) -> float | None:
         """Record the events in the step; returns the time of the one that ends the run."""
         before = self._values
-        self._values = [e.value(step.t, step.y) for e in self._events]
+        self._values = [e.number(step.t, step.y) for e in self._events]
         found: list[tuple[float, int]] = []
         for k, event in enumerate(self._events):
             values = before[k], self._values[k]
@@ -226,13 +219,13 @@ class Recorder:
                 found.append((event.root((self.t, step.t), values, step.at), k))
         for s, k in sorted(found):
             self._counts[k] += 1
-            self._t_events[k].append(s)
             self._y_events[k].append(step.y.copy() if s >= step.t else self._projected(s, step.at(s)))
+            self._t_events[k].append(s)
             if self._events[k].terminal and self._counts[k] >= self._events[k].terminal:
                 return s
         return None
 
-    def _output(self, step: _Step, unprojected: Vec, event: float | None) -> None:
+    def _output(self, step: Step, unprojected: Vec, event: float | None) -> None:
         """Record the step, and the outputs up to its end, or up to the event that ends the run."""
         if self.request.t_eval is not None:
             for s in self._outputs_until(step.t if event is None else event):
@@ -242,7 +235,7 @@ class Recorder:
         else:
             self._record_step(event, self._projected(event, step.at(event) if event < step.t else unprojected))
 
-    def _end(self, step: _Step, event: float | None) -> None:
+    def _end(self, step: Step, event: float | None) -> None:
         """Whether, and why, the run ends with this step."""
         request = self.request
         if event is not None:
@@ -268,16 +261,16 @@ class Recorder:
 
     def _projected(self, t: float, y: Vec) -> Vec:
         if self.request.projector is not None:
-            self.request.projector(t, y)
+            self._project(self.request.projector, t, y)
         return y
 
     def _record(self, t: float, y: Vec) -> None:
-        self._ts.append(t)
         self._ys.append(y.copy())
+        self._ts.append(t)
 
     def _record_step(self, t: float, y: Vec) -> None:
-        self._step_ts.append(t)
         self._step_ys.append(y.copy())
+        self._step_ts.append(t)
 
     def _rows(self, ys: list[Vec]) -> Mat:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)

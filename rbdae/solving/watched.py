@@ -1,0 +1,81 @@
+"""One run of an adapter, watched from its callbacks: exceptions, interrupts, and values that are not finite.
+
+Packages swallow exceptions of callbacks, or replace them; with values that are not numbers some run for ever, others
+raise. Therefore an adapter gets the problem with other callbacks (`WatchedProblem`), and
+
+- the first exception of a callback, an event or the progress function is raised by the run, whatever became of it;
+- what a signal has left (`rbdae._signals`) is raised by the next call, and the run is handed back as far as it went;
+- a run that ends otherwise than it should, and had evaluations that were not finite since its last accepted step or
+  within `NEAR` of its end, ends with `Reason.NOT_FINITE`, whatever its package says or raises; so does one that
+  evaluates `PATIENCE` times without a number or a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, final
+
+from rbdae._signals import Pending
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request
+from rbdae.problem.contract import Solvable
+from rbdae.solving.monitor import Monitor
+from rbdae.solving.turns import turn
+
+
+@final
+class _WatchedCallbacks:
+    """The callbacks of a problem; each is asked for when the adapter asks."""
+
+    def __init__(self, problem: Solvable, monitor: Monitor) -> None:
+        self._inner = problem.callbacks
+        self._monitor = monitor
+
+    @cached_property
+    def residual(self) -> Callable[..., None]:
+        return self._monitor.residual(self._inner.residual)
+
+    @cached_property
+    def jacobian(self) -> Callable[..., None]:
+        return self._monitor.jacobian("jacobian", self._inner.jacobian)
+
+    @cached_property
+    def jacobian_data(self) -> Callable[..., None]:
+        return self._monitor.jacobian("jacobian_data", self._inner.jacobian_data)
+
+    @cached_property
+    def rhs(self) -> Callable[..., None]:
+        return self._monitor.rates(self._inner.rhs)
+
+    @cached_property
+    def rhs_jacobian(self) -> Callable[..., None]:
+        return self._monitor.jacobian("rhs_jacobian", self._inner.rhs_jacobian)
+
+
+@final
+class WatchedProblem:
+    """A problem with watched callbacks; all else is that of the problem."""
+
+    def __init__(self, problem: Solvable, monitor: Monitor) -> None:
+        self.callbacks = _WatchedCallbacks(problem, monitor)
+        self._inner = problem
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def run_once(
+    adapter: AbstractAdapter, solver: str, method: Method, problem: Solvable, request: Request, pending: Pending
+) -> Outcome:
+    """Run an adapter, in its turn."""
+    monitor = Monitor(problem, pending)
+    with turn(solver, method.shared_state, pending):
+        try:
+            watched: Any = WatchedProblem(problem, monitor)
+            outcome = adapter.run(watched, method, monitor.request(request))
+        except BaseException as error:
+            return monitor.failed(error)
+    return monitor.ended(outcome)
+
+
+__all__ = ["WatchedProblem", "run_once"]

@@ -1,0 +1,191 @@
+"""Ctrl-C: no interrupt of a run is lost, whatever was at work, and the caller gets the run so far."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+import toy
+from samples import count
+
+import rbdae
+from rbdae.adapter import Reason
+
+PACKAGES = sorted({info.package for info in cases.INFOS.values() if info.available})
+CHILD = Path(__file__).parents[1] / "support" / "interrupted_runs.py"
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_interrupt_at_a_random_time_reaches_the_caller(package, rng):
+    """Real signals from another process; half of the runs call a Python force from compiled code."""
+    runs = count(20, 500)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, str(CHILD), package, str(runs)]
+    found: Counter[tuple[str, str]] = Counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:
+        watchdog = threading.Timer(60.0 + 5.0 * runs, child.kill)
+        watchdog.start()
+        try:
+            assert child.stdout is not None
+            for line in child.stdout:
+                solver = json.loads(line)["solver"]
+                time.sleep(rng.uniform(0.0, 0.03))
+                child.send_signal(signal.SIGINT)
+                outcome = json.loads(child.stdout.readline())
+                assert outcome.get("good", True), (solver, outcome)
+                found[solver, outcome["ended"]] += 1
+        finally:
+            watchdog.cancel()
+            child.kill()
+    solvers = [info.name for info in cases.INFOS.values() if info.package == package]
+    assert {ended for _, ended in found} <= {"interrupted", "no solution", "outside"}, found
+    for solver in solvers:
+        assert found[solver, "interrupted"] > 0.5 * runs, found
+        assert sum(n for (name, _), n in found.items() if name == solver) == runs
+
+
+def interrupting(at: float, also: Any = None) -> Any:
+    """A right-hand side that sends SIGINT to its own process at a time."""
+    sent = []
+
+    def trouble(t: float, y: Any) -> float:
+        if t > at and not sent:
+            sent.append(t)
+            os.kill(os.getpid(), signal.SIGINT)
+            if also is not None:
+                also()
+        return 1.0
+
+    return trouble
+
+
+FIRST = [info.name for info in cases.INFOS.values() if info.available]
+
+
+@pytest.mark.parametrize("solver", FIRST)
+def test_an_interrupt_in_a_callback_gives_the_run_so_far(solver):
+    kinds = cases.INFOS[solver].kinds
+    problem = toy.Pendulum("index-0" if "ode" in kinds else "overdetermined", trouble=interrupting(0.5))
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rbdae.solve(problem, (0.0, 1.0), solver=solver, **({"step": 1e-2} if solver.endswith("Euler") else {}))
+    solution = caught.value.solution
+    assert solution.reason is Reason.KEYBOARD and not solution.success
+    assert f"{solver} stopped at t = {solution.t[-1]:.9g} on the way from 0 to 1: was interrupted" in solution.message
+    assert solution.t[0] == 0.0 and 0.2 < solution.t[-1] < 0.7
+    assert np.abs(solution.y[-1] - toy.exact(solution.t[-1])[: problem.n])[:3].max() < 0.2  # Euler's
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_interrupt_ends_a_long_callback_at_once():
+    def forever() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        began = time.monotonic()
+        while time.monotonic() - began < 20.0:
+            pass
+        raise AssertionError("still there")
+
+    problem = toy.Pendulum(trouble=interrupting(0.5, forever))
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rbdae.solve(problem, (0.0, 1.0), solver="scipy:RK45")
+    assert time.monotonic() - began < 10.0
+    assert 0.2 < caught.value.solution.t[-1] < 0.7
+
+
+def test_a_handler_of_the_users_own_is_called_at_once_and_what_it_raises_is_kept():
+    class Stop(Exception):
+        pass
+
+    called = []
+
+    def noting(number: int, frame: Any) -> None:
+        called.append(number)
+
+    def stopping(number: int, frame: Any) -> None:
+        raise Stop("by the handler")
+
+    before = signal.signal(signal.SIGINT, noting)
+    try:
+        solution = rbdae.solve(toy.Pendulum(trouble=interrupting(0.5)), (0.0, 1.0), solver="scipy:RK45")
+        assert solution.success and called == [signal.SIGINT]
+        signal.signal(signal.SIGINT, stopping)
+        with pytest.raises(Stop, match="by the handler") as caught:
+            rbdae.solve(toy.Pendulum(trouble=interrupting(0.5)), (0.0, 1.0), solver="sksundae:ida")
+        assert 0.2 < caught.value.solution.t[-1] < 0.7
+        assert signal.getsignal(signal.SIGINT) is stopping
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert rbdae.solve(toy.Pendulum(trouble=interrupting(0.5)), (0.0, 1.0), solver="scipy:RK45").success
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_runs_in_other_threads_leave_signals_alone():
+    handlers = []
+
+    def trouble(t: float, y: Any) -> float:
+        handlers.append(signal.getsignal(signal.SIGINT))
+        return 1.0
+
+    before = signal.getsignal(signal.SIGINT)
+    with ThreadPoolExecutor(1) as pool:
+        run = pool.submit(rbdae.solve, toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="scipy:RK45")
+        assert run.result().success
+    assert set(handlers) == {before}
+
+
+def test_an_interrupt_of_a_run_inside_a_run_ends_both():
+    inner: list[Any] = []
+
+    def trouble(t: float, y: Any) -> float:
+        if t > 0.5:
+            try:
+                rbdae.solve(toy.Pendulum(trouble=interrupting(0.1)), (0.0, 1.0), solver="scipy:RK45")
+            except KeyboardInterrupt as error:
+                inner.append(error.solution)
+                raise
+        return 1.0
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rbdae.solve(toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="sksundae:cvode")
+    assert len(inner) == 1 and 0.0 < inner[0].t[-1] < 0.3
+    assert 0.2 < caught.value.solution.t[-1] < 0.7
+
+
+def test_an_interrupt_beside_an_exception_of_the_user_is_not_lost():
+    def fail() -> None:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rbdae.solve(toy.Pendulum(trouble=interrupting(0.5, fail)), (0.0, 1.0), solver="scipy:RK45")
+    assert 0.2 < caught.value.solution.t[-1] < 0.7
+
+
+def test_an_interrupt_after_a_change_of_selection_has_the_segments_before():
+    problem = rbdae.formulate(rbdae.models.spatial_slider_crank(), "null-space")
+    seen = []
+
+    def late(t: float) -> None:
+        seen.append(t)
+        if len(seen) == 40:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        rbdae.solve(problem, (0.0, 5.0), solver="scipy:DOP853", rtol=1e-8, atol=1e-8, progress=late)
+    solution = caught.value.solution
+    assert solution.t[0] == 0.0 and solution.t[-1] >= seen[38]
+    assert solution.energy.total.shape == solution.t.shape

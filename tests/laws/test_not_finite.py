@@ -1,0 +1,218 @@
+"""What is not a number is refused before a run, or ends it with `Reason.NOT_FINITE`: no solver hangs, raises, or hands
+back states that are not finite."""
+
+from __future__ import annotations
+
+import faulthandler
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+import toy
+
+import rbdae
+from rbdae.adapter import ProjectionError, Reason
+
+SOLVERS = list(cases.INFOS.values())
+MOST = 20_000
+"""Calls of one function after which a run counts as one that hangs."""
+
+
+@pytest.fixture(autouse=True)
+def watchdog() -> Iterator[None]:
+    """A solver that hangs without calling back ends the process, and says where."""
+    faulthandler.dump_traceback_later(120.0, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+def limited(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which fails when it is called without end."""
+    calls = 0
+
+    def called(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        assert calls < MOST, "the run does not end"
+        return function(*arguments)
+
+    return called
+
+
+def forms(solver: Any) -> list[str]:
+    """The forms of the toy that a solver takes, the natural one first."""
+    problems = [toy.Pendulum(form) for form in ("index-2", "index-0", "overdetermined", "index-3", "index-1")]
+    return [
+        p.formulation
+        for p in problems
+        if p.kind in solver.kinds and (p.kind != "dae" or p.index in solver.indices) and solver.available
+    ]
+
+
+def run(problem: toy.Pendulum, solver: Any, **more: Any) -> rbdae.Solution:
+    if solver.name.endswith("Euler"):
+        more["step"] = 1e-2
+    return rbdae.solve(problem, (0.0, 1.0), solver=solver.name, rtol=1e-5, atol=1e-5, **more)
+
+
+def is_partial(solution: rbdae.Solution, first: float, last: float) -> None:
+    """What a run that came upon no number hands back."""
+    assert solution.reason is Reason.NOT_FINITE, solution.message
+    assert not solution.success and ("finite" in solution.message or "nan" in solution.message)
+    assert len(solution.t) and first <= solution.t[-1] <= last + 1e-9, solution.message
+    assert np.isfinite(solution.y).all()
+
+
+PAIRS = [(solver, form) for solver in SOLVERS for form in forms(solver)]
+FIRST = [(solver, forms(solver)[0]) for solver in SOLVERS if solver.available]
+
+
+def ids(pairs: list[tuple[Any, str]]) -> list[str]:
+    return [f"{solver.name}-{form}" for solver, form in pairs]
+
+
+@pytest.mark.parametrize("solver, form", PAIRS, ids=ids(PAIRS))
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_force_that_is_not_finite_at_the_start(solver, form, value):
+    is_partial(run(toy.Pendulum(form, trouble=limited(lambda t, y: value)), solver), 0.0, 0.0)
+
+
+@pytest.mark.parametrize("solver, form", PAIRS, ids=ids(PAIRS))
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_force_that_is_not_finite_from_half_a_second_on(solver, form, value):
+    solution = run(toy.Pendulum(form, trouble=limited(lambda t, y: value if t >= 0.5 else 1.0)), solver)
+    is_partial(solution, 0.2, 0.5)
+
+
+@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
+def test_a_jacobian_that_is_not_finite(solver, form):
+    problem = toy.Pendulum(form)
+
+    @limited
+    def nothing(t: float, *rest: Any) -> None:
+        rest[-1][:] = np.nan
+
+    problem.callbacks.jacobian = problem.callbacks.jacobian_data = problem.callbacks.rhs_jacobian = nothing
+    solution = run(problem, solver)
+    assert np.isfinite(solution.y).all()
+    if not solution.success:  # explicit methods, and those that take differences, do not ask for one
+        is_partial(solution, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
+def test_an_event_that_is_not_a_number(solver, form):
+    def lost(t: float, y: Any) -> float:
+        return np.nan if t > 0.5 else 1.0
+
+    solution = run(toy.Pendulum(form), solver, events=lost)
+    is_partial(solution, 0.2, 0.5)
+    assert "the event 'lost' is nan" in solution.message
+    solution = run(toy.Pendulum(form), solver, events=lambda t, y: np.nan)
+    assert solution.reason is Reason.NOT_FINITE and solution.t[-1] == 0.0
+    assert run(toy.Pendulum(form), solver, events=lambda t, y: np.inf).success  # it has a sign
+
+
+@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
+def test_a_projection_that_is_not_a_number(solver, form):
+    class Lost(toy.Projector):
+        def __call__(self, t: float, y: Any) -> bool:
+            if t <= 0.5:
+                return False
+            y[0] = np.nan
+            return True
+
+    class Bound:
+        def bind(self, problem: Any) -> Any:
+            return Lost(problem)
+
+    is_partial(run(toy.Pendulum(form), solver, projection=Bound()), 0.2, 0.5)
+
+
+def test_constraints_that_are_not_numbers_are_no_matter_of_tolerances():
+    class Lost(toy.Projector):
+        def drift(self, t: float, y: Any) -> float:
+            return np.nan if t > 0.5 else super().drift(t, y)
+
+        def __call__(self, t: float, y: Any) -> bool:
+            if t > 0.5:
+                raise ProjectionError("Newton's method did not reach the constraint manifold")
+            return super().__call__(t, y)
+
+    class Bound:
+        def bind(self, problem: Any) -> Any:
+            return Lost(problem)
+
+    solution = run(toy.Pendulum(), cases.INFOS["scipy:RK45"], projection=Bound())
+    is_partial(solution, 0.2, 0.5)
+    assert "the constraints are not finite" in solution.message
+
+
+@pytest.mark.parametrize("solver, form", FIRST, ids=ids(FIRST))
+def test_a_force_that_cannot_take_what_is_no_number(solver, form):
+    """Solvers ask for values at states that are no numbers: that is not the user's exception."""
+
+    def picky(t: float, y: Any) -> float:
+        if not np.isfinite(y).all():
+            raise ValueError("math domain error")
+        return np.nan if t >= 0.5 else 1.0
+
+    is_partial(run(toy.Pendulum(form, trouble=limited(picky)), solver), 0.2, 0.5)
+
+
+@pytest.mark.parametrize("name", ["first_step", "max_step"])
+@pytest.mark.parametrize("solver", ["scipy:RK45", "scipy:LSODA", "solve_dae:Radau", "sksundae:cvode"])
+def test_an_option_that_is_not_a_number_is_refused(solver, name):
+    cases.need(solver)
+    with pytest.raises(ValueError, match=f"{solver}: the option {name} must not be nan"):
+        rbdae.solve(toy.Pendulum(), (0.0, 1.0), solver=solver, **{name: np.nan})
+
+
+def body(**changes: Any) -> tuple[rbdae.System, rbdae.Body]:
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    return system, system.add_body("b", **({"mass": 1.0, "inertia": (1.0, 2.0, 2.5)} | changes))
+
+
+def driven(**law: Any) -> rbdae.System:
+    system, b = body(position=(0.0, 0.0, -1.0))
+    axis = {"axis_a": (1, 0, 0), "axis_b": (1, 0, 0)}
+    joint = rbdae.joints.Revolute(system.ground, b, at_b=(0, 0, 1), **axis)
+    system.add_joint(joint)
+    system.add_force(rbdae.forces.Motor(joint, **law))
+    return system
+
+
+REFUSED = {
+    "a mass of 1e308": (lambda: body(mass=1e308)[0], "the rate of b.vz is -inf"),
+    "a spin of 1e200": (lambda: body(angular_velocity=(1e200, 2e200, 0))[0], "the rate of b.Omega1 is nan"),
+    "a motor whose law returns nan": (lambda: driven(torque=lambda angle: np.nan), "the rate of b.vx is nan"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("formulation", ["index-0", "index-2"])
+def test_formulate_refuses_a_start_that_is_not_finite(case, formulation):
+    system, message = REFUSED[case]
+    message = message if formulation == "index-0" else "is (nan|-inf)"
+    with pytest.raises(ValueError, match=f"{message} at t0 = 0.*; check masses, inertias.* laws of forces"):
+        rbdae.formulate(system(), formulation)
+
+
+def test_a_motor_whose_law_returns_none_is_refused():
+    with pytest.raises((TypeError, ValueError)):
+        rbdae.formulate(driven(torque=lambda angle: None), "index-0")
+
+
+@pytest.mark.parametrize("solver", ["scipy:RK45", "sksundae:ida", "assimulo:ODASSL", "solve_dae:BDF"])
+def test_a_user_force_of_a_mechanism_that_is_not_finite_from_half_a_second_on(solver):
+    cases.need(solver)
+    system, b = body()
+
+    def force(t: float, x: Any, out: Any) -> None:
+        out[:] = 0.0
+        out[0] = np.nan if t >= 0.5 else 1.0
+
+    system.add_force(rbdae.forces.UserForce(b, force, difference_step=1e-6))
+    solution = rbdae.solve(rbdae.formulate(system, "index-0"), (0.0, 1.0), solver=solver)
+    is_partial(solution, 0.2, 0.5)
