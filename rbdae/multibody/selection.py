@@ -77,9 +77,21 @@ def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
 
 
 def from_arrays(arrays: Mapping[str, Any], first: Selection) -> list[Selection]:
-    """Selections from a file; what it does not tell is that of `first`."""
+    """Selections from a file; what it does not tell is that of `first`. Velocities that a change of the run has left
+    alone are one object, as they were: states are not translated between them."""
     n = next((len(arrays[name]) for name in ("selection_dropped", "selection_S") if name in arrays), 1)
-    return [_from_row(arrays, k, first) for k in range(n)]
+    out: list[Selection] = []
+    for k in range(n):
+        found = _from_row(arrays, k, first)
+        before = out[-1].velocities if out else None
+        if before is not None and found.velocities is not None and _equal(before, found.velocities):
+            found = found.with_velocities(before)
+        out.append(found)
+    return out
+
+
+def _equal(one: IndependentVelocities, two: IndependentVelocities) -> bool:
+    return np.array_equal(one.S, two.S) and np.array_equal(one.sizes, two.sizes)
 
 
 def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import rbdae
+from rbdae import _deprecated
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, unknown
 from rbdae._frozen import fill, twin
@@ -115,6 +116,7 @@ __all__ = [
     "natural",
     "nearest",
     "null_space",
+    "old_attributes",
     "omitted_rows",
     "pack",
     "pairing",
@@ -163,6 +165,11 @@ __all__ = [
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
     """G of all joint equations with respect to (xdot, Omega) of the bodies, at a state or at rows of states."""
     return problem.interpretation.joint_matrix(t, y)
+
+
+def old_attributes(name: str) -> set[str]:
+    """The old names that attributes of a class still have."""
+    return set(_deprecated.PROBLEM_ATTRIBUTES) if name == "Problem" else set()
 
 
 def omitted_rows(problem: rbdae.Problem) -> list[int]:

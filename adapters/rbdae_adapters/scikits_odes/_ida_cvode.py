@@ -59,7 +59,7 @@ class _Stepper(AbstractStepper):
         self._t, self._y = request.t0, recorder.y0.copy()
         self._restarts = Restarts(problem, recorder)
         self._yd = np.array(problem.yd0, dtype=float)
-        self._past = np.zeros(3, dtype=np.int64)  # CVODE's counts before the last restart
+        self._past = np.zeros(2, dtype=np.int64)  # CVODE's counts before the last restart
         self._interpolating = False
         self._call(solver.init_step)
 
@@ -113,23 +113,22 @@ class _Stepper(AbstractStepper):
 
     def _info(self) -> Any:
         if self._implicit:
-            return np.zeros(3, dtype=np.int64)
+            return np.zeros(2, dtype=np.int64)
         info = self._solver.get_info()
-        return np.array([info["NumRhsEvals"], info["NumErrTestFails"], info["NumLinSolvSetups"]])
+        return np.array([info["NumErrTestFails"], info["NumLinSolvSetups"]])
 
     def finish(self, stats: Stats) -> None:
         stats.jacobians = self._counts["jacobian"]
         if "jac_times_setupfn" in self._counts:  # each factorisation has its Jacobian from there, but the first
             stats.jacobians = 1 + self._counts["jac_times_setupfn"]
+        stats.evaluations = self._counts["function"]  # CVODE's own count lacks the first call of the package
         if self._implicit:
-            stats.evaluations = self._counts["function"]
             stats.factorisations = (
                 1 + self._counts["prec_setupfn"] if "prec_setupfn" in self._counts else stats.jacobians
             )
             stats.rejected = -1  # the package does not report them
         else:
-            evaluations, rejected, factorisations = (self._past + self._info()).tolist()
-            stats.evaluations, stats.rejected, stats.factorisations = evaluations, rejected, factorisations
+            stats.rejected, stats.factorisations = (self._past + self._info()).tolist()
 
 
 def _contained(

@@ -1,0 +1,344 @@
+"""What runs report, along runs: momentum, counts, events across changes of selection, patterns, projections, files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import cases
+import inside
+import numpy as np
+import pytest
+from inside import Mat, Vec
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.joints import Revolute, Spherical
+
+END = 0.4
+GRAVITY = np.array([0.5, -1.0, -9.0])
+PULL, AT = np.array([3.0, -2.0, 4.0]), np.array([0.1, 0.2, -0.1])
+HOOK = np.array([-0.5, 0.1, 0.2])
+
+FORMS = [
+    ("index-0", "quaternion", "angular", "scipy:DOP853", 1e-10),
+    ("index-2", "quaternion", "angular", "sksundae:ida", 1e-8),
+    ("null-space", "quaternion", "angular", "scipy:DOP853", 1e-10),
+    ("hamiltonian-eliminated", "quaternion", "momentum", "scipy:DOP853", 1e-10),
+]
+
+
+def _arm() -> rbdae.System:
+    """Two bodies that hang from the ground; a spring with a damper between them, a force on the second."""
+    system = rbdae.System(gravity=GRAVITY)
+    turn = Rotation.from_rotvec((0.3, -0.5, 0.4))
+    first = system.add_body(
+        "first", mass=1.5, inertia=cases.INERTIA, orientation=turn, angular_velocity=(1.0, -2.0, 0.5)
+    )
+    second = system.add_body("second", mass=2.5, inertia=1.3 * cases.INERTIA, position=turn.apply((1.0, 0.2, 0.0)))
+    system.add_joint(Spherical(system.ground, first, at_a=turn.apply(HOOK), at_b=HOOK, name="hook"))
+    system.add_joint(Revolute(first, second, at_a=(0.6, 0.0, 0.1), axis_a=(0.0, 0.6, 0.8), axis_b=(0.0, 0.0, 1.0)))
+    system.add_force(rbdae.forces.SpringDamper(first, second, stiffness=40.0, damping=2.0, length=0.3, at_a=AT))
+    system.add_force(rbdae.forces.Force(second, PULL, at=AT))
+    return system
+
+
+@cache
+def _run(form: str, rotation: str, velocity: str, solver: str, tolerance: float) -> rbdae.Solution:
+    cases.need(solver)
+    problem = rbdae.formulate(_arm(), form, rotation=rotation, velocity=velocity)
+    out = rbdae.solve(problem, (0.0, END), solver=solver, rtol=tolerance, atol=tolerance)
+    assert out.success, out.message
+    return out
+
+
+# ---------------------------------------------------------------- momentum
+
+
+@pytest.mark.parametrize("case", FORMS, ids=lambda c: c[0])
+def test_momentum_changes_by_applied_and_ground_forces(case):
+    """dp/dt = weight + pull + force of the ground; dL/dt is the sum of their torques about the origin. Forces between
+    the bodies do not count. Measured: 4e-11 of the forces, and 9e-7 with IDA."""
+    run, h = _run(*case), 2e-3
+    t = np.linspace(0.1, 0.9, 7) * END
+    around = [run.problem.momentum(s, run(s)) for s in (t - 2 * h, t - h, t + h, t + 2 * h)]
+
+    def rate(values: list[Mat]) -> Mat:
+        return ((values[0] - values[3]) + 8.0 * (values[2] - values[1])) / (12.0 * h)
+
+    y = run(t)
+    states, hook = run.problem.states(t, y), run.problem.reactions(t, y)["hook"]["first"]
+    place = states["first"].position + states["first"].orientation.apply(HOOK)
+    force = hook.force + PULL + 4.0 * GRAVITY
+    torque = hook.torque + np.cross(place, hook.force)
+    torque += np.cross(states["second"].position + states["second"].orientation.apply(AT), PULL)
+    for name, mass in (("first", 1.5), ("second", 2.5)):
+        torque += np.cross(states[name].center_of_mass, mass * GRAVITY)
+    size, most = np.abs(hook.force).max(), 1e3 * case[4]
+    assert size > 10.0
+    assert np.abs(rate([m.linear for m in around]) - force).max() < most * size
+    assert np.abs(rate([m.angular for m in around]) - torque).max() < most * size
+    assert np.array_equal(run.momentum.linear, run.problem.momentum(run.t, run.y).linear)
+
+
+# ---------------------------------------------------------------- counts
+
+
+class _Counted:
+    """A problem that counts the calls of its callbacks."""
+
+    def __init__(self, problem: rbdae.Problem) -> None:
+        self._problem = problem
+        self.calls: Counter[str] = Counter()
+
+    @property
+    def callbacks(self) -> Any:
+        counted = self
+
+        class Callbacks:
+            def __getattr__(self, name: str) -> Callable[..., None]:
+                function = getattr(counted._problem.callbacks, name)
+
+                def call(*arguments: Any) -> None:
+                    counted.calls[name] += 1
+                    function(*arguments)
+
+                return call
+
+        return Callbacks()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._problem, name)
+
+
+TWO_MATRICES = ("assimulo:Radau5DAE", "solve_dae:Radau", "solve_dae:BDF")
+"""They take dF/dy and dF/dyd apart: two calls a Jacobian."""
+
+
+@pytest.mark.parametrize("solver", sorted(name for name in cases.INFOS))
+def test_counts_are_those_of_the_calls(solver):
+    """Evaluations and Jacobians to the last one; steps are the rows; what is not reported is -1."""
+    cases.need(solver)
+    problem = _Counted(rbdae.formulate(rbdae.models.heavy_top(), "index-0"))
+    more = {"step": 1e-3} if "Euler" in solver else {}
+    run = rbdae.solve(problem, (0.0, 0.2), solver=solver, rtol=1e-6, atol=1e-6, **more)
+    assert run.success, run.message
+    stats, calls = run.stats, problem.calls
+    assert stats.evaluations == calls["rhs"] + calls["residual"] > 0
+    jacobians = sum(n for name, n in calls.items() if "jacobian" in name)
+    if solver == "assimulo:ODASSL":  # by differences of the residual, which it counts
+        assert jacobians == 0 < stats.jacobians
+    else:
+        assert stats.jacobians * (2 if solver in TWO_MATRICES else 1) == jacobians
+    assert stats.steps == len(run.t) - 1 > 0
+    assert stats.restarts == stats.projections == 0
+    assert stats.rejected >= -1 and stats.factorisations >= -1 and stats.seconds > 0.0
+
+
+# ---------------------------------------------------------------- what a projection reports
+
+
+class _Watched:
+    """A `rbdae.Projection` whose projectors are watched."""
+
+    def __init__(self) -> None:
+        self.changes: list[float] = []
+        self.calls = 0
+        self.projector: Any = None
+        self.problem: Any = None
+
+    def bind(self, problem: rbdae.Problem) -> _Watched:
+        self.problem = problem
+        self.projector = rbdae.Projection().bind(problem)
+        return self
+
+    @property
+    def count(self) -> int:
+        return int(self.projector.count)
+
+    @property
+    def restart_tolerance(self) -> float:
+        return float(self.projector.restart_tolerance)
+
+    def drift(self, t: float, y: Vec) -> float:
+        return float(self.projector.drift(t, y))
+
+    def __call__(self, t: float, y: Vec) -> bool:
+        before, drift = y.copy(), self.drift(t, y)
+        changed = bool(self.projector(t, y))
+        self.calls += 1
+        assert changed == (not np.array_equal(before, y))
+        assert np.array_equal(self.problem.project(t, before), y)
+        if changed:
+            self.changes.append(float(np.abs(y - before).max()))
+            assert self.drift(t, y) < 0.5 * drift
+        assert self.drift(t, y) < 1e-13
+        return changed
+
+
+@pytest.mark.parametrize("solver", ["scipy:RK45", "sksundae:cvode"])
+def test_projections_report_what_they_did(solver):
+    """Counts and sizes, of the projector and of the run, against the states before and after each call."""
+    cases.need(solver)
+    problem = rbdae.formulate(_arm(), "index-0")
+    watched = _Watched()
+    run = rbdae.solve(problem, (0.0, END), solver=solver, rtol=1e-5, atol=1e-5, projection=watched)
+    assert run.success and len(watched.changes) > 2
+    projector = watched.projector
+    assert run.stats.projections == projector.count == len(watched.changes)
+    assert projector.skipped == watched.calls - projector.count
+    assert projector.largest == max(watched.changes)
+    assert projector.total == pytest.approx(sum(watched.changes), rel=1e-12)
+    assert projector.iterations >= projector.count
+    assert run.drift.position.max() < 1e-13 and run.drift.velocity.max() < 1e-13
+    loose = rbdae.solve(problem, (0.0, END), solver="scipy:RK45", rtol=1e-5, atol=1e-5)
+    after = loose.projected()
+    assert after.stats.projections == np.any(after.y != loose.y, axis=1).sum() > 2
+
+
+# ---------------------------------------------------------------- patterns and rates
+
+
+def _check_equations(run: rbdae.Solution, times: Vec) -> None:
+    """Sparse and dense Jacobians, residual, rates and right-hand side at states of a run."""
+    rng = np.random.default_rng(3)
+    for t in times:
+        problem, y = run.problem_at(float(t)), run(float(t))
+        yd = rng.standard_normal(problem.n)
+        dense, sparse = problem.jacobian(t, y, yd, 3.0), problem.sparse_jacobian(t, y, yd, 3.0)
+        pattern = problem.sparsity.toarray() != 0.0
+        assert not dense[~pattern].any()
+        np.testing.assert_allclose(sparse.toarray(), dense, rtol=0, atol=1e-9 * np.abs(dense).max())
+        consistent = np.zeros(problem.n)
+        d = problem.layout.n_differential
+        consistent[:d] = problem.rates(t, y)[0]
+        size = 1.0 + np.abs(consistent).max()
+        if not problem.redundant:
+            assert np.abs(problem.residual(t, y, consistent)).max() < 1e-6 * size
+        _check_matrices(problem, float(t), y)
+        if problem.kind == "ode":
+            assert np.abs(problem.rhs(t, y) - consistent).max() < 1e-9 * size
+            change = 1e-5 * rng.standard_normal(problem.n)
+            difference = 0.5 * (problem.rhs(t, y + change) - problem.rhs(t, y - change))
+            assert np.abs(problem.rhs_jacobian(t, y) @ change - difference).max() < 1e-6 * np.abs(difference).max()
+
+
+def _check_matrices(problem: rbdae.Problem, t: float, y: Vec) -> None:
+    """The equations by name ([NS] (1)-(11)) at the rates of a state."""
+    found, layout = problem.matrices(t, y, sparse=False), problem.layout
+    (rates, la), v = problem.rates(t, y), y[layout.v]
+    w = v if found.T is None else found.T @ v - found.r
+    if problem.velocity == "momentum":
+        w = np.linalg.solve(found.M, v)
+    size = 1.0 + np.abs(found.psi).max()
+    np.testing.assert_allclose(found.K @ w, rates[layout.q], rtol=0, atol=1e-8)  # dropped rows have drifted
+    g, gdot = (
+        x[len(x) - len(found.g) :] for x in (problem.constraints(t, y).position, problem.constraints(t, y).velocity)
+    )
+    kept = found.G.any(axis=1)
+    np.testing.assert_allclose((found.G @ w + found.g_I)[kept], gdot[kept], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found.g[kept], g[kept], rtol=0, atol=1e-12)
+    if found.T is None and problem.velocity != "momentum":
+        wd = rates[layout.v]
+        assert np.abs(found.M @ wd - found.psi + found.G.T @ la).max() < 1e-9 * size
+        assert np.abs(found.G @ wd + found.g_II).max() < 1e-9 * size
+    elif found.T is not None:
+        assert np.abs((found.G @ found.T)[kept]).max(initial=0.0) < 1e-10
+
+
+@pytest.mark.parametrize("case", FORMS, ids=lambda c: c[0])
+def test_equations_along_a_run(case):
+    """What is nonzero stays inside of the pattern, which was recorded at the start."""
+    _check_equations(_run(*case), np.linspace(0.05, 0.95, 5) * END)
+
+
+# ---------------------------------------------------------------- runs that change their selection
+
+
+def _crossing(problem: rbdae.Problem, level: float) -> Callable[[float, Vec], float]:
+    return lambda t, y: float(problem.natural(t, y)[0, 3]) - level
+
+
+@cache
+def _switched() -> rbdae.Solution:
+    """Bricard's mechanism: other rows and other velocities within three seconds; events on both sides."""
+    problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
+    problem = inside.dropping(problem, (16,))
+    levels = (0.9, 0.6, 0.3, 0.0)
+    events = [_crossing(problem, level) for level in levels]
+    run = rbdae.solve(problem, (0.0, 2.4), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, events=events)
+    assert run.success and len(inside.segment_times(run)) > 1
+    return run
+
+
+def test_events_across_changes_of_selection():
+    """Those of a run without changes, at the same times; their states are read by the selection of the time."""
+    run = _switched()
+    problem = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
+    events = [_crossing(problem, level) for level in (0.9, 0.6, 0.3, 0.0)]
+    other = rbdae.solve(problem, (0.0, 2.4), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, events=events)
+    assert other.stats.restarts == 0
+    found = np.concatenate([log.t for log in run.events])
+    first = inside.segment_times(run)[0]
+    assert (found < first).any() and (found > first).any()
+    for one, two in zip(run.events, other.events, strict=True):
+        np.testing.assert_allclose(one.t, two.t, rtol=0, atol=1e-6)
+        if len(one.t):
+            here, there = run.problem.natural(one.t, one.y), other.problem.natural(two.t, two.y)
+            np.testing.assert_allclose(here, there, rtol=0, atol=1e-5)
+            np.testing.assert_allclose(one.y, run(one.t), rtol=0, atol=1e-7)
+
+
+def test_equations_along_a_switched_run():
+    run = _switched()
+    times = np.array(inside.segment_times(run))
+    _check_equations(run, np.sort(np.concatenate([times[:2], times[:2] - 1e-3, [2.3]])))
+
+
+def _same(one: Any, two: Any) -> None:
+    """The same bits, whatever it is."""
+    if isinstance(one, dict):
+        assert list(one) == list(two)
+        for key in one:
+            _same(one[key], two[key])
+    elif isinstance(one, Rotation):
+        assert np.array_equal(one.as_quat(), two.as_quat())
+    elif hasattr(one, "__dataclass_fields__"):
+        for name in one.__dataclass_fields__:
+            if not name.startswith("_"):
+                _same(getattr(one, name), getattr(two, name))
+    else:
+        assert np.array_equal(one, two)
+
+
+def test_a_switched_run_is_the_same_after_loading(tmp_path):
+    """Times of the changes, states, energies, momentum, reactions, multipliers and dense output, bit for bit; the
+    problem is another one of the same system, which leaves out another equation."""
+    run = _switched()
+    problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
+    again = rbdae.load(run.save(tmp_path / "run"), problem)
+    assert inside.segment_times(again) == inside.segment_times(run)
+    between = np.linspace(0.0, 2.4, 23)
+    for read in (
+        lambda s: s.t,
+        lambda s: s.y,
+        lambda s: s.states,
+        lambda s: s.energy,
+        lambda s: s.momentum,
+        lambda s: s.drift,
+        lambda s: s.multipliers,
+        lambda s: s.reactions,
+        lambda s: s.singular_times,
+        lambda s: s(between),
+        lambda s: [s.problem_at(t).rhs(t, s(t)) for t in between[::5]],
+        lambda s: [s.problem_at(t).redundant for t in inside.segment_times(run)],
+        lambda s: s.problem.constraints(s.t, s.y),
+        lambda s: s.problem.rates(s.t, s.y)[0],
+    ):
+        _same(read(run), read(again))
+    for one, two in zip(run.events, again.events, strict=True):
+        _same(one, two)
+    assert again.stats == run.stats and again.reason is run.reason and again.message == run.message
+    assert (again.solver, again.rtol, again.atol) == (run.solver, run.rtol, run.atol)
