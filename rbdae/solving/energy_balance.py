@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
@@ -56,6 +56,9 @@ class EnergyOfRun:
         steps with ``solution(t)``, to a small part of the tolerance."""
         return self._work()
 
+    def __reduce__(self) -> tuple[type[Self], tuple[Vec, Vec, Vec, Callable[[], Vec]]]:
+        return type(self), (self.kinetic, self.potential, self.total, _Known(self.work))
+
     @cached_property
     def balance(self) -> Vec:
         """``total - total[0] - work``: by how much a run has gained or lost energy."""
@@ -63,6 +66,17 @@ class EnergyOfRun:
             return np.empty(0)
         out: Vec = self.total - self.total[0] - self.work
         return out
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """Work that has been integrated, for a pickle or a copy of the energies alone."""
+
+    work: Vec
+
+    def __call__(self) -> Vec:
+        return self.work
 
 
 def is_conservative(model: Model) -> bool:

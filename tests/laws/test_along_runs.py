@@ -90,7 +90,7 @@ class _Counted:
     """A problem that counts the calls of its callbacks."""
 
     def __init__(self, problem: rbdae.Problem) -> None:
-        self._problem = problem
+        self.problem = problem
         self.calls: Counter[str] = Counter()
 
     @property
@@ -99,7 +99,7 @@ class _Counted:
 
         class Callbacks:
             def __getattr__(self, name: str) -> Callable[..., None]:
-                function = getattr(counted._problem.callbacks, name)
+                function = getattr(counted.problem.callbacks, name)
 
                 def call(*arguments: Any) -> None:
                     counted.calls[name] += 1
@@ -110,7 +110,7 @@ class _Counted:
         return Callbacks()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._problem, name)
+        return getattr(self.problem, name)
 
 
 TWO_MATRICES = ("assimulo:Radau5DAE", "solve_dae:Radau", "solve_dae:BDF")
@@ -262,7 +262,7 @@ def _crossing(problem: rbdae.Problem, level: float) -> Callable[[float, Vec], fl
 
 
 @cache
-def _switched() -> rbdae.Solution:
+def switched() -> rbdae.Solution:
     """Bricard's mechanism: other rows and other velocities within three seconds; events on both sides."""
     problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
     problem = inside.dropping(problem, (16,))
@@ -275,7 +275,7 @@ def _switched() -> rbdae.Solution:
 
 def test_events_across_changes_of_selection():
     """Those of a run without changes, at the same times; their states are read by the selection of the time."""
-    run = _switched()
+    run = switched()
     problem = rbdae.formulate(rbdae.models.bricard(), "index-0", redundant="minimum-norm")
     events = [_crossing(problem, level) for level in (0.9, 0.6, 0.3, 0.0)]
     other = rbdae.solve(problem, (0.0, 2.4), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, events=events)
@@ -292,7 +292,7 @@ def test_events_across_changes_of_selection():
 
 
 def test_equations_along_a_switched_run():
-    run = _switched()
+    run = switched()
     times = np.array(inside.segment_times(run))
     _check_equations(run, np.sort(np.concatenate([times[:2], times[:2] - 1e-3, [2.3]])))
 
@@ -316,7 +316,7 @@ def _same(one: Any, two: Any) -> None:
 def test_a_switched_run_is_the_same_after_loading(tmp_path):
     """Times of the changes, states, energies, momentum, reactions, multipliers and dense output, bit for bit; the
     problem is another one of the same system, which leaves out another equation."""
-    run = _switched()
+    run = switched()
     problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
     again = rbdae.load(run.save(tmp_path / "run"), problem)
     assert inside.segment_times(again) == inside.segment_times(run)

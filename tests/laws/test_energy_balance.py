@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -156,6 +157,13 @@ def test_the_study_reports_it():
     found = study.compare(system, 0.5, velocities=["angular"], tolerances=[1e-8], **chosen)
     (row,) = found.rows
     assert 0.0 < row.energy_error < 1e-6
+
+
+def test_energies_alone_can_be_pickled():
+    energy = _driven().energy
+    again = pickle.loads(pickle.dumps(energy))
+    for name in ("kinetic", "potential", "total", "work", "balance"):
+        assert np.array_equal(getattr(again, name), getattr(energy, name))
 
 
 def test_a_problem_that_does_not_know_its_forces_is_refused_by_name():

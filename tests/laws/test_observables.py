@@ -195,7 +195,7 @@ THROUGH = {
 @cache
 def _observed() -> dict[str, Any]:
     """One object of each class."""
-    run = runs._switched()
+    run = runs.switched()
     problem = run.problem
     assert problem is not None
     sparse = rbdae.solve(problem, (0.0, 0.1), solver="scipy:DOP853", t_eval=[0.1])
