@@ -65,10 +65,12 @@ class Motion:
         self._function(t, np.empty(0), out)
         return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
 
-    def check(self, t0: float) -> None:
-        """Refuse a law that is not finite, or whose derivatives contradict it, near t0 (central differences)."""
-        for t in (t0 + 1e-3, t0 + 1e-2, t0 + 1e-1):
-            h = 1e-5 * max(1.0, abs(t))
+    def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
+        """Refuse a law that is not finite, or whose derivatives contradict it, near t0 (central differences); `time`
+        and `size` are those of the model: in which time it moves, and how large s is in it."""
+        time = self._time(t0, time, size)
+        for t in (t0 + 1e-3 * time, t0 + 1e-2 * time, t0 + 1e-1 * time):
+            h = max(1e-5 * time, 1e-9 * abs(t))
             before, here, after = self(t - h), self(t), self(t + h)
             for order, name in enumerate(_LAWS):
                 if not np.isfinite(here[order]).all():
@@ -76,13 +78,19 @@ class Motion:
             for order, name in ((0, _LAWS[1]), (1, _LAWS[2])):
                 slope = (after[order] - before[order]) / (2.0 * h)
                 given = here[order + 1]
-                size = np.abs(slope) + np.abs(given) + 1e-5 * np.abs(here[order]) + 1e-9
-                if np.any(np.abs(slope - given) > 1e-3 * size):
+                rounding = (1e-5 * np.abs(here[order]) + 1e-9 * size / time**order) / time
+                if np.any(np.abs(slope - given) > 1e-3 * (np.abs(slope) + np.abs(given) + rounding)):
                     raise ValueError(
                         f"{self.owner}: the derivatives contradict the law: at t = {t:g}, {name} is given as "
                         f"{_show(given)}, but differences of {_LAWS[order]} give "
                         f"{_show(slope)}; correct it, or give a spline, which has its own derivatives"
                     )
+
+    def _time(self, t0: float, time: float, size: float) -> float:
+        """The shorter of the model's time and the one in which the law moves by that size."""
+        _, speed, acceleration = (float(np.max(np.abs(s))) for s in self(t0))
+        fast = max(1.0 / time, speed / size, np.sqrt(acceleration / size))
+        return float(1.0 / fast) if np.isfinite(fast) else time
 
 
 def _show(values: Vec) -> str:

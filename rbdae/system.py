@@ -261,7 +261,7 @@ class System:
 
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:
     """Refuse a given position or velocity that contradicts the pivot."""
-    if position is not None and not all(map(_same, _check.vector(owner, "position", position), pivot)):
+    if position is not None and not _same(_check.vector(owner, "position", position), pivot):
         raise ValueError(
             f"{owner}: position must equal the pivot {_check.show(pivot)}, where the body frame's origin sits, got "
             f"{_check.show(position)}; leave it out"
@@ -273,8 +273,9 @@ def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: A
         )
 
 
-def _same(x: float, y: float) -> bool:
-    return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
+def _same(x: Vec, y: Vec) -> bool:
+    """Whether two points are one, but for rounding."""
+    return math.dist(x, y) <= 1e-12 * max(math.hypot(*x), math.hypot(*y))
 
 
 __all__ = ["Body", "System"]

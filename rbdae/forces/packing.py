@@ -17,6 +17,9 @@ from rbdae.kernels import records as kb
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
 
+_COINCIDE = 1e-12
+"""Two points are one where their distance is below this fraction of the vectors whose difference it is."""
+
 _TURN = 2.0 * np.pi
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 
@@ -162,7 +165,8 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
     row["last"] = len(entries)
     touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
     row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
-    if element.shape == "root" and not _values(H, c, Z)[0] > 1e-24:
+    q = _values(H, c, Z)
+    if element.shape == "root" and not q[0] > _COINCIDE**2 * _values(np.abs(H), c, np.abs(Z))[0]:
         raise ValueError(
             f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
             "move one, or use rbdae.forces.Bushing"

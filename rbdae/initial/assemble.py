@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdae import _check
 from rbdae.initial.assembly import Hold
 from rbdae.initial.consistent import consistent_state
+from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.model import Model, compile_system
 from rbdae.problem.assembly_report import Assembly
 from rbdae.system import System
@@ -12,11 +13,11 @@ from rbdae.system import System
 
 def compiled(system: System, t0: float) -> Model:
     """A system in arrays, its laws of motion checked at the initial time."""
-    for joint in system.joints:
-        law = joint.rheonomic()
-        if law is not None:
-            law.motion.check(t0)
-    return compile_system(system)
+    model = compile_system(system)
+    for law in model.rheonomic.values():
+        size = 1.0 if law.kind == ANGLE else model.scales.length
+        law.motion.check(t0, 1.0 / model.scales.rate, size)
+    return model
 
 
 def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:

@@ -26,7 +26,9 @@ Hold: TypeAlias = Sequence[str | tuple[str, str]]
 LARGEST = 800
 
 _STEPS = 100
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-12  # of violations over their sizes
+_CLOSED = 1e-9  # the same where rounding stops the steps
+_STEADY = 1e-8  # of velocities
 _TURN = 0.5  # rad, the largest turn of a body in one step
 
 
@@ -105,8 +107,10 @@ def assemble_dense(
     change = _solve(joint_matrix(natural_coordinates(placed)), W, -rate).reshape(model.n, 6)
     out = BodyMotion(x, p, model.xd + change[:, :3], model.om + change[:, 3:])
     _, rest = violation(out)
-    if not float(np.max(np.abs(rest), initial=0.0)) <= 1e-8 * (1.0 + float(np.max(np.abs(rate), initial=0.0))):
-        worst = int(np.argmax(np.abs(rest)))
+    speeds = model.scales.sizes(model.scales.length)
+    speed = model.scales.rate + float(np.max(np.abs(rate) / speeds, initial=0.0))
+    if not float(np.max(np.abs(rest) / speeds, initial=0.0)) <= _STEADY * speed:
+        worst = int(np.argmax(np.abs(rest) / speeds))
         raise ValueError(
             f"no velocities satisfy the constraints: {abs(rest[worst]):.3g} remains at {model.row_name(worst)}; check "
             "the drives and what is held"
@@ -124,27 +128,28 @@ def _close_positions(
     """Positions on the constraints, at rest; the largest gap before; the number of steps."""
     rest = np.zeros((model.n, 3))
     here = BodyMotion(model.x.copy(), model.p / np.linalg.norm(model.p, axis=1)[:, None], rest, rest)
+    sizes = model.scales.sizes(model.scales.length)
     g, _ = violation(here)
     gap = float(np.max(np.abs(g), initial=0.0))
-    size, steps = gap, 0
+    size, steps = float(np.max(np.abs(g) / sizes, initial=0.0)), 0
     while size > _TOLERANCE and steps < _STEPS:
         steps += 1
         step = _solve(joint_matrix(natural_coordinates(here)), W, -g)
         turn = float(np.max(np.linalg.norm(step.reshape(-1, 6)[:, 3:], axis=1)))
         fraction = min(1.0, _TURN / turn) if turn > 0.0 else 1.0
-        norm = float(np.linalg.norm(g))
+        norm = float(np.linalg.norm(g / sizes))
         for _ in range(12):
             trial = BodyMotion(*_displaced(here.x, here.p, fraction * step), rest, rest)
             g_trial, _ = violation(trial)
-            if float(np.linalg.norm(g_trial)) < (1.0 - 0.1 * fraction) * norm:
+            if float(np.linalg.norm(g_trial / sizes)) < (1.0 - 0.1 * fraction) * norm:
                 break
             fraction *= 0.5
         else:
             break  # no descent: at the rounding level, or the loop cannot close
         here, g = trial, g_trial
-        size = float(np.max(np.abs(g)))
-    if not size <= 1e-9:
-        worst = int(np.argmax(np.abs(g)))
+        size = float(np.max(np.abs(g) / sizes))
+    if not size <= _CLOSED * model.scales.reach / model.scales.length:
+        worst = int(np.argmax(np.abs(g) / sizes))
         with_held = " with what is held" if held else ""
         raise ValueError(
             f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]):.3g} remains at "

@@ -25,14 +25,14 @@ from rbdae.multibody.workspace import Memory, Workspace
 from rbdae.problem.assembly_report import Assembly, report
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.projection import Projection, ProjectionError, Projector
+from rbdae.problem.projection import Projection, ProjectionError, Projector, relative_violations
 from rbdae.problem.quantities import Constraints, angular_velocities
 from rbdae.rotations import CHARTS
 
 START_SETTINGS = Settings(FORMULATIONS["index-0"], CHARTS["quaternion"])
 """The equations by which the start is found."""
 
-# violations of the given initial values up to here count as consistent
+# violations of the given initial values, over their sizes in the model, up to here count as consistent
 _CONSISTENT = 1e-8
 
 
@@ -123,12 +123,12 @@ def consistent_state(
             "and velocities, and that the laws of drives return numbers"
         )
     if check:
-        _refuse_inconsistent(given)
+        _refuse_inconsistent(chart.workspace, given)
     small = (int(model.primitives["n"].sum()) if len(model.primitives) else 0) <= LARGEST
     if (hold or reported) and not small:
         raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")
     loops = small and len(model.tree.closing) > 0
-    risky = loops and nearly_redundant(chart.joint_matrix(chart.natural(y)))
+    risky = loops and nearly_redundant(model, chart.joint_matrix(chart.natural(y)))
     failure: ProjectionError | None = None
     if not (risky or hold):
         try:
@@ -140,9 +140,9 @@ def consistent_state(
     return _assembled(chart, hold, failure)
 
 
-def _refuse_inconsistent(found: Constraints) -> None:
+def _refuse_inconsistent(workspace: Workspace, found: Constraints) -> None:
     sizes = [float(np.max(np.abs(g), initial=0.0)) for g in (found.position, found.velocity)]
-    if max(sizes) > _CONSISTENT:
+    if max(relative_violations(workspace, found)) > _CONSISTENT:
         raise ValueError(
             f"inconsistent initial values: constraint violation {sizes[0]:.3g} in positions, {sizes[1]:.3g} "
             "in velocities (SI units); correct them, or let formulate project them with consistent='project'"

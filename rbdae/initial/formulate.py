@@ -169,7 +169,7 @@ def _bare_settings(choices: Choices, structure: Structure) -> Settings:
 
 def _settings(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
     """What lays the model out, and the selection at the start."""
-    rows = _kept_rows(state)
+    rows = _kept_rows(model, state)
     if choices.formulation.unknowns != "quasi-velocities":
         return replace(_bare_settings(choices, "any"), redundant=bool(state.dropped)), Selection(rows)
     if _is_spherical_tree(model):
@@ -182,11 +182,11 @@ def _settings(model: Model, choices: Choices, state: ConsistentState) -> tuple[S
     return settings, Selection(rows, velocities)
 
 
-def _kept_rows(state: ConsistentState) -> KeptRows:
+def _kept_rows(model: Model, state: ConsistentState) -> KeptRows:
     if not state.dropped:
         return KeptRows()
     G = state.joint_matrix()
-    return KeptRows(state.dropped, strength(G, state.dropped), float(closeness(G, len(state.dropped))))
+    return KeptRows(state.dropped, strength(model, G, state.dropped), float(closeness(model, G, len(state.dropped))))
 
 
 def _independent_velocities(model: Model, state: ConsistentState) -> IndependentVelocities:

@@ -35,27 +35,28 @@ def normalise_rotations(m: Memory) -> None:
 
 
 @jit
-def largest(x: Array, first: int, n: int) -> Any:
-    """The largest magnitude in x[first:first + n], or NaN."""
+def largest(x: Array, first: int, n: int, weights: Array) -> Any:
+    """The largest magnitude in weights[:n] x[first:first + n], or NaN."""
     t = 0.0
-    for i in range(first, first + n):
-        t = max(t, abs(x[i]))
-        if np.isnan(x[i]):
-            t = x[i]
+    for i in range(n):
+        t = max(t, weights[i] * abs(x[first + i]))
+        if np.isnan(x[first + i]):
+            t = x[first + i]
             break
     return t
 
 
 @jit
-def _largest_kept(m: Memory, x: Array) -> Any:
-    """The largest magnitude in the joint rows of x that the last factorisation has not suspended, or NaN."""
+def _largest_kept(m: Memory, x: Array, weights: Array) -> Any:
+    """The largest weighted magnitude in the joint rows of x that the last factorisation has not suspended, or NaN."""
     C = primitives(m)
     D = factor(m)[1]
+    first = head(m).n_internal
     t = 0.0
     for n in range(head(m).n_primitives):
         for k in range(C[n].n):
             if abs(D[C[n].slot[k]]) < SUSPENDED:
-                t = max(t, abs(x[C[n].row + k]))
+                t = max(t, weights[C[n].row + k - first] * abs(x[C[n].row + k]))
                 if np.isnan(x[C[n].row + k]):
                     return x[C[n].row + k]
     return t
@@ -148,10 +149,14 @@ def _take_step(m: Memory, pull: float) -> None:
     _displace(m)
 
 
-@stage("ifii", "joints")
-def close_joints(m: Memory, tolerance: float, limit: int, count_at: Address) -> None:
-    """g = 0 from the gathered positions on; count[0] becomes the number of iterations, or -1: not converged."""
+@stage("iffiii", "joints")
+def close_joints(
+    m: Memory, tolerance: float, steady: float, limit: int, count_at: Address, weights_at: Address
+) -> None:
+    """g = 0 from the gathered positions on, up to a tolerance of g times the weights of the joint rows, or to where
+    it stops falling, below `steady`; count[0] becomes the number of iterations, or -1: not converged."""
     count = vector_at(count_at)
+    weights = vector_at(weights_at)
     h = head(m)
     g = constraint_side(m)
     total = displacement(m)
@@ -165,9 +170,9 @@ def close_joints(m: Memory, tolerance: float, limit: int, count_at: Address) -> 
         place(m)
         primitive_vectors(m, 0)
         primitive_residual(m, address(g), 0, 0)
-        error = largest(g, h.n_internal, h.n_rows) if iteration == 0 else _largest_kept(m, g)
+        error = largest(g, h.n_internal, h.n_rows, weights) if iteration == 0 else _largest_kept(m, g, weights)
         # at the rounding level the violation stops falling: that is convergence, too
-        stalled = best >= 0.0 and error >= 0.5 * best and error <= 1e3 * tolerance
+        stalled = best >= 0.0 and error >= 0.5 * best and error <= steady
         if error <= tolerance or stalled:
             count[0] = iteration
             return

@@ -40,7 +40,12 @@ POSITION_VIOLATION = 5
 VELOCITY_VIOLATION = 6
 ITERATIONS = 7
 CHANGED = 8
-N_INFO = 9
+TIME = 9
+"""Violations of velocities are multiplied by it."""
+STEADY = 10
+"""Below it a violation that no longer falls is one of rounding."""
+N_INFO = 11
+"""Then follow the weights of the violations: the chart's internal constraints, then the joints."""
 
 # values at ITERATIONS of a projection that failed
 NOT_CONVERGED = -1.0
@@ -122,8 +127,9 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
     half = h.chart_internal * h.n_bodies + h.n_rows
     g = constraint_values(m)
     violations(m, address(g))
-    info[POSITION_VIOLATION] = largest(g, 0, half)
-    info[VELOCITY_VIOLATION] = largest(g, half, half)
+    weights = info[N_INFO:]
+    info[POSITION_VIOLATION] = largest(g, 0, half, weights)
+    info[VELOCITY_VIOLATION] = info[TIME] * largest(g, half, half, weights)
     info[ITERATIONS] = 0.0
     info[CHANGED] = 0.0
     positions = info[PROJECT_POSITIONS] != 0.0 and not info[POSITION_VIOLATION] <= info[POSITION_TOLERANCE]
@@ -132,7 +138,9 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
         normalise_rotations(m)
         if h.n_rows > 0:
             limit = int(info[ITERATION_LIMIT])
-            close_joints(m, info[POSITION_TOLERANCE], limit, address(info[ITERATIONS : ITERATIONS + 1]))
+            count = address(info[ITERATIONS : ITERATIONS + 1])
+            joints = address(weights[h.chart_internal * h.n_bodies :])
+            close_joints(m, info[POSITION_TOLERANCE], info[STEADY], limit, count, joints)
         if info[ITERATIONS] < 0.0:
             if h.singular != 0:
                 info[ITERATIONS] = SINGULAR

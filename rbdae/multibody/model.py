@@ -23,6 +23,7 @@ from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.multibody.graph import Tree, spanning_tree
+from rbdae.multibody.scales import Scales, measured
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
@@ -46,6 +47,7 @@ class Model:
     `system` is as it was when it was packed: what is added to the user's one later is not in it. `user_functions` are
     those that the kernels call, `rheonomic` the laws of primitives by their numbers.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
+    `scales` is what tolerances are relative to.
     """
 
     system: System
@@ -59,6 +61,7 @@ class Model:
     forces: Packed
     joints: tuple[PackedJoint, ...]
     tree: Tree
+    scales: Scales
     x: Mat
     p: Mat
     xd: Mat
@@ -235,10 +238,13 @@ def compile_system(system: System) -> Model:
     ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
     start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
     forces = pack(elements, shift, start)
+    rows = _body_rows(system)
+    arms = [arm for joint in joints.joints for arm in zip(joint.bodies, joint.points, strict=True)]
+    stiffnesses = bushings["stiffness"]
     return Model(
         system=copy.copy(system),
         names=tuple(body.name for body in bodies),
-        bodies=_body_rows(system),
+        bodies=rows,
         primitives=joints.primitives,
         bushings=bushings,
         drives=joints.drives,
@@ -247,6 +253,7 @@ def compile_system(system: System) -> Model:
         forces=forces,
         joints=joints.joints,
         tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
+        scales=measured(rows, joints.primitives, joints.rheonomic, arms, stiffnesses, system.gravity, start, xd, om),
         x=x,
         p=p,
         xd=xd,

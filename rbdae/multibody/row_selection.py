@@ -1,4 +1,8 @@
-"""Which joint rows are kept where some follow from others: ranks, strength of a choice, multipliers of least norm."""
+"""Which joint rows are kept where some follow from others: ranks, strength of a choice, multipliers of least norm.
+
+Rows are compared as directions in the space of velocities over the model's length (`rbdae.multibody.scales`), so that
+no choice depends on the unit of length.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,17 @@ RANK_TOLERANCE = 1e-8
 SUSPENDED_FROM = 1e-8
 """A joint row is suspended while its pivot is below this fraction of what it was where the row was selected."""
 
+_EARLIER = 1e-4
+"""Of rows that are equally good the earlier one is kept: by this fraction the last row counts less than the first."""
 
-def unit_rows(G: Mat) -> Mat:
-    """G (..., rows, columns) with rows scaled to one; rows of zeros stay."""
-    scale = np.linalg.norm(G, axis=-1, keepdims=True)
+
+def unit_rows(model: Model, G: Mat) -> Mat:
+    """G (..., rows, 6 n) with respect to velocities over the model's length, with rows scaled to one; rows of zeros
+    stay."""
+    A = model.scales.columns(G)
+    scale = np.linalg.norm(A, axis=-1, keepdims=True)
     scale[scale == 0.0] = 1.0
-    return np.asarray(G / scale)
+    return np.asarray(A / scale)
 
 
 def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: int = 0) -> tuple[int, ...]:
@@ -33,7 +42,8 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
         return ()
     from scipy.linalg import qr  # a slow import, which trees do not need
 
-    A = unit_rows(G)
+    A = unit_rows(model, G)
+    A *= np.linspace(1.0, 1.0 - _EARLIER, len(A))[:, None]
     sizes = [sum(int(model.primitives[k]["n"]) for k in joint.primitives) for joint in model.joints]
     closing = np.repeat(np.isin(np.arange(len(sizes)), list(model.tree.closing)), sizes)
     basis: Mat = np.zeros((G.shape[1], 0))
@@ -54,41 +64,43 @@ def redundant_rows(model: Model, G: Mat, prefer_trees: bool = True, at_least: in
     return tuple(sorted(dropped))
 
 
-def strength(G: Mat, dropped: tuple[int, ...]) -> float:
+def strength(model: Model, G: Mat, dropped: tuple[int, ...]) -> float:
     """Smallest singular value of the kept rows over the smallest that counts of all rows, rows scaled to one."""
-    A = unit_rows(G)
+    A = unit_rows(model, G)
     rank = len(A) - len(dropped)
     kept = np.linalg.svd(np.delete(A, dropped, axis=0), compute_uv=False)[rank - 1]
     return float(kept / np.linalg.svd(A, compute_uv=False)[rank - 1])
 
 
-def closeness(G: Mat, n_dropped: int) -> Vec:
+def closeness(model: Model, G: Mat, n_dropped: int) -> Vec:
     """Smallest over largest singular value of G (..., rows, 6 n), rows scaled to one, without the `n_dropped` smallest:
     how close the joints are to a singular position."""
-    s = np.linalg.svd(unit_rows(G), compute_uv=False)
+    s = np.linalg.svd(unit_rows(model, G), compute_uv=False)
     return np.asarray(s[..., G.shape[-2] - n_dropped - 1] / s[..., 0])
 
 
-def nearly_redundant(G: Mat) -> bool:
+def nearly_redundant(model: Model, G: Mat) -> bool:
     """Whether Newton's method with a factorisation of G M^-1 G^T would take wild steps."""
-    s = np.linalg.svd(unit_rows(G), compute_uv=False)
+    s = np.linalg.svd(unit_rows(model, G), compute_uv=False)
     return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
 
 
-def minimum_norm(G: Mat, la: Mat, deficiency: Ints | int = 0) -> tuple[Mat, Bools]:
-    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique.
+def minimum_norm(model: Model, G: Mat, la: Mat, deficiency: Ints | int = 0) -> tuple[Mat, Bools]:
+    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique. The norm is that of
+    la times the sizes of the equations, which are torques all: forces count times the model's length.
 
     `deficiency` (...) equations at least are known to follow from the others; drift hides that from the singular
     values.
     """
-    U, s, _ = np.linalg.svd(G, full_matrices=True)
+    sizes = model.scales.sizes(model.scales.length)
+    U, s, _ = np.linalg.svd(model.scales.columns(G) / sizes[:, None], full_matrices=True)
     rows = G.shape[-2]
     full = np.zeros((*s.shape[:-1], rows))
     full[..., : s.shape[-1]] = s
     null = full <= RANK_TOLERANCE * full[..., :1]
     null |= np.arange(rows) >= rows - np.asarray(deficiency)[..., None]
     N = U * null[..., None, :]
-    best = la - np.einsum("...ij,...kj,...k->...i", N, N, la)
+    best = la - np.einsum("...ij,...kj,...k->...i", N, N, la * sizes) / sizes
     loose = np.linalg.norm(N, axis=-1) > 1e-6
     return best, loose
 

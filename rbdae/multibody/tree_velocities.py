@@ -86,11 +86,14 @@ def _taken(model: Model, Z: Mat, matrix: Mat, b: int, S: Mat, primitives: tuple[
     first = np.cumsum(sizes) - sizes
     own = matrix[:, 6 * b : 6 * b + 6]
     G = np.concatenate([own[first[k] : first[k] + sizes[k]] for k in primitives])
-    A = np.concatenate([G, np.hstack([S[:, :3] @ R.T, S[:, 3:]])])
+    # velocities over the model's length, so that slides and turns compare
+    over = np.repeat((model.scales.length, 1.0), 3)
+    A = np.concatenate([G, np.hstack([S[:, :3] @ R.T, S[:, 3:]])]) * over
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
     if len(A) != 6 or np.linalg.matrix_rank(A) < 6:
         return None
     motions = np.linalg.inv(A)[:, len(G) :]
-    row: Vec = own[first[drive]] @ motions
+    row: Vec = own[first[drive]] * over @ motions
     size = np.abs(row)
     k = int(np.argmax(size)) if len(row) else 0
     if not len(row) or size[k] == 0.0 or np.any(np.delete(size, k) > _ALIGNED * size[k]):

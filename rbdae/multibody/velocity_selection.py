@@ -57,8 +57,9 @@ class Metric:
         S[:r, self.turning] = _along_axes(U[:, :r]).T
         if r < len(S):
             S[r:, ~self.turning] = _along_axes(np.linalg.qr(N[~self.turning] @ Vt[r:].T)[0]).T
-        T = self.scale[:, None] * N
-        sizes = self.sizes(T @ np.linalg.inv(S @ T))
+        # rows of S are of one unit each: N is T over `scale`, so S N is S T over those of the rows
+        units = np.where(S[:, self.turning].any(axis=1), 1.0, self.length)
+        sizes = np.linalg.norm(N @ np.linalg.inv(S @ N), axis=0) / units
         S.flags.writeable = False
         return IndependentVelocities(S, sizes)
 
@@ -80,19 +81,11 @@ def _along_axes(Q: Mat) -> Mat:
 
 
 def metric(model: Model) -> Metric:
-    """The length is that of the mechanism's largest arm or radius of gyration."""
-    n = model.n
-    bodies = model.bodies[:n]
-    lengths = [np.sqrt(np.trace(b["inertia"]) / b["mass"]) for b in bodies]
-    lengths += [
-        float(np.linalg.norm(point))
-        for joint in model.joints
-        for body, point in zip(joint.bodies, joint.points, strict=True)
-        if body < n
-    ]
+    """By the model's length."""
+    bodies = model.bodies[: model.n]
     turning = np.concatenate([[False] * int(nt) + [True] * 3 for nt in bodies["nt"]])
     moving = np.concatenate([[nt == 3] * 3 + [True] * 3 for nt in bodies["nt"]])
-    return Metric(np.where(turning, 1.0, max(lengths)), turning, moving)
+    return Metric(np.where(turning, 1.0, model.scales.length), turning, moving)
 
 
 __all__ = ["Metric", "metric"]

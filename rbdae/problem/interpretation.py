@@ -229,7 +229,7 @@ class Interpretation:
         if self._ambiguous:
             G = self.joint_matrix(t, y)
             first = self.workspace.layout.n_internal
-            la[..., first:] = minimum_norm(G, la[..., first:], self._deficiency(t, y))[0]
+            la[..., first:] = minimum_norm(self.model, G, la[..., first:], self._deficiency(t, y))[0]
         return la
 
     def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -263,7 +263,7 @@ class Interpretation:
         times = np.asarray(t, dtype=float)
         loose = None
         if self._ambiguous:
-            loose = minimum_norm(joint_matrix(self.workspace, times, Z), la, self._deficiency(t, y))[1]
+            loose = minimum_norm(self.model, joint_matrix(self.workspace, times, Z), la, self._deficiency(t, y))[1]
         return quantities.reactions(self.workspace, times, Z, la, loose)
 
 

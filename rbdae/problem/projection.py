@@ -9,9 +9,12 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.kernels import projection as kernel
+from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
+
+_ROUNDING = 30.0 * float(np.finfo(float).eps)
 
 
 class Projectable(Protocol):
@@ -20,6 +23,10 @@ class Projectable(Protocol):
     @property
     def n(self) -> int:
         """Number of unknowns."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """The memory of the model that has the scales."""
 
     @property
     def callbacks(self) -> Callbacks:
@@ -46,10 +53,11 @@ class Projection:
     position, velocity : bool
         What to project.
     tolerance : float
-        Largest violation |g|, |gdot| (SI units) that counts as no drift; smaller ones are left alone.
+        Largest violation that counts as no drift; smaller ones are left alone. Relative: g over the length of the model
+        where it is one, gdot over its length and time (`rbdae.multibody.scales`).
     restart_tolerance : float
-        Violation beyond which an adapter of a multistep code interrupts it to feed the projected state back (each such
-        restart costs the code its order and step size).
+        Violation, relative likewise, beyond which an adapter of a multistep code interrupts it to feed the projected
+        state back (each such restart costs the code its order and step size).
     max_iterations : int
         Of Newton's method, whose steps are halved where a whole one does not reduce the violation. The first half of
         them looks for the nearest consistent state, the others, from far away, for any.
@@ -97,8 +105,11 @@ class Projector:
         self.total = 0.0
         self._before = np.empty(problem.n)
         p = projection
-        # the violation cannot fall below the rounding of its terms: points at some metres, speeds of some m/s
-        self._info = np.zeros(kernel.N_INFO)
+        scales = problem.workspace.model.scales
+        self._info = np.concatenate([np.zeros(kernel.N_INFO), _weights(problem.workspace)])
+        self._info[kernel.TIME] = 1.0 / scales.rate
+        # the violation cannot fall below the rounding of its terms, points within the reach
+        self._info[kernel.STEADY] = max(1e3 * p.tolerance, _ROUNDING * scales.reach / scales.length)
         self._info[kernel.POSITION_TOLERANCE] = self._info[kernel.VELOCITY_TOLERANCE] = p.tolerance
         self._info[kernel.ITERATION_LIMIT] = p.max_iterations
         self._info[kernel.PROJECT_POSITIONS] = p.position
@@ -131,6 +142,7 @@ class Projector:
 
     def _failure(self, t: float, info: Vec) -> str:
         """Why a projection failed."""
+        violation = float(np.max(np.abs(self.problem.constraints(t, self._before).position), initial=0.0))
         if info[kernel.ITERATIONS] == kernel.SINGULAR:
             return (
                 f"t = {t:g}: the constraints are redundant or singular, first at "
@@ -139,19 +151,27 @@ class Projector:
             )
         return (
             f"t = {t:g}: Newton's method did not reach the constraint manifold (violation "
-            f"{info[kernel.POSITION_VIOLATION]:.3g} before); start closer to a consistent position, or raise "
+            f"{violation:.3g} before); start closer to a consistent position, or raise "
             "max_iterations"
         )
 
     def drift(self, t: float, y: Vec) -> float:
-        """Largest violation of the constraints that would be projected, max over positions and velocities."""
-        constraints = self.problem.constraints(t, y)
-        out = 0.0
-        if self.projection.position and constraints.position.size:
-            out = max(out, float(np.max(np.abs(constraints.position))))
-        if self.projection.velocity and constraints.velocity.size:
-            out = max(out, float(np.max(np.abs(constraints.velocity))))
-        return out
+        """Largest relative violation of the constraints that would be projected, max over positions and velocities."""
+        position, velocity = relative_violations(self.problem.workspace, self.problem.constraints(t, y))
+        return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
+
+
+def _weights(workspace: Workspace) -> Vec:
+    """What violations are multiplied by: 1 for those of the chart, the inverse sizes of joint equations."""
+    scales, n = workspace.model.scales, workspace.model.n * len(workspace.settings.chart.internal)
+    return np.concatenate([np.ones(n), 1.0 / scales.sizes(scales.length)])
+
+
+def relative_violations(workspace: Workspace, found: Constraints) -> tuple[float, float]:
+    """The largest violations over their sizes in the model: of positions, of velocities."""
+    weights = _weights(workspace)
+    position = float(np.max(weights * np.abs(found.position), initial=0.0))
+    return position, float(np.max(weights * np.abs(found.velocity), initial=0.0)) / workspace.model.scales.rate
 
 
 def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
@@ -167,4 +187,4 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     return bound
 
 
-__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection"]
+__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection", "relative_violations"]

@@ -38,7 +38,7 @@ _DEEP = 0.5
 
 def closeness(problem: Problem, t: Vec, y: Mat) -> Vec:
     """Smallest over largest singular value of G, rows scaled to one, without those that are redundant at the start."""
-    return closeness_of(problem.interpretation.joint_matrix(t, y), len(problem.selection.rows.dropped))
+    return closeness_of(problem.model, problem.interpretation.joint_matrix(t, y), len(problem.selection.rows.dropped))
 
 
 def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:

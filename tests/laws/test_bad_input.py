@@ -264,7 +264,7 @@ MISTAKES: dict[str, tuple[Callable[[], None], str]] = {
     ),
     "contradictory drive": (
         _contradictory_drive,
-        r"joint 'motor': .* contradict the law: at t = 0\.001, s' is given as 2, .* give (1|0\.9+\d*); correct",
+        r"joint 'motor': .* contradict the law: at t = \S+, s' is given as 2, .* give (1|0\.9+\d*); correct",
     ),
     "force without Jacobian": (_force_without_jacobian, r"force 'wind': it has no jacobian; give jacobian=, or diff"),
 }

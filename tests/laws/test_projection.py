@@ -41,10 +41,10 @@ def test_projection_reaches_the_manifold_and_stays(system, pairing, rng):
         before = y.copy()
         out = problem.project(0.0, y, PATIENT)
         np.testing.assert_array_equal(y, before)  # a copy is corrected
-        rounding = 1e-14 * _scale(problem, out)
+        rounding = 3e-14 * _scale(problem, out)  # of what is within the model's reach
         assert max(_drift(problem, out)) < rounding
         again = problem.project(0.0, out, PATIENT)
-        assert np.abs(again - out).max() < 100 * rounding  # momenta carry masses
+        assert np.abs(again - out).max() < 30 * rounding  # momenta carry masses
         # no larger than what was put in
         assert np.abs(out - y)[problem.layout.q].max() < 20 * size
         np.testing.assert_array_equal(out[problem.layout.la], y[problem.layout.la])
@@ -250,9 +250,12 @@ def test_null_space_velocities_are_left_alone(rotation, rng):
 def test_drift_is_what_would_be_projected(rng):
     problem = cases.problem("C", cases.REFERENCE)
     y = _drifted(problem, rng, 1e-4)
-    position, velocity = _drift(problem, y)
-    assert velocity > position
-    assert rbdae.Projection().bind(problem).drift(0.0, y) == velocity
+    scales, n = problem.model.scales, len(problem.system.bodies)
+    weights = np.append(np.ones(n), 1.0 / scales.sizes(scales.length))
+    g = problem.constraints(0.0, y)
+    position = np.max(weights * np.abs(g.position))
+    velocity = np.max(weights * np.abs(g.velocity)) / scales.rate
+    assert rbdae.Projection().bind(problem).drift(0.0, y) == max(position, velocity)
     assert rbdae.Projection(velocity=False).bind(problem).drift(0.0, y) == position
     assert rbdae.Projection(position=False).bind(problem).drift(0.0, y) == velocity
 

@@ -11,6 +11,7 @@ import inside
 import numpy as np
 import pytest
 from cases import Pairing, close
+from redundant_systems import redundant_system
 from test_derivatives import Derivatives, _agree
 
 import rbdae
@@ -89,8 +90,26 @@ def test_multipliers_have_least_norm(pairing):
     f = G0.T @ la0
     size = float(np.abs(f).max())
     assert np.abs(G.T @ la - f).max() < 1e-8 * size
-    np.testing.assert_allclose(la, np.linalg.lstsq(G.T, f, rcond=1e-10)[0], rtol=0, atol=1e-8 * size)
-    np.testing.assert_allclose(la, np.linalg.pinv(G.T, rcond=1e-10) @ f, rtol=0, atol=1e-8 * size)
+    sizes = problem.model.scales.sizes(problem.model.scales.length)
+    A = (G / sizes[:, None]).T
+    np.testing.assert_allclose(la * sizes, np.linalg.lstsq(A, f, rcond=1e-10)[0], rtol=0, atol=1e-8 * size)
+    np.testing.assert_allclose(la * sizes, np.linalg.pinv(A, rcond=1e-10) @ f, rtol=0, atol=1e-8 * size)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 7])
+def test_forces_count_times_the_length_of_the_model_in_the_norm(seed):
+    """Newtons and newton metres: the least norm depended on the unit of length."""
+    problem = rbdae.formulate(redundant_system(seed), "index-1", redundant="minimum-norm")
+    G = inside.constraint_gradient(problem, 0.0, problem.y0)
+    la = problem.multipliers(0.0, problem.y0)
+    la = la[len(la) - len(G) :]
+    scales = problem.model.scales
+    sizes = scales.sizes(scales.length)
+    A, f = (G / sizes[:, None]).T, G.T @ la
+    best = np.linalg.lstsq(A, f, rcond=1e-10)[0]
+    assert np.abs(la * sizes - best).max() < 1e-8 * np.abs(best).max()
+    other = np.linalg.lstsq(G.T, f, rcond=1e-10)[0]
+    assert np.abs(la - other).max() > 1e-4 * np.abs(la).max()  # forces beside torques are another norm
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)

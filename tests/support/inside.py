@@ -316,7 +316,7 @@ def dropping(problem: rbdae.Problem, rows: tuple[int, ...]) -> rbdae.Problem:
     """The problem with these joint rows dropped, from its own start; none is suspended."""
     before = problem.selection.rows
     G = problem.interpretation.joint_matrix(problem.t0, problem.y0)
-    kept = KeptRows(rows, strength(G, rows), before.closeness)
+    kept = KeptRows(rows, strength(problem.model, G, rows), before.closeness)
     if before.pivot_floor is not None:
         kept = with_pivot_floor(problem.workspace, kept, problem.t0, problem.y0, 1e-8)
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
@@ -327,7 +327,7 @@ def with_best_rows(problem: rbdae.Problem) -> rbdae.Problem:
     before = problem.selection.rows
     G = problem.interpretation.joint_matrix(problem.t0, problem.y0)
     rows = redundant_rows(problem.model, G, prefer_trees=False, at_least=len(before.dropped))
-    kept = KeptRows(rows, strength(G, rows), before.closeness)
+    kept = KeptRows(rows, strength(problem.model, G, rows), before.closeness)
     return problem.resumed(problem.t0, problem.y0, problem.selection.with_rows(kept))
 
 

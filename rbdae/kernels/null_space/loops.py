@@ -12,6 +12,7 @@ from rbdae.kernels.memory import (
     row_exchanges,
     rows,
     square_factors,
+    velocity_metric,
     velocity_selection,
 )
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
@@ -50,7 +51,11 @@ def gather_gradients(m: Memory, out: Array) -> None:
 
 @stage("i", "loops")
 def factorise_loops(m: Memory) -> None:
-    """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too."""
+    """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too.
+
+    Pivots are compared over the sizes of their rows, in velocities over the model's length: equations of lengths,
+    equations of angles and S have other units.
+    """
     h = head(m)
     A = square_factors(m)
     P = row_exchanges(m)
@@ -61,13 +66,22 @@ def factorise_loops(m: Memory) -> None:
     for i in range(h.n_nu):
         for j in range(n):
             A[first + i, j] = S[i, j]
+    size = work(m)
+    metric = velocity_metric(m)
+    for i in range(n):
+        size[i] = 0.0
+        for j in range(n):
+            size[i] = max(size[i], abs(A[i, j]) / metric[j])
     for k in range(n):
         best = k
         for i in range(k + 1, n):
-            if abs(A[i, k]) > abs(A[best, k]):
+            if abs(A[i, k]) * size[best] > abs(A[best, k]) * size[i]:
                 best = i
         P[k] = best
         if best != k:
+            t = size[k]
+            size[k] = size[best]
+            size[best] = t
             for j in range(n):
                 t = A[k, j]
                 A[k, j] = A[best, j]

@@ -57,7 +57,7 @@ def position_scale(workspace: Workspace) -> Vec:
     """What positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
     layout = workspace.layout
     places = [label[-2:] in (".x", ".y", ".z") for label in layout.labels[layout.q]]
-    return np.where(places, workspace.memory.metric.length, 1.0)
+    return np.where(places, workspace.model.scales.length, 1.0)
 
 
 @final
@@ -98,12 +98,13 @@ class RowSwitch(AbstractSwitch):
         view, rows = self.view, selection.rows
         n = len(rows.dropped)
         G = view.joint_matrix(t, y)
-        if strength(G, rows.dropped) > WEAKENED * rows.strength or closeness(G, n) < NEAR * rows.closeness:
+        present = strength(view.model, G, rows.dropped)
+        if present > WEAKENED * rows.strength or closeness(view.model, G, n) < NEAR * rows.closeness:
             return selection
         dropped = redundant_rows(view.model, G, prefer_trees=False, at_least=n)
         if len(dropped) != n or set(dropped) == set(rows.dropped):
             return selection
-        chosen = KeptRows(dropped, strength(G, dropped), rows.closeness)
+        chosen = KeptRows(dropped, strength(view.model, G, dropped), rows.closeness)
         if rows.pivot_floor is not None:
             chosen = with_pivot_floor(view.workspace, chosen, t, y, SUSPENDED_FROM)
         return selection.with_rows(chosen)
