@@ -25,8 +25,9 @@ from rbdae.multibody.workspace import Memory, Workspace
 from rbdae.problem.assembly_report import Assembly, report
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.projection import Projection, ProjectionError, Projector, relative_violations
+from rbdae.problem.projection import Projection, ProjectionError, Projector
 from rbdae.problem.quantities import Constraints, angular_velocities
+from rbdae.problem.violations import ViolationScales
 from rbdae.rotations import CHARTS
 
 START_SETTINGS = Settings(FORMULATIONS["index-0"], CHARTS["quaternion"])
@@ -123,7 +124,7 @@ def consistent_state(
             "and velocities, and that the laws of drives return numbers"
         )
     if check:
-        _refuse_inconsistent(chart.workspace, given)
+        _refuse_inconsistent(chart.callbacks.violation_scales, given)
     small = (int(model.primitives["n"].sum()) if len(model.primitives) else 0) <= LARGEST
     if (hold or reported) and not small:
         raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")
@@ -140,9 +141,9 @@ def consistent_state(
     return _assembled(chart, hold, failure)
 
 
-def _refuse_inconsistent(workspace: Workspace, found: Constraints) -> None:
+def _refuse_inconsistent(scales: ViolationScales, found: Constraints) -> None:
     sizes = [float(np.max(np.abs(g), initial=0.0)) for g in (found.position, found.velocity)]
-    if max(relative_violations(workspace, found)) > _CONSISTENT:
+    if max(scales.relative(found)) > _CONSISTENT:
         raise ValueError(
             f"inconsistent initial values: constraint violation {sizes[0]:.3g} in positions, {sizes[1]:.3g} "
             "in velocities (SI units); correct them, or let formulate project them with consistent='project'"

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NoReturn, final
 
+import numpy as np
+
 from rbdae._arrays import Mat, Vec
 from rbdae.formulations.base import Explicit
 from rbdae.kernels.projection import project
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.violations import ViolationScales
 
 
 @final
@@ -72,6 +75,15 @@ class Callbacks:
     def project(self) -> Callable[[float, Vec, Vec], None]:
         """project(t, y, info), see `rbdae.kernels.projection`."""
         return self._workspace.compiled(project)
+
+    @cached_property
+    def violation_scales(self) -> ViolationScales:
+        """What violations of the constraints are compared with, for `project`."""
+        model = self._workspace.model
+        internal = model.n * len(self._workspace.settings.chart.internal)
+        scales = model.scales
+        weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
+        return ViolationScales(weights, 1.0 / scales.rate, float(np.finfo(float).eps) * scales.reach / scales.length)
 
     def _explicit(self) -> Explicit:
         if not isinstance(self._kernels, Explicit):

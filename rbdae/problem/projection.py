@@ -9,12 +9,9 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.kernels import projection as kernel
-from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
-
-_ROUNDING = 30.0 * float(np.finfo(float).eps)
 
 
 class Projectable(Protocol):
@@ -25,12 +22,8 @@ class Projectable(Protocol):
         """Number of unknowns."""
 
     @property
-    def workspace(self) -> Workspace:
-        """The memory of the model that has the scales."""
-
-    @property
     def callbacks(self) -> Callbacks:
-        """With `project`."""
+        """With `project` and `violation_scales`."""
 
     def constraints(self, t: float, y: Vec) -> Constraints:
         """Violations at a state."""
@@ -105,11 +98,10 @@ class Projector:
         self.total = 0.0
         self._before = np.empty(problem.n)
         p = projection
-        scales = problem.workspace.model.scales
-        self._info = np.concatenate([np.zeros(kernel.N_INFO), _weights(problem.workspace)])
-        self._info[kernel.TIME] = 1.0 / scales.rate
-        # the violation cannot fall below the rounding of its terms, points within the reach
-        self._info[kernel.STEADY] = max(1e3 * p.tolerance, _ROUNDING * scales.reach / scales.length)
+        scales = problem.callbacks.violation_scales
+        self._info = np.concatenate([np.zeros(kernel.N_INFO), scales.weights])
+        self._info[kernel.TIME] = scales.time
+        self._info[kernel.STEADY] = max(1e3 * p.tolerance, 30.0 * scales.rounding)
         self._info[kernel.POSITION_TOLERANCE] = self._info[kernel.VELOCITY_TOLERANCE] = p.tolerance
         self._info[kernel.ITERATION_LIMIT] = p.max_iterations
         self._info[kernel.PROJECT_POSITIONS] = p.position
@@ -157,21 +149,8 @@ class Projector:
 
     def drift(self, t: float, y: Vec) -> float:
         """Largest relative violation of the constraints that would be projected, max over positions and velocities."""
-        position, velocity = relative_violations(self.problem.workspace, self.problem.constraints(t, y))
+        position, velocity = self.problem.callbacks.violation_scales.relative(self.problem.constraints(t, y))
         return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
-
-
-def _weights(workspace: Workspace) -> Vec:
-    """What violations are multiplied by: 1 for those of the chart, the inverse sizes of joint equations."""
-    scales, n = workspace.model.scales, workspace.model.n * len(workspace.settings.chart.internal)
-    return np.concatenate([np.ones(n), 1.0 / scales.sizes(scales.length)])
-
-
-def relative_violations(workspace: Workspace, found: Constraints) -> tuple[float, float]:
-    """The largest violations over their sizes in the model: of positions, of velocities."""
-    weights = _weights(workspace)
-    position = float(np.max(weights * np.abs(found.position), initial=0.0))
-    return position, float(np.max(weights * np.abs(found.velocity), initial=0.0)) / workspace.model.scales.rate
 
 
 def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
@@ -187,4 +166,4 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     return bound
 
 
-__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection", "relative_violations"]
+__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection"]

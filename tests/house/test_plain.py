@@ -38,7 +38,9 @@ def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list
     n, m = problem.n, problem.n_equations
     y = problem.y0 + 0.01 * rng.standard_normal(n)
     if entry is inside.project:
-        return [problem.t0, y, np.array((1e-12, 1e-12, 50.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0))], 1
+        weights = problem.callbacks.violation_scales.weights
+        wanted = (1e-12, 1e-12, 50.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e-9)
+        return [problem.t0, y, np.concatenate([wanted, weights])], 1
     arguments: list[Any] = []
     for k, sign in enumerate(entry.signs[1:]):
         if sign == "t":
