@@ -333,7 +333,8 @@ class Problem:
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Lagrange multipliers la, shape (..., constraints), that belong to positions and velocities of y, by
         elimination: internal constraints of the velocities, then joints. Multipliers among the unknowns are not read,
-        see `run_multipliers`. With redundant equations: those of least norm.
+        see `run_multipliers`. With redundant equations: those of least norm, where
+        forces count times the model's length.
 
         G is the gradient of the constraints, ``matrices(t, y).G``. The sign, for every form:
 

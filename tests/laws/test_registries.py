@@ -29,6 +29,7 @@ from inside import (
     problem,
     quantities,
     registry,
+    scales,
     segments,
     selection,
     settings,
@@ -38,6 +39,7 @@ from inside import (
     tree_velocities,
     velocity_kind,
     velocity_selection,
+    violations,
     workspaces,
 )
 
@@ -199,6 +201,8 @@ EXAMPLES: dict[type, Any] = {
     selection.IndependentVelocities: lambda: _loop().selection.velocities,
     selection.KeptRows: lambda: _problem().selection.rows,
     selection.Selection: lambda: _problem().selection,
+    scales.Scales: lambda: _problem().model.scales,
+    violations.ViolationScales: lambda: _problem().callbacks.violation_scales,
     velocity_selection.Metric: lambda: velocity_selection.metric(_problem().model),
     joint_pattern.JointPattern: lambda: joint_pattern.joint_pattern(_problem().model, _problem().layout),
     workspaces.Memory: lambda: _problem().workspace.memory,

@@ -46,6 +46,7 @@ from rbdae.multibody import (
     block_pattern,
     joint_pattern,
     layout,
+    scales,
     selection,
     settings,
     tree_velocities,
@@ -58,7 +59,17 @@ from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Memory, Workspace
-from rbdae.problem import assembly_report, equations, interpretation, matrices, problem, quantities, switches, timed
+from rbdae.problem import (
+    assembly_report,
+    equations,
+    interpretation,
+    matrices,
+    problem,
+    quantities,
+    switches,
+    timed,
+    violations,
+)
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.solving import registry, segments, singular, solution
@@ -129,6 +140,7 @@ __all__ = [
     "quasi_velocities",
     "registry",
     "reselected",
+    "scales",
     "segment_times",
     "segments",
     "selection",
@@ -154,6 +166,7 @@ __all__ = [
     "velocity_kind",
     "velocity_metric",
     "velocity_selection",
+    "violations",
     "wait_for_workers",
     "with_best_rows",
     "with_stages_of_all",
