@@ -53,7 +53,7 @@ def _drawn(number: int) -> list[tuple[str, Pairing]]:
     return out[:number]
 
 
-CASES = _drawn(count(len(SYSTEMS), 500))
+CASES = _drawn(count(len(SYSTEMS), 2000))
 IDS = [f"{name}-{pairing}" for name, pairing in CASES]
 
 
