@@ -26,6 +26,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+from rbdae import _signals
 from rbdae.compiler.cache import is_writable
 
 LIMIT = "RBDAE_COMPILE_PROCESSES"
@@ -121,6 +122,7 @@ def wait_for(kernels: Sequence[Kernel], advance: Callable[[], object] = lambda: 
                     _dismiss()
         else:
             time.sleep(0.01)
+            _signals.check()
 
 
 def _can_be_left(kernel: Kernel) -> bool:

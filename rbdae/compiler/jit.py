@@ -35,11 +35,12 @@ import llvmlite.binding as llvm
 from numba import types
 from numba.core import typing as _typing
 
+from rbdae import _signals
 from rbdae.compiler import ahead
 from rbdae.compiler.cache import Cached
 from rbdae.compiler.cells import done
 from rbdae.compiler.declared import Declared, Features, Inlined, Twins, declare, needed
-from rbdae.compiler.options import ENABLED, OPTIONS, collector_off, numba
+from rbdae.compiler.options import COMPILING, ENABLED, OPTIONS, collector_off, numba
 from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Family, Stage, name_of
 from rbdae.compiler.stages import add_member as add_member
@@ -149,18 +150,24 @@ class Entry(Declared, Cached):
         """
         if not ENABLED:
             return plain(self, features)
-        if (features, Family.size) not in self._ready:
-            missing = self.missing(features)
-            if missing:
-                ahead.wait_for(missing)
-            with collector_off():
-                for stage in needed(self.function, features):
-                    assert isinstance(stage, Stage)
-                    stage.ensure()
-            self._ready.add((features, Family.size))
+        if (features, Family.size) not in self._ready or self._compiled is None:
+            with COMPILING:
+                self._compile(features)
+        assert self._compiled is not None
+        return self._compiled
+
+    def _compile(self, features: Features | None) -> None:
+        missing = self.missing(features)
+        if missing:
+            ahead.wait_for(missing)
+        with collector_off():
+            for stage in needed(self.function, features):
+                assert isinstance(stage, Stage)
+                stage.ensure()
+                _signals.check()
         if self._compiled is None:
             self._compiled = self.ensure()
-        return self._compiled
+        self._ready.add((features, Family.size))
 
     def ensure(self) -> Callable[..., Any]:
         """Compile it, or load it from the cache."""

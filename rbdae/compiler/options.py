@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +15,10 @@ numba: Any = _numba  # its stubs know neither the wrapper options nor the run-ti
 ENABLED: bool = not numba.config.DISABLE_JIT
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
+
+
+COMPILING = threading.RLock()
+"""One thread at a time compiles: numba's folder for its cache, the collector and the links belong to the process."""
 
 
 @contextmanager

@@ -11,6 +11,7 @@ it is optional, and else raises RuntimeError.
 from __future__ import annotations
 
 import builtins
+import threading
 from collections.abc import Callable
 from types import CellType, FunctionType, ModuleType
 from typing import Any, final
@@ -37,8 +38,10 @@ class PlainTwins:
 
     def function(self, source: Callable[..., Any]) -> Callable[..., Any]:
         """The twin of a kernel's Python function."""
-        if source in self._made:
-            return self._made[source]
+        with _MAKING:  # another thread must not get one whose globals are not all there
+            return self._made[source] if source in self._made else self._make(source)
+
+    def _make(self, source: Callable[..., Any]) -> Callable[..., Any]:
         assert isinstance(source, FunctionType)
         scope = self._scopes.setdefault(
             id(source.__globals__), {"__name__": source.__module__, "__builtins__": builtins}
@@ -79,6 +82,7 @@ class _Module:
         return value
 
 
+_MAKING = threading.RLock()
 _TWINS: dict[Features | None, PlainTwins] = {}
 
 

@@ -1,8 +1,9 @@
 """Functions of the user that kernels call by address: f(t, x, out) with vectors of fixed lengths.
 
 A numba function is compiled into a C function; a plain Python function goes through ctypes, one or two microseconds a
-call. An exception in it cannot pass through compiled code: it is kept for its thread, `out` becomes NaN, and
-`raise_pending` raises it when the kernel has returned.
+call. An exception in it cannot pass through compiled code: it is kept for the evaluation that called it, `out` becomes
+NaN, no further function of the user is called, and `raising` raises it when the kernel has returned. Evaluations belong
+to threads, and may be nested: a function of the user may evaluate, or solve, another problem.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ from rbdae.compiler.plain import plain
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 
 
-class _Pending(threading.local):
-    def __init__(self) -> None:
-        self.errors: list[BaseException] = []
+class _Evaluation(threading.local):
+    """The innermost evaluation at work in this thread."""
+
+    error: BaseException | None = None
 
 
-_pending = _Pending()
+_evaluation = _Evaluation()
 
 _ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
 """By address."""
@@ -87,12 +89,15 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
 
     def call(t: float, x_at: int, out_at: int) -> None:
         out = np.frombuffer(cast(Any, outputs.from_address(out_at)))
+        if _evaluation.error is not None:
+            out[:] = np.nan
+            return
         try:
             x = np.frombuffer(cast(Any, inputs.from_address(x_at))) if n_in else np.empty(0)
             function(t, x, out)
         except BaseException as error:
             out[:] = np.nan
-            _pending.errors.append(error)
+            _evaluation.error = error
 
     return call
 
@@ -108,9 +113,17 @@ def call_user_function(at: Any, t: Any, x: Any, out: Any) -> None:
     call_address(at, t, x.ctypes.data, out.ctypes.data)
 
 
-def raise_pending() -> None:
-    """Raise the first exception that a user's function has left in this thread since the last call."""
-    if _pending.errors:
-        first = _pending.errors[0]
-        _pending.errors.clear()
-        raise first
+def raising(kernel: Callable[..., None]) -> Callable[..., None]:
+    """The kernel, and then what the user's Python functions have raised in it."""
+
+    def call(*arguments: Any) -> None:
+        around = _evaluation.error  # that of an evaluation in whose user function this one is made
+        _evaluation.error = None
+        try:
+            kernel(*arguments)
+        finally:
+            mine, _evaluation.error = _evaluation.error, around
+            if mine is not None:
+                raise mine
+
+    return call

@@ -19,7 +19,7 @@ from rbdae.compiler.declared import Features
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
 from rbdae.compiler.plain import plain
-from rbdae.compiler.user_functions import raise_pending
+from rbdae.compiler.user_functions import raising
 from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import PlainMemory
@@ -156,7 +156,7 @@ class Workspace:
         bound = partial(kernel.compiled(self.memory.features), self.m)
         bound.workspace = self  # type: ignore[attr-defined]  # the kernel has its address alone: keep it alive
         functions = (*self.model.user_functions, *self.model.forces.functions)
-        return _raising(bound) if any(function.python for function in functions) else bound
+        return raising(bound) if any(function.python for function in functions) else bound
 
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel as plain Python, which takes numbers of any kind, bound to this workspace.
@@ -185,13 +185,12 @@ class Workspace:
     def record(self, kernel: Entry, *arguments: Any) -> Any:
         """The blocks (row, column, rows, columns) of a kernel that fills a matrix, by running it with these arguments
         and a matrix."""
-        fill = kernel.compiled(self.memory.features)
+        fill = raising(kernel.compiled(self.memory.features))
         unused = np.zeros((1, 1), dtype=self.memory.scalar)
         self.head["mode"] = kb.RECORD
         try:
             self.head["n_blocks"] = 0
             fill(self.m, *arguments, unused)
-            raise_pending()
             n = int(self.head["cursor"][0])
             self.head["n_blocks"] = n
             self._own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
@@ -227,16 +226,6 @@ class Workspace:
         if place == 0:
             return None
         return int(self.memory.arrays["factor_column"][int(self.head["n_factor"][0]) + place - 1])
-
-
-def _raising(kernel: Callable[..., None]) -> Callable[..., None]:
-    """The kernel, and then what the user's Python functions have raised in it."""
-
-    def call(*arguments: Any) -> None:
-        kernel(*arguments)
-        raise_pending()
-
-    return call
 
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:

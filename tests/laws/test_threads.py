@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import cases
 import numpy as np
 import pytest
 import toy
+from inside import JIT, entry
 from samples import count
 
 import rbdae
@@ -185,6 +189,34 @@ def test_an_exception_belongs_to_the_run_that_made_it(solver):
     assert together(work) == [k if k % 2 else True for k in range(THREADS)]
 
 
+def test_an_exception_is_not_shown_to_another_function_of_the_user():
+    """A function that solves, called in the same evaluation after one that has raised."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    body = system.add_body("b", mass=1.0, inertia=(1.0, 2.0, 2.5))
+    inner = forced(0, np.inf)
+    seen: list[BaseException] = []
+
+    def raises(t: float, x: Any, out: Any) -> None:
+        out[:] = 0.0
+        if t > 0.0:
+            raise Mine("the first")
+
+    def evaluates(t: float, x: Any, out: Any) -> None:
+        out[:] = 0.0
+        try:
+            inner.rhs(0.0, inner.y0)
+        except Mine as error:
+            seen.append(error)
+
+    for force in (raises, evaluates):
+        system.add_force(rbdae.forces.UserForce(body, force, difference_step=1e-6))
+    problem = rbdae.formulate(system, "index-0")
+    with pytest.raises(Mine, match="the first"):
+        problem.rhs(1.0, problem.y0)
+    assert not seen
+    assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
+
+
 def test_problems_that_are_formulated_and_solved_in_eight_threads():
     names = ("index-0", "index-2", "null-space", "ggl")
 
@@ -195,3 +227,48 @@ def test_problems_that_are_formulated_and_solved_in_eight_threads():
 
     alone = [work(k) for k in range(4)]
     assert all(np.array_equal(found, alone[k % 4]) for k, found in enumerate(together(work)))
+
+
+@pytest.mark.skipif(not JIT, reason="nothing is compiled without the JIT")
+def test_eight_threads_compile_a_kernel_once():
+    """Machine code that is linked and then replaced is freed while others call it."""
+
+    @entry("yo")
+    def doubled(values: Any, out: Any) -> None:
+        for k in range(values.shape[0]):
+            out[k] = 2.0 * values[k]
+
+    found = together(lambda k: doubled.compiled())
+    assert len({id(function) for function in found}) == 1
+
+
+FIRST_USE = """
+import sys, threading
+import numpy as np
+import rbdae
+sys.setswitchinterval(1e-6)
+names = ["index-0", "index-2"] * 4
+barrier, found = threading.Barrier(8), [None] * 8
+def work(k):
+    barrier.wait()
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    body = system.add_body("b", mass=1.0, inertia=(1.0, 2.0, 2.5), angular_velocity=(1.0, 2.0, 3.0))
+    problem = rbdae.formulate(system, names[k])
+    found[k] = problem.residual(0.0, problem.y0 + 0.1, problem.yd0)
+threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert all(np.array_equal(found[k], found[k % 2]) for k in range(8)), found
+import gc, numba
+assert gc.isenabled() and numba.config.CACHE_DIR == sys.argv[1]
+print("the same")
+"""
+
+
+@pytest.mark.long
+def test_the_first_use_with_an_empty_cache_may_be_that_of_eight_threads(tmp_path: Path):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "NUMBA_CACHE_DIR": str(tmp_path)}
+    child = subprocess.run(
+        [sys.executable, "-c", FIRST_USE, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=900
+    )
+    assert child.returncode == 0 and child.stdout == "the same\n", child.stderr[-3000:]
