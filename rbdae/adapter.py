@@ -6,7 +6,8 @@ An adapter
 2. lists its `Method` s; each says which kinds of problems it accepts;
 3. says whether its package is installed (`AbstractAdapter.version`) and how to get it (`AbstractAdapter.install`);
 4. hands over native objects (`AbstractAdapter.native`) in the package's own signatures, for users' own loops;
-5. runs a `Request` (`AbstractAdapter.run`): steps, projects after accepted steps, collects output and `Stats`;
+5. runs a `Request` (`AbstractAdapter.run`): steps, projects after accepted steps, collects output and `Stats`, and says
+   by `Request.begun` where that is, for runs that end with Ctrl-C;
 6. never raises because a solver gave up: it returns the partial trajectory with a `Reason`;
 7. lets an exception of a callback reach the user as itself;
 8. never ignores what the user asked for: it refuses with `Unsupported`, by name, what its package cannot do;
