@@ -25,11 +25,14 @@ Rates = Callable[[Vec, Mat], Mat]
 _LEVELS = (5, 9, 17)
 """Numbers of points; each set has the one before in it."""
 
-_ROUNDS = 12
+_ROUNDS = 16
 """Most rounds on one level: those of a step that is too long for the rates do not settle."""
 
 _SETTLED = 0.01
 """A round that changes less than this, in tolerances, is the last one; the same of the last coefficients."""
+
+_MEMORY = 10
+"""Most rounds that are mixed."""
 
 _HOPELESS = 1e4
 """Changes that have grown by this will not settle."""
@@ -124,8 +127,8 @@ def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
         found = Piece(float(t[0]), h, y[0], coefficients, correction, max(change, tail))
         if best is None or found.error < best.error:
             best = found
-        if change < ENOUGH and tail < _SETTLED:
-            break
+        if tail < (_SETTLED if change < _SETTLED else ENOUGH) and change < ENOUGH:
+            break  # more points cannot be better than rounds that do not settle
         if not change < ENOUGH:
             coefficients = None  # more points may settle where few do not, but not from what these have made
     assert best is not None
@@ -154,19 +157,45 @@ def _settle(
         return (y[0] + integral + level.rise[:, None] * correction)[1:-1], correction
 
     states, correction = inner(coefficients)
+    mixed = _Mixed(scale)
     change = first = np.inf
     for _ in range(_ROUNDS):
         values = np.concatenate([ends[:1], rates(times, states), ends[1:]])
         if not np.isfinite(values).all():
             return coefficients, correction, np.inf
         coefficients = np.einsum("kn,nd->kd", level.fit, values)
-        before = states
-        states, correction = inner(coefficients)
-        change = float(np.max(np.abs(states - before) / scale, initial=0.0))
+        found, correction = inner(coefficients)
+        change = float(np.max(np.abs(found - states) / scale, initial=0.0))
         first = min(first, change)
         if change < _SETTLED or not change < _HOPELESS * first:
             break
+        states = mixed.next(states, found)
     return coefficients, correction, change
+
+
+@final
+class _Mixed:
+    """Anderson's mixing of rounds x -> g(x): a few fast modes, which alone let the rounds grow, are solved for."""
+
+    def __init__(self, scale: Vec) -> None:
+        self._scale = scale
+        self._found: list[Mat] = []
+        self._changes: list[Vec] = []
+
+    def next(self, states: Mat, found: Mat) -> Mat:
+        """The states of the next round."""
+        self._found.append(found)
+        self._changes.append(((found - states) / self._scale).reshape(-1))
+        del self._found[:-_MEMORY], self._changes[:-_MEMORY]
+        if len(self._found) < 2:
+            return found
+        last = self._changes[-1]
+        differences = np.array([last - change for change in self._changes[:-1]])
+        shares = np.linalg.lstsq(differences.T, last, rcond=1e-10)[0]
+        out = found
+        for share, other in zip(shares, self._found[:-1], strict=True):
+            out = out - share * (found - other)
+        return out
 
 
 __all__ = ["ENOUGH", "Piece", "Rates", "piece"]

