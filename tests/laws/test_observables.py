@@ -166,6 +166,7 @@ LAWS: dict[str, dict[str, str]] = {
         "residual": EQUATIONS,
         "rhs": EQUATIONS,
         "rhs_jacobian": EQUATIONS,
+        "violation_scales": PROJECTIONS,
     },
 }
 
@@ -187,6 +188,7 @@ THROUGH = {
     ("DenseOutput", "steps"): "Solution.dense.steps",
     ("Callbacks", "jacobian_data"): "Problem.sparse_jacobian calls it",
     ("Callbacks", "project"): "Projector calls it",
+    ("Callbacks", "violation_scales"): "Projector.drift measures by it",
     ("Projector", "problem"): "what it was bound to",
     ("Projector", "projection"): "what it was bound from",
 }
