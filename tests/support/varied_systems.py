@@ -137,7 +137,8 @@ def _guided(make: Maker) -> None:
 
 
 def varied_system(seed: int, units: Units = SI) -> rbdae.System:
-    """The system of a seed: three to five bodies; every third one has a loop, every second one a drive."""
+    """The system of a seed: three to five bodies; every third one has a loop, of the others every second one a
+    drive."""
     rng = np.random.default_rng((10, seed))
     make = Maker(rng, units)
     kinds: list[Any] = list(JOINTS)
@@ -149,7 +150,7 @@ def varied_system(seed: int, units: Units = SI) -> rbdae.System:
         made.append(_hang(make, parent, rng.standard_normal(3) + np.array((0, 0, k)), kind))
     if seed % 3 == 0:
         make.join(joints.Rod, made[-1][0], None, (0.0, 0, n), end=(1.0, 1.0, n))
-    if seed % 2 == 0:
+    elif seed % 2 == 0:
         for body, joint in made:
             drive = _drive(make, joint, body)
             if drive is not None:

@@ -78,7 +78,7 @@ class Event:
                 lambda s: ends[s] if s in ends else self.number(s, at(s)),
                 start,
                 end,
-                xtol=4 * _EPS * max(1.0, abs(end)),
+                xtol=4 * _EPS * max(abs(start), abs(end)),
                 rtol=4 * _EPS,
             )
         )
