@@ -36,6 +36,10 @@ BUILD_ENVIRONMENT = {
     "NPY_DISTUTILS_APPEND_FLAGS": "1",  # keep numpy.distutils' own Fortran flags beside the next ones
     # Fortran 77 that passes scalars where arrays are declared: an error since gfortran 10
     "FFLAGS": "-std=legacy -fallow-argument-mismatch -fPIC",
+    # The same wheel from the same sources: sets in f2py and setup.py, and times in archives.
+    "PYTHONHASHSEED": "0",
+    "SOURCE_DATE_EPOCH": "1533081600",  # 2018-08-01; archives know no time before 1980
+    "LC_ALL": "C",
 }
 
 
@@ -208,11 +212,17 @@ def remove_generated_c(source: Path) -> None:
 
 
 def build(python: str, source: Path, wheels: Path) -> None:
-    parallel = ["build", f"--parallel={os.cpu_count() or 1}"]
+    # One job: in two threads numpy.distutils sets up the flags of one Fortran compiler at the same time.
+    parallel = ["build", "--parallel=1"]
     # A path without SUNDIALS, so that one in /usr/local, of whatever version, is not picked up.
     without = f"--sundials-home={source / 'none'}"
     setup = [python, "setup.py", without, *parallel, "bdist_wheel", "--dist-dir", str(wheels)]
-    run(*setup, cwd=source, env={**os.environ, **BUILD_ENVIRONMENT})
+    # The folder's name is random, and would be in what is compiled.
+    unnamed = f"-ffile-prefix-map={source}=assimulo -ffile-prefix-map={Path(python).parents[1]}=venv"
+    environment = {**os.environ, **BUILD_ENVIRONMENT}
+    for flags in ("CFLAGS", "FFLAGS"):
+        environment[flags] = f"{environment.get(flags, '')} {unnamed}".strip()
+    run(*setup, cwd=source, env=environment)
 
 
 def run(*command: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:

@@ -29,7 +29,7 @@ def test_follows_the_exact_motion(method, t_eval):
     assert solution.t[-1] == 2.0
     if t_eval is not None:
         assert np.array_equal(solution.t, t_eval)
-    assert np.abs(solution.y - toy.exact(solution.t)[:, :6]).max() < (5e-7 if method == "RK23" else 5e-8)
+    assert np.abs(solution.y - toy.exact(solution.t)[:, :6]).max() < (1e-6 if method == "RK23" else 5e-8)
 
 
 @pytest.mark.parametrize("method", METHODS)

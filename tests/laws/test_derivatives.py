@@ -84,11 +84,13 @@ def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[
 def _agree(numbers: Derivatives, found: Mat, wanted: Callable[[float], Mat], what: str) -> None:
     problem = numbers.problem
     tolerance = SHARP if numbers.plain else TOLERANCE
+    # a row of zeros has no size of its own; 1e-3 is small beside masses, lengths and speeds of order one. Where
+    # multipliers are eliminated, such a row is the rounding of sums of entries as large as the matrix has.
+    floor = max(1e-3, 1e-5 * float(np.abs(found).max(initial=0.0))) if numbers.plain else 1e-3
     # the finer steps are for states near a singular position, where the right-hand side bends sharply
     for h in (1e-3, 1e-4, 2e-5):
         reference = wanted(h)
-        # a row of zeros has no size of its own; 1e-3 is small beside masses, lengths and speeds of order one
-        error, where = worst(found, reference, 1e-3)
+        error, where = worst(found, reference, floor)
         if error <= tolerance:
             return
     row, column = where

@@ -298,6 +298,16 @@ RULES: Final = (
     # Example A
     Rule(
         "A",
+        "1",
+        "momentum",
+        "solve_dae:BDF",
+        TOLERANCE,
+        2e-6,
+        "drift off the constraints, unchecked at index 1, adds to the error: 5e-7 with quaternions",
+        "A-hamiltonian-differentiated-quaternion-momentum-solve_dae:BDF",
+    ),
+    Rule(
+        "A",
         "3",
         RATES,
         ".*:(ida|ddaspk)",
@@ -398,6 +408,17 @@ RULES: Final = (
         "C-index-3-directors-angular-assimulo:Radau5DAE",
     ),
     Rule("C", "012", ".*", BDF, 1e-12, GOAL, AMPLIFIED + "1e-11 is enough for most of them"),
+    Rule(
+        "C",
+        "0",
+        ".*",
+        "assimulo:ODASSL",
+        1e-11,
+        3e-6,
+        AMPLIFIED + "its Jacobians are differences: 7e-7 with directors",
+        "C-null-space-overdetermined-directors-angular-assimulo:ODASSL",
+        "null-space-overdetermined",
+    ),
     Rule(
         "C",
         "012",

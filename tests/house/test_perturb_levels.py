@@ -1,0 +1,54 @@
+"""`tools/perturb_levels.py` reads levels from pytest's explanations, and perturbs by roundings alone."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PATH = Path(__file__).parents[2] / "tools/perturb_levels.py"
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("perturb_levels", PATH)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["perturb_levels"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["perturb_levels"]
+
+
+@pytest.mark.parametrize(
+    "explanation, pairs",
+    [
+        ("np.float64(3.1e-09) < 1e-07", [(3.1e-9, 1e-7)]),
+        ("0.0002 <= 0.0011\n +  where 0.0002 = <built-in method max>()", [(2e-4, 1.1e-3)]),
+        ("1e-3 > np.float64(2e-05)", [(2e-5, 1e-3)]),
+        ("(1.5e-08 < 1e-06 and 2e-10 < 1e-09)", [(1.5e-8, 1e-6), (2e-10, 1e-9)]),
+        ("12 < 40", []),  # counts
+        ("0.48 < 0.5", []),  # times
+        ("0.0 < 1e-9", []),
+        ("'a' == 'a'", []),
+        ("1.8 < np.float64(1.95) < 2.2", []),  # a range has no level
+    ],
+)
+def test_values_and_levels_are_read(tool, explanation, pairs):
+    assert list(tool.comparisons(explanation)) == pairs
+
+
+def test_a_perturbation_is_some_units_in_the_last_place(tool, tmp_path):
+    recorder = tool.Recorder(str(tmp_path / "levels"), 1)
+    y = np.linspace(0.5, 2.0, 200)
+    apart = np.abs(recorder.perturbed(y) - y) / np.spacing(y)
+    assert 2.0 <= apart.max() <= 2 * tool.UNITS
+    assert np.array_equal(recorder.perturbed(y), recorder.perturbed(y))
+    assert not np.array_equal(recorder.perturbed(y), tool.Recorder(recorder.path, 2).perturbed(y))
+
+
+def test_the_worst_of_all_runs_counts(tool):
+    runs = {1: {("a", 1, 1): (2.0, 10.0)}, 2: {("a", 1, 1): (6.0, 10.0), ("b", 1, 1): (9.0, 10.0)}}
+    assert tool.worst_of(runs.__getitem__, {("a", 1, 1): (1.0, 10.0)}, 2) == {("a", 1, 1): 0.6}
