@@ -122,9 +122,10 @@ def _perturb_starts(recorder: Recorder) -> None:
         start_toy(self, *arguments, **options)
         self.y0 = recorder.perturbed(self.y0)
 
-    for module in [m for name, m in sys.modules.items() if not name.startswith("rbdae.initial")]:
-        if getattr(module, "formulate", None) is formulate:
-            vars(module)["formulate"] = formulate_nearby
+    # not by getattr, which would import the old paths of modules
+    for names in [vars(m) for name, m in [*sys.modules.items()] if not name.startswith("rbdae.initial")]:
+        if names.get("formulate") is formulate:
+            names["formulate"] = formulate_nearby
     toy.Pendulum.__init__ = start_nearby
 
 
@@ -172,6 +173,8 @@ def run(record: Path, seed: int | None, arguments: list[str]) -> dict[Key, tuple
     done = subprocess.run(
         [*command, "-o", "enable_assertion_pass_hook=true", *arguments], env=environment, capture_output=True, text=True
     )
+    if done.returncode not in (0, 1):  # tests passed, or some failed
+        sys.exit(f"perturb_levels: pytest ended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     for line in done.stdout.splitlines():
         if line.startswith(("FAILED", "ERROR")):
             print(f"seed {seed}: {line}", flush=True)
