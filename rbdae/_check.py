@@ -6,8 +6,10 @@ Arrays that come out are fresh, float64, C-contiguous and read-only.
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +33,10 @@ def show(value: object) -> str:
         if value.size > 16:
             return f"an array of {value.size} entries"
         value = value.tolist()
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a foreign __repr__
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 120 else text[:117] + "..."
 
 
@@ -43,30 +48,92 @@ def frozen(array: Vec) -> Vec:
 
 def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Vec:
     """Finite real numbers in one of the shapes."""
-    try:
-        raw = np.asarray(value)
-    except (TypeError, ValueError):  # ragged lists
-        raise ValueError(f"{_expected(owner, what, value, shapes)}; {_hint(shapes, remedy)}") from None
+    raw = _raw(value)
+    if raw is None:  # ragged lists
+        raise ValueError(f"{_expected(owner, what, value, shapes)}; {_hint(shapes, remedy)}")
     if raw.dtype.kind not in "iuf":
         kind = type(value).__name__
         raise TypeError(f"{_expected(owner, what, value, shapes)} of type {kind}; {_hint(shapes, remedy)}")
     if raw.shape not in shapes:
         raise ValueError(f"{_expected(owner, what, value, shapes)} of shape {raw.shape}; {_hint(shapes, remedy)}")
-    if raw.itemsize > 8:  # a long double may not fit, which the next test sees
-        with np.errstate(over="ignore"):
-            raw = raw.astype(np.float64)
-    out = np.array(raw, dtype=np.float64, order="C")
+    out = _doubles(raw)
     if not all(map(math.isfinite, out.ravel().tolist())):
         raise ValueError(f"{owner}: {what} must be finite, got {show(value)}; remove nan and inf")
     return frozen(out)
 
 
+def _raw(value: object) -> Any:
+    """The value as an array of any kind; None if it has no shape, or if some of it is masked."""
+    if isinstance(value, np.ma.MaskedArray):
+        return None
+    try:
+        return np.asarray(value)
+    except Exception:  # ragged lists, and whatever a foreign __array__ raises
+        return None
+
+
+def _doubles(raw: Any) -> Vec:
+    """A fresh copy; a long double may not fit and becomes infinite."""
+    with np.errstate(over="ignore"):
+        return np.array(raw, dtype=np.float64, order="C")
+
+
+def real(what: str, value: object, *shapes: tuple[int, ...]) -> Vec:
+    """Real numbers in one of these shapes, contiguous and possibly the given array itself: for what is called often.
+    They need not be finite."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes:
+        return value if value.flags.c_contiguous else value.copy()
+    raw = _raw(value)
+    wanted = " or ".join("a number" if shape == () else f"real numbers of shape {shape}" for shape in shapes)
+    if raw is None or raw.dtype.kind not in "iuf":
+        kind = type(value).__name__
+        raise TypeError(f"{what} must be {wanted}, got {show(value)} of type {kind}; give a float64 array")
+    if raw.shape not in shapes:
+        raise ValueError(f"{what} must be {wanted}, got {show(value)} of shape {raw.shape}; check its length")
+    return _doubles(raw)
+
+
+def time(what: str, value: object) -> float:
+    """A finite real number; quick for floats."""
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return float(array(what, "the time", value, ()))
+
+
+def count(owner: str, what: str, value: object, least: int = 1) -> int:
+    """A whole number that is not too small."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(
+            f"{owner}: {what} must be a whole number, got {show(value)} of type {type(value).__name__}; "
+            f"pass e.g. {max(least, 10)}"
+        )
+    if value < least:
+        raise ValueError(f"{owner}: {what} must be at least {least}, got {show(value)}; raise it")
+    return int(value)
+
+
+def takes(owner: str, what: str, function: object, *arguments: str) -> None:
+    """Refuse what cannot be called with these arguments, as far as its signature tells."""
+    call = f"({', '.join(arguments)})"
+    if not callable(function):
+        raise TypeError(f"{owner}: {what} must be a function {call}, got {show(function)}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # functions written in C have none
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise TypeError(f"{owner}: {what} must be a function {call}, got {show(function)}: {error}") from None
+
+
 def _expected(owner: str, what: str, value: object, shapes: tuple[tuple[int, ...], ...]) -> str:
-    return f"{owner}: {what} must be {_either([_WORDS[shape] for shape in shapes])}, got {show(value)}"
+    words = [_WORDS.get(shape, f"real numbers of shape {shape}") for shape in shapes]
+    return f"{owner}: {what} must be {_either(words)}, got {show(value)}"
 
 
 def _hint(shapes: tuple[tuple[int, ...], ...], remedy: str) -> str:
-    return remedy or f"pass e.g. {_either([_EXAMPLES[shape] for shape in shapes])}"
+    return remedy or f"pass e.g. {_either([_EXAMPLES.get(shape, f'numpy.zeros({shape})') for shape in shapes])}"
 
 
 def _either(words: list[str]) -> str:
@@ -102,7 +169,7 @@ def positive(owner: str, what: str, value: object, remedy: str) -> float:
 def flag(owner: str, what: str, value: object) -> bool:
     """True or False, and nothing that merely counts as one."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{owner}: {what} must be True or False, got {show(value)}")
+        raise TypeError(f"{owner}: {what} must be True or False, got {show(value)}; give one of them")
     return bool(value)
 
 
@@ -127,7 +194,9 @@ def nearest(name: object, known: Iterable[str], most: int = 3) -> str:
     are spelled alike; the nearest comes first, and at most `most` are given.
     """
     names = {k.casefold(): k for k in known}
-    wanted = str(name).casefold()
+    if not isinstance(name, str):
+        return ""
+    wanted = name.casefold()
     if wanted in names:
         close = [names[wanted]]
     else:
@@ -141,7 +210,7 @@ def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> Val
     """The error for a name that is not among the known ones: it gives the nearest, and all of them."""
     known = list(known)
     hint = nearest(name, known, most)
-    return ValueError(f"unknown {what} {name!r}; {hint and hint + ' '}There are {', '.join(known)}")
+    return ValueError(f"unknown {what} {show(name)}; {hint and hint + ' '}There are {', '.join(known)}")
 
 
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:
@@ -188,6 +257,7 @@ __all__ = [
     "ROUNDING",
     "array",
     "axis",
+    "count",
     "flag",
     "frozen",
     "largest",
@@ -196,9 +266,12 @@ __all__ = [
     "number",
     "positive",
     "principal",
+    "real",
     "semidefinite",
     "show",
     "symmetric",
+    "takes",
+    "time",
     "unknown",
     "vector",
 ]

@@ -28,6 +28,7 @@ Law: TypeAlias = Sequence[Callable[[float], Any]] | Spline | Callable[..., None]
 out with s, s', s'' one after another (x is empty)."""
 
 _LAWS = ("s", "s'", "s''")
+_ROOM = 64
 _WAYS = (
     "give (s, s', s''), three functions of time; or a spline with a derivative method, such as "
     "scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with s, s', s''"
@@ -44,6 +45,7 @@ class Motion:
         self._law = law
         function: Callable[[float, Vec, Vec], None]
         if is_compiled(law):
+            _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
             function = cast(Any, law)
         else:
             function = _filling(owner, _three(owner, law), n)
@@ -65,9 +67,23 @@ class Motion:
         self._function(t, np.empty(0), out)
         return out[: self.n], out[self.n : 2 * self.n], out[2 * self.n :]
 
+    def _refuse_writes_beyond(self, t: float) -> None:
+        """A compiled law that writes more than it has would write into other memory."""
+        room = np.full(3 * self.n + _ROOM, np.nan)
+        self._function(t, np.empty(0), room[: 3 * self.n])
+        if not np.isnan(room[3 * self.n :]).all():
+            raise ValueError(
+                f"{self.owner}: the law fills more than {3 * self.n} numbers at t = {t:g}; out has s, s', s'' with "
+                f"{self.n} each"
+            )
+
     def check(self, t0: float, time: float = 1.0, size: float = 1.0) -> None:
         """Refuse a law that is not finite, or whose derivatives contradict it, near t0 (central differences); `time`
         and `size` are those of the model: in which time it moves, and how large s is in it."""
+        self._refuse_writes_beyond(t0)
+        for order, values in enumerate(self(t0)):
+            if not np.isfinite(values).all():
+                raise ValueError(f"{self.owner}: {_LAWS[order]} is {_show(values)} at t = {t0:g}; it must be finite")
         time = self._time(t0, time, size)
         for t in (t0 + 1e-3 * time, t0 + 1e-2 * time, t0 + 1e-1 * time):
             h = max(1e-5 * time, 1e-9 * abs(t))
@@ -101,6 +117,8 @@ def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
     if isinstance(law, (tuple, list)):
         if len(law) != 3 or not all(callable(f) for f in law):
             raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
+        for what, function in zip(_LAWS, law, strict=True):
+            _check.takes(owner, what, function, "t")
         return tuple(law)
     if isinstance(law, Spline):
         first = law.derivative()
@@ -113,12 +131,28 @@ def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
 def _filling(owner: str, functions: tuple[Callable[[float], Any], ...], n: int) -> Callable[[float, Vec, Vec], None]:
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k, function in enumerate(functions):
-            value = np.asarray(function(t), dtype=float).reshape(-1)
-            if value.shape != (n,):
-                raise ValueError(f"{owner}: the law gives {value.size} numbers at t = {t:g}; it has {n}")
+            value = function(t)
+            if n > 1 or not isinstance(value, float):
+                value = _values(owner, _LAWS[k], t, value, n)
             out[n * k : n * (k + 1)] = value
 
     return fill
+
+
+def _values(owner: str, what: str, t: float, value: object, n: int) -> Vec:
+    """What a law gives: n real numbers."""
+    raw = np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray) or raw.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{owner}: {what} must be {n} real numbers, got {_check.show(value)} of type {type(value).__name__} "
+            f"at t = {t:g}; correct what the function returns"
+        )
+    if raw.shape != (n,) and not (n == 1 and raw.shape == ()):
+        raise ValueError(
+            f"{owner}: the law gives {raw.size} numbers at t = {t:g}; it has {n}, but {what} is {_check.show(value)}: "
+            "return as many"
+        )
+    return np.asarray(raw, dtype=np.float64)
 
 
 __all__ = ["Law", "Motion"]

@@ -22,6 +22,7 @@ from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, OdeSolver, Radau
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive, quiet, take_options
+from rbdae_adapters.toolkit import options as check
 
 _CLASSES: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -32,7 +33,7 @@ _CLASSES: dict[str, type[OdeSolver]] = {
     "LSODA": LSODA,
 }
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
-_OPTIONS = frozenset({"first_step", "max_step", "max_steps"})
+_OPTIONS = {"first_step": check.positive, "max_step": check.limit, "max_steps": check.count}
 _ODE = frozenset({"ode"})
 
 

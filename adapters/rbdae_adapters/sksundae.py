@@ -36,33 +36,32 @@ from rbdae_adapters._sundials import (
     tolerances,
 )
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options, usable
+from rbdae_adapters.toolkit import options as check
 
 SPARSE_FROM = 250
 """Number of unknowns from which IDA's default linear solver is the sparse one: there SuperLU_MT, which needs about
 0.2 ms for each solve, overtakes the dense one (measured with a band of 13)."""
 
 _KRYLOV = frozenset({"gmres", "bicgstab", "tfqmr"})
-_COMMON = frozenset(
-    {
-        "first_step",
-        "min_step",
-        "max_step",
-        "linsolver",
-        "lband",
-        "uband",
-        "nthreads",
-        "krylov_dim",
-        "max_order",
-        "max_num_steps",
-        "max_nonlin_iters",
-        "max_conv_fails",
-        "constraints_idx",
-        "constraints_type",
-        "precond",
-        "jactimes",
-    }
-)
-_OPTIONS = {"ida": _COMMON, "cvode": _COMMON | {"lmm"}}
+_COMMON: dict[str, check.Check] = {
+    "first_step": check.not_negative,
+    "min_step": check.not_negative,
+    "max_step": check.limit,
+    "linsolver": check.word,
+    "lband": check.count_or_zero,
+    "uband": check.count_or_zero,
+    "nthreads": check.count,
+    "krylov_dim": check.count,
+    "max_order": check.count,
+    "max_num_steps": check.count,
+    "max_nonlin_iters": check.count,
+    "max_conv_fails": check.count,
+    "constraints_idx": check.anything,
+    "constraints_type": check.anything,
+    "precond": check.anything,
+    "jactimes": check.anything,
+}
+_OPTIONS = {"ida": _COMMON, "cvode": {**_COMMON, "lmm": check.one_of("adams", "bdf")}}
 
 
 @final

@@ -37,6 +37,7 @@ from rbdae_adapters.toolkit import (
     take_options,
     usable,
 )
+from rbdae_adapters.toolkit import options as check
 
 _SPARSE_FROM = 60
 """Number of unknowns from which our Jacobians are CSC matrices (an estimate of when SuperLU overtakes LAPACK)."""
@@ -53,12 +54,24 @@ _ROUNDINGS = {"Radau": 50, "BDF": 500}
 """Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
 stagnate. Far above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10."""
 
-_COMMON = frozenset(
-    {"first_step", "max_step", "max_steps", "sparse", "jac_recompute_rate", "jac_recompute_iter", "controller_deadband"}
-)
+_COMMON: dict[str, check.Check] = {
+    "first_step": check.positive,
+    "max_step": check.limit,
+    "max_steps": check.count,
+    "sparse": check.flag,
+    "jac_recompute_rate": check.fraction,
+    "jac_recompute_iter": check.count,
+    "controller_deadband": check.bounds,
+}
 _OPTIONS = {
-    "Radau": _COMMON | {"stages", "continuous_error_weight", "newton_max_iter", "newton_iter_embedded"},
-    "BDF": _COMMON | {"max_order", "NDF_strategy"},
+    "Radau": {
+        **_COMMON,
+        "stages": check.count,
+        "continuous_error_weight": check.weight,
+        "newton_max_iter": check.count,
+        "newton_iter_embedded": check.count_or_zero,
+    },
+    "BDF": {**_COMMON, "max_order": check.count, "NDF_strategy": check.anything},
 }
 
 

@@ -22,10 +22,11 @@ Shape: TypeAlias = Literal["identity", "root", "angle"]
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeFunction:
-    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one."""
+    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one. `what` it is called in messages."""
 
     constant: Vec
     function: Callable[[float], Any] | None = None
+    what: str = "the law"
 
     @property
     def functions(self) -> tuple[object, ...]:
@@ -139,10 +140,20 @@ def winding_name(number: int) -> str:
 def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunction:
     """A constant, or a function of time."""
     if callable(value):
-        return TimeFunction(_check.frozen(np.zeros(n)), value)
-    if n == 1:
-        return TimeFunction(_check.frozen(np.array([_check.number(owner, what, value)])))
-    return TimeFunction(_check.vector(owner, what, value))
+        _check.takes(owner, what, value, "t")
+        return TimeFunction(_check.frozen(np.zeros(n)), value, what)
+    remedy = f"pass {'1.0' if n == 1 else '(1.0, 2.0, 3.0)'}, or a function of the time"
+    return TimeFunction(
+        _check.frozen(_check.array(owner, what, value, () if n == 1 else (n,), remedy=remedy).reshape(n))
+    )
+
+
+def value_of(owner: str, law: TimeFunction, t: float) -> Vec:
+    """u(t) of a law with a function, checked: (n,) finite real numbers."""
+    n = len(law.constant)
+    remedy = "the function has to return " + ("one number" if n == 1 else f"{n} numbers")
+    given = law.function(t) if law.function is not None else law.constant
+    return _check.array(owner, f"{law.what} at t = {t:g}", given, () if n == 1 else (n,), remedy=remedy).reshape(n)
 
 
 def frame_of(owner: str, value: object) -> str:
@@ -174,5 +185,6 @@ __all__ = [
     "frame_of",
     "not_negative",
     "time_function",
+    "value_of",
     "winding_name",
 ]

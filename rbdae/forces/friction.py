@@ -54,6 +54,10 @@ class Friction(AbstractJointForce):
         name: str | None = None,
     ) -> None:
         owner = describe_force("Friction", joint, name)
+        given = {"coefficient": coefficient, "rotational": rotational, "translational": translational}
+        for what, value in given.items():
+            if value is not None:
+                not_negative(owner, what, value)
         free = joint.free_motions
         turns, slides = bool(free & {"rotation", "ball"}), bool(free & {"translation", "plane"})
         if not free:
@@ -74,10 +78,8 @@ class Friction(AbstractJointForce):
         fill(
             self,
             joint=joint,
-            rotational=not_negative(owner, "rotational" if coefficient is None else "coefficient", rotational or 0.0),
-            translational=not_negative(
-                owner, "translational" if coefficient is None else "coefficient", translational or 0.0
-            ),
+            rotational=0.0 if rotational is None else float(rotational),
+            translational=0.0 if translational is None else float(translational),
             motions=free,
             name=name,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.user_functions import UserFunction, like
-from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, winding_name
+from rbdae.compiler.user_functions import UserFunction, is_compiled, like
+from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
 from rbdae.kernels import records as kb
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
@@ -81,14 +81,14 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
         row["body"] = pair
         if isinstance(element, UserElement):
             row["shaping"] = kb.USER
-            functions += _pack_functions(row, element.force, element.jacobian, 48, 24)
+            functions += _pack_functions(f"force {name!r}", row, element.force, element.jacobian, 48, 24)
         elif isinstance(element, StateElement):
             k = len(element.names)
             row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k
             _add_states(states, name, element.names, element.start)
-            functions += _pack_functions(row, element.function, element.jacobian, 48 + k, 24 + k)
+            functions += _pack_functions(f"force {name!r}", row, element.function, element.jacobian, 48 + k, 24 + k)
         else:
-            functions += _pack_law(row, element.law, len(element.rest))
+            functions += _pack_law(f"force {name!r}", row, element.law, len(element.rest))
             _pack_constants(row, element)
             Z = start[list(pair)].ravel()
             H, c = _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), Z, entries)
@@ -107,9 +107,9 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
     )
 
 
-def _pack_functions(row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[UserFunction]:
+def _pack_functions(owner: str, row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[UserFunction]:
     """An element by functions of n_in numbers, with n_out results."""
-    made = [_user_function(function, n_in, n_out), _user_function(jacobian, n_in, n_in * n_out)]
+    made = [_user_function(owner, function, n_in, n_out), _user_function(owner, jacobian, n_in, n_in * n_out)]
     row["force"], row["jacobian"] = (f.address for f in made)
     row["tangent"] = row["damped"] = 1
     return made
@@ -133,11 +133,11 @@ def _add_states(states: dict[str, float], force: str, names: tuple[str, ...], va
         states[label] = float(value)
 
 
-def _pack_law(row: Any, law: TimeFunction, n: int) -> list[UserFunction]:
+def _pack_law(owner: str, row: Any, law: TimeFunction, n: int) -> list[UserFunction]:
     row["constant"][:n] = law.constant
     if law.function is None:
         return []
-    made = _of_time(law.function, n)
+    made = _of_time(owner, law, n)
     row["law"] = made.address
     return [made]
 
@@ -189,15 +189,50 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
     return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
 
 
+def _user_function(owner: str, function: Any, n_in: int, n_out: int) -> UserFunction:
+    """A user's function f(t, x, out). One in Python that returns something has not understood: it is told so."""
+    if is_compiled(function):
+        return _compiled_function(function, n_in, n_out)
+
+    def call(t: float, x: Vec, out: Vec) -> None:
+        given = function(t, x, out)
+        if given is not None:
+            raise TypeError(
+                f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; write "
+                "out[:] = ..."
+            )
+
+    return UserFunction(call, n_in, n_out)
+
+
+def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
+    """A user's function of time as f(t, x, out); what Python gives is checked at every call."""
+    function: Any = law.function
+    if is_compiled(function):
+        return _compiled_of_time(function, n)
+
+    def one(t: float, x: Vec, out: Vec) -> None:
+        value = function(t)
+        out[0] = value if isinstance(value, float) else value_of(owner, replace(law, function=lambda _: value), t)[0]
+
+    def vector(t: float, x: Vec, out: Vec) -> None:
+        value = function(t)
+        if type(value) is not np.ndarray or value.dtype != np.float64 or value.shape != (n,):
+            value = value_of(owner, replace(law, function=lambda _: value), t)
+        out[:] = value
+
+    return UserFunction(one if n == 1 else vector, 0, n)
+
+
 # compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
 @lru_cache(maxsize=64)
-def _user_function(function: Any, n_in: int, n_out: int) -> UserFunction:
+def _compiled_function(function: Any, n_in: int, n_out: int) -> UserFunction:
     return UserFunction(function, n_in, n_out)
 
 
 @lru_cache(maxsize=64)
-def _of_time(function: Any, n: int) -> UserFunction:
-    """A user's function of time as f(t, x, out)."""
+def _compiled_of_time(function: Any, n: int) -> UserFunction:
+    """A numba function of time as f(t, x, out), checked once (`rbdae.initial.user_laws`)."""
     if n == 1:
 
         def one(t: float, x: Vec, out: Vec) -> None:

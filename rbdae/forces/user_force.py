@@ -71,8 +71,8 @@ class UserForce(AbstractForce):
         first, second = given[0], given[1] if len(given) == 2 else None
         owner = describe("force", "UserForce", first, second, name)
         for what, function in (("force", force), ("jacobian", jacobian)):
-            if not callable(function) and not (what == "jacobian" and function is None):
-                raise TypeError(f"{owner}: {what} must be a function (t, x, out), got {_check.show(function)}")
+            if not (what == "jacobian" and function is None):
+                _check.takes(owner, what, function, "t", "x", "out")
         if jacobian is None:
             if difference_step is None:
                 raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rbdae import _check
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.rotations import CHARTS, Chart
@@ -39,9 +40,10 @@ def chosen_velocity(formulation: Formulation, chart: Chart, velocity: str | None
         raise ValueError(f"{formulation.name} has no form in rotation {chart.name!r}; it has {charts}")
     if velocity is None:
         return formulation.velocities[0]
-    if velocity not in formulation.velocities:
+    if not isinstance(velocity, str) or velocity not in formulation.velocities:
         raise ValueError(
-            f"{formulation.name} has no form with velocity {velocity!r}; it has {', '.join(formulation.velocities)}"
+            f"{formulation.name} has no form with velocity {_check.show(velocity)}; "
+            f"it has {', '.join(formulation.velocities)}"
         )
     if velocity == "coordinate" and chart.coordinate_velocities is None:
         charts = ", ".join(c.name for c in CHARTS.values() if c.coordinate_velocities is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdae import _check
 from rbdae.initial.assembly import Hold
 from rbdae.initial.consistent import consistent_state
+from rbdae.initial.user_laws import check_user_laws
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.model import Model, compile_system
 from rbdae.problem.assembly_report import Assembly
@@ -13,6 +14,7 @@ from rbdae.system import System
 
 def compiled(system: System, t0: float) -> Model:
     """A system in arrays, its laws of motion checked at the initial time."""
+    check_user_laws(system, t0)
     model = compile_system(system)
     for law in model.rheonomic.values():
         size = 1.0 if law.kind == ANGLE else model.scales.length
@@ -38,6 +40,11 @@ def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
     ValueError
         A loop cannot be closed (with the gap that remains), or the velocities contradict each other.
     """
+    if not isinstance(system, System):
+        raise TypeError(
+            f"assemble needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
+            "rbdae.System()"
+        )
     t0 = _check.number("assemble", "t0", t0)
     return assembled(system, hold, t0)[1]
 

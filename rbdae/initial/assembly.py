@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.multibody.layout import BodyMotion, natural_coordinates
 from rbdae.multibody.model import Model
@@ -32,11 +33,28 @@ _STEADY = 1e-8  # of velocities
 _TURN = 0.5  # rad, the largest turn of a body in one step
 
 
+def check_hold(hold: object) -> Hold:
+    """Names of bodies, or pairs of a name and a part; refuses everything else."""
+    if not isinstance(hold, (list, tuple)):
+        raise TypeError(
+            f"hold must be a list of names of bodies, or of pairs (name, 'x'), got {_check.show(hold)}; pass e.g. "
+            "hold=['crank']"
+        )
+    for item in hold:
+        pair = isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item)
+        if not (isinstance(item, str) or pair):
+            raise TypeError(
+                f"hold: an item must be the name of a body, or a pair such as ('crank', 'x'), got {_check.show(item)}; "
+                "correct it"
+            )
+    return hold
+
+
 def held_columns(model: Model, hold: Hold) -> Bools:
     """Which of the 6 n displacements (x, rotation about the body's axes) are held."""
     out = np.zeros((model.n, 6), dtype=bool)
     parts = {"x": [0], "y": [1], "z": [2], "position": [0, 1, 2], "orientation": [3, 4, 5]}
-    for item in hold:
+    for item in check_hold(hold):
         name, part = (item, None) if isinstance(item, str) else item
         if name not in model.names:
             raise ValueError(f"hold: no body {name!r}; the bodies are {', '.join(map(repr, model.names))}")
@@ -159,4 +177,4 @@ def _close_positions(
     return here, gap, steps
 
 
-__all__ = ["LARGEST", "Hold", "assemble_dense"]
+__all__ = ["LARGEST", "Hold", "assemble_dense", "check_hold"]

@@ -74,7 +74,7 @@ def check_consistent(value: object) -> bool:
 
 
 def _one_of(what: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise _check.unknown(what, value, known)
 
 

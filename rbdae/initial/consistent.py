@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.formulations.table import FORMULATIONS
-from rbdae.initial.assembly import LARGEST, Hold, assemble_dense
+from rbdae.initial.assembly import LARGEST, Hold, assemble_dense, check_hold
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.layout import BodyMotion, natural_coordinates, write
@@ -115,6 +115,7 @@ def consistent_state(
     ProjectionError
         The constraints cannot be satisfied near the given values.
     """
+    hold = check_hold(hold)
     chart = _Quaternions(model, t0)
     y = chart.write(BodyMotion(model.x, model.p, model.xd, model.om))
     given = chart.constraints(t0, y)

@@ -106,7 +106,10 @@ def formulate(
         The constraints cannot be satisfied near the initial values, or are redundant.
     """
     if not isinstance(system, System):
-        raise TypeError(f"formulate needs a System, got {type(system).__name__}")
+        raise TypeError(
+            f"formulate needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
+            "rbdae.System()"
+        )
     choices = check_choices(
         formulation, rotation, velocity, constraint, radial_inertia, {"alpha": alpha, "beta": beta}, redundant
     )

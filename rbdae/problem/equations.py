@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
@@ -100,13 +101,14 @@ class Equations:
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
         """F(t, y, yd), shape (n_equations,)."""
         result: Vec = _out(out, (self.n_equations,))
-        self.callbacks.residual(t, self.vector("y", y), self.vector("yd", yd), result)
+        self.callbacks.residual(_check.time("residual", t), self.vector("y", y), self.vector("yd", yd), result)
         return result
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
         """dF/dy + c dF/dyd, shape (n_equations, n)."""
         result: Mat = _out(out, (self.n_equations, self.n))
         target = _addressable(result)
+        t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
         self.callbacks.jacobian(t, self.vector("y", y), self.vector("yd", yd), c, target)
         if target is not result:
             result[:] = target
@@ -118,30 +120,28 @@ class Equations:
 
         pattern = self.sparsity
         data = _out(out, (pattern.nnz,))
+        t, c = _check.time("sparse_jacobian", t), _check.number("sparse_jacobian", "c", c)
         self.callbacks.jacobian_data(t, self.vector("y", y), self.vector("yd", yd), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
         """f(t, y) with yd = f, shape (n,)."""
         result: Vec = _out(out, (self.n,))
-        self.callbacks.rhs(t, self.vector("y", y), result)
+        self.callbacks.rhs(_check.time("rhs", t), self.vector("y", y), result)
         return result
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
         """df/dy, shape (n, n)."""
         result: Mat = _out(out, (self.n, self.n))
         target = _addressable(result)
-        self.callbacks.rhs_jacobian(t, self.vector("y", y), target)
+        self.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self.vector("y", y), target)
         if target is not result:
             result[:] = target
         return result
 
     def vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it; refuses another shape than (n,)."""
-        out = np.ascontiguousarray(value, dtype=np.float64)
-        if out.shape != (self.n,):
-            raise ValueError(f"{name} has shape {out.shape}; this problem has {self.n} unknowns, give ({self.n},)")
-        return out
+        return _check.real(f"{name}, the {self.n} unknowns of this problem or their rates,", value, (self.n,))
 
     # ------------------------------------------------------------ the pattern
 

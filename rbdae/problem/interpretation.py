@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
@@ -86,13 +87,12 @@ class Interpretation:
 
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
-        times = np.asarray(t, dtype=float)
-        values = np.asarray(y, dtype=float)
         n = self.workspace.layout.n
-        if times.ndim > 1 or values.shape != (*times.shape, n):
-            raise ValueError(
-                f"t has shape {times.shape} and y {values.shape}; give a time and ({n},), or (m,) and (m, {n})"
-            )
+        given = np.shape(t) if isinstance(t, (int, float, np.ndarray, list, tuple)) else ()
+        times = _check.real("t", t, given if len(given) < 2 else ())
+        if not np.isfinite(times).all():
+            raise ValueError(f"t must be finite, got {_check.show(t)}; remove nan and inf")
+        values = _check.real(f"y (t has shape {times.shape})", y, (*times.shape, n))
         return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
 
     def _each(self, kernel: Kernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:

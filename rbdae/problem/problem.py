@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from rbdae import _deprecated
+from rbdae import _check, _deprecated
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
@@ -23,7 +23,7 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
-from rbdae.problem.projection import Projection
+from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 from rbdae.problem.switches import AbstractSwitch, switches_of
 from rbdae.problem.timed import TimedEquations, TimedInterpretation
@@ -371,7 +371,10 @@ class Problem:
     def project(self, t: float, y: ArrayLike, projection: Projection | None = None) -> Vec:
         """A copy of y on the constraint manifold; multipliers are left as they are."""
         out = self.equations.vector("y", y).copy()
-        (projection or Projection()).bind(self)(t, out)
+        bound = bind_projection(self, True if projection is None else projection)
+        if bound is None:
+            raise TypeError("project: projection must be a rbdae.Projection, got False; leave it out for the usual one")
+        bound(_check.time("project", t), out)
         return out
 
     def singular_row(self) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.kernels import projection as kernel
 from rbdae.problem.callbacks import Callbacks
@@ -63,12 +64,14 @@ class Projection:
     max_iterations: int = 10
 
     def __post_init__(self) -> None:
+        for name in ("position", "velocity"):
+            _check.flag("Projection", name, getattr(self, name))
         for name in ("tolerance", "restart_tolerance"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0.0):
-                raise ValueError(f"Projection: {name} = {value!r} must be a finite number >= 0")
-        if self.max_iterations < 1:
-            raise ValueError(f"Projection: max_iterations = {self.max_iterations!r} must be at least 1")
+            if _check.number("Projection", name, getattr(self, name)) < 0.0:
+                raise ValueError(
+                    f"Projection: {name} = {getattr(self, name)!r} must be a finite number >= 0; give 1e-14"
+                )
+        _check.count("Projection", "max_iterations", self.max_iterations)
 
     def bind(self, problem: Projectable) -> Projector:
         """A projector for one problem."""
@@ -161,7 +164,9 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     if projection is True:
         return Projection().bind(problem)
     if not callable(getattr(projection, "bind", None)):
-        raise TypeError(f"projection must be True, False, None or a rbdae.Projection, got {projection!r}")
+        raise TypeError(
+            f"projection must be True, False, None or a rbdae.Projection, got {_check.show(projection)}; pass e.g. True"
+        )
     bound: StateProjector = projection.bind(problem)
     return bound
 

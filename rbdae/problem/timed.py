@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.multibody.layout import Layout
@@ -38,7 +39,7 @@ class TimedEquations:
 
     def at(self, t: float) -> Equations:
         """The equations that hold at time t."""
-        return self.parts[bisect_right(self.times, t)]
+        return self.parts[bisect_right(self.times, _check.time("t", t))]
 
     @property
     def workspace(self) -> Workspace:
@@ -130,7 +131,7 @@ class TimedInterpretation:
 
     def at(self, t: float) -> Interpretation:
         """The interpretation that holds at time t."""
-        return self.parts[bisect_right(self.times, t)]
+        return self.parts[bisect_right(self.times, _check.time("t", t))]
 
     @property
     def workspace(self) -> Workspace:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Method
 from rbdae.problem.contract import Solvable
@@ -17,12 +18,12 @@ Event = Callable[[float, Vec], float]
 
 def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float]:
     """Start and end; the start is the problem's."""
-    try:
-        t0, t_end = (float(t) for t in t_span)
-    except (TypeError, ValueError):
-        raise TypeError(f"t_span must be two numbers (start, end), got {t_span!r}") from None
-    if not (math.isfinite(t0) and math.isfinite(t_end) and t0 < t_end):
-        raise ValueError(f"t_span must be finite and increasing, got ({t0}, {t_end})")
+    if np.shape(_list(t_span)) != (2,):
+        raise TypeError(f"t_span must be two numbers (start, end), got {_check.show(t_span)}; pass e.g. (0.0, 1.0)")
+    first, last = t_span
+    t0, t_end = _check.number("solve", "the start of t_span", first), _check.number("solve", "the end of t_span", last)
+    if not t0 < t_end:
+        raise ValueError(f"t_span must be finite and increasing, got ({t0}, {t_end}); give a later end")
     if t0 != problem.t0:
         raise ValueError(
             f"t_span begins at {t0}, but the problem's initial state belongs to t = {problem.t0}; begin there"
@@ -30,27 +31,40 @@ def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float
     return t0, t_end
 
 
+def _list(value: Any) -> Any:
+    """A sequence of anything, but no string and nothing masked; None for what is none."""
+    if isinstance(value, (str, bytes, dict, set, frozenset, np.ma.MaskedArray)):
+        return None
+    try:
+        return np.array([*value], dtype=object)
+    except Exception:
+        return None
+
+
 def check_tolerances(problem: Solvable, rtol: float, atol: ArrayLike) -> tuple[float, float | Vec]:
     """Relative tolerance, and absolute tolerance as a number or (n,)."""
-    relative = np.asarray(rtol, dtype=float)
-    if relative.ndim or not 0.0 < relative < 1.0:
-        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}")
-    absolute = np.array(atol, dtype=float)
-    if absolute.shape not in ((), (problem.n,)):
-        raise ValueError(f"atol must be a number or have shape ({problem.n},), got shape {absolute.shape}")
-    if not (np.isfinite(absolute).all() and (absolute > 0).all()):
-        raise ValueError(f"atol must be positive and finite, got {atol!r}")
-    return float(relative), float(absolute) if absolute.ndim == 0 else absolute
+    relative = _check.number("solve", "rtol", rtol)
+    if not 0.0 < relative < 1.0:
+        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}; pass e.g. 1e-6")
+    shapes = ((), (problem.n,))
+    remedy = f"pass e.g. 1e-6, or {problem.n} numbers"
+    absolute = _check.array("solve", "atol", atol, *shapes, remedy=remedy)
+    if not (absolute > 0).all():
+        raise ValueError(f"atol must be positive and finite, got {_check.show(atol)}; {remedy}")
+    return relative, float(absolute) if absolute.ndim == 0 else absolute
 
 
 def check_times(t_eval: ArrayLike | None, t0: float, t_end: float) -> Vec | None:
     """Output times, rising and within the interval."""
     if t_eval is None:
         return None
-    times = np.array(t_eval, dtype=float)
-    if times.ndim != 1 or not times.size:
-        raise ValueError(f"t_eval must be a non-empty list of times, got shape {times.shape}")
-    if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+    n = np.shape(_list(t_eval))
+    if len(n) != 1 or not n[0]:
+        raise ValueError(
+            f"t_eval must be a non-empty list of times, got {_check.show(t_eval)}; leave it out for all steps"
+        )
+    times = _check.array("solve", "t_eval", t_eval, n, remedy="pass e.g. numpy.linspace(0, 1, 11)")
+    if (np.diff(times) <= 0).any():
         raise ValueError("t_eval must be finite and strictly increasing; sort it and drop repeated times")
     if times[0] < t0 or times[-1] > t_end:
         raise ValueError(
@@ -66,21 +80,34 @@ def check_step(solver: str, method: Method, step: float | None) -> float | None:
             raise ValueError(f"{solver} takes steps of fixed size: say step=, for example step=1e-3")
         return None
     if not method.fixed_step:
-        raise ValueError(f"{solver} chooses its own steps: leave out step=, and use rtol and atol")
-    if not (isinstance(step, (int, float)) and math.isfinite(step) and step > 0):
-        raise ValueError(f"step must be positive and finite, got {step!r}")
-    return float(step)
+        raise ValueError(
+            f"{solver} chooses its own steps, got step={_check.show(step)}: leave out step=, and use rtol and atol"
+        )
+    return _check.positive("solve", "step", step, "pass e.g. step=1e-3")
 
 
 def check_events(events: Event | Sequence[Event] | None) -> tuple[Event, ...]:
     """Event functions as a tuple."""
     if events is None:
         return ()
-    several = (events,) if callable(events) else tuple(events)
-    for event in several:
-        if not callable(event):
-            raise TypeError(f"events must be functions event(t, y), got {event!r}")
-    return several
+    if callable(events):
+        events = (events,)
+    if not isinstance(events, (list, tuple)):
+        raise TypeError(f"events must be functions event(t, y), got {_check.show(events)}; pass one, or a list of them")
+    for k, event in enumerate(events):
+        _check.takes("solve", f"events[{k}]", event, "t", "y")
+    return tuple(events)
+
+
+def check_progress(progress: object) -> None:
+    """True, False or a function of the time."""
+    if callable(progress):
+        _check.takes("solve", "progress", progress, "t")
+    elif not isinstance(progress, (bool, np.bool_)):
+        raise TypeError(
+            f"progress must be True, False or a function of the time, got {_check.show(progress)}; pass progress=True "
+            "for a bar"
+        )
 
 
 def check_options(solver: str, options: Mapping[str, Any]) -> None:
@@ -90,4 +117,13 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
             raise ValueError(f"{solver}: the option {name} must not be nan; give a number, or leave it out")
 
 
-__all__ = ["Event", "check_events", "check_options", "check_span", "check_step", "check_times", "check_tolerances"]
+__all__ = [
+    "Event",
+    "check_events",
+    "check_options",
+    "check_progress",
+    "check_span",
+    "check_step",
+    "check_times",
+    "check_tolerances",
+]

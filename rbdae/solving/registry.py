@@ -163,6 +163,8 @@ def solvers() -> SolverTable:
 
 def adapter(package: str) -> AbstractAdapter:
     """The adapter of a package, for its `native` objects: ``adapter("scipy").native(problem, "RK45")``."""
+    if not isinstance(package, str):
+        raise TypeError(f"adapter: package must be a string such as 'scipy', got {_check.show(package)}")
     if package not in _sources():
         raise ValueError(f"no adapter {package!r}; {_hint(package, _sources())}")
     return _load(package)
@@ -185,7 +187,7 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
         for a package that is not installed, with the command that installs it
     """
     if not isinstance(solver, str):
-        raise TypeError(f"solver must be a string such as 'scipy:RK45', got {solver!r}")
+        raise TypeError(f"solver must be a string such as 'scipy:RK45', got {_check.show(solver)}")
     package, _, name = solver.partition(":")
     if package in _sources():
         found = _load(package)

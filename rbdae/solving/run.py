@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
@@ -19,6 +20,8 @@ from rbdae.solving.checks import (
     Event,
     check_events,
     check_options,
+    check_problem,
+    check_progress,
     check_span,
     check_step,
     check_times,
@@ -99,6 +102,7 @@ def solve(
     run = Deferred()
     try:
         with run:
+            check_progress(progress)
             asked = _asked(problem, t_span, solver, rtol, atol, t_eval, events, step, options)
             projected = bind_projection(problem, projection) is not None
             solution = _run(problem, solver, asked, projection, progress, run.pending)
@@ -123,8 +127,7 @@ def _asked(
     options: dict[str, Any],
 ) -> Request:
     """What `solve` is asked for, checked."""
-    if getattr(problem, "callbacks", None) is None:
-        raise TypeError(f"solve needs a problem made by rbdae.formulate(system, ...), got {problem!r}")
+    check_problem("solve", problem)
     _, method = find_method(solver)
     check_pairing(problem, solver, method)
     t0, t_end = check_span(problem, t_span)

@@ -9,20 +9,39 @@ from typing import Any, final
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
 from rbdae_adapters.assimulo import _classes, _odassl, _radau5_dae
 from rbdae_adapters.assimulo._native import Counts, explicit_problem, implicit_problem, rhs, rhs_jacobian
+from rbdae_adapters.toolkit import options as check
 from rbdae_adapters.toolkit import take_options
 
-_RADAU = frozenset(
-    {"inith", "newt", "thet", "fnewt", "quot1", "quot2", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"}
-)
-_OPTIONS = {
+_RADAU: dict[str, check.Check] = {
+    "inith": check.not_negative,
+    "newt": check.count,
+    "thet": check.fraction,
+    "fnewt": check.positive,
+    "quot1": check.positive,
+    "quot2": check.positive,
+    "fac1": check.positive,
+    "fac2": check.positive,
+    "maxh": check.limit,
+    "safe": check.fraction,
+    "maxsteps": check.count,
+    "usejac": check.flag,
+}
+_OPTIONS: dict[str, dict[str, check.Check]] = {
     "Radau5DAE": _RADAU,
     "Radau5ODE": _RADAU,
-    "ODASSL": frozenset({"inith", "maxh", "maxord", "max_steps"}),
-    "Dopri5": frozenset({"inith", "safe", "fac1", "fac2", "beta", "maxh", "maxsteps"}),
-    "RodasODE": frozenset({"inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac"}),
-    "LSODAR": frozenset({"maxh", "maxordn", "maxords", "maxsteps", "usejac"}),
-    "ExplicitEuler": frozenset[str](),
-    "ImplicitEuler": frozenset({"newt", "usejac"}),
+    "ODASSL": {"inith": check.not_negative, "maxh": check.limit, "maxord": check.count, "max_steps": check.count},
+    "Dopri5": {name: _RADAU[name] for name in ("inith", "safe", "fac1", "fac2", "maxh", "maxsteps")}
+    | {"beta": check.not_negative},
+    "RodasODE": {name: _RADAU[name] for name in ("inith", "fac1", "fac2", "maxh", "safe", "maxsteps", "usejac")},
+    "LSODAR": {
+        "maxh": check.limit,
+        "maxordn": check.count,
+        "maxords": check.count,
+        "maxsteps": check.count,
+        "usejac": check.flag,
+    },
+    "ExplicitEuler": {},
+    "ImplicitEuler": {"newt": check.count, "usejac": check.flag},
 }
 _ODE = frozenset({"ode"})
 

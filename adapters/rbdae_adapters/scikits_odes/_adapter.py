@@ -11,30 +11,41 @@ from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
 from rbdae_adapters._sundials import MAX_STEPS, ResidualNative, RhsNative, least_tolerance
 from rbdae_adapters.scikits_odes import _daspk, _ida_cvode, _native
 from rbdae_adapters.toolkit import Recorder, drive, quiet, take_options, usable
+from rbdae_adapters.toolkit import options as check
 
-_SUNDIALS = frozenset(
-    {
-        "order",
-        "max_steps",
-        "max_step_size",
-        "first_step_size",
-        "max_conv_fails",
-        "max_nonlin_iters",
-        "nonlin_conv_coef",
-        "linsolver",
-        "maxl",
-        "precond_type",
-        "prec_setupfn",
-        "prec_solvefn",
-        "jac_times_vecfn",
-        "jac_times_setupfn",
-        "user_data",
-    }
-)
-_OPTIONS = {
-    "ida": _SUNDIALS | {"constraints_type"},
-    "cvode": _SUNDIALS | {"lmm", "lmm_type", "nonlinsolver", "bdf_stability_detection", "min_step_size"},
-    "ddaspk": frozenset({"order", "max_steps", "max_step_size", "first_step"}),
+_SUNDIALS: dict[str, check.Check] = {
+    "order": check.count_or_zero,
+    "max_steps": check.count,
+    "max_step_size": check.not_negative,
+    "first_step_size": check.not_negative,
+    "max_conv_fails": check.count_or_zero,
+    "max_nonlin_iters": check.count_or_zero,
+    "nonlin_conv_coef": check.not_negative,
+    "linsolver": check.word,
+    "maxl": check.count_or_zero,
+    "precond_type": check.word,
+    "prec_setupfn": check.anything,
+    "prec_solvefn": check.anything,
+    "jac_times_vecfn": check.anything,
+    "jac_times_setupfn": check.anything,
+    "user_data": check.anything,
+}
+_OPTIONS: dict[str, dict[str, check.Check]] = {
+    "ida": {**_SUNDIALS, "constraints_type": check.anything},
+    "cvode": {
+        **_SUNDIALS,
+        "lmm": check.word,
+        "lmm_type": check.word,
+        "nonlinsolver": check.word,
+        "bdf_stability_detection": check.flag,
+        "min_step_size": check.not_negative,
+    },
+    "ddaspk": {
+        "order": check.count,
+        "max_steps": check.count,
+        "max_step_size": check.not_negative,
+        "first_step": check.not_negative,
+    },
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from rbdae._arrays import Vec
+from rbdae._check import count, number
 
 Dense = Callable[[float], Vec]
 """The solution inside the last step: t -> y, shape (n,)."""
@@ -46,7 +47,16 @@ class Event:
     @classmethod
     def of(cls, value: Callable[[float, Vec], float]) -> Event:
         """Read `terminal` (bool or count) and `direction` as `scipy.integrate.solve_ivp` does."""
-        return cls(value, int(getattr(value, "terminal", 0) or 0), float(getattr(value, "direction", 0.0)))
+        terminal = getattr(value, "terminal", 0)
+        if not isinstance(terminal, (bool, np.bool_)) and terminal is not None:
+            terminal = count("event", "terminal (or True)", terminal, 0)
+        direction = number("event", "direction", getattr(value, "direction", 0.0))
+
+        def checked(t: float, y: Vec) -> float:
+            found = value(t, y)
+            return found if isinstance(found, float) else number("event", f"its value at t = {t:g}", found)
+
+        return cls(checked, int(terminal or 0), direction)
 
     def number(self, t: float, y: Vec) -> float:
         """The value; infinities have a sign, what is not a number raises `NotFinite`."""
