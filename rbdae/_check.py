@@ -35,7 +35,7 @@ def show(value: object) -> str:
         value = value.tolist()
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # a foreign __repr__
+    except Exception:  # of another package's object
         text = f"a {type(value).__name__}"
     return text if len(text) <= 120 else text[:117] + "..."
 
@@ -68,7 +68,7 @@ def _raw(value: object) -> Any:
         return None
     try:
         return np.asarray(value)
-    except Exception:  # ragged lists, and whatever a foreign __array__ raises
+    except Exception:  # ragged lists, and whatever another package's object raises
         return None
 
 

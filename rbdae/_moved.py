@@ -88,7 +88,7 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.relay": ("rbdae.solving.segments",),
     "rbdae.report": ("rbdae.study",),
     "rbdae.singular": ("rbdae.solving.singular",),
-    "rbdae.solution": ("rbdae.solving.solution",),
+    "rbdae.solution": ("rbdae.solving.solution", "rbdae.solving.loading"),
     "rbdae.spanning": ("rbdae.multibody.graph",),
     "rbdae.tasks": ("rbdae.study",),
     "rbdae.workspace": ("rbdae.multibody.workspace", "rbdae.multibody.settings"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -14,7 +16,7 @@ _FORMAT = 2
 
 def write_npz(path: str | Path, arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Path:
     """Write arrays, and metadata as JSON text; returns the path, with ``.npz`` added to names without it."""
-    target = Path(path)
+    target = checked_path(path)
     if target.suffix != ".npz":
         target = target.with_name(target.name + ".npz")
     text = json.dumps({"format": _FORMAT, **metadata})
@@ -27,18 +29,60 @@ def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Raises
     ------
+    TypeError
+        for what is no path
+    OSError
+        for a file that cannot be opened
     ValueError
-        for another kind of file, and for another version of the format
+        for another kind of file, for a damaged one, and for another version of the format
     """
-    with np.load(Path(path), allow_pickle=False) as stored:
-        if "metadata" not in stored:
-            raise ValueError(f"{path} was not written by Solution.save: it has no metadata")
-        metadata: dict[str, Any] = json.loads(str(stored["metadata"]))
-        arrays = {name: stored[name] for name in stored if name != "metadata"}
-    if metadata["format"] == 1:
+    source = checked_path(path)
+    try:
+        with open(source, "rb") as file:
+            arrays, metadata = _read(file)
+    except OSError:
+        raise
+    except Exception as error:  # zipfile, zlib, json and NumPy have a dozen kinds for damaged files
+        raise ValueError(
+            f"{path} is damaged, or was not written by Solution.save ({type(error).__name__}: {error}); save the "
+            "solution again"
+        ) from error
+    number = metadata.get("format")
+    if number == 1 and not isinstance(number, bool):
         return _from_format_1(arrays), metadata
-    if metadata["format"] != _FORMAT:
-        raise ValueError(f"{path} has format {metadata['format']}, this version reads formats 1 and {_FORMAT}")
+    if number != _FORMAT:
+        raise ValueError(
+            f"{path} has format {number!r}, this version reads formats 1 and {_FORMAT}; read it with the version of "
+            "rbdae that wrote it"
+        )
+    return arrays, metadata
+
+
+def checked_path(path: object) -> Path:
+    """A path, from itself or a string."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be a string or a pathlib.Path, got {path!r}; pass e.g. 'run.npz'")
+    out = os.fspath(path)
+    if not isinstance(out, str) or not out or "\0" in out:
+        raise ValueError(f"path must be the name of a file, got {path!r}; pass e.g. 'run.npz'")
+    return Path(out)
+
+
+def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:
+    with zipfile.ZipFile(file) as archive:
+        bad = archive.testzip()
+        if bad is not None:
+            raise ValueError(f"the checksum of {bad} is wrong")
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as stored:
+        if "metadata" not in stored:
+            raise ValueError("it has no metadata")
+        metadata = json.loads(str(stored["metadata"]))
+        arrays = {name: stored[name] for name in stored if name != "metadata"}
+    if not isinstance(metadata, dict):
+        raise ValueError("its metadata are no table")
+    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
+        raise ValueError("it has parts that are no arrays")
     return arrays, metadata
 
 
@@ -48,4 +92,4 @@ def _from_format_1(arrays: dict[str, Any]) -> dict[str, Any]:
     return {names.get(name, name): array for name, array in arrays.items()}
 
 
-__all__ = ["read_npz", "write_npz"]
+__all__ = ["checked_path", "read_npz", "write_npz"]

@@ -16,6 +16,15 @@ from rbdae.problem.contract import Solvable
 Event = Callable[[float, Vec], float]
 
 
+def check_problem(who: str, problem: object) -> None:
+    """Refuse what is no problem; one of the user's own is welcome."""
+    if isinstance(problem, type) or getattr(problem, "callbacks", None) is None:
+        raise TypeError(
+            f"{who}: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; formulate the "
+            "system first"
+        )
+
+
 def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float]:
     """Start and end; the start is the problem's."""
     if np.shape(_list(t_span)) != (2,):
@@ -121,6 +130,7 @@ __all__ = [
     "Event",
     "check_events",
     "check_options",
+    "check_problem",
     "check_progress",
     "check_span",
     "check_step",

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps

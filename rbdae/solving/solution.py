@@ -7,22 +7,24 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.adapter import Reason, Stats, Steps
-from rbdae.io.npz import read_npz, write_npz
-from rbdae.multibody.selection import from_arrays, to_arrays
-from rbdae.problem.problem import Problem, consistent_start
+from rbdae.io.npz import write_npz
+from rbdae.multibody.mechanism import mechanism
+from rbdae.multibody.selection import to_arrays
+from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum, Reaction
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
+from rbdae.solving.stored import signature
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -224,7 +226,7 @@ class Solution:
             "rtol": self.rtol,
             "atol": np.asarray(self.atol).tolist(),
             "events": len(self.events),
-            "problem": None if self.problem is None else _signature(self.problem),
+            "problem": None if self.problem is None else signature(self.problem),
         }
         arrays = {"t": self.t, "y": self.y}
         if self.steps is not None:
@@ -233,6 +235,8 @@ class Solution:
             segments = self._segments
             arrays["selection_t"] = np.array(segments.times)
             arrays |= to_arrays([problem.selection for problem in segments.problems])
+            workspace = self.problem.workspace
+            arrays["mechanism"] = mechanism(workspace.model, workspace.settings)
         for k, event in enumerate(self.events):
             arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
         return write_npz(path, arrays, metadata)
@@ -244,66 +248,4 @@ class Solution:
         return plot_solution(self)
 
 
-def _signature(problem: Problem) -> dict[str, Any]:
-    """What must agree between a stored trajectory and the problem it is read with."""
-    return {
-        "formulation": problem.formulation,
-        "rotation": problem.rotation,
-        "velocity": problem.velocity,
-        "labels": list(problem.labels),
-    }
-
-
-def load(path: str | Path, problem: Problem | None = None) -> Solution:
-    """Read what `Solution.save` wrote.
-
-    Parameters
-    ----------
-    path : the ``.npz`` file
-    problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
-
-    Raises
-    ------
-    ValueError
-        for another kind of file, and for a problem whose form or unknowns differ from the stored ones
-    """
-    arrays, metadata = read_npz(path)
-    events = tuple(EventLog(arrays[f"event_{k}_t"], arrays[f"event_{k}_y"]) for k in range(metadata["events"]))
-    segments = None
-    if problem is not None and metadata["problem"] is not None:
-        mine = _signature(problem)
-        for key, value in metadata["problem"].items():
-            if mine[key] != value:
-                raise ValueError(f"{path} was solved with {key} {value!r}, but the problem has {mine[key]!r}")
-        if any(name.startswith("selection_") for name in arrays):
-            problem, segments = _restored(problem, arrays)
-    t, y = arrays["t"], arrays["y"]
-    atol = np.asarray(metadata["atol"], dtype=float)
-    return Solution(
-        problem=problem,
-        t=t,
-        y=y,
-        solver=metadata["solver"],
-        reason=Reason[metadata["reason"]],
-        message=metadata["message"],
-        stats=Stats(**metadata["stats"]),
-        rtol=metadata["rtol"],
-        atol=float(atol) if atol.ndim == 0 else atol,
-        events=events,
-        segments=segments,
-        steps=Steps(arrays["steps_t"], arrays["steps_y"]) if "steps_t" in arrays else None,
-    )
-
-
-def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Segments]:
-    """The problem and the segments of a stored run; `y0` stays the state that it is."""
-    problems = []
-    for selection in from_arrays(arrays, problem.selection):
-        other = problem.with_selection(selection)
-        y0 = problem.translated(problem.t0, problem.y0, other)
-        problems.append(replace(other, start=consistent_start(other.workspace, problem.t0, y0, problem.assembly)))
-    times = tuple(float(t) for t in arrays.get("selection_t", ()))
-    return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
-
-
-__all__ = ["Drift", "EventLog", "Solution", "load"]
+__all__ = ["Drift", "EventLog", "Solution"]

@@ -275,9 +275,9 @@ def test_tolerance_decides_what_counts_as_drift(rng):
     "options, match",
     [
         ({"tolerance": -1.0}, r"Projection: tolerance = -1\.0 must be a finite number >= 0"),
-        ({"tolerance": np.nan}, "tolerance = nan"),
-        ({"restart_tolerance": np.inf}, "restart_tolerance = inf"),
-        ({"max_iterations": 0}, r"max_iterations = 0 must be at least 1"),
+        ({"tolerance": np.nan}, "tolerance must be finite, got nan"),
+        ({"restart_tolerance": np.inf}, "restart_tolerance must be finite, got inf"),
+        ({"max_iterations": 0}, r"max_iterations must be at least 1, got 0"),
     ],
 )
 def test_bad_options(options, match):

@@ -155,7 +155,7 @@ def test_a_star_import_of_an_old_path_brings_its_names(not_imported_yet):
 def test_a_name_that_an_old_path_never_had_is_refused_with_the_new_path(not_imported_yet):
     with pytest.warns(DeprecationWarning):
         old = importlib.import_module("rbdae.solution")
-    with pytest.raises(AttributeError, match=r"rbdae\.solution has moved to rbdae\.solving\.solution, where"):
+    with pytest.raises(AttributeError, match=r"rbdae\.solution has moved to rbdae\.solving\.solution and .*, where"):
         old.nothing  # noqa: B018
 
 

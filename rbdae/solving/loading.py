@@ -1,0 +1,103 @@
+"""`load`: a `Solution` from the file that `Solution.save` wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rbdae import _check
+from rbdae.adapter import Reason, Stats, Steps
+from rbdae.io.npz import read_npz
+from rbdae.multibody.mechanism import difference
+from rbdae.multibody.selection import from_arrays
+from rbdae.problem.problem import Problem, consistent_start
+from rbdae.solving.checks import check_problem
+from rbdae.solving.segments import Segments
+from rbdae.solving.solution import EventLog, Solution
+from rbdae.solving.stored import check_selections, check_stored, signature
+
+
+def load(path: str | Path, problem: Problem | None = None) -> Solution:
+    """Read what `Solution.save` wrote.
+
+    Parameters
+    ----------
+    path : the ``.npz`` file
+    problem : the problem that was solved, made by the same call of `formulate`; without it only the arrays are there
+
+    Raises
+    ------
+    TypeError
+        for a path or problem of another kind
+    OSError
+        for a file that cannot be opened
+    ValueError
+        for a damaged file or one of another kind, and for a problem whose form, unknowns or mechanism differ from the
+        stored ones (masses, geometry, stiffnesses, up to 1e-9; functions of the user cannot be compared)
+    """
+    if problem is not None:
+        check_problem("load", problem)
+    arrays, metadata = read_npz(path)
+    check_stored(path, arrays, metadata)
+    events = tuple(EventLog(arrays[f"event_{k}_t"], arrays[f"event_{k}_y"]) for k in range(metadata["events"]))
+    segments = None
+    if problem is not None and metadata["problem"] is not None:
+        mine = signature(problem)
+        for key, value in metadata["problem"].items():
+            if mine.get(key) != value:
+                raise ValueError(
+                    f"{path} was solved with {key} {_check.show(value)}, but the problem has "
+                    f"{_check.show(mine.get(key))}; formulate it as it was"
+                )
+        if isinstance(problem, Problem):
+            _refuse_another_mechanism(path, problem, arrays)
+        if isinstance(problem, Problem) and any(name.startswith("selection_") for name in arrays):
+            rows, chosen = problem.layout.n_rows, problem.selection.velocities
+            check_selections(path, arrays, rows, None if chosen is None else len(chosen.S), problem.layout.n_velocities)
+            problem, segments = _restored(problem, arrays)
+    t, y = arrays["t"], arrays["y"]
+    atol = np.asarray(metadata["atol"], dtype=float)
+    return Solution(
+        problem=problem,
+        t=t,
+        y=y,
+        solver=metadata["solver"],
+        reason=Reason[metadata["reason"]],
+        message=metadata["message"],
+        stats=Stats(**metadata["stats"]),
+        rtol=metadata["rtol"],
+        atol=float(atol) if atol.ndim == 0 else atol,
+        events=events,
+        segments=segments,
+        steps=Steps(arrays["steps_t"], arrays["steps_y"]) if "steps_t" in arrays else None,
+    )
+
+
+def _refuse_another_mechanism(path: str | Path, problem: Problem, arrays: Mapping[str, Any]) -> None:
+    """Compare the numbers of the mechanism; files of older versions have none."""
+    workspace, stored = problem.workspace, arrays.get("mechanism")
+    if stored is not None:
+        where = difference(workspace.model, workspace.settings, np.asarray(stored).ravel())
+        if where is not None:
+            raise ValueError(
+                f"{path} was solved for another mechanism: {where} differs from that of the problem; load it with the "
+                "system that was solved"
+            )
+
+
+def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Segments]:
+    """The problem and the segments of a stored run; `y0` stays the state that it is."""
+    problems = []
+    for selection in from_arrays(arrays, problem.selection):
+        other = problem.with_selection(selection)
+        y0 = problem.translated(problem.t0, problem.y0, other)
+        problems.append(replace(other, start=consistent_start(other.workspace, problem.t0, y0, problem.assembly)))
+    times = tuple(float(t) for t in arrays.get("selection_t", ()))
+    return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
+
+
+__all__ = ["load"]
