@@ -9,7 +9,7 @@ import difflib
 import inspect
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from rbdae._arrays import Mat, Vec
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
+
+_LARGEST = 2**31 - 1
+"""The largest whole number that every package takes."""
 
 _WORDS = {
     (): "a real number",
@@ -100,6 +103,25 @@ def time(what: str, value: object) -> float:
     return float(array(what, "the time", value, ()))
 
 
+def times(value: object) -> Vec:
+    """A finite time, (), or finite times (m,), as float64."""
+    raw = _raw(value)
+    shape = (len(raw),) if raw is not None and raw.ndim == 1 else ()
+    out = real("t", value, shape)
+    if not np.isfinite(out).all():
+        raise ValueError(f"t must be finite, got {show(value)}; remove nan and inf")
+    return out
+
+
+def names(what: str, value: object) -> list[str]:
+    """A list of strings."""
+    wrong = isinstance(value, (str, bytes, dict, np.ndarray)) or not isinstance(value, Iterable)
+    given: list[Any] = [value] if wrong else [*cast(Iterable[Any], value)]
+    if wrong or not all(isinstance(item, str) for item in given):
+        raise TypeError(f"{what} must be a list of strings, got {show(value if wrong else given)}; pass e.g. ['...']")
+    return given
+
+
 def count(owner: str, what: str, value: object, least: int = 1) -> int:
     """A whole number that is not too small."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -109,6 +131,8 @@ def count(owner: str, what: str, value: object, least: int = 1) -> int:
         )
     if value < least:
         raise ValueError(f"{owner}: {what} must be at least {least}, got {show(value)}; raise it")
+    if value > _LARGEST:
+        raise ValueError(f"{owner}: {what} must be at most {_LARGEST}, got {show(value)}; lower it")
     return int(value)
 
 
@@ -262,6 +286,7 @@ __all__ = [
     "frozen",
     "largest",
     "name",
+    "names",
     "nearest",
     "number",
     "positive",
@@ -272,6 +297,7 @@ __all__ = [
     "symmetric",
     "takes",
     "time",
+    "times",
     "unknown",
     "vector",
 ]

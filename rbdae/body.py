@@ -128,7 +128,7 @@ def steiner(mass: float, arm: Vec) -> Mat:
     return out
 
 
-def checked_orientation(owner: str, value: object) -> Vec:
+def checked_orientation(owner: str, value: object, what: str = "orientation") -> Vec:
     """A unit quaternion, scalar first, from a `Rotation`, a quaternion or a rotation matrix."""
     remedy = "for angles use scipy.spatial.transform.Rotation.from_euler"
     if not isinstance(value, (tuple, list, np.ndarray)):
@@ -137,34 +137,31 @@ def checked_orientation(owner: str, value: object) -> Vec:
         if isinstance(value, Rotation):
             if not value.single:
                 raise ValueError(
-                    f"{owner}: orientation must be one rotation, got a stack of {len(value)}; "
-                    "pick one, e.g. rotation[0]"
+                    f"{owner}: {what} must be one rotation, got a stack of {len(value)}; pick one, e.g. rotation[0]"
                 )
             x, y, z, w = value.as_quat()
-            return _check.array(owner, "orientation", (w, x, y, z), (4,))
-    given = _check.array(owner, "orientation", value, (4,), (3, 3), remedy=remedy)
+            return _check.array(owner, what, (w, x, y, z), (4,))
+    given = _check.array(owner, what, value, (4,), (3, 3), remedy=remedy)
     if given.ndim == 2:
-        return _check.frozen(_from_matrix(owner, given))
+        return _check.frozen(_from_matrix(owner, given, what))
     norm = math.hypot(*given)
     if norm == 0.0:
-        raise ValueError(
-            f"{owner}: orientation is the zero quaternion, which is no rotation; pass (1, 0, 0, 0) for none"
-        )
+        raise ValueError(f"{owner}: {what} is the zero quaternion, which is no rotation; pass (1, 0, 0, 0) for none")
     if abs(norm - 1.0) > _UNIT:
         raise ValueError(
-            f"{owner}: orientation must be a unit quaternion (scalar first), got {_check.show(value)} "
+            f"{owner}: {what} must be a unit quaternion (scalar first), got {_check.show(value)} "
             f"of norm {norm:.9g}; divide it by its norm"
         )
     return _check.frozen(given / norm)
 
 
-def _from_matrix(owner: str, given: Mat) -> Vec:
+def _from_matrix(owner: str, given: Mat, what: str) -> Vec:
     defect = math.inf
     if _check.largest(given) <= 2.0:  # beyond it the product could overflow
         defect = _check.largest(given.T @ given - np.eye(3))
     if defect > _UNIT:
         raise ValueError(
-            f"{owner}: orientation must be a rotation matrix, but its columns are not orthonormal "
+            f"{owner}: {what} must be a rotation matrix, but its columns are not orthonormal "
             f"(R^T R - I has an entry of size {defect:.3g}), got {_check.show(given)}; "
             "pass [d1 d2 d3] with unit columns"
         )
@@ -172,7 +169,7 @@ def _from_matrix(owner: str, given: Mat) -> Vec:
     matrix = left @ right
     if float(np.linalg.det(matrix)) < 0.0:
         raise ValueError(
-            f"{owner}: orientation is improper (determinant -1, a reflection), got {_check.show(given)}; "
+            f"{owner}: {what} is improper (determinant -1, a reflection), got {_check.show(given)}; "
             "use a right-handed frame, e.g. flip one column"
         )
     return unit_quaternion(matrix)

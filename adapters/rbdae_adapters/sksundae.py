@@ -47,7 +47,7 @@ _COMMON: dict[str, check.Check] = {
     "first_step": check.not_negative,
     "min_step": check.not_negative,
     "max_step": check.limit,
-    "linsolver": check.word,
+    "linsolver": check.one_of("dense", "sparse", "band", "lapackdense", "lapackband", "gmres", "bicgstab", "tfqmr"),
     "lband": check.count_or_zero,
     "uband": check.count_or_zero,
     "nthreads": check.count,

@@ -97,7 +97,7 @@ class Bushing(AbstractPairForce):
             A=Coincidence(_check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)).A,
             rotational_stiffness=_check.semidefinite(owner, "rotational_stiffness", rotational_stiffness),
             rotational_damping=_check.semidefinite(owner, "rotational_damping", rotational_damping),
-            rest=None if rest is None else checked_orientation(owner, rest),
+            rest=None if rest is None else checked_orientation(owner, rest, "rest"),
             name=name,
         )
 

@@ -66,8 +66,10 @@ class UserForce(AbstractForce):
         name: str | None = None,
     ) -> None:
         given: Any = (bodies,) if isinstance(bodies, Body) else bodies
-        if not isinstance(given, Sequence) or len(given) not in (1, 2):
-            raise ValueError(f"force UserForce: it takes one body or two, got {_check.show(bodies)}")
+        if not isinstance(given, Sequence) or isinstance(given, (str, bytes)) or len(given) not in (1, 2):
+            raise ValueError(
+                f"force UserForce: bodies must be one body or two, got {_check.show(bodies)}; pass e.g. (a, b)"
+            )
         first, second = given[0], given[1] if len(given) == 2 else None
         owner = describe("force", "UserForce", first, second, name)
         for what, function in (("force", force), ("jacobian", jacobian)):

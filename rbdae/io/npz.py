@@ -11,6 +11,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from rbdae import _check
+
 _FORMAT = 2
 
 
@@ -61,7 +63,7 @@ def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def checked_path(path: object) -> Path:
     """A path, from itself or a string."""
     if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path must be a string or a pathlib.Path, got {path!r}; pass e.g. 'run.npz'")
+        raise TypeError(f"path must be a string or a pathlib.Path, got {_check.show(path)}; pass e.g. 'run.npz'")
     out = os.fspath(path)
     if not isinstance(out, str) or not out or "\0" in out:
         raise ValueError(f"path must be the name of a file, got {path!r}; pass e.g. 'run.npz'")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike
 from rbdae._frozen import fill
 from rbdae.body import Body
@@ -49,6 +50,7 @@ class Universal(AbstractAxialJoint):
         normal_b: ArrayLike | None = None,
     ) -> None:
         owner = place(self, a, b, at_a, at_b, name)
+        _check.axis(owner, "axis_b", axis_b)
         fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed=True))
 
     def velocity_rows(self) -> tuple[None, None]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 from rbdae import _check
 from rbdae.joints.revolute import Revolute
 from rbdae.joints.spherical import Spherical
@@ -29,12 +27,7 @@ def chain(
         m/s^2, against the third axis.
     """
     owner = "model chain"
-    try:
-        links = operator.index(n)
-    except TypeError:
-        raise TypeError(f"{owner}: n must be a whole number, got {_check.show(n)}") from None
-    if links < 1:
-        raise ValueError(f"{owner}: n must be at least 1, got {links}")
+    links = _check.count(owner, "n", n)
     l = _check.positive(owner, "length", length, "give the length of a link")
     m = _check.positive(owner, "mass", mass, "give the mass of a link")
     hinged = _check.flag(owner, "planar", planar)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 from rbdae import _check
 from rbdae.joints.point_on_line import PointOnLine
 from rbdae.joints.revolute import Revolute
@@ -29,12 +27,7 @@ def n_four_bar(n: int = 2, *, redundant: bool = False) -> System:
         Close the windows with full hinges, of which three equations of five are repetitions in the plane.
     """
     owner = "model n_four_bar"
-    try:
-        windows = operator.index(n)
-    except TypeError:
-        raise TypeError(f"{owner}: n must be a whole number, got {_check.show(n)}") from None
-    if windows < 1:
-        raise ValueError(f"{owner}: n must be at least 1, got {windows}")
+    windows = _check.count(owner, "n", n)
     full = _check.flag(owner, "redundant", redundant)
     rod = {"mass": 1.0, "inertia": (1.0 / 12, 1.0 / 12, 1.0 / 12), "center_of_mass": (0.5, 0.0, 0.0)}
     upright = (0.5**0.5, 0.0, 0.0, 0.5**0.5)

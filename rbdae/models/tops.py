@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from rbdae import _check
 from rbdae.joints.spherical import Spherical
 from rbdae.system import System
 
@@ -43,7 +44,7 @@ def rotations_top(case: int = 1) -> System:
     case : 1 or 2
         1: dropped with a spin of 50 rad/s; 2: thrown with a precession of -10 rad/s besides.
     """
-    if case not in (1, 2):
+    if _check.count("model rotations_top", "case", case) > 2:
         raise ValueError(f"model rotations_top: case must be 1 or 2, got {case!r}; 1 is dropped, 2 is thrown")
     theta, precession = math.pi / 9, 0.0 if case == 1 else -10.0
     c, s = math.cos(theta), math.sin(theta)

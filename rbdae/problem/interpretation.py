@@ -88,10 +88,7 @@ class Interpretation:
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
         n = self.workspace.layout.n
-        given = np.shape(t) if isinstance(t, (int, float, np.ndarray, list, tuple)) else ()
-        times = _check.real("t", t, given if len(given) < 2 else ())
-        if not np.isfinite(times).all():
-            raise ValueError(f"t must be finite, got {_check.show(t)}; remove nan and inf")
+        times = _check.times(t)
         values = _check.real(f"y (t has shape {times.shape})", y, (*times.shape, n))
         return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
 

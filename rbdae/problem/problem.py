@@ -364,7 +364,9 @@ class Problem:
     def matrices(self, t: float, y: ArrayLike, *, sparse: bool | None = None) -> Matrices:
         """The equations' matrices at one state by the names of [NS] (1)-(11): M, G, K, g, g_I, g_II, psi, and T, r of
         the null-space form. M, G and K are sparse for large systems, or as `sparse` says."""
-        return self.interpretation.matrices(t, self.equations.vector("y", y), sparse)
+        if sparse is not None:
+            sparse = _check.flag("matrices", "sparse", sparse)
+        return self.interpretation.matrices(_check.time("t", t), self.equations.vector("y", y), sparse)
 
     # ------------------------------------------------------------ projection
 

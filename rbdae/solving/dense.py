@@ -6,6 +6,7 @@ from typing import final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
@@ -49,14 +50,12 @@ class DenseOutput:
 
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, (n,), or at times (k,), (k, n)."""
-        times = np.asarray(t, dtype=float)
-        if times.ndim > 1:
-            raise ValueError(f"t must be a time or times (k,), got shape {times.shape}")
+        times = _check.times(t)
         flat = np.atleast_1d(times)
         outside = ~((flat >= self._t[0]) & (flat <= self._t[-1]))
         if outside.any():
             raise ValueError(
-                f"t = {flat[outside][0]!r} is outside of this run, which went from {self._t[0]} to {self._t[-1]}"
+                f"t = {float(flat[outside][0])!r} is outside of this run; give times from {self._t[0]} to {self._t[-1]}"
             )
         out = np.empty((len(flat), self._y.shape[1]))
         numbers = np.searchsorted(self._t, flat, side="right") - 1

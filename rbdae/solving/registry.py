@@ -14,6 +14,7 @@ from typing import final
 from rbdae import _check
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Unsupported
 from rbdae.problem.contract import Solvable
+from rbdae.solving.checks import check_problem
 
 _GROUP = "rbdae.adapters"
 _HOUSE = "rbdae_adapters"
@@ -202,6 +203,7 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
 
 def solvers_for(problem: Solvable) -> list[str]:
     """Names of the solvers that take a problem's form, installed or not."""
+    check_problem("solvers_for", problem)
     return [
         f"{package}:{m.name}"
         for package, a in _adapters().items()

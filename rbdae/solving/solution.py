@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.adapter import Reason, Stats, Steps
@@ -108,7 +109,7 @@ class Solution:
     def problem_at(self, t: float) -> Problem:
         """The problem whose selection holds at time t: its `rhs` and `residual` take a state of that time."""
         segments = self._segments
-        out: Problem = segments.problems[segments.number(t)]
+        out: Problem = segments.problems[segments.number(_check.time("t", t))]
         return out
 
     @property

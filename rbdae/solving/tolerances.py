@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.problem.problem import Problem
+from rbdae.solving.checks import check_problem
 
 _HARDLY = 30.0
 """Momenta are hardly tested where their absolute tolerance is this number of times what the relative one allows."""
@@ -37,11 +38,8 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
     ValueError
         for a tolerance that is not positive and finite
     """
-    if isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)):
-        raise TypeError(f"tolerance must be a number, got {tolerance!r}")
-    if not (math.isfinite(tolerance) and tolerance > 0.0):
-        raise ValueError(f"tolerance must be positive and finite, got {tolerance!r}")
-    out = np.full(problem.n, float(tolerance))
+    check_problem("scaled_atol", problem)
+    out = np.full(problem.n, _check.positive("scaled_atol", "tolerance", tolerance, "pass e.g. 1e-6"))
     layout = problem.layout
     if problem.velocity == "momentum":
         out[layout.v] *= _masses(problem)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from rbdae import _check
 from rbdae.formulations import FORMULATIONS, SPELLINGS, pairings
 from rbdae.rotations import CHARTS
@@ -47,11 +49,14 @@ def cases(
         for a solver whose package is not installed
     """
     known = pairings()
-    spelt = None if formulations is None else [SPELLINGS.get(f, f) for f in formulations]
+    spelt = None if formulations is None else [SPELLINGS.get(f, f) for f in _check.names("formulations", formulations)]
     wanted_forms = _check_names("formulation", spelt, FORMULATIONS)
     wanted_charts = _check_names("rotation", rotations, CHARTS)
     wanted_velocities = _check_names("velocity", velocities, {v for _, _, v in known})
-    methods = {name: find_method(name)[1] for name in (installed_solvers() if solvers is None else solvers)}
+    methods = {
+        name: find_method(name)[1]
+        for name in (installed_solvers() if solvers is None else _check.names("solvers", solvers))
+    }
     selected = [
         (f, r, v)
         for f, r, v in known
@@ -60,7 +65,9 @@ def cases(
         and (wanted_velocities is None or v in wanted_velocities)
     ]
     # an iterator would be used up by the first form
-    tolerances = tuple(tolerances)
+    if isinstance(tolerances, (str, bytes, dict, np.ma.MaskedArray)) or not isinstance(tolerances, Iterable):
+        raise TypeError(f"tolerances must be a list of numbers, got {_check.show(tolerances)}; pass e.g. [1e-6, 1e-8]")
+    tolerances = tuple(_check.positive("cases", "tolerances", value, "pass e.g. [1e-8]") for value in tolerances)
     return [
         Case(f, r, v, name, tolerance)
         for f, r, v in selected
@@ -78,7 +85,7 @@ def installed_solvers() -> list[str]:
 def _check_names(what: str, names: Iterable[str] | None, known: Iterable[str]) -> list[str] | None:
     if names is None:
         return None
-    wanted, known = list(names), sorted(known)
+    wanted, known = _check.names({"velocity": "velocities"}.get(what, f"{what}s"), names), sorted(known)
     for name in wanted:
         if name not in known:
             raise _check.unknown(what, name, known)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 import rbdae
 from rbdae import _deprecated
 from rbdae._arrays import Mat, Vec
-from rbdae._check import nearest, unknown
+from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae._moved import MOVED, RENAMED
 from rbdae.adapter import AbstractAdapter
@@ -129,6 +130,7 @@ __all__ = [
     "null_space",
     "old_attributes",
     "omitted_rows",
+    "option_table",
     "pack",
     "pairing",
     "pivots",
@@ -147,6 +149,7 @@ __all__ = [
     "selects_velocities",
     "settings",
     "shares_memory",
+    "show",
     "singular",
     "sizes_of_groups",
     "solution",
@@ -388,3 +391,11 @@ def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, Abstrac
 def suspects(logarithms: Vec) -> list[Any]:
     """Minima of the product of the pivots that a search for singular positions looks into."""
     return singular._suspects(logarithms)
+
+
+def option_table(package: str, method: str) -> dict[str, Any]:
+    """Options of a solver by name, and what checks each."""
+    modules = {"assimulo": "rbdae_adapters.assimulo._adapter", "scikits.odes": "rbdae_adapters.scikits_odes._adapter"}
+    house = import_module("rbdae_adapters").ADAPTERS
+    table: dict[str, Any] = import_module(modules.get(package, house[package]))._OPTIONS
+    return table if package == "scipy" else table[method]

@@ -34,9 +34,9 @@ _OPTIONS: dict[str, dict[str, check.Check]] = {
     "ida": {**_SUNDIALS, "constraints_type": check.anything},
     "cvode": {
         **_SUNDIALS,
-        "lmm": check.word,
-        "lmm_type": check.word,
-        "nonlinsolver": check.word,
+        "lmm": check.one_of("adams", "bdf"),
+        "lmm_type": check.one_of("adams", "bdf"),
+        "nonlinsolver": check.one_of("newton", "fixedpoint"),
         "bdf_stability_detection": check.flag,
         "min_step_size": check.not_negative,
     },

@@ -96,7 +96,7 @@ def one_of(*known: str) -> Check:
     """One of these words."""
 
     def check(owner: str, name: str, value: object) -> object:
-        if not isinstance(value, str) or value not in known:
+        if not isinstance(value, str) or value.lower() not in known:
             raise ValueError(
                 f"{owner}: {name} must be one of {', '.join(map(repr, known))}, got {_check.show(value)}; choose one"
             )

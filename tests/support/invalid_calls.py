@@ -1,0 +1,611 @@
+"""Invalid calls: of a valid call of something public, one argument becomes a value of a wrong kind.
+
+`CALLS` has a valid call of every public callable: how it is made, and the role of each argument. A role says which of
+the wrong values are right for it after all. `spoilt(seed)` draws a call, an argument and a value.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from inside import option_table, show
+
+import rbdae
+from rbdae import drives, forces, joints, models, solving, study
+
+NUMBERS = {"int", "zero", "negative", "float32"}
+
+# values of many kinds, each with a word by which roles accept it
+VALUES: list[tuple[str, Any]] = [
+    ("none", None),
+    ("true", True),
+    ("true", False),
+    ("true", np.True_),
+    ("int", 3),
+    ("zero", 0),
+    ("negative", -1.0),
+    ("float32", np.float32(0.25)),
+    ("nan", float("nan")),
+    ("infinite", float("inf")),
+    ("infinite", -float("inf")),
+    ("complex", 1j),
+    ("complex", np.complex128(0.5)),
+    ("huge", 10**400),
+    ("decimal", Decimal(1)),
+    ("text", "123"),
+    ("text", "x"),
+    ("empty text", ""),
+    ("bytes", b"x"),
+    ("date", np.datetime64("2020-01-01")),
+    ("object", object()),
+    ("ellipsis", ...),
+    ("class", int),
+    ("class", dict),
+    ("function of none", lambda: None),
+    ("function of five", lambda a, b, c, d, e: None),
+    ("dict", {}),
+    ("dict", {"a": 1.0}),
+    ("set", {1.0, 2.0, 3.0}),
+    ("empty list", []),
+    ("list", [None]),
+    ("list", ["a", "b", "c"]),
+    ("two numbers", [1.0, 2.0]),
+    ("list", [1.0, 2.0, 3.0, 4.0, 5.0]),
+    ("list", [[1.0, 2.0], [1.0]]),
+    ("list", (1.0, "2", 3.0)),
+    ("list", (0.5, None, 0.5)),
+    ("complex", [1j, 2.0, 3.0]),
+    ("nan", (0.0, float("nan"), 1.0)),
+    ("empty array", np.zeros(0)),
+    ("array", np.zeros((2, 2, 2))),
+    ("array", np.array(["a", "b", "c"])),
+    ("array", np.array([object(), 1.0, 2.0], dtype=object)),
+    ("array", np.ones(3, dtype=bool)),
+    ("masked", np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])),
+    ("masked", np.ma.masked),
+    ("system", rbdae.System()),
+]
+
+
+class Role(NamedTuple):
+    """What an argument is, and the words of values that are no mistake in it."""
+
+    name: str
+    accepts: frozenset[str] = frozenset()
+
+
+def _role(name: str, *accepts: str) -> Role:
+    return Role(name, frozenset(accepts))
+
+
+NUMBER = _role("number", *NUMBERS)
+POSITIVE = _role("positive number", "int", "float32")
+NOT_NEGATIVE = _role("number >= 0", "int", "zero", "float32")
+COUNT = _role("count", "int")
+VECTOR = _role("vector")
+FLAG = _role("flag", "true")
+NAME = _role("name", "text")
+TEXT = _role("one of some words")
+THING = _role("a body, joint, system, problem or the like")
+LAW = _role("number or law; a class is called at formulate", "class", *NUMBERS)
+FUNCTION = _role("function; a class is called at formulate", "class")
+STATE = _role("unknowns")
+STATES = _role("unknowns; not a number is answered by not a number", "nan")
+TIME = _role("time", *NUMBERS)
+
+
+def optional(role: Role) -> Role:
+    return Role(f"{role.name} or None", role.accepts | {"none"})
+
+
+def also(role: Role, *words: str) -> Role:
+    return Role(role.name, role.accepts | set(words))
+
+
+@dataclass(frozen=True)
+class Call:
+    """`make` gives the callable and valid arguments by name; `roles` those that are spoilt."""
+
+    make: Callable[[], tuple[Callable[..., Any], dict[str, Any]]]
+    roles: dict[str, Role]
+
+
+class Spoilt(NamedTuple):
+    """A call with wrong arguments."""
+
+    call: str
+    wrong: dict[str, Any]
+    run: Callable[[], Any]
+
+
+def pair() -> tuple[rbdae.System, Any, Any]:
+    """Two bodies."""
+    system = rbdae.System()
+    a = system.add_body("a", mass=1.0, inertia=(1, 1, 1))
+    b = system.add_body("b", mass=1.0, inertia=(1, 1, 1), position=(0.5, 1.0, 0.3))
+    return system, a, b
+
+
+def hinged(kind: Any = joints.Revolute) -> tuple[rbdae.System, Any]:
+    """A body on a joint, and the joint."""
+    system = rbdae.System()
+    body = system.add_body("a", mass=1.0, inertia=(1, 1, 1), angular_velocity=(0, 0, 1))
+    return system, system.add_joint(kind(system.ground, body, name="hinge"))
+
+
+@cache
+def problem(formulation: str = "index-0") -> rbdae.Problem:
+    return rbdae.formulate(hinged()[0], formulation)
+
+
+@cache
+def solution() -> rbdae.Solution:
+    return rbdae.solve(problem(), (0.0, 0.01), solver="scipy:RK45")
+
+
+@cache
+def folder() -> Path:
+    import tempfile
+
+    return Path(tempfile.mkdtemp())
+
+
+def path() -> Path:
+    out = folder() / "run.npz"
+    return out if out.exists() else solution().save(out)
+
+
+WHAT = {"a": THING, "b": THING, "name": optional(NAME), "at_a": VECTOR, "at_b": VECTOR}
+AXES = {"axis_a": VECTOR, "axis_b": optional(VECTOR), "normal_a": optional(VECTOR), "normal_b": optional(VECTOR)}
+PLACES: dict[str, Any] = {"at_a": (0, 0, 0), "at_b": (0, 0, 0), "name": "one"}
+DIRECTIONS: dict[str, Any] = {
+    "axis_a": (0, 0, 1),
+    "axis_b": (0, 0, 1),
+    "normal_a": (1, 0, 0),
+    "normal_b": (1, 0, 0),
+}
+
+
+def _between(kind: Any, roles: dict[str, Role], **given: Any) -> Call:
+    """A constructor that takes two bodies."""
+
+    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+        _, a, b = pair()
+        return kind, {"a": a, "b": b, **given}
+
+    return Call(make, {"a": THING, "b": THING, **roles})
+
+
+def _plain(function: Any, roles: dict[str, Role], **given: Any) -> Call:
+    return Call(lambda: (function, given), roles)
+
+
+def _on_joint(kind: Any, joint: Any, roles: dict[str, Role], **given: Any) -> Call:
+    return Call(lambda: (kind, {"joint": hinged(joint)[1], **given}), {"joint": THING, "name": optional(NAME), **roles})
+
+
+LAWS = (lambda t: 0.0 * t, lambda t: 0.0, lambda t: 0.0)
+LAWS3 = tuple(lambda t: (0.0, 0.0, 0.0) for _ in range(3))
+RODLAW = (lambda t: 1.0, lambda t: 0.0, lambda t: 0.0)
+
+
+def _nothing(t: float, x: Any, out: Any) -> None:
+    out[:] = 0.0
+
+
+def _of_problem(name: str, roles: dict[str, Role], form: str = "index-0", **given: Any) -> Call:
+    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+        here = problem(form)
+        known = {"t": 0.0, "y": here.y0, "yd": here.yd0, "c": 2.0}
+        return getattr(here, name), {key: known[key] for key in roles if key in known} | given
+
+    return Call(make, roles)
+
+
+def _body() -> tuple[Callable[..., Any], dict[str, Any]]:
+    given = {"name": "c", "mass": 1.0, "inertia": (1, 1, 1), "center_of_mass": (0, 0, 0), "orientation": (1, 0, 0, 0)}
+    rest = {"velocity": (0, 0, 0), "angular_velocity": (0, 0, 0), "position": (0, 0, 0), "allow_unphysical": False}
+    return pair()[0].add_body, given | rest | {"pivot": None}
+
+
+def _add(what: str) -> Call:
+    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+        system, a, b = pair()
+        thing = joints.Spherical(a, b) if what == "joint" else forces.Torque(a, (0, 0, 1))
+        return getattr(system, f"add_{what}"), {what: thing}
+
+    return Call(make, {what: THING})
+
+
+FORMULATE = {
+    "system": also(THING, "system"),  # an empty one is refused in its own words
+    "formulation": TEXT,
+    "rotation": TEXT,
+    "velocity": optional(TEXT),
+    "consistent": TEXT,
+    "radial_inertia": TEXT,
+    "alpha": optional(NOT_NEGATIVE),
+    "beta": optional(NOT_NEGATIVE),
+    "redundant": TEXT,
+    "hold": _role("names of bodies", "empty list"),
+    "t0": TIME,
+}
+
+
+def _formulate() -> tuple[Callable[..., Any], dict[str, Any]]:
+    given: dict[str, Any] = {"formulation": "baumgarte", "rotation": "quaternion", "velocity": "angular", "hold": ["a"]}
+    given |= {"consistent": "project", "radial_inertia": "zero", "alpha": 5.0, "beta": 5.0, "redundant": "error"}
+    return rbdae.formulate, {"system": hinged()[0], "t0": 0.0, **given}
+
+
+def _solve(solver: str, option: str = "", value: Any = None, form: str = "index-0") -> Callable[[], Any]:
+    def make() -> tuple[Callable[..., Any], dict[str, Any]]:
+        given: dict[str, Any] = {"problem": problem(form), "t_span": (0.0, 0.01), "solver": solver, "rtol": 1e-4}
+        given |= {"atol": 1e-4, "t_eval": [0.0, 0.005], "projection": True, "events": None, "progress": False}
+        return rbdae.solve, given | ({option: value} if option else {})
+
+    return make
+
+
+SOLVE = {
+    "problem": THING,
+    "t_span": _role("two times"),
+    "solver": TEXT,
+    "rtol": _role("tolerance", "float32"),
+    "atol": POSITIVE,
+    "t_eval": optional(_role("times")),
+    "projection": optional(_role("a projection", "true")),
+    "events": optional(_role("functions of t and y", "empty list", "class")),
+    "progress": _role("flag or function", "true", "class"),
+    "step": optional(_role("nothing")),
+}
+
+MODELS: dict[str, Any] = {
+    name: getattr(models, name)
+    for name in dir(models)
+    if inspect.isfunction(getattr(models, name)) and name not in ("dataclass", "final")
+}
+
+
+def _model(name: str) -> Call:
+    """A model's parameters; their defaults say what they are."""
+    roles = {}
+    for key, parameter in inspect.signature(MODELS[name]).parameters.items():
+        default = parameter.default
+        if isinstance(default, bool):
+            roles[key] = FLAG
+        elif isinstance(default, (int, float)):
+            roles[key] = NUMBER if isinstance(default, float) else _role("count", "int", "zero")
+        elif isinstance(default, str):
+            roles[key] = TEXT
+        elif default is not inspect.Parameter.empty and default is not None:
+            roles[key] = VECTOR
+    return Call(lambda: (MODELS[name], {}), roles)
+
+
+OPTION_ROLES = {
+    "positive": POSITIVE,
+    "limit": also(POSITIVE, "infinite"),
+    "not_negative": NOT_NEGATIVE,
+    "count": COUNT,
+    "count_or_zero": _role("count", "int", "zero"),
+    "flag": FLAG,
+    "fraction": _role("fraction", "float32"),
+    "weight": _role("weight", "zero", "float32"),
+    "bounds": _role("two bounds", "two numbers"),
+    "word": TEXT,
+    "check": TEXT,  # of one_of
+}
+"""By the names of the checks of `rbdae_adapters.toolkit.options`."""
+
+
+def _options() -> dict[str, Call]:
+    """Each option of each solver that has a check of its own."""
+    out = {}
+    for package in ("scipy", "sksundae", "solve_dae", "assimulo", "scikits.odes"):
+        adapter = solving.adapter(package)
+        for method in adapter.methods:
+            for option, kind in option_checks(package, method.name).items():
+                if kind not in OPTION_ROLES or method.fixed_step:
+                    continue
+                form = "index-0" if "ode" in method.kinds else "overdetermined"
+                make = _solve(f"{package}:{method.name}", option, None, form)
+                out[f"solve {package}:{method.name} {option}"] = Call(make, {option: optional(OPTION_ROLES[kind])})
+    return out
+
+
+def option_checks(package: str, method: str) -> dict[str, str]:
+    """Names of options, and of what checks them."""
+    return {name: check.__name__ for name, check in option_table(package, method).items()}
+
+
+@cache
+def calls() -> dict[str, Call]:
+    """All of them, by name."""
+    name = {"name": optional(NAME)}
+    ends = {"at_a": VECTOR, "at_b": VECTOR, **name}
+    stiff = also(NOT_NEGATIVE)
+    out: dict[str, Call] = {
+        "System": _plain(rbdae.System, {"gravity": VECTOR}, gravity=(0, 0, -9.81)),
+        "System.add_body": Call(
+            _body,
+            {
+                "name": NAME,
+                "mass": POSITIVE,
+                "inertia": VECTOR,
+                "center_of_mass": VECTOR,
+                "pivot": optional(VECTOR),
+                "position": optional(VECTOR),
+                "orientation": VECTOR,
+                "velocity": optional(VECTOR),
+                "angular_velocity": VECTOR,
+                "allow_unphysical": FLAG,
+            },
+        ),
+        "System.add_joint": _add("joint"),
+        "System.add_force": _add("force"),
+        "Projection": _plain(
+            rbdae.Projection,
+            {
+                "position": FLAG,
+                "velocity": FLAG,
+                "tolerance": NOT_NEGATIVE,
+                "restart_tolerance": NOT_NEGATIVE,
+                "max_iterations": COUNT,
+            },
+        ),
+        "assemble": Call(
+            lambda: (rbdae.assemble, {"system": hinged()[0], "hold": [], "t0": 0.0}),
+            {"system": also(THING, "system"), "hold": FORMULATE["hold"], "t0": TIME},
+        ),
+        "formulate": Call(_formulate, FORMULATE),
+        "solve": Call(_solve("scipy:RK45"), SOLVE),
+        "load": Call(
+            lambda: (rbdae.load, {"path": path(), "problem": problem()}),
+            {"path": also(THING, "text"), "problem": optional(THING)},
+        ),
+        "scaled_atol": Call(
+            lambda: (rbdae.scaled_atol, {"problem": problem(), "tolerance": 1e-6}),
+            {"problem": THING, "tolerance": POSITIVE},
+        ),
+        "adapter": _plain(solving.adapter, {"package": TEXT}, package="scipy"),
+        "find_method": _plain(solving.find_method, {"solver": TEXT}, solver="scipy:RK45"),
+        "solvers_for": Call(lambda: (solving.solvers_for, {"problem": problem()}), {"problem": THING}),
+        "Solution.projected": Call(
+            lambda: (solution().projected, {"projection": None}), {"projection": optional(_role("projection", "true"))}
+        ),
+        "Solution": Call(
+            lambda: (solution(), {"t": 0.005}), {"t": _role("times", "zero", "empty list", "empty array")}
+        ),
+        "Solution.problem_at": Call(lambda: (solution().problem_at, {"t": 0.005}), {"t": TIME}),
+        "Solution.save": Call(lambda: (solution().save, {"path": path()}), {"path": also(THING, "text")}),
+        "study.cases": _plain(
+            study.cases,
+            {
+                key: optional(_role("names", "empty list"))
+                for key in ("formulations", "rotations", "velocities", "solvers")
+            }
+            | {"tolerances": _role("tolerances", "list", "two numbers", "array", "empty array", "empty list", "set")},
+            formulations=["index-0"],
+            rotations=["quaternion"],
+            velocities=["angular"],
+            solvers=["scipy:RK45"],
+            tolerances=[1e-4],
+        ),
+        # joints
+        **{
+            f"joints.{kind.__name__}": _between(kind, {**WHAT, **AXES}, **PLACES, **DIRECTIONS)
+            for kind in (joints.Revolute, joints.Prismatic, joints.Cylindrical, joints.Planar, joints.Fixed)
+        },
+        "joints.Universal": _between(
+            joints.Universal,
+            {**WHAT, **AXES, "axis_b": VECTOR},
+            **PLACES,
+            axis_a=(0, 0, 1),
+            axis_b=(1, 0, 0),
+            normal_a=None,
+            normal_b=None,
+        ),
+        **{
+            f"joints.{kind.__name__}": _between(kind, {**WHAT, "axis_a": VECTOR}, **PLACES, axis_a=(0, 0, 1))
+            for kind in (joints.PointOnLine, joints.PointOnPlane)
+        },
+        "joints.Spherical": _between(joints.Spherical, WHAT, **PLACES),
+        "joints.Rod": _between(joints.Rod, {**WHAT, "length": optional(POSITIVE)}, **PLACES, length=1.0),
+        "joints.Coincidence": _plain(
+            joints.Coincidence, {"r1": VECTOR, "r2": VECTOR, "offset": VECTOR}, r1=(0, 0, 0), r2=(0, 0, 0)
+        ),
+        "joints.Dot1": _plain(
+            joints.Dot1, {"a": VECTOR, "b": VECTOR, "value": NUMBER}, a=(0, 0, 1), b=(1, 0, 0), value=0.0
+        ),
+        "joints.Dot2": _plain(
+            joints.Dot2,
+            {"a": VECTOR, "r1": VECTOR, "r2": VECTOR, "value": NUMBER},
+            a=(0, 0, 1),
+            r1=(0, 0, 0),
+            r2=(0, 0, 0),
+        ),
+        "joints.Distance": _plain(
+            joints.Distance, {"r1": VECTOR, "r2": VECTOR, "length": POSITIVE}, r1=(0, 0, 0), r2=(0, 0, 0), length=1.0
+        ),
+        # drives
+        "drives.PrescribedAngle": _on_joint(drives.PrescribedAngle, joints.Revolute, {"angle": FUNCTION}, angle=LAWS),
+        "drives.PrescribedDisplacement": _on_joint(
+            drives.PrescribedDisplacement, joints.Prismatic, {"displacement": FUNCTION}, displacement=LAWS
+        ),
+        "drives.DrivenRod": _between(drives.DrivenRod, {**ends, "length": FUNCTION}, **PLACES, length=RODLAW),
+        "drives.PointMotion": _between(drives.PointMotion, {**ends, "vector": FUNCTION}, **PLACES, vector=LAWS3),
+        # forces
+        "forces.Force": Call(
+            lambda: (forces.Force, {"body": pair()[1], "force": (0, 0, 1), "at": (0, 0, 0), "frame": "space"}),
+            {"body": THING, "force": also(VECTOR, "class"), "at": VECTOR, "frame": TEXT, **name},
+        ),
+        "forces.Torque": Call(
+            lambda: (forces.Torque, {"body": pair()[1], "torque": (0, 0, 1), "frame": "body"}),
+            {"body": THING, "torque": also(VECTOR, "class"), "frame": TEXT, **name},
+        ),
+        "forces.SpringDamper": _between(
+            forces.SpringDamper,
+            {"b": optional(THING), "stiffness": stiff, "damping": stiff, "length": stiff, "force": LAW, **ends},
+        ),
+        "forces.Bushing": _between(
+            forces.Bushing,
+            {
+                "b": optional(THING),
+                "rest": optional(VECTOR),
+                **{k: stiff for k in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")},
+                **ends,
+            },
+            stiffness=1.0,
+        ),
+        "forces.TorsionalSpringDamper": _on_joint(
+            forces.TorsionalSpringDamper,
+            joints.Revolute,
+            {"stiffness": stiff, "damping": stiff, "angle": NUMBER, "torque": LAW},
+        ),
+        "forces.TranslationalSpringDamper": _on_joint(
+            forces.TranslationalSpringDamper,
+            joints.Prismatic,
+            {"stiffness": stiff, "damping": stiff, "displacement": NUMBER, "force": LAW},
+        ),
+        "forces.Motor": _on_joint(forces.Motor, joints.Revolute, {"torque": also(LAW, "none")}, torque=1.0),
+        "forces.Friction": _on_joint(
+            forces.Friction, joints.Revolute, {"coefficient": also(stiff, "none")}, coefficient=1.0
+        ),
+        "forces.UserForce": Call(
+            lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "jacobian": _nothing}),
+            {"bodies": THING, "force": FUNCTION, "jacobian": also(FUNCTION, "none"), **name},
+        ),
+        "forces.UserForce by differences": Call(
+            lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "difference_step": 1e-6}),
+            {"difference_step": also(POSITIVE, "none")},
+        ),
+        # evaluations
+        "Problem.residual": _of_problem("residual", {"t": TIME, "y": STATES, "yd": STATES}, "index-2"),
+        "Problem.jacobian": _of_problem("jacobian", {"t": TIME, "y": STATES, "yd": STATES, "c": NUMBER}, "index-2"),
+        "Problem.sparse_jacobian": _of_problem(
+            "sparse_jacobian", {"t": TIME, "y": STATES, "yd": STATES, "c": NUMBER}, "index-2"
+        ),
+        "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array"))}),
+        "Problem.rhs_jacobian": _of_problem("rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array"))}),
+        "Problem.matrices": _of_problem("matrices", {"t": TIME, "y": STATES, "sparse": optional(FLAG)}),
+        "Problem.project": _of_problem(
+            "project", {"t": TIME, "y": STATE, "projection": optional(_role("projection", "true"))}
+        ),
+        **{
+            f"Problem.{method}": _of_problem(method, {"t": TIME, "y": STATES})
+            for method in (
+                "natural",
+                "states",
+                "energy",
+                "momentum",
+                "constraints",
+                "log_determinant",
+                "rates",
+                "multipliers",
+                "reactions",
+            )
+        },
+        "Problem.run_multipliers": _of_problem("run_multipliers", {"t": TIME, "y": STATES}, "index-2"),
+        **{f"models.{model}": _model(model) for model in MODELS},
+    }
+    return out | _options()
+
+
+@cache
+def _cases() -> list[tuple[str, str, int]]:
+    return [
+        (name, argument, k)
+        for name, call in calls().items()
+        for argument, role in call.roles.items()
+        for k, (word, _) in enumerate(VALUES)
+        if word not in role.accepts
+    ]
+
+
+def cases() -> int:
+    """How many invalid calls there are."""
+    return len(_cases())
+
+
+def spoilt(number: int) -> Spoilt:
+    """A call with one wrong argument."""
+    name, argument, k = _cases()[number]
+    return _spoilt(name, {argument: VALUES[k][1]})
+
+
+def spoilt_twice(seed: int) -> Spoilt:
+    """A call with two wrong arguments; the message may be about either."""
+    rng = np.random.default_rng(seed)
+    able = [name for name, call in calls().items() if len(call.roles) > 1]
+    name = able[int(rng.integers(len(able)))]
+    roles = calls()[name].roles
+    wrong = {}
+    for argument in rng.choice(list(roles), 2, replace=False):
+        values = [value for word, value in VALUES if word not in roles[str(argument)].accepts]
+        wrong[str(argument)] = values[int(rng.integers(len(values)))]
+    return _spoilt(name, wrong)
+
+
+def _spoilt(name: str, wrong: dict[str, Any]) -> Spoilt:
+    def run() -> Any:
+        function, given = calls()[name].make()
+        return function(**(given | wrong))
+
+    return Spoilt(name, wrong, run)
+
+
+# how else messages name an argument
+ALIASES = {
+    "a": ("bodies",),
+    "b": ("bodies",),
+    "body": ("bodies",),
+    "bodies": ("body",),
+    "system": ("System",),
+    "angle": ("functions of time",),
+    "displacement": ("functions of time",),
+    "vector": ("functions of time",),
+    "length": ("functions of time",),
+    "r1": ("points",),
+    "package": ("adapter",),
+    "velocities": ("velocity",),
+    "formulations": ("formulation",),
+    "rotations": ("rotation",),
+}
+
+REMEDIES = (";", "must be", "such as", "takes", "give ", "choose", "leave out")
+
+
+def complaint(call: Spoilt, message: str) -> str:
+    """What the message of a refusal lacks: the argument, the value, the remedy; empty if nothing."""
+    found = [_lacking(argument, value, message) for argument, value in call.wrong.items()]
+    return "" if "" in found else found[0]
+
+
+def _lacking(argument: str, value: Any, message: str) -> str:
+    if not any(name in message for name in (argument, *ALIASES.get(argument, ()))):
+        return "the argument is not named"
+    parts = list(value) if isinstance(value, (list, tuple, set)) else []
+    shown = [show(value)[:12], str(value)[:12], *(show(part) for part in parts), "shape", type(value).__name__]
+    if not any(text in message for text in shown):
+        return "the value is not shown"
+    return "" if any(words in message for words in REMEDIES) else "there is no remedy"
+
+
+__all__ = ["CALLS_SKIPPED", "Spoilt", "calls", "cases", "complaint", "spoilt", "spoilt_twice"]
+
+CALLS_SKIPPED = {
+    "Assembly": "made by assemble",
+    "Problem": "made by formulate",
+    "ProjectionError": "an exception",
+    "Projector": "made by Projection",
+    "pairings": "no argument",
+    "solvers": "no argument",
+}
