@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar, final
 
 import numpy as np
 
@@ -38,4 +38,25 @@ def freeze(value: Any) -> None:
             content.flags.writeable = False
 
 
-__all__ = ["by_fields", "fill", "freeze", "twin"]
+@final
+class KeptAlive:
+    """Keeps an object alive for a kernel that has its address alone: a copy would have the address of its original."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+
+def refuse_copies() -> NoReturn:
+    """Raise for what works in the memory of one problem."""
+    raise TypeError(
+        "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the problem, "
+        "and take the callbacks of that"
+    )
+
+
+__all__ = ["KeptAlive", "by_fields", "fill", "freeze", "refuse_copies", "twin"]

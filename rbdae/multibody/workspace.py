@@ -15,6 +15,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
+from rbdae._frozen import KeptAlive
 from rbdae.compiler.declared import Features
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
@@ -154,7 +155,7 @@ class Workspace:
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to this workspace."""
         bound = partial(kernel.compiled(self.memory.features), self.m)
-        bound.workspace = self  # type: ignore[attr-defined]  # the kernel has its address alone: keep it alive
+        bound.workspace = KeptAlive(self)  # type: ignore[attr-defined]
         functions = (*self.model.user_functions, *self.model.forces.functions)
         return raising(bound) if any(function.python for function in functions) else bound
 

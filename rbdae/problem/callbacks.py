@@ -9,6 +9,7 @@ from typing import Any, NoReturn, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Explicit
 from rbdae.kernels.projection import project
 from rbdae.multibody.workspace import Workspace
@@ -31,10 +32,7 @@ class Callbacks:
         self._pattern = pattern
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError(
-            "callbacks cannot be copied or pickled: they work in the memory of one problem; copy or pickle the "
-            "problem, and take the callbacks of that"
-        )
+        refuse_copies()
 
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:

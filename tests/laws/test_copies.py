@@ -208,6 +208,8 @@ def test_callbacks_are_not_copied():
     for clone in CLONES.values():
         with pytest.raises(TypeError, match=r"callbacks cannot be copied or pickled.*copy or pickle the problem"):
             clone(problem.callbacks)
+    with pytest.raises(TypeError, match="callbacks cannot be copied"):
+        copy.deepcopy(problem.callbacks.residual)
 
 
 def test_a_pickle_is_read_by_another_process(tmp_path):
