@@ -222,7 +222,7 @@ def test_times_outside_of_the_run_are_refused(tmp_path):
     assert run(0.5).shape == (run.problem.n,) and run([0.5]).shape == (1, run.problem.n)
     assert run([]).shape == (0, run.problem.n)
     for t in (-1e-9, 1.0 + 1e-9, np.nan):
-        with pytest.raises(ValueError, match=r"t = .* is outside of this run, which went from 0.0 to 1.0"):
+        with pytest.raises(ValueError, match=r"t = .* is outside of this run; give times from 0.0 to 1.0"):
             run(t)
     with pytest.raises(ValueError, match=r"t must be a time or times \(k,\), got shape \(1, 2\)"):
         run([[0.1, 0.2]])
