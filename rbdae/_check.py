@@ -18,8 +18,7 @@ from rbdae._arrays import Mat, Vec
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
 
-_LARGEST = 2**31 - 1
-"""The largest whole number that every package takes."""
+_LARGEST = 2**31 - 1  # the largest whole number that every package takes
 
 _WORDS = {
     (): "a real number",
@@ -82,15 +81,13 @@ def _doubles(raw: Any) -> Vec:
 
 
 def real(what: str, value: object, *shapes: tuple[int, ...]) -> Vec:
-    """Real numbers in one of these shapes, contiguous and possibly the given array itself: for what is called often.
-    They need not be finite."""
+    """Real numbers in one of these shapes, contiguous, perhaps the given array itself; they need not be finite."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes:
         return value if value.flags.c_contiguous else value.copy()
     raw = _raw(value)
     wanted = " or ".join("a number" if shape == () else f"real numbers of shape {shape}" for shape in shapes)
     if raw is None or raw.dtype.kind not in "iuf":
-        kind = type(value).__name__
-        raise TypeError(f"{what} must be {wanted}, got {show(value)} of type {kind}; give a float64 array")
+        raise TypeError(f"{what} must be {wanted}, got {show(value)} of type {type(value).__name__}; give float64")
     if raw.shape not in shapes:
         raise ValueError(f"{what} must be {wanted}, got {show(value)} of shape {raw.shape}; check its length")
     return _doubles(raw)
