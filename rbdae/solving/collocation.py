@@ -34,6 +34,9 @@ _SETTLED = 0.01
 _MEMORY = 10
 """Most rounds that are mixed."""
 
+_LACK = 100.0
+"""A rate that leads this many tolerances past the state at the end is one of a fast mode that the solver has damped."""
+
 _HOPELESS = 1e4
 """Changes that have grown by this will not settle."""
 
@@ -124,7 +127,8 @@ def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
         first = _rates_of_cubic(h, y, ends, level) if coefficients is None else coefficients
         coefficients, correction, change = _settle(rates, t, y, ends, scale, level, first)
         tail = h * float(np.max(np.abs(coefficients[-2:]) / scale, initial=0.0)) / (2 * n)
-        found = Piece(float(t[0]), h, y[0], coefficients, correction, max(change, tail))
+        lack = float(np.max(np.abs(correction) / scale, initial=0.0)) / _LACK
+        found = Piece(float(t[0]), h, y[0], coefficients, correction, max(change, tail, lack))
         if best is None or found.error < best.error:
             best = found
         if tail < (_SETTLED if change < _SETTLED else ENOUGH) and change < ENOUGH:
