@@ -212,7 +212,7 @@ def remove_generated_c(source: Path) -> None:
 
 
 def build(python: str, source: Path, wheels: Path) -> None:
-    # One job: in two threads numpy.distutils sets up the flags of one Fortran compiler at the same time.
+    # One job: the extensions share one Fortran compiler, whose flags numpy.distutils sets up for each of them.
     parallel = ["build", "--parallel=1"]
     # A path without SUNDIALS, so that one in /usr/local, of whatever version, is not picked up.
     without = f"--sundials-home={source / 'none'}"
