@@ -141,10 +141,12 @@ def test_a_solution_without_its_problem_is_copied(tmp_path):
 
 
 def _push(t: float, x: Any, out: Any) -> None:
+    out[:] = 0.0
     out[0] = 1.0 + t * x[0]
 
 
 def _slope(t: float, x: Any, out: Any) -> None:
+    out[:] = 0.0
     out[0] = t
 
 
