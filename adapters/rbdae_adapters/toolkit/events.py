@@ -56,6 +56,7 @@ class Event:
             found = value(t, y)
             return found if isinstance(found, float) else number("event", f"its value at t = {t:g}", found)
 
+        checked.__name__ = getattr(value, "__name__", type(value).__name__)  # for messages
         return cls(checked, int(terminal or 0), direction)
 
     def number(self, t: float, y: Vec) -> float:
