@@ -236,7 +236,7 @@ RULES: Final = (
         "assimulo:ODASSL",
         1e-8,
         5e-4,
-        "its Jacobians are differences, and below 1e-8 its corrector can fail at the start, by rounding: 2e-5 to 1.1e-4 "
+        "its Jacobians are differences, and below 1e-8 its corrector can fail at the start: 2e-5 to 1.1e-4 "
         "is what is left",
         "C-ggl-directors-angular-assimulo:ODASSL",
         "ggl",
