@@ -18,13 +18,18 @@ from inside import (
     assembly_report,
     block_pattern,
     choices,
+    collocation,
     consistent,
+    dense,
+    energy_balance,
     equations,
     interpretation,
     joint_pattern,
     layout,
     mass_matrix,
     matrices,
+    monitor,
+    neighbours,
     pairing,
     problem,
     quantities,
@@ -40,6 +45,7 @@ from inside import (
     velocity_kind,
     velocity_selection,
     violations,
+    watched,
     workspaces,
 )
 
@@ -221,6 +227,12 @@ EXAMPLES: dict[type, Any] = {
     choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, None, "zero", {}, "error"),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
     segments.Segments: lambda: _solution().segments,
+    energy_balance.EnergyOfRun: lambda: _solution().energy,
+    dense.DenseOutput: lambda: _solution().dense,
+    collocation.Piece: lambda: collocation.piece(lambda t, y: y, np.array([0.0, 0.1]), np.ones((2, 1)), np.ones(1)),
+    neighbours.Neighbours: lambda: neighbours.neighbours(np.arange(4.0), np.ones((4, 1)), 1, np.ones(1)),
+    monitor.Monitor: lambda: monitor.Monitor(_problem(), monitor.Pending()),
+    watched.WatchedProblem: lambda: watched.WatchedProblem(_problem(), monitor.Monitor(_problem(), monitor.Pending())),
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],
     study.Comparison: lambda: _comparison(),
@@ -238,7 +250,8 @@ def _classes() -> set[type]:
             continue
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             home = value.__module__
-            if not name.startswith("_") and home.startswith("rbdae") and not home.startswith("rbdae.compiler"):
+            private = any(part.startswith("_") for part in (*home.split("."), name))
+            if not private and home.startswith("rbdae") and not home.startswith("rbdae.compiler"):
                 found.add(value)
     return found
 

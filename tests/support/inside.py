@@ -73,7 +73,18 @@ from rbdae.problem import (
 )
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.solving import registry, segments, singular, solution
+from rbdae.solving import (
+    collocation,
+    dense,
+    energy_balance,
+    monitor,
+    neighbours,
+    registry,
+    segments,
+    singular,
+    solution,
+    watched,
+)
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
@@ -98,10 +109,13 @@ __all__ = [
     "cache_in",
     "chatter",
     "choices",
+    "collocation",
     "consistent",
     "constraint_gradient",
     "constraints",
+    "dense",
     "dropping",
+    "energy_balance",
     "entry",
     "equations",
     "family",
@@ -123,10 +137,12 @@ __all__ = [
     "mass_matrix",
     "matrices",
     "memory",
+    "monitor",
     "n_quasi_velocities",
     "n_velocities",
     "natural",
     "nearest",
+    "neighbours",
     "null_space",
     "old_attributes",
     "omitted_rows",
@@ -171,6 +187,7 @@ __all__ = [
     "velocity_selection",
     "violations",
     "wait_for_workers",
+    "watched",
     "with_best_rows",
     "with_stages_of_all",
     "workspace",
