@@ -106,7 +106,8 @@ def _gains(form: Formulation, given: dict[str, float | None]) -> tuple[float, fl
     for name, value in values.items():
         if _check.number("formulate", name, value) < 0.0:
             raise ValueError(
-                f"formulate: {name} must not be negative (constraint violations would grow), got {_check.show(value)}"
+                f"formulate: {name} must not be negative (constraint violations would grow), got "
+                f"{_check.show(value)}; pass e.g. 10.0"
             )
     return float(values["alpha"]), float(values["beta"])
 
