@@ -27,6 +27,14 @@ PACKAGES = sorted({info.package for info in cases.INFOS.values() if info.availab
 CHILD = Path(__file__).parents[1] / "support" / "interrupted_runs.py"
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """Also where a shell has started the tests in the background, which ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_interrupt_at_a_random_time_reaches_the_caller(package, rng):

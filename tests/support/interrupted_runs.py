@@ -7,6 +7,7 @@ For each run it prints a line before, and one after with what has become of it; 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from typing import Any
 
@@ -75,4 +76,6 @@ def main(package: str, runs: int) -> None:
 
 
 if __name__ == "__main__":
+    # what a shell starts in the background ignores Ctrl-C, and so do its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(sys.argv[1], int(sys.argv[2]))
