@@ -4,11 +4,9 @@ Tolerances. A BDF code differentiates what it integrates: with step h, the round
 unknowns are multiplied by 1/h and those of index-3 unknowns by 1/h^2, whatever the error test asks for.
 Therefore
 
-- multipliers, and at index 3 the velocities, leave the error test. Where the package has no switch for
-  that, or Newton's convergence test must not see them either, they get the absolute tolerance `LOOSE`. Else
-  multipliers are in Newton's test, with a tolerance that follows their size at the start
-  (`multiplier_factor`): they are better by an order or more then, and fewer steps are needed. At index 3
-  their rounding is too large for that;
+- multipliers, and at index 3 the velocities, get the absolute tolerance `LOOSE`, which takes them out of the
+  error test and out of Newton's convergence test. Multipliers of index 1 too: they do not feed back into the
+  motion, and in forms that hold the acceleration constraint they carry the rounding of v, divided by h;
 - what remains is integrated more accurately than asked for, by `MARGIN`: at index 3 because the velocities
   are differences of positions (error in v = error in q / h) and nothing else controls them, at index 1
   because the constraints drift;
@@ -30,16 +28,6 @@ from rbdae_adapters.toolkit import GaveUp, Recorder, first_step, leaves_error_te
 
 LOOSE = 1e10
 """Absolute tolerance that stands for "not tested"."""
-
-WITHOUT_SWITCH = 1e4
-"""Factor on the tolerance of multipliers of index 1 that cannot leave the error test: they are rates of velocities, and
-what Newton's method leaves of these is divided by the step."""
-
-LEAST_AT_INDEX_2 = 1e-5
-"""Least tolerance of multipliers of index 2, relative to their size."""
-
-ROUNDING = 30.0
-"""They carry the rounding of velocities divided by the step: this many times that of the first step is allowed, too."""
 
 MARGIN = {1: 0.1, 2: 1.0, 3: 1e-3}
 """Factor on both tolerances by index, so that rtol = atol = 1e-10 ends near 1e-6 or better at every index."""
@@ -129,39 +117,14 @@ class RhsNative:
     options: dict[str, Any]
 
 
-def multiplier_factor(problem: Solvable, *, switch: bool, direct: bool = True) -> float | None:
-    """How many times the tolerance of other unknowns that of multipliers is, relative to their size; None: not tested.
-
-    Parameters
-    ----------
-    switch : whether the package can leave unknowns out of the error test alone
-    direct : whether linear systems are solved directly; the error of an iteration is measured with the same weights
-    """
-    if problem.kind == "ode" or problem.index == 3:
-        return None
-    if not switch:
-        return WITHOUT_SWITCH if problem.index == 1 else None
-    return 1.0 if direct or problem.index == 1 else None
-
-
-def tolerances(
-    problem: Solvable, rtol: float, atol: float | Vec, multipliers: float | None
-) -> tuple[float, float | Vec]:
-    """`rtol` and `atol` for the package, as the module's docstring says, with a `multiplier_factor`; ODE forms keep
-    theirs."""
+def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float, float | Vec]:
+    """`rtol` and `atol` for the package, as the module's docstring says; ODE forms keep theirs."""
     if problem.kind == "ode":
         return rtol, atol
     rtol, atol = loosened(problem, rtol, atol, least_tolerance(problem))
     margin = MARGIN[problem.index]
     vector = margin * np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
-    la = ~np.asarray(problem.differential)
-    if multipliers is None:
-        vector[leaves_error_test(problem) | la] = LOOSE
-    elif la.any():
-        size = float(np.max(np.abs(np.asarray(problem.y0)[la]), initial=1.0))
-        least = _least_at_index_2(problem, first_step(problem, rtol)) if problem.index == 2 else 0.0
-        own = 1.0 if np.ndim(atol) else size  # tolerances of single unknowns are in their units
-        vector[la] = np.maximum(multipliers * own * vector[la], least * size)
+    vector[leaves_error_test(problem) | ~np.asarray(problem.differential)] = LOOSE
     return margin * rtol, vector
 
 
@@ -170,20 +133,13 @@ def least_tolerance(problem: Solvable) -> float:
     return 0.0 if problem.kind == "ode" else LEAST_TOLERANCE[problem.index]
 
 
-def _least_at_index_2(problem: Solvable, h: float) -> float:
-    """Rounding of unknowns over what they change in a first step, or `LEAST_AT_INDEX_2`."""
-    differential = np.asarray(problem.differential)
-    y, yd = (float(np.max(np.abs(np.asarray(v)[differential]), initial=0.0)) for v in (problem.y0, problem.yd0))
-    rounding = float(np.finfo(float).eps) * y / (h * yd) if yd > 0.0 else 0.0
-    return max(LEAST_AT_INDEX_2, ROUNDING * rounding)
-
-
 def algebraic(problem: Solvable) -> dict[str, Any]:
-    """What is algebraic for the error test, and leaves it: multipliers, at index 3 the velocities as well."""
-    without_rate = leaves_error_test(problem) | ~np.asarray(problem.differential)
+    """What is algebraic for the error test: at index 3 the velocities as well."""
+    excluded = leaves_error_test(problem)
+    without_rate = excluded | ~np.asarray(problem.differential)
     return {
         "algebraic_vars_idx": [int(i) for i in np.flatnonzero(without_rate)],
-        "exclude_algvar_from_error": bool(without_rate.any()),
+        "exclude_algvar_from_error": bool(excluded.any()),
     }
 
 
@@ -227,13 +183,11 @@ __all__ = [
     "CVODE_REASONS",
     "DASPK_REASONS",
     "IDA_REASONS",
-    "LEAST_AT_INDEX_2",
     "LOOSE",
     "MARGIN",
     "MAX_STEPS",
     "STALLED",
     "STALLED_MESSAGE",
-    "WITHOUT_SWITCH",
     "ResidualNative",
     "Restarts",
     "RhsNative",
@@ -241,6 +195,5 @@ __all__ = [
     "first_step",
     "gave_up",
     "least_tolerance",
-    "multiplier_factor",
     "tolerances",
 ]

@@ -1,6 +1,6 @@
 """scikit-sundae: IDA and CVODE of SUNDIALS 7, driven one internal step at a time.
 
-The package has no `IDASetSuppressAlg`: large absolute tolerances of multipliers take its place (see `_sundials`).
+The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
 Its output inside a step is SUNDIALS' own interpolation polynomial.
 
 Both codes are multistep codes without a way to take a corrected state back: with a projection they restart at order 1
@@ -32,7 +32,6 @@ from rbdae_adapters._sundials import (
     first_step,
     gave_up,
     least_tolerance,
-    multiplier_factor,
     tolerances,
 )
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive, quiet, take_options, usable
@@ -206,8 +205,7 @@ def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any
         options["jacfn"] = jacfn
     if options["linsolver"] == "sparse":
         options["sparsity"] = _pattern(problem)
-    factor = multiplier_factor(problem, switch=False)
-    options["rtol"], options["atol"] = tolerances(problem, rtol, atol, factor)
+    options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     if problem.kind == "dae":
         options["algebraic_idx"] = [int(i) for i in np.flatnonzero(~np.asarray(problem.differential))]
     options.setdefault("first_step", first_step(problem, rtol))

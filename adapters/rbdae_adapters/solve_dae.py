@@ -52,7 +52,14 @@ _EPS = float(np.finfo(float).eps)
 
 _ROUNDINGS = {"Radau": 50, "BDF": 500}
 """Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
-stagnate. Far above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10."""
+stagnate. Far above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. With
+integrals of multipliers among the unknowns it needs 500 as well: with 50 it did not start below 1e-8."""
+
+
+def _roundings(problem: Solvable, method: str) -> int:
+    integrals = problem.kind == "dae" and bool(np.all(problem.differential))
+    return _ROUNDINGS["BDF" if integrals else method]
+
 
 _COMMON: dict[str, check.Check] = {
     "first_step": check.positive,
@@ -115,6 +122,7 @@ class _Stepper(AbstractStepper):
         y0: Vec,
         atol: Vec,
         algebraic: Bools,
+        roundings: int,
         options: dict[str, Any],
     ) -> None:
         from solve_dae.integrate._dae.bdf import BDFDAE
@@ -142,7 +150,7 @@ class _Stepper(AbstractStepper):
         )
         self._bdf = native.method == "BDF"
         self._solver.rtol, self._solver.atol = self._scaled
-        least = _ROUNDINGS[native.method] * _EPS / request.rtol
+        least = roundings * _EPS / request.rtol
         self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, least))
 
     def _watched(self, fun: Callable[[float, Vec, Vec], Vec]) -> Callable[[float, Vec, Vec], Vec]:
@@ -284,7 +292,9 @@ class SolveDaeAdapter(AbstractAdapter):
             if problem.index == 3:
                 request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
                 options.setdefault("first_step", _first_step(problem, request))
-            stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, options)
+            stepper = _Stepper(
+                native, request, recorder.y0, atol, ~problem.differential, _roundings(problem, method.name), options
+            )
             outcome = drive(stepper, recorder, max_steps=max_steps)
         return chatter.added_to(outcome)
 

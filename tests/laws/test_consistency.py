@@ -258,7 +258,7 @@ def test_choices_of_wrong_types(arguments):
 
 
 def test_formulate_needs_a_system_with_bodies():
-    with pytest.raises(TypeError, match="needs a System, got str"):
+    with pytest.raises(TypeError, match=r"needs a rbdae\.System, got 'heavy_top' of type str"):
         rbdae.formulate("heavy_top")
     with pytest.raises(ValueError, match="no body"):
         rbdae.formulate(rbdae.System())
@@ -485,11 +485,11 @@ def test_bad_shapes_and_arrays_are_refused():
     problem = cases.problem("C", Pairing("index-2", "quaternion", "angular"))
     ode = cases.problem("C", cases.REFERENCE)
     t, y, yd, n = problem.t0, problem.y0, problem.yd0, problem.n
-    with pytest.raises(ValueError, match=rf"y has shape \({n - 1},\); this problem has {n} unknowns"):
+    with pytest.raises(ValueError, match=rf"y, the {n} unknowns .* got .* of shape \({n - 1},\)"):
         problem.residual(t, y[:-1], yd)
-    with pytest.raises(ValueError, match=r"yd has shape"):
+    with pytest.raises(ValueError, match=r"yd, .* got .*of shape"):
         problem.residual(t, y, yd[None])
-    with pytest.raises(ValueError, match=r"y has shape"):
+    with pytest.raises(ValueError, match=r"y, .* got 1.0"):
         ode.rhs(t, 1.0)
     read_only = np.empty(n)
     read_only.flags.writeable = False

@@ -182,9 +182,12 @@ def test_functions_of_the_user_are_copied(build: Callable[[], rbdae.System], clo
 REFUSED: dict[str, tuple[Callable[[], rbdae.System], str]] = {
     "torque": (lambda: disc(lambda hinge, body: Motor(hinge, torque=lambda t: 1.0, name="m")), "force 'm': its torque"),
     "force": (lambda: disc(lambda hinge, body: Force(body, lambda t: (1.0, t, 0.0))), "force 'force-1': its force"),
-    "user": (lambda: disc(lambda hinge, body: UserForce(body, lambda t, x, o: None, _slope)), "force 'user-1': its fo"),
+    "user": (
+        lambda: disc(lambda hinge, body: UserForce(body, lambda t, x, o: o.fill(0.0), _slope)),
+        "force 'user-1': its fo",
+    ),
     "differences": (
-        lambda: disc(lambda hinge, body: UserForce(body, lambda t, x, o: None, difference_step=1e-5)),
+        lambda: disc(lambda hinge, body: UserForce(body, lambda t, x, o: o.fill(0.0), difference_step=1e-5)),
         "force 'user-1': its force",
     ),
     "law": (lambda: disc(law=(math.sin, math.cos, lambda t: -math.sin(t))), "joint 'angle-1': its motion"),

@@ -185,6 +185,17 @@ RULES: Final = (
     Rule(
         "C",
         "1",
+        "coordinate",
+        "solve_dae:.*",
+        1e-8,
+        1e-4,
+        INTEGRALS + "whether it starts below 1e-8 depends on the last digits of the start; 2e-6 at 1e-9",
+        "C-hiller-anantharaman-quaternion-coordinate-solve_dae:BDF",
+        "hiller-anantharaman",
+    ),
+    Rule(
+        "C",
+        "1",
         ".*",
         "assimulo:ODASSL",
         1e-8,

@@ -175,7 +175,7 @@ def test_reactions_along_runs_are_as_good_as_the_states(case):
 def test_the_law_sees_what_a_solver_does_not_test():
     """With the solver's own multipliers in place of those by elimination it fails, and most joints are sure."""
     model = "spatial_slider_crank"
-    problem = rbdae.formulate(rbdae.models.spatial_slider_crank(), "index-2")
+    problem = rbdae.formulate(rbdae.models.spatial_slider_crank(), "index-1")
     t = reference(model).t
     run = rbdae.solve(problem, (0.0, t[-1]), solver="sksundae:ida", rtol=1e-8, atol=1e-8, t_eval=t)
     state, _, sure = errors(model, problem, run)
@@ -238,16 +238,6 @@ def test_multipliers_are_those_of_positions_and_velocities(pairing):
         return
     with pytest.raises(ValueError, match=rf"'{pairing.formulation}' has no multipliers.*problem\.multipliers"):
         problem.run_multipliers(t, y)
-
-
-@pytest.mark.parametrize("solver", ["sksundae:ida", "scikits.odes:ida", "scikits.odes:ddaspk"])
-def test_multipliers_of_index_1_are_tested(solver):
-    """They were off by 4e8 times the largest while nothing tested them; at the worst step 2e-5 to 8 is found."""
-    need(solver)
-    problem = rbdae.formulate(rbdae.models.spatial_slider_crank(), "index-1")
-    run = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-8, atol=1e-8)
-    assert run.success, run.message
-    assert np.abs(run.run_multipliers - run.multipliers).max() < 1e3 * np.abs(run.multipliers).max()
 
 
 def test_a_solution_has_both():

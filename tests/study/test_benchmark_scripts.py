@@ -48,6 +48,6 @@ def test_kernels_are_those_of_the_callbacks(load):
     assert internals.memory_bytes(problem) > 8 * problem.n
 
 
-@pytest.mark.parametrize("name", ["callbacks", "chain", "first_use", "ida_by_hand", "multiplier_tolerances"])
+@pytest.mark.parametrize("name", ["callbacks", "chain", "first_use", "ida_by_hand"])
 def test_every_script_can_be_imported(name, load):
     assert callable(load(name).main)

@@ -1,8 +1,7 @@
 """scikits.odes 3.0: IDA and CVODE of SUNDIALS 6, and DASPK, driven one internal step at a time.
 
-- Multipliers leave the error test by `exclude_algvar_from_error`; velocities of index 3 are declared algebraic for this
-  purpose. At index 3, and in Krylov methods at index 2, they leave Newton's convergence test by large tolerances
-  (`rbdae_adapters._sundials`).
+- Unknowns of higher index leave the error test by `exclude_algvar_from_error`; velocities of index 3 are declared
+  algebraic for this purpose. They leave Newton's convergence test by large tolerances (`rbdae_adapters._sundials`).
 - The package has no sparse direct solver, and drops a Jacobian for the band ones. IDA runs constraints of more than
   `KRYLOV_FROM` unknowns with "spgmr" and our sparse factorisation (see `_krylov`), and others with dense Jacobians.
 - `nonlin_conv_coef` is cut to an integer by the package (0.33 becomes 0, which SUNDIALS ignores): refused.

@@ -27,7 +27,6 @@ from rbdae_adapters._sundials import (
     algebraic,
     first_step,
     gave_up,
-    multiplier_factor,
     tolerances,
 )
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, Trap
@@ -149,7 +148,7 @@ def native(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, A
         jacobian(t, y, yp, cj, J.T)
 
     options, requested = dict(given), rtol
-    rtol, atol = tolerances(problem, rtol, atol, multiplier_factor(problem, switch=True))
+    rtol, atol = tolerances(problem, rtol, atol)
     options["atol"] = np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
     options["rtol"] = np.full(problem.n, rtol)  # both or neither are arrays
     options["jacfn"] = jacfn

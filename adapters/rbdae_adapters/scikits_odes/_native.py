@@ -9,7 +9,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Solvable, Unsupported
-from rbdae_adapters._sundials import ResidualNative, RhsNative, algebraic, first_step, multiplier_factor, tolerances
+from rbdae_adapters._sundials import ResidualNative, RhsNative, algebraic, first_step, tolerances
 from rbdae_adapters.scikits_odes._krylov import preconditioned
 
 KRYLOV_FROM = 100
@@ -38,8 +38,7 @@ def ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]
     if linsolver in _DENSE:
         options["jacfn"] = jacfn
     requested = rtol
-    factor = multiplier_factor(problem, switch=True, direct=linsolver in _DENSE)
-    options["rtol"], options["atol"] = tolerances(problem, rtol, atol, factor)
+    options["rtol"], options["atol"] = tolerances(problem, rtol, atol)
     options["compute_initcond"] = None
     if problem.kind == "dae":
         options |= algebraic(problem)
