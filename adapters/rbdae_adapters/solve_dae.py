@@ -57,8 +57,7 @@ integrals of multipliers among the unknowns it needs 500 as well: with 50 it did
 
 
 def _roundings(problem: Solvable, method: str) -> int:
-    integrals = problem.kind == "dae" and bool(np.all(problem.differential))
-    return _ROUNDINGS["BDF" if integrals else method]
+    return _ROUNDINGS["BDF" if problem.kind == "dae" and np.all(problem.differential) else method]
 
 
 _COMMON: dict[str, check.Check] = {
@@ -292,9 +291,8 @@ class SolveDaeAdapter(AbstractAdapter):
             if problem.index == 3:
                 request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
                 options.setdefault("first_step", _first_step(problem, request))
-            stepper = _Stepper(
-                native, request, recorder.y0, atol, ~problem.differential, _roundings(problem, method.name), options
-            )
+            roundings = _roundings(problem, method.name)
+            stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)
         return chatter.added_to(outcome)
 

@@ -209,11 +209,12 @@ def _wound(build: Callable[[], rbdae.System]) -> rbdae.System:
 
 
 WOUND: dict[str, Callable[[], rbdae.System]] = {
-    "tree of spheres": lambda: _wound(cases.mixed),
-    "tree": lambda: _wound(lambda: cases.built("joint-revolute")),
-    "loop": lambda: _wound(cases.loop),
+    # problems are kept by the names of their systems: these are no others'
+    "wound tree of spheres": lambda: _wound(cases.mixed),
+    "wound tree": lambda: _wound(lambda: cases.built("joint-revolute")),
+    "wound loop": lambda: _wound(cases.loop),
 }
-PAIRS = [("tree", pairing) for pairing in _pairings() if not pairing.formulation.startswith("null")]
+PAIRS = [("wound tree", pairing) for pairing in _pairings() if not pairing.formulation.startswith("null")]
 PAIRS += [(name, pairing) for name in WOUND for pairing in _pairings() if pairing.formulation.startswith("null")]
 
 
