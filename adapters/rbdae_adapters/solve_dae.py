@@ -6,7 +6,7 @@ Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 
 - multipliers of index 1, which are rates of velocities, are scaled as index 2, and all multipliers are measured against
   the largest of them;
-- Newton's iteration is not asked for less than some roundings (`_ROUNDINGS`);
+- Newton's iteration is not asked for less than some roundings (`_roundings`);
 - index-3 forms run at tolerances tighter by `INDEX_3_MARGIN`, with a first step that is not lost in rounding.
 
 A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
@@ -50,14 +50,16 @@ _LEAST_TOLERANCE = 1e-11
 
 _EPS = float(np.finfo(float).eps)
 
-_ROUNDINGS = {"Radau": 50, "BDF": 500}
-"""Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
-stagnate. Far above, what is left of them adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. With
-integrals of multipliers among the unknowns it needs 500 as well: with 50 it did not start below 1e-8."""
+_ROUNDINGS = 50
+_LOOSE_ROUNDINGS = 500
 
 
 def _roundings(problem: Solvable, method: str) -> int:
-    return _ROUNDINGS["BDF" if problem.kind == "dae" and np.all(problem.differential) else method]
+    """Newton's iteration is not asked for less than this number of roundings of the unknowns, where its increments
+    stagnate. What it leaves adds up: with 500, Radau had the same error on tops at 1e-8 and at 1e-10. BDF needs 500,
+    and so does Radau with integrals of multipliers among the unknowns: with 50 it did not start below 1e-8."""
+    integrals = problem.kind == "dae" and np.all(problem.differential)
+    return _LOOSE_ROUNDINGS if method == "BDF" or integrals else _ROUNDINGS
 
 
 _COMMON: dict[str, check.Check] = {
