@@ -13,8 +13,6 @@ import pytest
 for folder in ("models", "laws", "support"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
-import samples  # noqa: E402  # from tests/support
-
 if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers keep the cores busy by themselves
     os.environ.setdefault("RBDAE_COMPILE_PROCESSES", "1")
@@ -22,6 +20,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says."""
+    import samples
+
     if not samples.LONG:
         left = [item for item in items if item.get_closest_marker("long") is not None]
         items[:] = [item for item in items if item.get_closest_marker("long") is None]

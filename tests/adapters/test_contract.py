@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import json
-import os
 import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 import toy
+from cases import need
 
 import rbdae
 import rbdae_adapters
@@ -55,8 +55,7 @@ def pendulum(solver):
 
 
 def available(solver):
-    if not solver.available and "CI" not in os.environ:
-        pytest.skip(f"{solver.package} is not installed")
+    need(solver.name)
     return solving.find_method(solver.name)
 
 

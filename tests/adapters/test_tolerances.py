@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import toy
+from cases import need
 
 import rbdae
 from rbdae_adapters.toolkit import loosened
@@ -24,8 +25,7 @@ LEAST = {
 
 
 def _run(solver: Any, form: str, rtol: float, atol: Any) -> rbdae.Solution:
-    if not solver.available and "CI" not in os.environ:
-        pytest.skip(f"{solver.package} is not installed")
+    need(solver.name)
     return rbdae.solve(toy.Pendulum(form), (0.0, 0.3), solver=solver.name, rtol=rtol, atol=atol)
 
 

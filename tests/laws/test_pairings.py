@@ -16,14 +16,13 @@ from typing import Final, NamedTuple, final
 
 import numpy as np
 import pytest
-from cases import INFOS, need
+from cases import INFOS, method, need
 from references import EXAMPLES, FORMS, Motion, compute, reference
 
 import rbdae
-from rbdae.adapter import Method, Unsupported
+from rbdae.adapter import Unsupported
 from rbdae.formulations import FORMULATIONS
 from rbdae.rotations import CHARTS
-from rbdae.solving import adapter
 
 GOAL: Final = 1e-6
 TOLERANCE: Final = 1e-10
@@ -32,12 +31,6 @@ SLACK: Final = 100.0
 PAIRINGS = rbdae.pairings()
 # for least squares: ODASSL's elimination is singular in it (see the formulation)
 WITHOUT_SOLVER: Final = {"overdetermined-1"}
-
-
-@cache
-def method(solver: str) -> Method:
-    package, _, name = solver.partition(":")
-    return next(m for m in adapter(package).methods if m.name == name)
 
 
 @cache

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from cases import INFOS, PAIRINGS, REGULAR, need
+from cases import INFOS, PAIRINGS, REGULAR, method, need
 from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.adapter import Reason
 from rbdae.formulations import FORMULATIONS
-from rbdae.solving import adapter
 
 Array = np.ndarray
 
@@ -109,13 +108,12 @@ class Case(NamedTuple):
     @property
     def makes_sense(self) -> bool:
         form = FORMULATIONS[self.formulation]
-        package, _, name = self.solver.partition(":")
-        method = next(m for m in adapter(package).methods if m.name == name)
+        solver = method(self.solver)
         flat = self.model == "bruels_cardona_top"  # its director mass has no inverse
         return (
             form.multipliers != "none"
-            and method.accepts(form.kind, form.index)
-            and not method.fixed_step
+            and solver.accepts(form.kind, form.index)
+            and not solver.fixed_step
             and self.rotation in REGULAR
             and not (flat and (self.rotation, self.velocity) == ("directors", "momentum"))
         )

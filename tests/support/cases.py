@@ -19,6 +19,7 @@ from toy_force import LaggedDamper, Maxwell
 from toy_joint import PinInSlot
 
 import rbdae
+from rbdae.adapter import Method
 from rbdae.body import Body
 from rbdae.joints import (
     AbstractJoint,
@@ -39,6 +40,7 @@ from rbdae.joints import (
     Universal,
 )
 from rbdae.rotations import CHARTS
+from rbdae.solving import adapter
 
 
 class Pairing(NamedTuple):
@@ -58,6 +60,13 @@ def need(solver: str) -> None:
     """Skip the test where the solver's package is not there; tools/install-solvers fails without one."""
     if not INFOS[solver].available:
         pytest.skip(f"{INFOS[solver].package} is not installed: {INFOS[solver].install}")
+
+
+@cache
+def method(solver: str) -> Method:
+    """What a solver says of itself."""
+    package, _, name = solver.partition(":")
+    return next(m for m in adapter(package).methods if m.name == name)
 
 
 REFERENCE = Pairing("index-0", "quaternion", "angular")

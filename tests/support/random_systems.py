@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from cases import JOINTS, matched
 from inside import Vec
 from maximal import gradient_at_start
+from redundant_systems import Units
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -35,19 +35,6 @@ from rbdae.joints import AbstractJoint
 
 WELL_CONDITIONED = 0.05
 """Least singular value of the matrix of constraints (its rows normalised) that a joint or drive may leave."""
-
-
-@dataclass(frozen=True)
-class Units:
-    """The numbers of a metre, a kilogram and a second."""
-
-    length: float = 1.0
-    mass: float = 1.0
-    time: float = 1.0
-
-    @property
-    def force(self) -> float:
-        return self.mass * self.length / self.time**2
 
 
 class _Draw:
@@ -254,7 +241,7 @@ def _spring(draw: _Draw, system: rbdae.System) -> Any:
 
 
 def _torsion(draw: _Draw, system: rbdae.System) -> Any:
-    torque = draw.units.force * draw.units.length
+    torque = draw.units.torque
     joint = _free(draw, system, "rotation")
     return joint and TorsionalSpringDamper(
         joint,
@@ -326,9 +313,7 @@ FORCES: dict[str, Callable[[_Draw, rbdae.System], Any]] = {
         d.vector(0.5 * d.units.length),
         d.pick(["space", "body"]),
     ),
-    "Torque": lambda d, s: Torque(
-        d.pick(s.bodies), _vector_law(d, 4.0 * d.units.force * d.units.length), d.pick(["space", "body"])
-    ),
+    "Torque": lambda d, s: Torque(d.pick(s.bodies), _vector_law(d, 4.0 * d.units.torque), d.pick(["space", "body"])),
     "Bushing": _bushing,
     "SpringDamper": _spring,
     "TorsionalSpringDamper": _torsion,
@@ -345,4 +330,4 @@ def _add_force(draw: _Draw, system: rbdae.System, make: Callable[[_Draw, rbdae.S
         system.add_force(force)
 
 
-__all__ = ["DRIVES", "FORCES", "Units", "random_system"]
+__all__ = ["DRIVES", "FORCES", "random_system"]
