@@ -13,6 +13,7 @@ from rbdae._deprecated import FORCE_METHODS, with_old_methods
 from rbdae._frozen import twin
 from rbdae.body import Body
 from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
+from rbdae.forces.symbol import Symbol
 
 
 @with_old_methods(FORCE_METHODS)
@@ -32,7 +33,8 @@ class AbstractForce(ABC):
     6. A force that has internal states says so by a `StateElement`, with their names and initial values, or by an
        angle with a stiffness, which has its winding; `states` reads them there. Law: a force is a function of t, Z,
        Zdot and its states alone. It remembers nothing between calls.
-    7. `default_name`: only if it is not the name of the class in small letters.
+    7. `symbol`: how pictures show it, if they do.
+    8. `default_name`: only if it is not the name of the class in small letters.
     """
 
     __slots__ = ()
@@ -59,6 +61,11 @@ class AbstractForce(ABC):
     @abstractmethod
     def elements(self) -> tuple[AnyElement, ...]:
         """What it consists of."""
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """How pictures show it; None if they do not."""
+        return None
 
     @property
     def states(self) -> dict[str, float]:

@@ -12,6 +12,7 @@ from rbdae.body import Body, checked_orientation, describe
 from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, PointSpring
 from rbdae.forces.forms import alignment, alignment_damping
+from rbdae.forces.symbol import Symbol
 from rbdae.joints.primitives import Coincidence
 from rbdae.rotations.euler_map import rotation_matrices
 
@@ -110,6 +111,11 @@ class Bushing(AbstractPairForce):
     def at_b(self) -> Vec:
         """The point on `b` in its frame, (3,)."""
         return _check.frozen(-self.A[5:8])
+
+    @property
+    def symbol(self) -> Symbol:
+        """A spring between the points."""
+        return Symbol("spring", tuple(zip(self.bodies, (self.at_a, self.at_b), strict=False)))
 
     def elements(self) -> tuple[AnyElement, ...]:
         """The translational spring, and elements for the rotation if it has stiffness or damping."""

@@ -13,6 +13,7 @@ from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, TimeFunction, frame_of, time_function
 from rbdae.forces.forms import point_force
+from rbdae.forces.symbol import Symbol
 
 
 @final
@@ -64,6 +65,11 @@ class Force(AbstractForce):
     def bodies(self) -> tuple[Body, ...]:
         """(body,)."""
         return (self.body,)
+
+    @property
+    def symbol(self) -> Symbol:
+        """A vector at the point."""
+        return Symbol("force", ((self.body, self.at),), law=self.force, turning=self.frame == "body")
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

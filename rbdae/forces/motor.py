@@ -9,6 +9,7 @@ from typing import Any, final
 from rbdae._frozen import fill
 from rbdae.forces.element import NONE, AnyElement, TimeFunction, time_function
 from rbdae.forces.joint_force import AbstractJointForce, about_axis, along_axis, describe_force, with_motion
+from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 
 
@@ -53,6 +54,14 @@ class Motor(AbstractJointForce):
             force=None if force is None else time_function(owner, "force", force),
             name=name,
         )
+
+    @property
+    def symbol(self) -> Symbol:
+        """A turn about the axis, or an arrow between the points of the joint."""
+        points = ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b))
+        if self.force is not None:
+            return Symbol("arrow", points)
+        return Symbol("turn", points[:1], axis=self.joint.axis_a)
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

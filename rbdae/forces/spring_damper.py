@@ -13,6 +13,7 @@ from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractPairForce
 from rbdae.forces.element import AnyElement, TimeFunction, not_negative, time_function
 from rbdae.forces.forms import distance
+from rbdae.forces.symbol import Symbol
 
 
 @final
@@ -80,6 +81,11 @@ class SpringDamper(AbstractPairForce):
             at_b=_check.vector(owner, "at_b", at_b),
             name=name,
         )
+
+    @property
+    def symbol(self) -> Symbol:
+        """A spring between the points."""
+        return Symbol("spring", tuple(zip(self.bodies, (self.at_a, self.at_b), strict=False)))
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

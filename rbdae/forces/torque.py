@@ -12,6 +12,7 @@ from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, TimeFunction, frame_of, time_function
 from rbdae.forces.forms import torque as torque_element
+from rbdae.forces.symbol import Symbol
 
 
 @final
@@ -52,6 +53,11 @@ class Torque(AbstractForce):
     def bodies(self) -> tuple[Body, ...]:
         """(body,)."""
         return (self.body,)
+
+    @property
+    def symbol(self) -> Symbol:
+        """A turn about the vector, at the centre of mass."""
+        return Symbol("torque", ((self.body, self.body.center_of_mass),), law=self.torque, turning=self.frame == "body")
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

@@ -8,6 +8,7 @@ from typing import Any, final
 
 from rbdae.forces.element import AnyElement, TimeFunction
 from rbdae.forces.joint_force import AbstractJointForce, about_axis, fill_spring_damper
+from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 
 
@@ -70,6 +71,11 @@ class TorsionalSpringDamper(AbstractJointForce):
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "torsion"
+
+    @property
+    def symbol(self) -> Symbol:
+        """A coil about the axis."""
+        return Symbol("coil", ((self.joint.a, self.joint.at_a),), axis=self.joint.axis_a)
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

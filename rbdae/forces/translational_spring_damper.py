@@ -8,6 +8,7 @@ from typing import Any, final
 
 from rbdae.forces.element import AnyElement, TimeFunction
 from rbdae.forces.joint_force import AbstractJointForce, along_axis, fill_spring_damper
+from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 
 
@@ -62,6 +63,11 @@ class TranslationalSpringDamper(AbstractJointForce):
     def default_name(self) -> str:
         """The name before the number, as it is in labels."""
         return "slide"
+
+    @property
+    def symbol(self) -> Symbol:
+        """A spring between the points of the joint."""
+        return Symbol("spring", ((self.joint.a, self.joint.at_a), (self.joint.b, self.joint.at_b)))
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""

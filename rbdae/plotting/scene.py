@@ -1,0 +1,194 @@
+"""A mechanism in motion as lines in space: what pictures and animations draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.body import Body
+from rbdae.plotting.placed import Motion, Placed, placed, placed_at
+from rbdae.plotting.plane import plane_of_motion
+from rbdae.plotting.shapes import Moving
+from rbdae.plotting.skeleton import attachments, inertia_box, size_of, skeleton
+from rbdae.plotting.symbols import force_lines, ground_lines, joint_lines
+from rbdae.problem.problem import Problem
+from rbdae.system import System
+
+Part: TypeAlias = Literal["body", "joint", "spring", "drive", "ground"]
+Traces: TypeAlias = bool | Sequence[str] | Mapping[str, tuple[str, ArrayLike]]
+"""All centres of mass, none, those of some bodies, or by names of your own a body and a point in its frame."""
+
+_SYMBOL = 0.03  # the size of a symbol, as a part of the mechanism's at the start
+_OF_BODY = 0.25  # and at most as a part of the median of the bodies'
+_SAMPLES = 100  # times by which it is judged whether the motion is plane
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """A line without a break.
+
+    Attributes
+    ----------
+    name : of the body, joint or force; "ground" for its symbols. A thing may have several lines.
+    kind : "body", "joint", "spring", "drive" (what is driven or loaded) or "ground"
+    points : (m, k, 3), k >= 2, in space, m
+    """
+
+    name: str
+    kind: Part
+    points: Moving
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What is to be drawn of a mechanism at m times.
+
+    Attributes
+    ----------
+    t : (m,), s
+    lines : of bodies, joints, forces and the ground
+    traces : points that leave a trace, by name, (m, 3), m
+    size : of a symbol, m
+    plane : right, up and towards the eye, rows of (3, 3), if all motion of the run is in parallels of one plane
+    up : (3,), against gravity; without gravity the up of the plane, or the third axis
+    """
+
+    t: Vec
+    lines: tuple[Line, ...]
+    traces: Mapping[str, Mat]
+    size: float
+    plane: Mat | None
+    up: Vec
+
+    def bounds(self) -> Mat:
+        """The smallest and the largest coordinates of all lines and traces, (2, 3)."""
+        points = [line.points.reshape(-1, 3) for line in self.lines] + list(self.traces.values())
+        every = np.concatenate(points) if points else np.zeros((1, 3))
+        return np.stack([every.min(axis=0), every.max(axis=0)])
+
+
+def scene(solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True) -> Scene:
+    """What is to be drawn of a run at times between its first and its last one.
+
+    A body is lines between the points where joints and forces act on it; one with a single point, or none, the box of
+    the homogeneous cuboid that has its mass and principal inertias. Symbols have a size that fits the mechanism.
+
+    Parameters
+    ----------
+    solution : a `rbdae.Solution`, or what can be asked in the same way
+    times : (m,), at least one, s; of a run that kept no steps those that it has
+    bodies : names of those that are drawn, with what acts on them; None for all
+    traces : True for the centres of mass of these bodies, False for none, names of bodies, or a dictionary of points:
+        ``{"coupler": ("rod", (0.3, 0.1, 0.0))}``
+
+    Raises
+    ------
+    ValueError
+        for times outside of the run, unknown bodies, and a solution without its problem or without a time
+    """
+    t = np.atleast_1d(_check.times(times))
+    if not len(t):
+        raise ValueError("scene needs at least one time, got none; pass e.g. solution.t")
+    here = placed_at(solution, t)
+    system = here.system
+    shown = chosen(system, bodies)
+    problem = solution.problem
+    assert problem is not None
+    points = attachments(system)
+    first = placed(problem, np.array([problem.t0]), problem.y0[None])
+    size, limits = _sizes(system, points, first)
+    frame = _plane(solution, problem, size / _SYMBOL)
+    plane = frame is not None
+    up = _up(system, frame)
+    eye = frame[2] if frame is not None else np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+    lines = [
+        Line(body.name, "body", here.at(body, line))
+        for body in shown
+        for line in skeleton(body, points[body.name], *limits, plane)
+    ]
+    lines += _symbols(here, t, shown, size, eye)
+    if bodies is None:
+        feet = ground_lines(points[system.ground.name], len(t), size, -up, eye)
+        lines += [Line(system.ground.name, "ground", line) for line in feet]
+    return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, up)
+
+
+def chosen(system: System, names: Iterable[str] | None) -> tuple[Body, ...]:
+    """Bodies by their names, all for None; refuses those that are not there."""
+    if names is None:
+        return system.bodies
+    known = {body.name: body for body in system.bodies}
+    return tuple(_known("body", name, known) for name in _check.names("bodies", names))
+
+
+def _known(what: str, name: str, known: Mapping[str, Body]) -> Body:
+    if name not in known:
+        raise _check.unknown(what, name, known)
+    return known[name]
+
+
+def _sizes(system: System, points: Mapping[str, Mat], first: Placed) -> tuple[float, tuple[float, float]]:
+    """The size of a symbol, and the limits of the largest edge of a box, m.
+
+    By the extent of the mechanism at the start. A body that is not a part of something larger has the size of its box.
+    """
+    every = [first.at(body, body.center_of_mass) for body in system.bodies]
+    every += [first.at(body, points[body.name])[0] for body in (*system.bodies, system.ground)]
+    extent = float(np.linalg.norm(np.ptp(np.concatenate(every), axis=0)))
+    boxes = [float(inertia_box(body)[0].max()) for body in system.bodies]
+    if extent <= 1e-9 * max(boxes):
+        return _SYMBOL * max(boxes), (0.0, np.inf)
+    sizes = [min(size_of(body, points[body.name]), extent) for body in system.bodies]
+    size = min(_SYMBOL * extent, _OF_BODY * float(np.median(sizes)))
+    return size, (2.0 * size, 0.6 * extent)
+
+
+def _plane(solution: Motion, problem: Problem, size: float) -> Mat | None:
+    rows = np.unique(np.linspace(0, len(solution.t) - 1, _SAMPLES).astype(int))
+    return plane_of_motion(placed(problem, solution.t[rows], solution.y[rows]), size)
+
+
+def _up(system: System, frame: Mat | None) -> Vec:
+    if frame is not None:
+        return np.asarray(frame[1])
+    length = float(np.linalg.norm(system.gravity))
+    return -system.gravity / length if length > 0.0 else np.array((0.0, 0.0, 1.0))
+
+
+def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
+    """Of joints and forces on the bodies that are shown."""
+    names = {body.name for body in shown}
+    out: list[Line] = []
+    for joint in here.system.joints:
+        if names & {body.name for body in joint.bodies}:
+            kind: Part = "joint" if joint.rheonomic() is None else "drive"
+            out += [Line(joint.name or "", kind, line) for line in joint_lines(joint, here, size, eye)]
+    for force in here.system.forces:
+        symbol = force.symbol
+        if symbol is not None and names & {body.name for body in force.bodies}:
+            kind = "spring" if symbol.look in ("spring", "coil") else "drive"
+            out += [Line(force.name or "", kind, line) for line in force_lines(force, here, t, size, eye)]
+    return out
+
+
+def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, Mat]:
+    if isinstance(traces, (bool, np.bool_)):
+        return {body.name: here.at(body, body.center_of_mass) for body in shown if traces}
+    known = {body.name: body for body in here.system.bodies}
+    if isinstance(traces, Mapping):
+        return {
+            label: here.at(_known("body", name, known), _check.vector(f"trace {label!r}", "point", point))
+            for label, (name, point) in traces.items()
+        }
+    bodies = [_known("body", name, known) for name in _check.names("traces", traces)]
+    return {body.name: here.at(body, body.center_of_mass) for body in bodies}
+
+
+__all__ = ["Line", "Part", "Scene", "Traces", "chosen", "scene"]
