@@ -74,6 +74,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         events=events,
         segments=segments,
         steps=Steps(arrays["steps_t"], arrays["steps_y"]) if "steps_t" in arrays else None,
+        options=metadata.get("options", {}),  # files of older versions have none
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
@@ -177,7 +178,22 @@ def _run(
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
         segments=segments,
         steps=_steps(outcome, asked.t_eval is not None),
+        options=_options(asked, projection),
     )
+
+
+def _options(asked: Request, projection: Projection | bool | None) -> dict[str, str]:
+    """What a solution says of its run beside solver and tolerances; what was left as it is by itself is not said."""
+    out = {"t_span": f"({asked.t0!r}, {asked.t_end!r})"}
+    if asked.t_eval is not None:
+        out["t_eval"] = f"{len(asked.t_eval)} times"
+    if projection is not None and projection is not False:
+        out["projection"] = repr(projection)
+    if asked.events:
+        out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
+    if asked.step is not None:
+        out["step"] = repr(asked.step)
+    return out | {name: _check.show(value) for name, value in asked.options.items()}
 
 
 def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:

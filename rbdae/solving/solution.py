@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -23,12 +23,14 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum, Reaction
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
+from rbdae.solving.frames import frame
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 from rbdae.solving.stored import signature
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 
 @final
@@ -69,6 +71,7 @@ class Solution:
     events : one `EventLog` for each event function
     segments : the problems of the run, if it changed its selection on the way
     steps : the accepted steps of a run with ``t_eval``; None if t and y are the steps
+    options : what else `rbdae.solve` was asked for, as text: `t_span`, `projection`, `step`, the package's own options
     """
 
     problem: Problem | None
@@ -83,6 +86,7 @@ class Solution:
     events: tuple[EventLog, ...] = ()
     segments: Segments | None = None
     steps: Steps | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have problems of their own."""
@@ -228,6 +232,7 @@ class Solution:
             "atol": np.asarray(self.atol).tolist(),
             "events": len(self.events),
             "problem": None if self.problem is None else signature(self.problem),
+            "options": dict(self.options),
         }
         arrays = {"t": self.t, "y": self.y}
         if self.steps is not None:
@@ -247,6 +252,23 @@ class Solution:
         from rbdae.plotting import plot_solution
 
         return plot_solution(self)
+
+    def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
+        """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.
+
+        Parameters
+        ----------
+        quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
+            unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"`` and ``"reactions"``
+
+        Raises
+        ------
+        ImportError
+            without pandas
+        ValueError
+            for other quantities, and for a solution that was loaded without its problem
+        """
+        return frame(self, quantities)
 
 
 __all__ = ["Drift", "EventLog", "Solution"]

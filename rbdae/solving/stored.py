@@ -63,6 +63,9 @@ def _check_metadata(metadata: Mapping[str, Any]) -> None:
         raise ValueError(f"stats in metadata have {_check.show(sorted(set(stats) - known))}, which no run counts")
     for name, value in stats.items():
         _check.number("stats in metadata", name, value)
+    options = metadata.get("options", {})
+    if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
+        raise ValueError(f"options in metadata cannot be {_check.show(options)}")
     problem = _of_kind(metadata, "problem", (dict, type(None)))
     if problem is not None:
         for name in ("formulation", "rotation", "velocity"):

@@ -94,6 +94,7 @@ LAWS: dict[str, dict[str, str]] = {
         "message": AS_SAVED,
         "momentum": MOMENTUM,
         "multipliers": AS_SAVED,
+        "options": "test_frames::test_a_solution_keeps_what_its_run_was_asked_for",
         "plot": "test_solution::test_plot_has_four_panels",
         "problem": SEAM,
         "problem_at": SEAM,
@@ -111,6 +112,7 @@ LAWS: dict[str, dict[str, str]] = {
         "steps": f"{DENSE}::test_output_times_change_nothing",
         "success": COUNTS,
         "t": COUNTS,
+        "to_pandas": "test_frames::test_a_table_has_what_the_solution_says",
         "y": f"{DENSE}::test_between_steps_the_error_is_that_of_the_steps",
     },
     "Stats": {
