@@ -1,8 +1,9 @@
 """Pictures of trajectories, and mechanisms in motion as lines in space."""
 
-from rbdae.plotting.pictures import Trajectory as Trajectory
-from rbdae.plotting.pictures import continuous_quaternions as continuous_quaternions
 from rbdae.plotting.pictures import plot_solution as plot_solution
+from rbdae.plotting.quantities import QUANTITIES as QUANTITIES
+from rbdae.plotting.quantities import Trajectory as Trajectory
+from rbdae.plotting.quantities import continuous_quaternions as continuous_quaternions
 from rbdae.plotting.scene import Line as Line
 from rbdae.plotting.scene import Scene as Scene
 from rbdae.plotting.scene import scene as scene

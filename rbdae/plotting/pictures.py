@@ -1,81 +1,242 @@
-"""A picture of a trajectory. Matplotlib is imported when the first one is made."""
+"""Pictures of trajectories over time. Matplotlib is imported when the first one is made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae.plotting.figures import curve, need_matplotlib, new_figure, style
+from rbdae.plotting.quantities import OF_BODIES, OF_JOINTS, OF_SYSTEM, QUANTITIES, Panel, Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from scipy.spatial.transform import Rotation
+
+DEFAULT = ("center_of_mass", "orientation", "energy", "drift", "steps")
+MOST_ROWS = 12
+"""Bodies or joints that are drawn where none are chosen."""
+
+_WIDTH = 4.6  # of a panel, inches
+_NOISE = 1e-6  # of the largest value in a column: less is drawn as a constant
+_MARKS = 100  # times of events that are marked
+
+Row = tuple[str, list[Panel]]
+"""A name and its panels, beside each other."""
 
 
-class Trajectory(Protocol):
-    """What `plot_solution` draws at m times, for example a `rbdae.Solution`."""
+def plot_solution(
+    solution: Trajectory,
+    *,
+    bodies: Iterable[str] | None = None,
+    quantities: Iterable[str] | None = None,
+    joints: Iterable[str] | None = None,
+    title: str | None = None,
+    marks: Sequence[float] = (),
+) -> Figure:
+    """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
+    belongs to the whole system.
 
-    @property
-    def t(self) -> Vec:
-        """Times, shape (m,), s."""
+    Parameters
+    ----------
+    solution : what is drawn
+    bodies : names; None for all, the first 12 of more
+    quantities : names from `rbdae.plotting.QUANTITIES`, in the order in which they are drawn: "center_of_mass",
+        "position" and "velocity" (of the origin of the frame), "orientation" (quaternion p0 to p3, scalar first),
+        "angular_velocity" of bodies; "reactions" of joints, on the first of their bodies that moves; "energy" (kinetic,
+        potential, work, total, and the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the
+        system. None for center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
+    joints : names of those whose reactions are drawn; None for all, the first 12 of more
+    title : above all; None for the solver
+    marks : times that are marked by a dotted line, such as those of events
 
-    @property
-    def states(self) -> Mapping[str, Any]:
-        """By the name of a body: its `position`, shape (m, 3), and its `orientation`, m rotations."""
-
-    @property
-    def energy(self) -> Any:
-        """With the `total` energy, shape (m,), J."""
-
-    @property
-    def drift(self) -> Any:
-        """With `position` and `velocity`: the largest violations of the constraints, shape (m,)."""
-
-    @property
-    def solver(self) -> str:
-        """The title of the picture."""
-
-
-def plot_solution(solution: Trajectory) -> Figure:
-    """Four panels over time: positions, orientations (quaternions), energy error and drift.
+    Returns
+    -------
+    Figure
+        Without a window: it has `savefig`, and a notebook shows it.
 
     Raises
     ------
     ImportError
         without matplotlib
+    ValueError, TypeError
+        for unknown names, and for a run without a time
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("plot needs matplotlib: run `pip install 'rbdae[plot]'`") from None
-    t = solution.t
-    figure, axes = plt.subplots(4, 1, sharex=True, figsize=(8.0, 10.0), layout="constrained")
-    positions, orientations, energy, drift = axes
-    for name, state in solution.states.items():
-        _curves(positions, t, state.position, [f"{name}: {letter}" for letter in "xyz"])
-        _curves(orientations, t, continuous_quaternions(state.orientation), [f"{name}: q{k}" for k in range(4)])
-    positions.set_ylabel("position [m]")
-    orientations.set_ylabel("quaternion")
-    total = solution.energy.total
-    energy.plot(t, total - total[0], label="total energy, change")
-    energy.set_ylabel("energy error [J]")
-    drift.semilogy(t, _visible(solution.drift.position), label="position")
-    drift.semilogy(t, _visible(solution.drift.velocity), label="velocity")
-    drift.set_ylabel("drift")
-    drift.set_xlabel("t [s]")
-    for axis in axes:
-        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-        axis.grid(True, alpha=0.3)
-    figure.suptitle(solution.solver)
+    need_matplotlib("plot")
+    wanted = _quantities(quantities, joints)
+    if not len(solution.t):
+        raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
+    rows, left_out = _rows(solution, wanted, bodies, joints)
+    lone = [panel for name in wanted if name in OF_SYSTEM for panel in OF_SYSTEM[name](solution)]
+    if not rows and not lone:
+        raise ValueError(f"plot: there is nothing to draw: give quantities, e.g. {list(DEFAULT)}, and names of bodies")
+    figure = _draw(rows, lone, marks)
+    lines = [solution.solver if title is None else title, *left_out]
+    if len(marks):
+        lines.append("dotted: events" if len(marks) <= _MARKS else f"dotted: the first {_MARKS} of {len(marks)} events")
+    figure.suptitle("\n".join(lines), fontsize="medium")
     return figure
 
 
-def _curves(axis: Axes, t: Vec, columns: Mat, labels: list[str]) -> None:
-    for column, label in zip(columns.T, labels, strict=True):
-        axis.plot(t, column, label=label)
+def _quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
+    if given is None:
+        return [*DEFAULT, *(() if joints is None else OF_JOINTS)]
+    names = list(dict.fromkeys(_check.names("quantities", given)))
+    for name in names:
+        if name not in QUANTITIES:
+            raise _check.unknown("quantity", name, QUANTITIES)
+    if joints is not None and "reactions" not in names:
+        raise ValueError(f"plot: joints= chooses whose reactions are drawn; add 'reactions' to quantities, got {names}")
+    return names
+
+
+def _rows(
+    solution: Trajectory, wanted: list[str], bodies: Iterable[str] | None, joints: Iterable[str] | None
+) -> tuple[list[list[Row]], list[str]]:
+    """Blocks of rows, and sentences on what is not drawn."""
+    blocks: list[list[Row]] = []
+    notes: list[str] = []
+    t = solution.t
+    if bodies is not None or any(name in OF_BODIES for name in wanted):
+        names, note = _chosen("bodies", "body", bodies, solution.states)
+        shown = [name for name in wanted if name in OF_BODIES]
+        block = [(name, [p for q in shown for p in OF_BODIES[q](t, solution.states[name])]) for name in names]
+        if shown and block:
+            blocks.append(block)
+            notes += note
+    if any(name in OF_JOINTS for name in wanted):
+        names, note = _chosen("joints", "joint", joints, solution.reactions)
+        sides = {name: _first_moving(solution, name) for name in names}
+        block = [
+            (_on(name, *sides[name]), [p for q in wanted if q in OF_JOINTS for p in OF_JOINTS[q](t, sides[name][1])])
+            for name in names
+        ]
+        if block:
+            blocks.append(block)
+            notes += note
+    return blocks, notes
+
+
+def _chosen(
+    what: str, one: str, names: Iterable[str] | None, known: Mapping[str, object]
+) -> tuple[list[str], list[str]]:
+    if names is not None:
+        out = list(dict.fromkeys(_check.names(what, names)))
+        for name in out:
+            if name not in known:
+                raise _check.unknown(one, name, known)
+        return out, []
+    out = list(known)
+    if len(out) <= MOST_ROWS:
+        return out, []
+    return out[:MOST_ROWS], [f"the first {MOST_ROWS} of {len(out)} {what}; choose with {what}=[...]"]
+
+
+def _first_moving(solution: Trajectory, joint: str) -> tuple[str, Any]:
+    """The first body of a joint that moves, and the reaction on it."""
+    sides = solution.reactions[joint]
+    body = next((name for name in sides if name in solution.states), next(iter(sides)))
+    return body, sides[body]
+
+
+def _on(joint: str, body: str, reaction: Any) -> str:
+    return f"{joint}\non {body}" + ("" if reaction.unique else "\n(not unique)")
+
+
+# ------------------------------------------------------------ drawing
+
+
+def _draw(blocks: list[list[Row]], lone: list[Panel], marks: Sequence[float]) -> Figure:
+    """Blocks of rows above each other, then the panels of the system, as many in a row as the widest block has."""
+    width = max([len(panels) for block in blocks for _, panels in block] or [2 if len(lone) > 1 else 1])
+    if width == 1 and len(lone) + max([len(block) for block in blocks] or [0]) > 2:
+        width = 2
+    cells, heights = _cells(blocks, lone, width)
+    size = (max(1.35, width) * _WIDTH, sum(heights) + 0.6)
+    figure = new_figure("plot", size, layout="constrained")
+    grid = figure.add_gridspec(len(heights), width, height_ratios=heights)
+    first: Axes | None = None
+    lowest: dict[int, Axes] = {}
+    for row, column, panel, name, headed in cells:
+        axis = figure.add_subplot(grid[row, column], sharex=first)
+        first = axis if first is None else first
+        _fill(axis, panel, name, headed, marks)
+        axis.tick_params(labelbottom=False)
+        lowest[column] = axis
+    for axis in lowest.values():
+        axis.tick_params(labelbottom=True)
+        axis.set_xlabel("t [s]")
+    figure.align_ylabels()
+    return figure
+
+
+def _cells(
+    blocks: list[list[Row]], lone: list[Panel], width: int
+) -> tuple[list[tuple[int, int, Panel, str, bool]], list[float]]:
+    """(row, column, panel, name, whether it has heading and legend) of all panels, and the heights of rows, inches.
+
+    A block of one column is wrapped: its panels stand beside each other, too.
+    """
+    cells: list[tuple[int, int, Panel, str, bool]] = []
+    heights: list[float] = []
+    for block in map(_without_noise, blocks):
+        flat = [(name, [panel]) for name, panels in block for panel in panels]
+        wrap = width if all(len(panels) == 1 for _, panels in block) else 1
+        row = len(heights)
+        for k, (name, panels) in enumerate(flat if wrap > 1 else block):
+            down, side = divmod(k, wrap)
+            cells += [(row + down, side + j, panel, "" if j else name, down == 0) for j, panel in enumerate(panels)]
+        count = -(-len(block) // wrap)
+        heights += [(2.3 if count <= 2 else 1.7 if count <= 4 else 1.25) + 0.35 * (k == 0) for k in range(count)]
+    row = len(heights)
+    cells += [(row + k // width, k % width, panel, "", True) for k, panel in enumerate(lone)]
+    heights += [2.2] * -(-len(lone) // width)
+    return cells, heights
+
+
+def _without_noise(block: list[Row]) -> list[Row]:
+    """Where the values of a panel are rounding beside those of the others in its column, its limits say so."""
+    columns = list(zip(*(panels for _, panels in block), strict=True))
+    floors = [_NOISE * max(np.abs(p.values).max(initial=0.0) for p in column) for column in columns]
+    return [(name, [_limited(p, floor) for p, floor in zip(panels, floors, strict=True)]) for name, panels in block]
+
+
+def _limited(panel: Panel, floor: float) -> Panel:
+    if panel.limits is not None or panel.scale == "log" or not np.isfinite(panel.values).all():
+        return panel
+    low, high = float(panel.values.min()), float(panel.values.max())
+    return panel if high - low >= floor else replace(panel, limits=(low - floor, high + floor))
+
+
+def _fill(axis: Axes, panel: Panel, name: str, headed: bool, marks: Sequence[float]) -> None:
+    log = panel.scale == "log"
+    for k, (label, values) in enumerate(zip(panel.labels, panel.values.T, strict=True)):
+        shown = _visible(values) if log else values
+        if log and len(values) and not np.isfinite(shown).any():
+            axis.plot([], [], label=f"{label}: 0", **style(k))
+        else:
+            curve(axis, panel.t, shown, label, k)
+    if log and np.any(_visible(panel.values) > 0.0):
+        axis.set_yscale("log")
+    else:
+        axis.yaxis.set_major_formatter("{x:g}")  # the usual factor above the axis would cover the legend
+    if panel.limits is not None:
+        axis.set_ylim(*panel.limits)
+    for time in marks[:_MARKS]:
+        axis.axvline(time, color="0.4", linewidth=0.8, linestyle=":", zorder=0)
+    axis.grid(True, alpha=0.3)
+    axis.margins(x=0.01)
+    if name:
+        axis.set_ylabel(name)
+    if headed:
+        axis.set_title(panel.heading, loc="left", fontsize="medium", pad=22)
+        axis.legend(
+            loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, fontsize="small", frameon=False, borderaxespad=0.1
+        )
 
 
 def _visible(values: Vec) -> Vec:
@@ -83,12 +244,4 @@ def _visible(values: Vec) -> Vec:
     return np.where(values > np.finfo(float).tiny, values, np.nan)
 
 
-def continuous_quaternions(orientation: Rotation) -> Mat:
-    """Scalar-first quaternions, shape (m, 4), of m rotations; signs such that neighbours do not jump."""
-    q = np.roll(np.atleast_2d(orientation.as_quat()), 1, axis=1)
-    jumps = np.sum(q[1:] * q[:-1], axis=1) < 0
-    q[1:] *= np.where(np.cumsum(jumps) % 2, -1.0, 1.0)[:, None]
-    return np.asarray(q)
-
-
-__all__ = ["Trajectory", "continuous_quaternions", "plot_solution"]
+__all__ = ["DEFAULT", "MOST_ROWS", "plot_solution"]

@@ -247,11 +247,37 @@ class Solution:
             arrays[f"event_{k}_t"], arrays[f"event_{k}_y"] = event.t, event.y
         return write_npz(path, arrays, metadata)
 
-    def plot(self) -> Figure:
-        """Positions, orientations, energy error and drift over time; needs matplotlib."""
+    def plot(
+        self,
+        *,
+        bodies: Iterable[str] | None = None,
+        quantities: Iterable[str] | None = None,
+        joints: Iterable[str] | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
+
+        `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
+        "reactions", "energy", "momentum", "drift", "steps") and `joints` choose what is drawn, see
+        `rbdae.plotting.plot_solution`.
+        """
         from rbdae.plotting import plot_solution
 
-        return plot_solution(self)
+        return plot_solution(
+            self,
+            bodies=bodies,
+            quantities=quantities,
+            joints=joints,
+            title=self._caption if title is None else title,
+            marks=sorted(float(time) for event in self.events for time in event.t),
+        )
+
+    @property
+    def _caption(self) -> str:
+        """Of pictures: what was solved, by what, and whether it got to the end."""
+        what = self.solver if self.problem is None else f"{self.problem.formulation}, {self.solver}"
+        stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
+        return f"{what}, rtol = {self.rtol:g}{stopped}"
 
     def to_pandas(self, quantities: str | Iterable[str] = "unknowns") -> DataFrame:
         """A table with a row for each time, and columns whose names end with their units, such as ``"top.x [m]"``.

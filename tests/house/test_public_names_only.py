@@ -57,7 +57,7 @@ PUBLIC = {
 FORMULATIONS = {"toy_formulation.py"}
 OURS = ("rbdae", "rbdae_adapters")
 # by convention public, in spite of the underscore
-FINE = {"_replace", "_asdict", "_fields", "_make"}
+FINE = {"_replace", "_asdict", "_fields", "_make", "_repr_html_", "_repr_png_"}
 
 
 def private(name: str) -> bool:

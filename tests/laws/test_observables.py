@@ -95,7 +95,7 @@ LAWS: dict[str, dict[str, str]] = {
         "momentum": MOMENTUM,
         "multipliers": AS_SAVED,
         "options": "test_frames::test_a_solution_keeps_what_its_run_was_asked_for",
-        "plot": "test_solution::test_plot_has_four_panels",
+        "plot": "test_solution::test_plot_has_the_default_panels",
         "problem": SEAM,
         "problem_at": SEAM,
         "projected": f"{DENSE}::test_a_projected_run_is_projected_between_steps",

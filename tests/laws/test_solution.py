@@ -91,17 +91,23 @@ def test_a_file_of_another_problem_is_refused(solution, tmp_path):
         load(tmp_path / "foreign.npz")
 
 
-def test_plot_has_four_panels(solution, monkeypatch):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    figure = solution.plot()
-    place, turn, energy, drift = figure.axes
-    assert [len(a.lines) for a in figure.axes] == [3, 4, 1, 2]
+def test_plot_has_the_default_panels(solution):
+    pytest.importorskip("matplotlib")
+    figure = solution.plot(quantities=["position", "orientation", "energy", "drift", "steps"])
+    place, turn, energy, balance, drift, steps = figure.axes
+    marks = sum(len(event.t) for event in solution.events)
+    assert marks and [len(a.lines) - marks for a in figure.axes] == [3, 4, 3, 1, 2, 1]
     assert np.array_equal(place.lines[0].get_ydata(), solution.y[:, 0])
     assert np.allclose(turn.lines[0].get_ydata(), 1.0)
-    assert energy.lines[0].get_ydata()[0] == 0.0
+    assert np.array_equal(energy.lines[2].get_ydata(), solution.energy.total)
+    # this pendulum of the tests is no rbdae.Problem, so nobody knows the work
+    assert np.array_equal(balance.lines[0].get_ydata(), solution.energy.total - solution.energy.total[0])
+    assert balance.get_title(loc="left") == "change of energy [J]"
     assert np.nanmax(drift.lines[0].get_ydata()) == solution.drift.position.max()
-    matplotlib.pyplot.close(figure)
+    assert np.array_equal(steps.lines[0].get_ydata(), np.diff(solution.t))
+    assert figure.get_suptitle().startswith("index-0, scipy:RK45, rtol = ")
+    with pytest.raises(ValueError, match=r"unknown quantity 'energie'; did you mean 'energy'"):
+        solution.plot(quantities=["energie"])
 
 
 def test_plot_needs_matplotlib(solution, monkeypatch):
