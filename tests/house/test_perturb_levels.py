@@ -51,4 +51,26 @@ def test_a_perturbation_is_some_units_in_the_last_place(tool, tmp_path):
 
 def test_the_worst_of_all_runs_counts(tool):
     runs = {1: {("a", 1, 1): (2.0, 10.0)}, 2: {("a", 1, 1): (6.0, 10.0), ("b", 1, 1): (9.0, 10.0)}}
-    assert tool.worst_of(runs.__getitem__, {("a", 1, 1): (1.0, 10.0)}, 2) == {("a", 1, 1): 0.6}
+    assert tool.worst_of(lambda seed, tests: runs[seed], {("a", 1, 1): (1.0, 10.0)}, 2) == {("a", 1, 1): 0.6}
+
+
+def test_comparisons_that_stay_far_from_their_levels_are_left_after_some_runs(tool):
+    near = {("far", 1, 1): (1.0, 20.0), ("close", 1, 1): (2.0, 10.0)}
+    seen = []
+
+    def once(seed, tests):
+        seen.append(tests)
+        return {("close", 0, 0): (1.0, 0.0)} if seed == 7 else {}
+
+    worst = tool.worst_of(once, near, 7)
+    assert seen == [["close", "far"]] * tool.FIRST + [["close"]] * 2
+    assert worst["close", 0, 0] == float("inf")
+
+
+def test_failed_tests_and_levels_are_kept(tool, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # names of failed tests are relative to it
+    test = tmp_path / "test_it.py"
+    test.write_text("def test_near():\n    assert 2e-7 < 1e-6\ndef test_bad():\n    assert 2e-6 < 1e-6\n")
+    found = tool.run(tmp_path, None, [str(test), "-c", "/dev/null", f"--rootdir={tmp_path}"])
+    assert found == {("test_it.py::test_near", 2, 1): (2e-7, 1e-6), ("test_it.py::test_bad", 0, 0): (1.0, 0.0)}
+    assert tool.run(tmp_path, None, ["there is no need to run again"]) == found
