@@ -23,7 +23,7 @@ def _violation(problem: rbdae.Problem) -> tuple[float, float]:
 @pytest.mark.parametrize("closing", ["plain", "redundant"])
 def test_a_rough_placement_closes(closing, hold):
     problem = rbdae.formulate(cases.four_bar(closing), "index-0", hold=hold, redundant="minimum-norm")
-    assert max(_violation(problem)) < 1e-12
+    assert max(_violation(problem)) < 3e-12
     if hold or closing == "redundant":  # else the sparse projection is enough
         assert problem.assembly is not None
         assert problem.assembly.moved.max() > 0.01

