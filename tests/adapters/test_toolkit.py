@@ -84,7 +84,7 @@ def test_one_step_methods_take_every_projected_state_back():
     stepper = Exact(0.25, drift=1e-9)
     outcome = run(stepper, project=True, t_eval=np.array([0.1, 0.5, 0.9]))
     assert len(stepper.replaced) == 3 and outcome.stats.restarts == 0  # the last step has no successor
-    assert np.abs(toy.Pendulum().constraints(outcome.t, outcome.y).position).max() < 1e-15
+    assert np.abs(toy.Pendulum().constraints(outcome.t, outcome.y).position).max() < 3e-15
 
 
 def test_multistep_methods_restart_only_where_the_drift_is_large():
@@ -93,7 +93,7 @@ def test_multistep_methods_restart_only_where_the_drift_is_large():
     assert not small.replaced and few.stats.restarts == 0
     assert len(large.replaced) == many.stats.restarts == 3
     for outcome in (few, many):  # what is recorded is projected either way
-        assert np.abs(toy.Pendulum().constraints(outcome.t, outcome.y).position).max() < 1e-15
+        assert np.abs(toy.Pendulum().constraints(outcome.t, outcome.y).position).max() < 3e-15
         assert outcome.stats.projections == 4
 
 

@@ -18,6 +18,9 @@ from rbdae.formulations import FORMULATIONS
 
 SEEDS = (0, 1)
 
+ROUNDING = 1e-13
+"""Of accelerations and forces at rest: Baumgarte's terms are 100 times the roundings of positions."""
+
 
 @cache
 def _system(name: str, seed: int) -> rbdae.System:
@@ -215,11 +218,11 @@ def test_a_body_hangs_at_rest(pairing):
     )
     system.add_joint(rbdae.joints.Spherical(system.ground, bob, at_a=(1.0, 2.0, 3.0), at_b=at, name="hook"))
     problem = cases.formulate(system, pairing, consistent="check")
-    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-14 * 20
+    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < ROUNDING * 20
     reaction = problem.reactions(problem.t0, problem.y0)["hook"]
-    np.testing.assert_allclose(reaction["bob"].force, (0.0, 0.0, 20.0), atol=3e-13)
-    np.testing.assert_allclose(reaction["ground"].force, (0.0, 0.0, -20.0), atol=3e-13)
-    np.testing.assert_allclose(reaction["bob"].torque, 0.0, atol=3e-13)
+    np.testing.assert_allclose(reaction["bob"].force, (0.0, 0.0, 20.0), atol=20 * ROUNDING)
+    np.testing.assert_allclose(reaction["ground"].force, (0.0, 0.0, -20.0), atol=20 * ROUNDING)
+    np.testing.assert_allclose(reaction["bob"].torque, 0.0, atol=20 * ROUNDING)
 
 
 @pytest.mark.parametrize("pairing", cases.PAIRINGS, ids=str)
@@ -242,7 +245,7 @@ def test_a_chain_with_two_arms_hangs_at_rest(pairing):
     join(left, lower, (0, 0, 0.3), (-0.4, 0, -0.5), "to left")
     join(lower, right, (0.4, 0, -0.5), (0, 0, 0.3), "to right")
     problem = cases.formulate(system, pairing, consistent="check")
-    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < 1e-12
+    assert np.abs(problem.yd0[: problem.layout.v.stop]).max() < ROUNDING * 20
     reactions = problem.reactions(problem.t0, problem.y0)
     for joint, above, below, load in (
         ("top", "ground", "upper", 50.0),
@@ -250,8 +253,8 @@ def test_a_chain_with_two_arms_hangs_at_rest(pairing):
         ("to left", "lower", "left", 5.0),
         ("to right", "lower", "right", 5.0),
     ):
-        np.testing.assert_allclose(reactions[joint][below].force, (0, 0, load), atol=1e-12)
-        np.testing.assert_allclose(reactions[joint][above].force, (0, 0, -load), atol=1e-12)
+        np.testing.assert_allclose(reactions[joint][below].force, (0, 0, load), atol=50 * ROUNDING)
+        np.testing.assert_allclose(reactions[joint][above].force, (0, 0, -load), atol=50 * ROUNDING)
 
 
 # ---------------------------------------------------------------- multipliers in closed form

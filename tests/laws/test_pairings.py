@@ -108,9 +108,7 @@ def params(cases: list[Case]) -> list[object]:
     """For `pytest.mark.parametrize`: what is not in the sample is slow."""
     fast = sample(cases)
     marks = {True: (), False: pytest.mark.slow}
-    return [
-        pytest.param(c, id=str(c), marks=pytest.mark.long if str(c) in LONG else marks[c in fast]) for c in cases
-    ]
+    return [pytest.param(c, id=str(c), marks=pytest.mark.long if str(c) in LONG else marks[c in fast]) for c in cases]
 
 
 # ---------------------------------------------------------------- what is known to be weaker
