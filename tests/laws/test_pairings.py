@@ -125,7 +125,7 @@ class Rule:
     indices : of the problem, 0 for ODE forms
     velocities, solvers : regular expressions that have to match in full
     tolerance : rtol and atol (see `run` for momenta)
-    level : relative error at the end that is not exceeded, from any start within rounding; `MARGIN` times this is asserted
+    level : relative error at the end that is not exceeded from any start within rounding; `MARGIN` times it is asserted
     why : the reason
     worst : where `level` is above the goal, a case that comes within `SLACK` of it, so that it stays honest
     formulations, rotations : regular expressions that have to match in full
