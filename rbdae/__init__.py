@@ -1,14 +1,14 @@
 """Rigid-body formulations with analytic Jacobians for the DAE and ODE solvers of Python."""
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rbdae import _moved
 from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
 from rbdae import models as models
+from rbdae._version import __version__ as __version__
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
@@ -24,8 +24,6 @@ from rbdae.solving.solution import Solution as Solution
 from rbdae.solving.tolerances import scaled_atol as scaled_atol
 from rbdae.system import System as System
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Assembly",
     "Problem",
@@ -35,6 +33,7 @@ __all__ = [
     "Solution",
     "System",
     "assemble",
+    "compare",
     "drives",
     "forces",
     "formulate",
@@ -52,11 +51,14 @@ _moved.install()
 
 if TYPE_CHECKING:
     from rbdae import study
+    from rbdae.study.comparing import compare as compare
 else:
 
-    def __getattr__(name: str) -> ModuleType:
+    def __getattr__(name: str) -> Any:
         if name == "study":
             return import_module("rbdae.study")
+        if name == "compare":
+            return import_module("rbdae.study").compare
         return _moved.submodule(name)
 
 

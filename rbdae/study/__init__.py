@@ -1,18 +1,25 @@
-"""Comparing formulations, rotations and solvers on one system."""
+"""Comparing formulations, rotations and solvers on one system: `compare`, the same as `rbdae.compare`."""
 
 from rbdae.study.ahead import compile_kernels as compile_kernels
 from rbdae.study.ahead import entries as entries
 from rbdae.study.case import Case as Case
 from rbdae.study.case import cases as cases
 from rbdae.study.case import installed_solvers as installed_solvers
+from rbdae.study.comparing import compare as compare
+from rbdae.study.comparing import compare_cases as compare_cases
 from rbdae.study.comparison import Comparison as Comparison
-from rbdae.study.comparison import compare as compare
-from rbdae.study.comparison import compare_cases as compare_cases
 from rbdae.study.executor import run_all as run_all
+from rbdae.study.fingerprint import fingerprint as fingerprint
 from rbdae.study.one_run import Row as Row
 from rbdae.study.one_run import Rows as Rows
 from rbdae.study.one_run import run as run
 from rbdae.study.pictures import work_precision as work_precision
+from rbdae.study.provenance import Provenance as Provenance
+from rbdae.study.ranking import Failure as Failure
+from rbdae.study.ranking import Place as Place
+from rbdae.study.ranking import Ranking as Ranking
+from rbdae.study.ranking import Target as Target
+from rbdae.study.records import COLUMNS as COLUMNS
 from rbdae.study.references import REFERENCES as REFERENCES
 from rbdae.study.references import Errors as Errors
 from rbdae.study.references import FinalState as FinalState

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rbdae.compiler.ahead import wait_for
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import FORMULATIONS
@@ -11,20 +13,27 @@ from rbdae.kernels.projection import project
 from rbdae.study.executor import progress_bar
 
 
-def compile_kernels(*, progress: bool = False) -> None:
-    """Compile every kernel that is not in the cache on disk, on all cores; worth it before a study by processes."""
-    missing = list(dict.fromkeys(kernel for entry in entries() for kernel in entry.missing(None)))
-    with progress_bar(len(missing), "kernels" if progress else "") as advance:
+def compile_kernels(*, progress: bool = False, formulations: Iterable[str] | None = None) -> None:
+    """Compile every kernel that is not in the cache on disk, on all cores; worth it before a study by processes.
+
+    Parameters
+    ----------
+    progress : a bar on standard error, if tqdm is installed and something is missing
+    formulations : names of those that are needed; None for all
+    """
+    needed = entries(formulations)
+    missing = list(dict.fromkeys(kernel for entry in needed for kernel in entry.missing(None)))
+    with progress_bar(len(missing), "kernels" if progress and missing else "") as advance:
         wait_for(missing, advance)
-    for entry in entries():
+    for entry in needed:
         if entry.missing(None):
             entry.compiled()
 
 
-def entries() -> list[Entry]:
-    """All kernels that Python calls."""
+def entries(formulations: Iterable[str] | None = None) -> list[Entry]:
+    """All kernels that Python calls, of all formulations or of these."""
     found = [project, outputs.natural, outputs.constraints]
-    for form in FORMULATIONS.values():
+    for form in FORMULATIONS.values() if formulations is None else [FORMULATIONS[name] for name in formulations]:
         kernels = form.kernels
         found += [kernels.rates, kernels.residual, kernels.jacobian]
         if isinstance(kernels, Explicit):

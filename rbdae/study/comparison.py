@@ -1,113 +1,156 @@
-"""Comparing formulations, rotations and solvers on one system: final errors, work, drift.
-
-Every row is one run to the same end time. Its error is measured against a reference that another formulation
-computed at 1e-13. Two formulations compute one each, and their difference says how far the errors can be trusted.
-"""
+"""The result of a study: rows in the order of their cases, as a table, records, files, a picture, and in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+import csv
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, final
 
-from rbdae.study import references
-from rbdae.study.case import Case, cases
-from rbdae.study.executor import run_all
-from rbdae.study.one_run import Row, run
+from rbdae import _check
+from rbdae.study.one_run import Row
 from rbdae.study.pictures import work_precision
+from rbdae.study.provenance import Provenance
+from rbdae.study.ranking import Ranking, rank
+from rbdae.study.records import COLUMNS, Record, record, reference_of, reference_record, row_of
 from rbdae.study.references import Reference
 from rbdae.study.tables import table
-from rbdae.system import System
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_FORMAT = "rbdae comparison 1"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Rows in the order of their cases; prints as a table."""
+    """Rows in the order of their cases; prints as a table that ends with the ranking in words.
+
+    Attributes
+    ----------
+    reference : what the errors are measured against
+    rows : one for each run
+    provenance : mechanism, versions, machine and date; None for one that was put together by hand
+    resumed : how many rows were taken from the file of an earlier start
+    """
 
     reference: Reference
     rows: tuple[Row, ...]
+    provenance: Provenance | None = None
+    resumed: int = 0
 
     def __str__(self) -> str:
-        return table(self)
+        return f"{table(self)}\n\n{self.ranking()}"
 
-    def plot(self) -> Figure:
-        """Work-precision picture: error over evaluations and over seconds, one curve for each form and solver."""
-        return work_precision(self)
+    def __repr__(self) -> str:
+        failed = sum(bool(row.failure) for row in self.rows)
+        return f"Comparison(t_end={self.reference.t_end:g}, {len(self.rows)} runs, {failed} failed)"
+
+    def records(self) -> list[Record]:
+        """One flat dict for each row, with the columns of `rbdae.study.COLUMNS`."""
+        return [record(row, self.reference) for row in self.rows]
+
+    def ranking(self, errors: Iterable[float] | None = None) -> Ranking:
+        """Which form and solver is the best to reach an error; prints in words.
+
+        Parameters
+        ----------
+        errors : of the end state, relative, such as ``[1e-3, 1e-6]``; None for one to three that most of the runs
+            have come to
+
+        Raises
+        ------
+        TypeError, ValueError
+            for errors that are no list of numbers between 0 and 1
+        """
+        return rank(self, errors)
+
+    def plot(self, curves: Iterable[tuple[str, str]] | None = None) -> Figure:
+        """Work-precision picture: error over evaluations and over seconds, at most ten curves.
+
+        Parameters
+        ----------
+        curves : pairs of form and solver as in `Case.curve`, such as ``("index-0, quaternion, angular",
+            "scipy:DOP853")``; None for the best of each formulation
+
+        Raises
+        ------
+        ImportError
+            without matplotlib
+        ValueError
+            if no run reached the end, and for curves that are not there, or too many
+        """
+        return work_precision(self, curves)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write the records as CSV, with a line of names; returns the path."""
+        with open(_checked(path, "to_csv"), "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(COLUMNS))
+            writer.writeheader()
+            writer.writerows(self.records())
+        return Path(path)
+
+    def to_json(self, path: str | Path) -> Path:
+        """Write records, reference and provenance as JSON, for `from_json`; returns the path."""
+        content = {
+            "format": _FORMAT,
+            "provenance": None if self.provenance is None else asdict(self.provenance),
+            "reference": reference_record(self.reference),
+            "columns": COLUMNS,
+            "records": self.records(),
+        }
+        _checked(path, "to_json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        return Path(path)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        OSError
+            for a file that cannot be read
+        ValueError
+            for a file of another kind, or one that is damaged
+        """
+        file = _checked(path, "from_json")
+        try:
+            given: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            if given["format"] != _FORMAT:
+                raise ValueError(f"its format is {_check.show(given['format'])}")
+            about = given["provenance"]
+            return cls(
+                reference_of(given["reference"]),
+                tuple(map(row_of, given["records"])),
+                None if about is None else Provenance.of_record(about),
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"{file}: it is no comparison that to_json wrote, or it is damaged ({error}); write it again"
+            ) from None
+
+    def to_pandas(self) -> Any:
+        """The records as a `pandas.DataFrame`.
+
+        Raises
+        ------
+        ImportError
+            without pandas
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_pandas needs pandas: run `pip install pandas`, or use records()") from None
+        return pandas.DataFrame(self.records(), columns=list(COLUMNS))
 
 
-def compare(
-    system: System,
-    t_end: float,
-    *,
-    formulations: Iterable[str] | None = None,
-    rotations: Iterable[str] | None = None,
-    velocities: Iterable[str] | None = None,
-    solvers: Iterable[str] | None = None,
-    tolerances: Iterable[float] = (1e-8,),
-    reference: Reference | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-    limit: float = 60.0,
-) -> Comparison:
-    """Run a system through formulations, rotations and solvers.
-
-    Parameters
-    ----------
-    system : System
-    t_end : end of all runs, s
-    formulations, rotations, velocities, solvers, tolerances : what to combine, see `cases`
-    reference : from `rbdae.study.reference`; computed if it is not given
-    executor : any `concurrent.futures.Executor` of processes; None for this process
-    progress : a bar on standard error, if tqdm is installed
-    limit : seconds after which one run is given up
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError
-        for unknown names
-    """
-    return compare_cases(
-        system,
-        t_end,
-        cases(formulations, rotations, velocities, solvers, tolerances),
-        reference=reference,
-        executor=executor,
-        progress=progress,
-        limit=limit,
-    )
+def _checked(path: str | Path, owner: str) -> Path:
+    if not isinstance(path, (str, Path)) or not str(path):
+        raise TypeError(f"{owner}: path must be the name of a file, got {_check.show(path)}; pass e.g. 'results.csv'")
+    return Path(path)
 
 
-def compare_cases(
-    system: System,
-    t_end: float,
-    chosen: Sequence[Case],
-    *,
-    reference: Reference | None = None,
-    executor: Executor | None = None,
-    progress: bool = False,
-    limit: float = 60.0,
-) -> Comparison:
-    """`compare` with a list of cases of one's own.
-
-    Raises
-    ------
-    ValueError
-        if the reference belongs to another end time
-    """
-    exact = references.reference(system, t_end) if reference is None else reference
-    if exact.t_end != t_end:
-        raise ValueError(f"the reference belongs to t = {exact.t_end:g}, the runs end at {t_end:g}; make a new one")
-    tasks = [(run, (system, case, exact, limit)) for case in chosen]
-    return Comparison(exact, tuple(run_all(tasks, executor, "runs" if progress else "")))
-
-
-__all__ = ["Comparison", "compare", "compare_cases"]
+__all__ = ["Comparison"]

@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
 def run_all(
-    tasks: Sequence[tuple[Callable[..., T], tuple[Any, ...]]], executor: Executor | None, description: str
+    tasks: Sequence[tuple[Callable[..., T], tuple[Any, ...]]],
+    executor: Executor | None,
+    description: str,
+    finished: Callable[[T], object] = lambda result: None,
 ) -> Iterator[T]:
-    """Results of all tasks, in their order; a bar if there is a description and tqdm is installed."""
+    """Results of all tasks, in their order; a bar if there is a description and tqdm is installed.
+
+    `finished` is called in this process with each result as soon as it is there, in any order. Tasks that have not
+    begun are cancelled if anything raises.
+    """
     with progress_bar(len(tasks), description) as advance:
         if executor is None:
             for function, arguments in tasks:
-                yield function(*arguments)
+                result = function(*arguments)
+                finished(result)
                 advance()
+                yield result
             return
-        futures = [executor.submit(function, *arguments) for function, arguments in tasks]
-        for _ in as_completed(futures):
-            advance()
+        futures: list[Future[T]] = []
+        try:
+            for function, arguments in tasks:
+                futures.append(executor.submit(function, *arguments))
+            for future in as_completed(futures):
+                finished(future.result())
+                advance()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
         for future in futures:
             yield future.result()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
+import contextlib
+import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, final
 
 import numpy as np
@@ -16,11 +17,23 @@ from rbdae.problem.projection import ProjectionError
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
-from rbdae.study.references import Errors, Reference, errors, final_state
+from rbdae.study.references import Errors, OutOfTimeError, Reference, deadline, errors, final_state
 from rbdae.system import System
 
-_SHORT = 0.03
-"""Runs shorter than this are timed three times, s."""
+LIMIT = 60.0
+"""Seconds after which a run is given up, if nobody says otherwise."""
+
+REPEATS = 9
+"""The largest number of timed runs of a short case, if nobody says otherwise."""
+
+_SHORT = 0.2
+"""Runs shorter than this are repeated, until their times add up to it, s."""
+
+_AT_LEAST = 3
+"""Timed runs of a short case."""
+
+_WARM_UP = 20
+"""Steps of the run that loads kernels and packages."""
 
 
 @final
@@ -34,8 +47,13 @@ class Row:
     errors : at the end; None if the run did not reach it
     position_drift, velocity_drift : largest violation of the constraints over the run, SI units
     energy_error : largest `EnergyOfRun.balance`, relative to the largest kinetic energy
-    stats : counts and seconds (of short runs, the shortest of three)
+    stats : counts and seconds: those of the solver alone, in a process that has run the case before; where a case was
+        timed several times, their median
     failure : why there is no result, or empty
+    reason : the failure without times and numbers: the same for all runs that failed for one reason
+    timed : how many runs were timed
+    given_up_after : the limit of a run that took too long, s; None for all others
+    same : names of other formulations whose equations are the same, so that this run is theirs, too
     """
 
     case: Case
@@ -45,6 +63,14 @@ class Row:
     energy_error: float
     stats: Stats
     failure: str = ""
+    reason: str = ""
+    timed: int = 1
+    same: tuple[str, ...] = ()
+    given_up_after: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.failure and not self.reason:
+            object.__setattr__(self, "reason", self.failure)
 
 
 class Rows(Protocol):
@@ -59,18 +85,47 @@ class Rows(Protocol):
         """The rows in the order of their cases."""
 
 
-class _OutOfTime(Exception):
-    """Raised from within a run that takes longer than its limit."""
+class _Warm(Exception):
+    """Ends a run that was made to load kernels and packages."""
 
 
-def run(system: System, case: Case, exact: Reference, limit: float = 60.0) -> Row:
-    """One run; what goes wrong becomes the row's `failure`. Runs longer than `limit` seconds are given up."""
-    watch = _deadline(limit)
+_warm: set[Case] = set()
+"""Cases, but for their tolerances, that this process has run: what they need is loaded."""
+
+
+def run(
+    system: System,
+    case: Case,
+    exact: Reference,
+    limit: float = LIMIT,
+    repeats: int = REPEATS,
+    same: tuple[str, ...] = (),
+) -> Row:
+    """One run; what goes wrong becomes the row's `failure`.
+
+    A problem is formulated for every run. Some steps that are not counted come first, so that no time contains the
+    loading of kernels and packages. Runs below 0.2 s are repeated until their times add up to that, at least three and
+    at most `repeats` times; the median counts.
+
+    Parameters
+    ----------
+    system, case, exact : what to run, and the reference that it is measured against
+    limit : seconds after which the run is given up
+    repeats : the largest number of timed runs
+    same : goes to the row
+    """
     try:
-        problem = formulate(system, case.formulation, rotation=case.rotation, velocity=case.velocity)
-        solution = _timed(problem, case, exact.t_end, watch)
-    except (ValueError, ProjectionError, _OutOfTime) as error:
-        return Row(case, None, np.nan, np.nan, np.nan, Stats(), str(error))
+        return replace(_row(system, case, exact, limit, repeats), same=same)
+    except OutOfTimeError as error:
+        reason = f"given up after its limit of {limit:g} s"
+        return Row(case, None, np.nan, np.nan, np.nan, Stats(), str(error), reason, 1, same, limit)
+    except Exception as error:  # of a user's force, or a package: one case must not cost the others
+        said = str(error) if isinstance(error, (ValueError, ProjectionError)) else f"{type(error).__name__}: {error}"
+        return Row(case, None, np.nan, np.nan, np.nan, Stats(), said, same=same)
+
+
+def _row(system: System, case: Case, exact: Reference, limit: float, repeats: int) -> Row:
+    solution, timed = _timed(system, case, exact.t_end, limit, repeats)
     drift, energy = solution.drift, solution.energy
     scale = float(np.max(energy.kinetic)) or 1.0
     reached = None
@@ -86,32 +141,69 @@ def run(system: System, case: Case, exact: Reference, limit: float = 60.0) -> Ro
         float(np.max(np.abs(energy.balance))) / scale,
         solution.stats,
         "" if solution.success else solution.message,
+        "" if solution.success else solution.reason.value,
+        timed,
     )
 
 
-def _deadline(limit: float) -> Callable[[float], None]:
-    """A function of time for `solve` that raises `_OutOfTime` from `limit` seconds on after this call."""
-    stop = time.perf_counter() + limit
-
-    def watch(t: float) -> None:
-        if time.perf_counter() > stop:
-            raise _OutOfTime(f"given up at t = {t:.3g} after {limit:g} s")
-
-    return watch
-
-
-def _timed(problem: Problem, case: Case, t_end: float, watch: Callable[[float], None]) -> Solution:
-    """The run; the fastest of three if it is short."""
-
-    def once() -> Solution:
-        tolerance = case.tolerance
-        return solve(problem, (0.0, t_end), solver=case.solver, rtol=tolerance, atol=tolerance, progress=watch)
-
-    solution = once()
-    if solution.stats.seconds >= _SHORT:
-        return solution
-    # the first run may have loaded kernels, or the solver's package
-    return min((solution, once(), once()), key=lambda s: s.stats.seconds)
+def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int) -> tuple[Solution, int]:
+    """A run with the median of the times, and how many there were."""
+    warm = replace(case, tolerance=1.0)
+    if warm not in _warm:
+        warm_up(system, case, t_end)
+        _warm.add(warm)
+    solution = solve_case(formulated(system, case), case, t_end, deadline(limit))
+    times = [solution.stats.seconds]
+    while (
+        solution.success
+        and len(times) < repeats
+        and times[0] < _SHORT
+        and (len(times) < _AT_LEAST or sum(times) < _SHORT)
+    ):
+        again = solve_case(formulated(system, case), case, t_end, deadline(limit))
+        times.append(again.stats.seconds)
+    stats = replace(solution.stats, seconds=statistics.median(times))
+    return replace(solution, stats=stats), len(times)
 
 
-__all__ = ["Row", "Rows", "run"]
+def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> None:
+    """The first steps of a run: they load kernels and packages, and show whether its options are accepted."""
+    left = steps
+
+    def count(t: float) -> None:
+        nonlocal left
+        left -= 1
+        if left <= 0:
+            raise _Warm
+
+    with contextlib.suppress(_Warm):
+        solve_case(formulated(system, case), case, t_end, count)
+
+
+def formulated(system: System, case: Case) -> Problem:
+    """A problem of its own for one run."""
+    return formulate(
+        system,
+        case.formulation,
+        rotation=case.rotation,
+        velocity=case.velocity,
+        redundant=case.redundant,
+        hold=case.hold,
+    )
+
+
+def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[float], None]) -> Solution:
+    """The run of a case, whatever becomes of it."""
+    return solve(
+        problem,
+        (0.0, t_end),
+        solver=case.solver,
+        rtol=case.tolerance,
+        atol=case.tolerance,
+        projection=case.projection,
+        progress=progress,
+        **dict(case.options),
+    )
+
+
+__all__ = ["LIMIT", "REPEATS", "Row", "Rows", "formulated", "run", "solve_case", "warm_up"]

@@ -2,48 +2,96 @@
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 
 from rbdae.study.one_run import Row, Rows
-from rbdae.study.references import REFERENCES
+from rbdae.study.ranking import failure_lines, failures
+from rbdae.study.references import REFERENCES, Reference
 
-_WIDTH = 20  # of the solvers' names
-_HEAD = (
-    f"{'':{_WIDTH + 2}}{'tol-':>8}{'----- error at the end ------':>31}{'evalua-':>9}{'Jacob-':>8}{'':7}"
+_WIDTH = 20  # of the solvers' names, at least
+_UNIT = (
+    f"{'tol-':>8}{'----- error at the end ------':>31}{'evalua-':>9}{'Jacob-':>8}{'':7}"
     f"{'-- largest drift --':>21}{'energy':>10}\n"
-    f"{'  solver':{_WIDTH + 2}}{'erance':>8}{'position':>11}{'orient.':>10}{'velocity':>10}{'tions':>9}{'ians':>8}"
-    f"{'steps':>7}{'position':>11}{'velocity':>10}{'error':>10}{'seconds':>9}"
+)
+_NAMES = (
+    f"{'erance':>8}{'position':>11}{'orient.':>10}{'velocity':>10}{'tions':>9}{'ians':>8}"
+    f"{'steps':>7}{'position':>11}{'velocity':>10}{'balance':>10}{'seconds':>9}{'timed':>6}"
 )
 
 
 def table(comparison: Rows) -> str:
-    """One line per run, under a heading for each formulation, rotation and velocity."""
-    exact = comparison.reference
-    names = " and ".join(f"{formulation} ({rotation})" for formulation, rotation in REFERENCES)
-    lines = [
-        f"End time {exact.t_end:g} s. Errors are relative (orientation: rad), against {names} at 1e-13,",
-        f"which agree to {exact.agreement.position:.1e} in positions, {exact.agreement.orientation:.1e} in "
-        f"orientations and {exact.agreement.velocity:.1e} in velocities.",
+    """One line per run, under a heading for each formulation, rotation and velocity; then the runs that failed."""
+    exact, width = comparison.reference, max([_WIDTH, *(len(row.case.method) for row in comparison.rows)])
+    done = [row for row in comparison.rows if row.errors is not None]
+    text = [
+        *_preface(exact),
+        *_same(comparison),
         "",
-        _HEAD,
+        f"{'':{width + 2}}{_UNIT}{'  solver':{width + 2}}{_NAMES}",
     ]
-    for form, rows in groupby(comparison.rows, key=lambda row: row.case.form):
-        lines += [form, *(_line(row) for row in rows)]
-    failed = sum(bool(row.failure) for row in comparison.rows)
-    lines.append(f"{len(comparison.rows)} runs, {failed} failed")
-    return "\n".join(lines)
+    for form, rows in groupby(done, key=lambda row: row.case.form):
+        text += [form, *(_line(row, exact, width) for row in rows)]
+    failed = failures(comparison.rows)
+    text += failure_lines(failed)
+    count = sum(len(failure.cases) for failure in failed)
+    return "\n".join([*text, f"{len(comparison.rows)} runs, {count} failed"])
 
 
-def _line(row: Row) -> str:
-    start = f"  {row.case.solver:{_WIDTH}}{row.case.tolerance:8.0e}"
-    if row.errors is None:
+def _preface(exact: Reference) -> list[str]:
+    """End time, and what the errors are measured against."""
+    names = " and ".join(f"{formulation} ({rotation})" for formulation, rotation in REFERENCES)
+    first = f"End time {exact.t_end:g} s. Errors are relative (orientation: rad), against "
+    if math.isnan(exact.agreement.largest):
+        return [f"{first}a run of the user's own; how good that is is not known.", *_UNITS]
+    a = exact.agreement
+    return [
+        f"{first}{names} at 1e-13,",
+        f"which agree to {a.position:.1e} in positions, {a.orientation:.1e} in orientations and {a.velocity:.1e} in "
+        "velocities; errors below are shown as <.",
+        *_UNITS,
+    ]
+
+
+_UNITS = [
+    "Drift is the largest violation of the constraints in SI units; balance is the largest error of the energy's",
+    "balance relative to the kinetic energy. Seconds are the solver's own, without loading: the median of timed runs.",
+]
+
+
+def _same(comparison: Rows) -> list[str]:
+    """Which forms are the same equations, once."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for row in comparison.rows:
+        if row.same:
+            solvers = found.setdefault((row.case.form, tuple(dict.fromkeys(row.same))), [])
+            if row.case.solver not in solvers:
+                solvers.append(row.case.solver)
+    if not found:
+        return []
+    return ["", "One and the same equations, run once:"] + [
+        f"  {form} also stands for {', '.join(others)} ({', '.join(solvers)})"
+        for (form, others), solvers in found.items()
+    ]
+
+
+def _line(row: Row, exact: Reference, width: int) -> str:
+    start = f"  {row.case.method:{width}}{row.case.tolerance:8.0e}"
+    e, s, a = row.errors, row.stats, exact.agreement
+    if e is None:
         return f"{start}  failed: {row.failure}"
-    e, s = row.errors, row.stats
     return (
-        f"{start}{e.position:11.1e}{e.orientation:10.1e}{e.velocity:10.1e}{_count(s.evaluations):>9}"
+        f"{start}{_error(e.position, a.position, 11)}{_error(e.orientation, a.orientation, 10)}"
+        f"{_error(e.velocity, a.velocity, 10)}{_count(s.evaluations):>9}"
         f"{_count(s.jacobians):>8}{_count(s.steps):>7}{row.position_drift:11.1e}{row.velocity_drift:10.1e}"
-        f"{row.energy_error:10.1e}{s.seconds:9.3f}"
+        f"{row.energy_error:10.1e}{s.seconds:9.4f}{row.timed:6d}"
     )
+
+
+def _error(value: float, agreement: float, width: int) -> str:
+    """An error; below what the reference is good for, that bound."""
+    text = f"<{agreement:.0e}" if value < agreement else f"{value:.1e}"
+    return f"{text:>{width}}"
 
 
 def _count(number: int) -> str:

@@ -28,7 +28,7 @@ NEEDED = {
     "formulate it": {"formulate", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
-    "compare": {"study"},
+    "compare": {"compare", "study"},
 }
 PUBLIC = set().union(*NEEDED.values())
 PACKAGES = ["rbdae", *(f"rbdae.{name}" for name in ("joints", "drives", "forces", "models", "study", "plotting"))]

@@ -34,6 +34,7 @@ from inside import (
     problem,
     quantities,
     registry,
+    results_file,
     scales,
     segments,
     selection,
@@ -239,6 +240,12 @@ EXAMPLES: dict[type, Any] = {
     study.FinalState: lambda: study.final_state(_problem(), 0.0, _problem().y0),
     study.Errors: lambda: study.Errors(1.0, 2.0, 3.0),
     study.Reference: lambda: _comparison().reference,
+    study.Provenance: lambda: study.Provenance.of(cases.heavy_top(), ["scipy:RK45"]),
+    study.Ranking: lambda: _comparison().ranking(),
+    study.Target: lambda: _comparison().ranking().targets[0],
+    study.Place: lambda: _comparison().ranking().targets[0].places[0],
+    study.Failure: lambda: study.Failure("it was too hard", _comparison().rows),
+    results_file.ResultsFile: lambda: results_file.ResultsFile("no-file.jsonl", "key"),
 }
 
 

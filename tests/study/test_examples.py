@@ -67,12 +67,13 @@ def test_heavy_top_study(model, t_end):
     example = load("heavy_top_study")
     solvers = ["scipy:DOP853", "sksundae:ida", "solve_dae:Radau"]
     rows = example.big_table(model, t_end, 1e-6, solvers=solvers).rows
-    forms = {(r.case.formulation, r.case.rotation, r.case.velocity) for r in rows}
+    forms = {(f, r.case.rotation, r.case.velocity) for r in rows for f in (r.case.formulation, *r.same)}
     kinds = {pairing: FORMULATIONS[pairing[0]].kind for pairing in rbdae.pairings()}
     # the overdetermined ones are for ODASSL
     assert forms == {pairing for pairing, kind in kinds.items() if kind != "overdetermined"}
     # two of the solvers take DAEs, all three take ODE forms
-    assert len(rows) == sum({"dae": 2, "ode": 3, "overdetermined": 0}[kind] for kind in kinds.values())
+    runs = sum({"dae": 2, "ode": 3, "overdetermined": 0}[kind] for kind in kinds.values())
+    assert sum(1 + len(row.same) for row in rows) == runs
     for row in rows:
         assert row.failure == ""
         assert row.errors.largest < 1e-2, row

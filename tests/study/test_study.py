@@ -46,8 +46,8 @@ def test_each_row_is_measured_against_another_formulation(reference):
 
 
 def test_errors_are_small_and_follow_the_tolerance(comparison):
-    # index-0 with both velocities, the others with one: 4 forms in two rotations
-    assert len(comparison.rows) == 4 * 2 * 2 * 3
+    # index-0 in angular velocities is the null-space form: 3 forms in two rotations
+    assert len(comparison.rows) == 3 * 2 * 2 * 3
     for row in comparison.rows:
         assert row.failure == ""
         assert row.errors.largest < 3e3 * row.case.tolerance, row
@@ -78,7 +78,7 @@ def test_the_table_has_a_line_for_each_run(comparison):
     assert "null-space (quaternion) and hamiltonian-eliminated (quaternion)" in lines[0]
     assert sum(line.startswith("  scipy:") for line in lines) == len(comparison.rows)
     assert sum(line.startswith("index-0, directors, coordinate") for line in lines) == 1
-    assert lines[-1] == f"{len(comparison.rows)} runs, 0 failed"
+    assert f"{len(comparison.rows)} runs, 0 failed" in lines
 
 
 def test_a_failed_run_becomes_a_row_with_the_reason(reference):
@@ -90,7 +90,7 @@ def test_a_failed_run_becomes_a_row_with_the_reason(reference):
     singular = study.run(upright, Case("index-0", "euler-313", "angular", "scipy:RK45", 1e-6), reference, limit=10.0)
     assert "gimbal lock" in singular.failure
     text = study.table(Comparison(reference, (row, singular)))
-    assert "failed: given up" in text and "2 runs, 2 failed" in text
+    assert "  1: given up after its limit" in text and "2 runs, 2 failed" in text
     with pytest.raises(ValueError, match="no run got to the end"):
         study.work_precision(Comparison(reference, (row, singular)))
 
@@ -107,8 +107,9 @@ def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
     figure = comparison.plot()
     curves = {(r.case.form, r.case.solver) for r in comparison.rows}
     for axis in figure.axes:
-        assert len(axis.lines) == len(curves)
+        assert len(axis.lines) == min(len(curves), 10)
         assert all(len(line.get_xdata()) == 3 for line in axis.lines)
+        assert len({(line.get_color(), line.get_marker()) for line in axis.lines}) == len(axis.lines)
 
 
 def test_all_kernels_are_compiled_once():
@@ -123,7 +124,7 @@ def test_an_executor_gives_the_same_rows(reference):
             rbdae.models.heavy_top(), T_END, [case, case], reference=reference, executor=executor
         )
     mine = study.compare_cases(rbdae.models.heavy_top(), T_END, [case], reference=reference)
-    assert [row.errors for row in theirs.rows] == [mine.rows[0].errors] * 2
+    assert [row.errors for row in theirs.rows] == [mine.rows[0].errors]  # equal cases are one
 
 
 def test_what_goes_to_another_process_can_be_pickled(reference):

@@ -85,6 +85,7 @@ from rbdae.solving import (
     solution,
     watched,
 )
+from rbdae.study import results_file
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
@@ -158,6 +159,7 @@ __all__ = [
     "quasi_velocities",
     "registry",
     "reselected",
+    "results_file",
     "scales",
     "segment_times",
     "segments",

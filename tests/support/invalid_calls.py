@@ -386,13 +386,33 @@ def calls() -> dict[str, Call]:
         ),
         "Solution.problem_at": Call(lambda: (solution().problem_at, {"t": 0.005}), {"t": TIME}),
         "Solution.save": Call(lambda: (solution().save, {"path": path()}), {"path": also(THING, "text")}),
+        "compare": Call(
+            lambda: (
+                rbdae.compare,
+                {"system": pair()[0], "t_end": 0.01, "formulations": ["null-space"], "rotations": ["quaternion"]}
+                | {"velocities": ["angular"], "solvers": ["scipy:RK45"], "tolerances": [1e-3]},
+            ),
+            {
+                "system": THING,
+                "t_end": POSITIVE,
+                **{key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")},
+                "tolerances": _role("tolerances", "array"),
+                "redundant": TEXT,
+                "hold": FORMULATE["hold"],
+                "projection": optional(_role("a projection", "true")),
+                "options": optional(_role("options by solver", "dict")),
+                "reference": optional(_role("a reference")),
+                "executor": optional(_role("an executor")),
+                "resume": optional(_role("a path", "text")),
+                "progress": FLAG,
+                "limit": POSITIVE,
+                "repeats": COUNT,
+            },
+        ),
         "study.cases": _plain(
             study.cases,
-            {
-                key: optional(_role("names", "empty list"))
-                for key in ("formulations", "rotations", "velocities", "solvers")
-            }
-            | {"tolerances": _role("tolerances", "list", "two numbers", "array", "empty array", "empty list", "set")},
+            {key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")}
+            | {"tolerances": _role("tolerances", "array")},
             formulations=["index-0"],
             rotations=["quaternion"],
             velocities=["angular"],

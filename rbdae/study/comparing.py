@@ -1,0 +1,282 @@
+"""Comparing formulations, rotations and solvers on one system: final errors, work, drift.
+
+Every row is one run to the same end time. Its error is measured against a reference that another formulation
+computed at 1e-13. Two formulations compute one each, and their difference says how far the errors can be trusted.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rbdae import _check
+from rbdae.initial.assembly import Hold
+from rbdae.problem.projection import Projection
+from rbdae.solving.solution import Solution
+from rbdae.study import references
+from rbdae.study.ahead import compile_kernels
+from rbdae.study.case import TOLERANCES, Case, Options, Redundant, cases
+from rbdae.study.comparison import Comparison
+from rbdae.study.executor import run_all
+from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
+from rbdae.study.provenance import Provenance
+from rbdae.study.references import Reference, checked_end, refuse_disagreement
+from rbdae.study.results_file import ResultsFile, checked_path, study_key
+from rbdae.study.same_equations import representatives
+from rbdae.system import System
+
+
+def compare(
+    system: System,
+    t_end: float,
+    *,
+    formulations: Iterable[str] | None = None,
+    rotations: Iterable[str] | None = None,
+    velocities: Iterable[str] | None = None,
+    solvers: Iterable[str] | None = None,
+    tolerances: Iterable[float] = TOLERANCES,
+    redundant: Redundant = "error",
+    hold: Hold = (),
+    projection: Projection | bool | None = None,
+    options: Mapping[str, Options] | None = None,
+    reference: Reference | Solution | None = None,
+    executor: Executor | None = None,
+    resume: str | Path | None = None,
+    progress: bool = False,
+    limit: float = LIMIT,
+    repeats: int = REPEATS,
+) -> Comparison:
+    """Run a system through formulations, rotations and solvers: errors at the end, work, drift, energy.
+
+    Parameters
+    ----------
+    system : System
+    t_end : end of all runs, s; they begin at 0
+    formulations, rotations, velocities, solvers : names to combine, each a list; None for all there are. Combinations
+        that make no sense are left out. Forms whose equations are one and the same are run once
+    tolerances : rtol = atol of the runs
+    redundant, hold : as `rbdae.formulate` takes them
+    projection : as `rbdae.solve` takes it
+    options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
+    reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that one trusts;
+        None computes it by two formulations at 1e-13
+    executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn", or that of a
+        Dask client; None for this process
+    resume : a file to which each finished run is written at once; those that it has already are not run again. Runs of
+        another mechanism, end time or reference in the same file are kept apart
+    progress : a bar on standard error, if tqdm is installed
+    limit : seconds after which one run is given up
+    repeats : the largest number of timed runs of a short case, see `rbdae.study.run`
+
+    Returns
+    -------
+    Comparison
+        Runs that fail become rows with the reason.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for wrong input, where nothing is left to run, and for a computed reference that is not good enough for the
+        tolerances, as that of a chaotic motion
+    RuntimeError
+        if no reference can be computed
+    rbdae.adapter.MissingSolver
+        for a solver whose package is not installed
+    pickle.PicklingError
+        with an executor of processes, for a system with a function that cannot be pickled, with its name
+    OSError
+        for a file that cannot be read or written
+
+    Examples
+    --------
+    >>> import rbdae
+    >>> top = rbdae.models.heavy_top()
+    >>> found = rbdae.compare(top, 0.1, formulations=["null-space"], rotations=["quaternion"], solvers=["scipy:RK45"])
+    >>> [row.failure for row in found.rows]
+    ['', '', '']
+    """
+    _check_system(system)
+    chosen = cases(
+        formulations,
+        rotations,
+        velocities,
+        solvers,
+        tolerances,
+        redundant=redundant,
+        hold=hold,
+        projection=projection,
+        options=options,
+    )
+    return compare_cases(
+        system,
+        t_end,
+        chosen,
+        reference=reference,
+        executor=executor,
+        resume=resume,
+        progress=progress,
+        limit=limit,
+        repeats=repeats,
+    )
+
+
+def compare_cases(
+    system: System,
+    t_end: float,
+    chosen: Sequence[Case],
+    *,
+    reference: Reference | Solution | None = None,
+    executor: Executor | None = None,
+    resume: str | Path | None = None,
+    progress: bool = False,
+    limit: float = LIMIT,
+    repeats: int = REPEATS,
+) -> Comparison:
+    """`compare` with a list of cases of one's own; a computed reference has `redundant`, `hold` and `projection` of the
+    first of them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        as `compare`; for a reference that belongs to another end time, and for an empty list
+    """
+    _check_system(system)
+    end = checked_end("compare", t_end)
+    given = _checked_reference(reference, end, system)
+    wanted = _checked_cases(chosen)
+    _check.flag("compare", "progress", progress)
+    seconds = _check.positive("compare", "limit", limit, "give seconds")
+    most = _check.count("compare", "repeats", repeats)
+    _check_executor(executor, system)
+    path = None if resume is None else checked_path(resume)
+    leaders = representatives(system, wanted)
+    todo = [case for case in wanted if leaders[case] == case]
+    provenance = Provenance.of(system, {case.solver for case in wanted})
+    file = None
+    if path is not None:
+        about = (wanted[0].redundant, wanted[0].hold, wanted[0].projection)
+        file = ResultsFile(path, study_key(provenance.fingerprint, end, given, about))
+        given = file.reference or given
+    exact = _reference(system, end, wanted, given, seconds)
+    done = {} if file is None else _usable(file.rows, seconds)
+    left = [case for case in todo if case not in done]
+    _check_options(system, left, end)
+    if file is not None:
+        file.begin(exact, provenance)
+    if executor is not None and left:
+        compile_kernels(progress=progress, formulations=dict.fromkeys(case.formulation for case in left))
+    same = _same(leaders)
+    tasks = [(run, (system, case, exact, seconds, most, same[case])) for case in left]
+
+    def finished(row: Row) -> None:
+        if file is not None:
+            file.append(row, exact)
+
+    found = run_all(tasks, executor, "runs" if progress else "", finished)
+    rows = done | {row.case: row for row in found}
+    return Comparison(
+        exact, tuple(replace(rows[case], same=same[case]) for case in todo), provenance, len(todo) - len(left)
+    )
+
+
+def _same(leaders: Mapping[Case, Case]) -> dict[Case, tuple[str, ...]]:
+    """The other formulations that each run stands for."""
+    out: dict[Case, tuple[str, ...]] = {leader: () for leader in leaders.values()}
+    for case, leader in leaders.items():
+        if case != leader:
+            out[leader] = (*out[leader], case.formulation)
+    return out
+
+
+def _usable(rows: Mapping[Case, Row], limit: float) -> dict[Case, Row]:
+    """Stored runs, without those that were given up after a shorter time."""
+    again = {case for case, row in rows.items() if row.given_up_after is not None and row.given_up_after < limit}
+    return {case: row for case, row in rows.items() if case not in again}
+
+
+def _reference(
+    system: System, t_end: float, wanted: Sequence[Case], given: Reference | None, limit: float
+) -> Reference:
+    """The reference; a computed one must be good enough."""
+    first = wanted[0]
+    # what is wrong with the system is said before anything runs
+    formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"))
+    if given is not None:
+        return given
+    out = references.reference(
+        system, t_end, redundant=first.redundant, hold=first.hold, projection=first.projection, limit=10.0 * limit
+    )
+    refuse_disagreement(out, min(case.tolerance for case in wanted))
+    return out
+
+
+# ---------------------------------------------------------------- input
+
+
+def _check_system(system: System) -> None:
+    if not isinstance(system, System):
+        raise TypeError(
+            f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
+            "rbdae.System()"
+        )
+    if not system.bodies:
+        raise ValueError("compare: system has no bodies, got " + _check.show(system) + "; add some with add_body")
+
+
+def _checked_reference(reference: Reference | Solution | None, t_end: float, system: System) -> Reference | None:
+    if reference is None:
+        return None
+    if isinstance(reference, Solution):
+        reference = Reference.from_solutions(reference)
+    if not isinstance(reference, Reference):
+        raise TypeError(
+            f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}; leave it "
+            "out to have it computed"
+        )
+    if reference.t_end != t_end:
+        raise ValueError(f"the reference belongs to t = {reference.t_end:g}, the runs end at {t_end:g}; make a new one")
+    if len(reference.states[0].position) != len(system.bodies):
+        raise ValueError(
+            f"the reference has {len(reference.states[0].position)} bodies, the system {len(system.bodies)}; "
+            "make a new one"
+        )
+    return reference
+
+
+def _checked_cases(chosen: Sequence[Case]) -> list[Case]:
+    if isinstance(chosen, (str, bytes)) or not isinstance(chosen, Iterable):
+        raise TypeError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")
+    given = list(chosen)
+    for case in given:
+        if not isinstance(case, Case):
+            raise TypeError(f"chosen must be a list of rbdae.study.Case, got {_check.show(case)} in it; see cases()")
+    if not given:
+        raise ValueError("chosen must not be empty, got []; rbdae.study.cases() makes a list of cases")
+    return list(dict.fromkeys(given))
+
+
+def _check_executor(executor: Executor | None, system: System) -> None:
+    """Before any run: an executor can submit, and the system can be sent to its processes."""
+    if executor is None:
+        return
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
+        raise TypeError(
+            f"executor must be a concurrent.futures.Executor, got {_check.show(executor)}; pass e.g. "
+            "ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn')), or leave it out"
+        )
+    if not isinstance(executor, ThreadPoolExecutor):
+        pickle.dumps(system)
+
+
+def _check_options(system: System, left: Sequence[Case], t_end: float) -> None:
+    """A first step with the options of each solver: its adapter refuses by name what it does not have."""
+    tried: dict[tuple[str, Any], Case] = {(case.solver, case.options): case for case in left if case.options}
+    for case in tried.values():
+        warm_up(system, case, t_end, steps=1)
+
+
+__all__ = ["compare", "compare_cases"]

@@ -1,0 +1,247 @@
+"""Which form and solver is the best to reach an error, in words.
+
+Runs of one form and solver at several tolerances make a curve of error over work. The work that an error takes is read
+off this curve, by interpolation of logarithms between the two tolerances whose errors enclose it: what counts is the
+error that a run has, not the tolerance that it was asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae.study.one_run import Row, Rows
+
+Curve = tuple[str, str]
+"""Form and method, as `Case.curve`."""
+
+_TARGETS = (1e-3, 1e-6, 1e-9)
+_SMALLEST = 1e-16
+_DRIFT = 1e-13
+"""Drift that is rounding."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What one curve takes to reach an error.
+
+    Attributes
+    ----------
+    curve : form and solver
+    seconds, evaluations : interpolated; evaluations are not a number if the package does not count them
+    drift, energy : of its cheapest run with this error or a smaller one: largest violation of the position constraints,
+        and largest error of the energy's balance, relative
+    tolerance : of that run
+    """
+
+    curve: Curve
+    seconds: float
+    evaluations: float
+    drift: float
+    energy: float
+    tolerance: float
+
+    @property
+    def name(self) -> str:
+        """Form and solver in one string."""
+        return f"{self.curve[0]} with {self.curve[1]}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An error, and the curves that reach it, the fastest first; `beyond` are those that do not."""
+
+    error: float
+    places: tuple[Place, ...]
+    beyond: tuple[Curve, ...]
+
+    def best(self, what: str) -> Place:
+        """The place with the least ``"seconds"``, ``"evaluations"``, ``"drift"`` or ``"energy"``."""
+        values = [getattr(place, what) for place in self.places]
+        if what == "drift":
+            values = [max(value, _DRIFT) for value in values]
+        # the fastest of equals; what is not counted comes last
+        return self.places[int(np.argmin([math.inf if math.isnan(v) else v for v in values]))]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Runs that failed for one reason: the reason, and their forms, solvers and tolerances."""
+
+    reason: str
+    cases: tuple[Row, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A study in words: print it.
+
+    Attributes
+    ----------
+    targets : errors, the largest first, and who reaches them at what cost
+    failures : runs that failed, by reason
+    """
+
+    targets: tuple[Target, ...]
+    failures: tuple[Failure, ...] = ()
+
+    def __str__(self) -> str:
+        said = [_sentence(target) for target in self.targets] or ["No run got to the end."]
+        return "\n".join([*said, *failure_lines(self.failures)])
+
+
+def rank(comparison: Rows, errors: Iterable[float] | None = None) -> Ranking:
+    """See `Comparison.ranking`."""
+    curves: dict[Curve, list[Row]] = {}
+    for row in comparison.rows:
+        if row.errors is not None:
+            curves.setdefault(row.case.curve, []).append(row)
+    wanted = _default(list(curves.values())) if errors is None else _checked(errors)
+    return Ranking(tuple(_target(curves, error) for error in wanted), failures(comparison.rows))
+
+
+def _checked(errors: Iterable[float]) -> list[float]:
+    if isinstance(errors, (str, bytes, dict)) or not isinstance(errors, Iterable):
+        raise TypeError(f"errors must be a list of numbers, got {_check.show(errors)}; pass e.g. [1e-3, 1e-6]")
+    found = [_check.positive("ranking", "errors", value, "pass e.g. [1e-3, 1e-6]") for value in errors]
+    if not found:
+        raise ValueError("errors must not be empty, got []; pass e.g. [1e-6], or leave it out")
+    return sorted(set(found), reverse=True)
+
+
+def error_of(row: Row) -> float:
+    """The largest error of a run, at least rounding."""
+    return math.nan if row.errors is None else max(row.errors.largest, _SMALLEST)
+
+
+def _default(curves: Sequence[Sequence[Row]]) -> list[float]:
+    """Errors of `_TARGETS` that at least half of the curves come to; if there is none, the decade that half reach."""
+    if not curves:
+        return []
+    reached = sorted(min(map(error_of, rows)) for rows in curves)
+    half = reached[len(reached) // 2]
+    loosest = float(np.median([max(map(error_of, rows)) for rows in curves]))
+    found = [error for error in _TARGETS if half <= error and error <= 10.0 * loosest]
+    return found or [10.0 ** math.ceil(math.log10(half))]
+
+
+def _target(curves: dict[Curve, list[Row]], error: float) -> Target:
+    places = {curve: place(curve, rows, error) for curve, rows in curves.items()}
+    reached = sorted((p for p in places.values() if p is not None), key=lambda p: p.seconds)
+    return Target(error, tuple(reached), tuple(curve for curve, found in places.items() if found is None))
+
+
+def place(curve: Curve, rows: Sequence[Row], error: float) -> Place | None:
+    """Interpolated work of one curve to an error; None if no run has one so small."""
+    ordered = sorted(rows, key=lambda row: -row.case.tolerance)
+    number = next((k for k, row in enumerate(ordered) if error_of(row) <= error), None)
+    if number is None:
+        return None
+    tight = ordered[number]
+    before = ordered[number - 1] if number else tight
+    share = 1.0
+    if error_of(before) > error:
+        share = math.log(error_of(before) / error) / math.log(error_of(before) / error_of(tight))
+    return Place(
+        curve,
+        _between(before.stats.seconds, tight.stats.seconds, share),
+        _between(before.stats.evaluations, tight.stats.evaluations, share),
+        tight.position_drift,
+        tight.energy_error,
+        tight.case.tolerance,
+    )
+
+
+def _between(a: float, b: float, share: float) -> float:
+    """Between two logarithms; not a number for counts that are not there."""
+    if a <= 0.0 or b <= 0.0:
+        return math.nan
+    return math.exp((1.0 - share) * math.log(a) + share * math.log(b))
+
+
+def failures(rows: Iterable[Row]) -> tuple[Failure, ...]:
+    """Failed runs by their reasons, the most frequent one first."""
+    failed = [row for row in rows if row.failure]
+    counts = Counter(row.reason for row in failed)
+    return tuple(
+        Failure(reason, tuple(row for row in failed if row.reason == reason)) for reason, _ in counts.most_common()
+    )
+
+
+# ---------------------------------------------------------------- words
+
+
+def _sentence(target: Target) -> str:
+    if not target.places:
+        return f"No run has an error of {target.error:.0e} or less."
+    fastest, fewest = target.best("seconds"), target.best("evaluations")
+    total = len(target.places) + len(target.beyond)
+    said = [
+        f"To an error of {target.error:.0e}, which {len(target.places)} of {total} pairs of form and solver reach,",
+        f"  the fastest is {fastest.name} ({_time(fastest.seconds)})",
+    ]
+    if len(target.places) > 1:
+        second = target.places[1]
+        said[-1] += f", then {second.name} ({_time(second.seconds)})"
+    if not math.isnan(fewest.evaluations):
+        said.append(f"  the fewest evaluations: {_again(fewest, fastest)} ({fewest.evaluations:.0f})")
+    if any(place.drift > _DRIFT for place in target.places):
+        steady = target.best("drift")
+        level = f"{steady.drift:.1e}" if steady.drift > _DRIFT else "rounding"
+        said.append(f"  the smallest drift of positions: {_again(steady, fastest)} ({level})")
+    energetic = target.best("energy")
+    said.append(f"  the smallest error of energy: {_again(energetic, fastest)} ({energetic.energy:.1e})")
+    return "\n".join(said)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 0.1 else f"{1e3 * seconds:.3g} ms"
+
+
+def _again(place: Place, fastest: Place) -> str:
+    return "the same" if place == fastest else place.name
+
+
+_MOST = 6
+"""Forms that are listed for one failure."""
+
+
+def failure_lines(found: Sequence[Failure]) -> list[str]:
+    """A line for each reason, with a count and the runs."""
+    if not found:
+        return []
+    total = sum(len(failure.cases) for failure in found)
+    out = [f"{total} runs failed:" if total > 1 else "One run failed:"]
+    for failure in found:
+        out.append(f"  {len(failure.cases)}: {failure.reason}")
+        groups = _grouped(failure.cases)
+        out += [f"     {text}" for text in groups[:_MOST]]
+        if len(groups) > _MOST:
+            out.append(f"     and {len(groups) - _MOST} more forms")
+    return out
+
+
+def _grouped(cases: Sequence[Row]) -> list[str]:
+    """Form: solvers (tolerances)."""
+    out = []
+    for form, rows in groupby(sorted(cases, key=lambda row: row.case.form), key=lambda row: row.case.form):
+        methods: dict[str, list[float]] = {}
+        for row in rows:
+            methods.setdefault(row.case.method, []).append(row.case.tolerance)
+        listed = "; ".join(f"{name} at {', '.join(f'{t:.0e}' for t in at)}" for name, at in methods.items())
+        out.append(f"{form}: {listed}")
+    return out
+
+
+__all__ = ["Failure", "Place", "Ranking", "Target", "failure_lines", "failures", "rank"]
