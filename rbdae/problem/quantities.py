@@ -73,7 +73,8 @@ class Constraints:
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """Force (N) and torque (N m) of a joint on a body, spatial components; the torque about the joint's point on that
-    body. They are not `unique` where redundant equations share the load: then they are those of least norm."""
+    body. They are not `unique` where redundant equations share the load: then they are those of least norm. Exactly in
+    a singular position they are NaN, and not `unique`, unless the problem was made with ``redundant="minimum-norm"``."""
 
     force: Vec
     torque: Vec
@@ -203,10 +204,11 @@ def reactions(
     _, D, _, _ = _split(Z)
     forces = joint_forces(workspace, t, Z, la) if model.joints else np.zeros((*Z.shape[:-2], 0, 2, 6))
     out: dict[str, dict[str, Reaction]] = {}
+    unsure = ~np.isfinite(la) if loose is None else loose | ~np.isfinite(la)
     row = 0
     for joint in model.joints:
         n = sum(int(model.primitives["n"][k]) for k in joint.primitives)
-        unique = loose is None or not bool(np.any(loose[..., row : row + n]))
+        unique = not bool(np.any(unsure[..., row : row + n]))
         row += n
         own = forces[..., joint.primitives.start : joint.primitives.stop, :, :].sum(axis=-3)
         entry = {}

@@ -244,3 +244,21 @@ def test_a_solution_has_both():
     np.testing.assert_array_equal(run.run_multipliers, run.y[:, problem.layout.la])
     np.testing.assert_allclose(run.run_multipliers, run.multipliers, rtol=0, atol=1e-3 * np.abs(run.multipliers).max())
     assert np.abs(run.run_multipliers - run.multipliers).max() > 0.0
+
+
+@pytest.mark.parametrize("redundant", ["error", "minimum-norm"])
+@pytest.mark.parametrize("formulation", ["index-0", "index-1", "hamiltonian-eliminated"])
+def test_reactions_in_a_singular_position_are_not_said_to_be_unique(formulation, redundant):
+    """Two rods in line can be stretched against each other by any force."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    bob = system.add_body("bob", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 0.6, 0.0))
+    for name, x in (("left", -0.8), ("right", 0.8)):
+        system.add_joint(rbdae.joints.Rod(system.ground, bob, at_a=(x, 0, 0), length=1.0, name=name))
+    problem = rbdae.formulate(system, formulation, redundant=redundant)
+    y = problem.y0.copy()
+    assert all(side.unique for joint in problem.reactions(0.0, y).values() for side in joint.values())
+    y[problem.labels.index("bob.y")] = 0.0
+    sides = [side for joint in problem.reactions(0.0, y).values() for side in joint.values()]
+    assert not any(side.unique for side in sides)
+    if redundant == "minimum-norm":
+        assert np.isfinite([side.force for side in sides]).all()
