@@ -74,7 +74,7 @@ class Constraints:
 class Reaction:
     """Force (N) and torque (N m) of a joint on a body, spatial components; the torque about the joint's point on that
     body. They are not `unique` where redundant equations share the load: then they are those of least norm. Exactly in
-    a singular position they are NaN, and not `unique`, unless the problem was made with ``redundant="minimum-norm"``."""
+    a singular position they are not `unique` either, and NaN without ``redundant="minimum-norm"``."""
 
     force: Vec
     torque: Vec

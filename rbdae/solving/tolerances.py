@@ -26,7 +26,8 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
 
     - positions, orientations, velocities, internal states of forces: `tolerance`
     - momenta p = M v: `tolerance` times the largest entry of their row of M at the start, so that velocities have it
-    - multipliers and their integrals: `tolerance` times the largest multiplier at the start, if there is one
+    - multipliers and their integrals: `tolerance` times the largest multiplier at the start, or times one that holds a
+      motion of the model's own size and rate, if that is larger: those at the start may be zero
 
     Parameters
     ----------
@@ -45,10 +46,22 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
         out[layout.v] *= _masses(problem)
     la = slice(layout.la.start, layout.mu.stop)
     values = problem.y0 if not problem.differential[la].any() else problem.yd0
-    largest = float(np.max(np.abs(values[la]), initial=0.0))
-    if largest > 0.0:
-        out[la] *= largest
+    if la.stop > la.start:
+        out[la] *= max(float(np.max(np.abs(values[la]))), _multiplier(problem))
     return out
+
+
+def _multiplier(problem: Problem) -> float:
+    """The smallest multiplier that accelerates its row of g by its size times the square of the model's rate:
+    la_i = size_i rate^2 / (G M^-1 G^T)_ii, with the largest entry in each row of M in its place."""
+    scales, n_internal = problem.model.scales, problem.layout.n_internal
+    sizes = np.concatenate([np.ones(n_internal), scales.sizes(scales.length)])
+    G: Any = problem.matrices(problem.t0, problem.y0, sparse=True).G
+    masses = _masses(problem)
+    lightness = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0.0)
+    compliance = np.asarray(G.power(2) @ lightness).ravel()
+    moved = compliance > 0.0  # rows of flat bodies, and quaternions without radial inertia, have none
+    return float(np.min(sizes[moved] / compliance[moved], initial=np.inf)) * scales.rate**2 if moved.any() else 0.0
 
 
 def _masses(problem: Problem) -> Vec:

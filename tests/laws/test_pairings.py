@@ -99,16 +99,10 @@ def sample(cases: list[Case]) -> set[Case]:
     return chosen
 
 
-LONG: Final = {"B-hamiltonian-differentiated-quaternion-momentum-solve_dae:Radau"}
-"""The multiplier of a free body is zero, with the rounding of momenta of 1e4 over the step: at index 1 the code makes
-60,000 steps for it, at any tolerance."""
-
-
 def params(cases: list[Case]) -> list[object]:
     """For `pytest.mark.parametrize`: what is not in the sample is slow."""
     fast = sample(cases)
-    marks = {True: (), False: pytest.mark.slow}
-    return [pytest.param(c, id=str(c), marks=pytest.mark.long if str(c) in LONG else marks[c in fast]) for c in cases]
+    return [pytest.param(c, id=str(c), marks=() if c in fast else pytest.mark.slow) for c in cases]
 
 
 # ---------------------------------------------------------------- what is known to be weaker
@@ -426,11 +420,18 @@ def rule_of(case: Case) -> Rule:
     return next((rule for rule in RULES if rule.fits(case)), AS_ASKED)
 
 
+SCALED: Final = {"B-hamiltonian-differentiated-quaternion-momentum-solve_dae:Radau"}
+"""The multiplier of a free body is zero, with the rounding of momenta of 1e4 over the step: at index 1 and with the
+tolerance of positions, the code makes 60,000 steps for it; with that of a multiplier 1,600."""
+
+
 def run(problem: rbdae.Problem, case: Case, rule: Rule) -> rbdae.Solution:
     atol = np.full(problem.n, rule.tolerance)
     if case.velocity == "momentum":
         # Momenta of these bodies reach 1e4, and their rounding 1e-12: no solver can tell errors smaller than that.
         atol[problem.layout.v] = TOLERANCE
+    if str(case) in SCALED:
+        atol = rbdae.scaled_atol(problem, rule.tolerance)
     return rbdae.solve(problem, (0.0, EXAMPLES[case.example].t_end), solver=case.solver, rtol=rule.tolerance, atol=atol)
 
 
