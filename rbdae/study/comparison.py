@@ -43,7 +43,7 @@ class Comparison:
     resumed: int = 0
 
     def __str__(self) -> str:
-        return f"{table(self)}\n\n{self.ranking()}"
+        return f"{table(self, reasons=False)}\n\n{self.ranking()}"
 
     def __repr__(self) -> str:
         failed = sum(bool(row.failure) for row in self.rows)

@@ -20,8 +20,8 @@ _NAMES = (
 )
 
 
-def table(comparison: Rows) -> str:
-    """One line per run, under a heading for each formulation, rotation and velocity; then the runs that failed."""
+def table(comparison: Rows, *, reasons: bool = True) -> str:
+    """One line per run, under a heading for each formulation, rotation and velocity; then the reasons of failures."""
     exact, width = comparison.reference, max([_WIDTH, *(len(row.case.method) for row in comparison.rows)])
     done = [row for row in comparison.rows if row.errors is not None]
     text = [
@@ -33,7 +33,8 @@ def table(comparison: Rows) -> str:
     for form, rows in groupby(done, key=lambda row: row.case.form):
         text += [form, *(_line(row, exact, width) for row in rows)]
     failed = failures(comparison.rows)
-    text += failure_lines(failed)
+    if reasons:
+        text += failure_lines(failed)
     count = sum(len(failure.cases) for failure in failed)
     return "\n".join([*text, f"{len(comparison.rows)} runs, {count} failed"])
 

@@ -1,0 +1,66 @@
+"""`main`: arguments in, exit code out."""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import rbdae
+from rbdae.cli.compare import run_compare
+from rbdae.cli.parser import parser
+from rbdae.cli.run import run_one
+from rbdae.models import MODELS
+
+_FAILED, _REFUSED = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused."""
+    given = parser().parse_args(arguments)
+    try:
+        with _warnings_in_one_line():
+            return _COMMANDS[given.command](given)
+    except (ValueError, TypeError, ImportError, OSError, pickle.PicklingError, rbdae.ProjectionError) as error:
+        print(f"rbdae: {error}", file=sys.stderr)
+        return _REFUSED
+    except (BrokenExecutor, RuntimeError) as error:
+        print(f"rbdae: {error}", file=sys.stderr)
+        return _FAILED
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Warnings without the line of the source that they come from."""
+
+    def say(message: Warning | str, *arguments: Any, **options: Any) -> None:
+        print(f"rbdae: {message}", file=sys.stderr)
+
+    before = warnings.showwarning
+    warnings.showwarning = say
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
+def _models(given: argparse.Namespace) -> int:
+    width = max(map(len, MODELS))
+    for name, entry in MODELS.items():
+        print(f"{name:{width}}  {entry.summary}; to t = {entry.t_end:g} s")
+    return 0
+
+
+def _solvers(given: argparse.Namespace) -> int:
+    print(rbdae.solvers())
+    return 0
+
+
+_COMMANDS = {"models": _models, "solvers": _solvers, "run": run_one, "compare": run_compare}
+
+__all__ = ["main"]

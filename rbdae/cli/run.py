@@ -1,0 +1,177 @@
+"""``rbdae run``: integrate one mechanism and print how it went."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import threading
+
+import numpy as np
+
+import rbdae
+from rbdae._arrays import Vec
+from rbdae.adapter import Stats
+from rbdae.cli.outputs import check_outputs, write_states
+from rbdae.cli.parser import hold_of, option_of
+from rbdae.cli.target import Target, end_of, target
+from rbdae.solving import solvers_for
+
+# What `run` takes if no solver is named: the first one that is installed and takes the formulation.
+_PREFERRED = (
+    "scipy:DOP853",
+    "sksundae:ida",
+    "scikits.odes:ida",
+    "solve_dae:Radau",
+    "assimulo:Radau5DAE",
+    "assimulo:ODASSL",
+)
+
+
+def run_one(given: argparse.Namespace) -> int:
+    """The command; 0, or 1 if the solver gave up."""
+    options = dict(option_of(text, "max_step=0.01") for text in given.option)
+    check_outputs(
+        {"--plot": given.plot, "--save": given.save, "--csv": given.csv},
+        progress=given.progress,
+    )
+    found = target(given.model)
+    t_end = end_of(found, given.t_end)
+    with _Notice("compiling the kernels; this is needed once", after=3.0):
+        problem = _formulated(given, found)
+    solution = rbdae.solve(
+        problem,
+        (problem.t0, t_end),
+        solver=given.solver or _default_solver(problem),
+        rtol=given.rtol,
+        atol=given.rtol if given.atol is None else given.atol,
+        step=given.step,
+        projection=given.projection,
+        progress=given.progress,
+        **options,
+    )
+    print(_summary(found.name, solution, problem))
+    _write(solution, given)
+    if not solution.success:
+        print(f"rbdae: {solution.message}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _formulated(given: argparse.Namespace, found: Target) -> rbdae.Problem:
+    """The problem; where only redundant equations are in the way, the error says what to type."""
+
+    def formulate(redundant: str) -> rbdae.Problem:
+        return rbdae.formulate(
+            found.system,
+            given.formulation,
+            rotation=given.rotation,
+            velocity=given.velocity,
+            redundant=redundant,  # type: ignore[arg-type]
+            hold=hold_of(given),
+        )
+
+    try:
+        return formulate(given.redundant)
+    except (ValueError, rbdae.ProjectionError) as error:
+        if given.redundant != "error" or "redundant='minimum-norm'" not in str(error):
+            raise
+        try:
+            formulate("minimum-norm")
+        except (ValueError, rbdae.ProjectionError):
+            raise error from None
+        raise ValueError(f"{error}. Type: rbdae run {shlex.quote(given.model)} --redundant minimum-norm") from error
+
+
+def _write(solution: rbdae.Solution, given: argparse.Namespace) -> None:
+    if given.save is not None:
+        print(f"trajectory written to {solution.save(given.save)}")
+    if given.csv is not None:
+        write_states(solution, given.csv)
+        print(f"states written to {given.csv}")
+    if given.plot is not None:
+        os.environ.setdefault("MPLBACKEND", "Agg")
+        solution.plot().savefig(given.plot, dpi=150)
+        print(f"picture written to {given.plot}")
+
+
+class _Notice:
+    """A context that prints a line if it takes longer than `after` seconds."""
+
+    def __init__(self, text: str, after: float) -> None:
+        self._timer = threading.Timer(after, lambda: print(f"rbdae: {text} ...", file=sys.stderr, flush=True))
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *error: object) -> None:
+        self._timer.cancel()
+
+
+def _default_solver(problem: rbdae.Problem) -> str:
+    able = solvers_for(problem)
+    installed = {s.name for s in rbdae.solvers() if s.available}
+    for name in _PREFERRED:
+        if name in able and name in installed:
+            return name
+    raise ValueError(
+        f"no installed solver takes {problem.formulation!r} (these would: {', '.join(able)}); "
+        "`pip install scikit-sundae` brings one, or choose --formulation null-space"
+    )
+
+
+def _summary(model: str, solution: rbdae.Solution, problem: rbdae.Problem) -> str:
+    form = f"{problem.formulation}, {problem.rotation}, {problem.velocity}"
+    size = f"{problem.n} unknowns, " + ("an ODE" if problem.kind == "ode" else f"a DAE of index {problem.index}")
+    lines = [
+        f"model       {model}",
+        f"form        {form}: {size}",
+        f"solver      {solution.solver}, rtol = {solution.rtol:g}, atol = {solution.atol:g}",
+        f"result      {solution.message}",
+    ]
+    if len(solution.t):
+        lines += _final_states(solution)
+    return "\n".join([*lines, _work(solution.stats)])
+
+
+def _final_states(solution: rbdae.Solution) -> list[str]:
+    lines = [f"at t = {solution.t[-1]:.9g} s"]
+    for name, state in solution.states.items():
+        quaternion = np.roll(state.orientation[-1].as_quat(), 1)
+        lines += [
+            f"  {name}: position          {_numbers(state.position[-1])} m",
+            f"  {name}: orientation       {_numbers(quaternion)} (scalar first)",
+            f"  {name}: velocity          {_numbers(state.velocity[-1])} m/s",
+            f"  {name}: angular velocity  {_numbers(state.angular_velocity[-1])} rad/s, body frame",
+        ]
+    energy = solution.energy
+    drift = solution.drift
+    return [
+        *lines,
+        f"energy      {energy.total[-1]:.9g} J, largest error of its balance {np.max(np.abs(energy.balance)):.2e} J",
+        f"drift       {np.max(drift.position):.2e} in positions, {np.max(drift.velocity):.2e} in velocities",
+    ]
+
+
+def _work(stats: Stats) -> str:
+    """Counts; the negative ones are not reported by the package."""
+    counts = {
+        "steps": stats.steps,
+        "rejected": stats.rejected,
+        "evaluations": stats.evaluations,
+        "Jacobians": stats.jacobians,
+        "factorisations": stats.factorisations,
+        "projections": stats.projections,
+        "restarts": stats.restarts,
+    }
+    reported = ", ".join(f"{count} {name}" for name, count in counts.items() if count >= 0)
+    return f"work        {reported}, {stats.seconds:.3f} s"
+
+
+def _numbers(values: Vec) -> str:
+    return " ".join(f"{x:+.8e}" for x in values)
+
+
+__all__ = ["run_one"]

@@ -1,0 +1,203 @@
+"""The command line on mechanisms in files: what is refused before a run, and what is written."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rbdae
+from rbdae import study
+from rbdae.cli import main
+
+FILE = """
+import rbdae
+
+print("read")
+
+def law(t):
+    return 2.0
+
+def bar():
+    system = rbdae.System()
+    body = system.add_body("bar", mass=1.0, inertia=(0.1, 0.1, 0.01), position=(0.5, 0, 0))
+    hinge = rbdae.joints.Revolute(system.ground, body, at_b=(-0.5, 0, 0), axis_a=(0, 1, 0), axis_b=(0, 1, 0))
+    hinge = system.add_joint(hinge)
+    system.add_force(rbdae.forces.Motor(hinge, torque=law))
+    return system
+
+def local():
+    system = bar()
+    system.add_force(rbdae.forces.Force(system.bodies[0], lambda t: (1.0, 0.0, 0.0), name="wind"))
+    return system
+
+ready = bar()
+number = 3
+
+def nothing():
+    bar()
+
+def broken():
+    return 1 / len("")
+
+def leaves():
+    raise SystemExit(3)
+
+def needs(length):
+    return bar()
+"""
+
+
+@pytest.fixture
+def mechanism(tmp_path, monkeypatch):
+    """A file of the user's, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "mechanism_of_mine.py").write_text(FILE, encoding="utf-8")
+    yield "mechanism_of_mine.py"
+    sys.modules.pop("mechanism_of_mine", None)
+
+
+def test_run_takes_a_function_of_a_file_and_writes_its_states(mechanism, capsys, tmp_path):
+    arguments = ["run", f"{mechanism}:bar", "--t-end", "0.1", "--csv", "out.csv", "--option", "max_step=0.01"]
+    assert main(arguments) == 0
+    assert "mechanism_of_mine.py:bar" in capsys.readouterr().out
+    with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    assert names[:4] == ["t [s]", "bar.position.x [m]", "bar.position.y [m]", "bar.position.z [m]"]
+    values = np.array(rows, dtype=float)
+    assert len(values) >= 11 and values[-1, 0] == 0.1  # ten steps of 0.01 s at least
+    module = sys.modules["mechanism_of_mine"]
+    problem = rbdae.formulate(module.bar(), "index-0")
+    exact = rbdae.solve(problem, (0.0, 0.1), solver="scipy:DOP853", rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(values[-1, 1:4], exact.states["bar"].position[-1], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["bar", "ready"])
+def test_a_system_is_taken_as_well_as_a_function(mechanism, name, capsys):
+    assert main(["run", f"{mechanism}:{name}", "--t-end", "0.01"]) == 0
+
+
+@pytest.mark.parametrize(
+    "target, message",
+    [
+        ("{}", "say which function: {}:NAME; it defines law, bar, local"),
+        ("{}:", "has no function ''; it defines law, bar"),
+        ("{}:baar", "did you mean 'bar'"),
+        ("{}:nothing", "returned None, no rbdae.System; is `return system` missing?"),
+        ("{}:number", "is 3, no function"),
+        ("{}:broken", "broken() raised ZeroDivisionError: division by zero"),
+        ("{}:leaves", "ended the program (exit code 3)"),
+        ("{}:needs", "without arguments, or with defaults for all (missing a required argument: 'length')"),
+        ("{}:bar", "has no end time of its own; say --t-end"),
+        ("other.py:bar", "the file other.py does not exist"),
+        ("bar", "for a mechanism of your own FILE.py:FUNCTION"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_a_wrong_target_is_refused_with_what_to_type(mechanism, command, target, message, capsys):
+    assert main([command, target.format(mechanism)]) == 2
+    said = capsys.readouterr().err
+    assert message.format(mechanism) in said
+    assert said.startswith("rbdae: ") and "Traceback" not in said
+    if "broken" in target:  # the user's own line, and none of ours
+        assert 'return 1 / len("")' in said and "rbdae/cli" not in said
+
+
+def test_a_file_that_cannot_be_read_is_refused_with_its_own_line(mechanism, tmp_path, capsys):
+    (tmp_path / "half_of_it.py").write_text("def bar(:\n", encoding="utf-8")
+    assert main(["run", "half_of_it.py:bar"]) == 2
+    assert "raised SyntaxError" in (said := capsys.readouterr().err) and "def bar(:" in said
+    (tmp_path / "json.py").write_text("def bar(): pass\n", encoding="utf-8")
+    assert main(["run", "json.py:bar"]) == 2
+    assert "another module 'json'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--plot", "x.xyz"], "--plot: x.xyz has the ending '.xyz'; pictures can be"),
+        (["--plot", "x"], "has no ending"),
+        (["--csv", "no/folder.csv"], "--csv: there is no folder no"),
+        (["--csv", "."], "is a folder"),
+        (["--csv", "one.txt", "--plot", "one.txt"], "name the same file"),
+        (["--option", "max_step"], "--option must be like"),
+        (["--option", "max_stp=1"], "did you mean 'max_step'"),
+        (["--option", "max_step=fast"], "max_step must be"),
+        (["--redundant", "yes"], "unknown value of redundant 'yes'"),
+        (["--hold", "rod"], "no body 'rod'; the bodies are 'bar'"),
+    ],
+)
+def test_what_can_be_refused_is_refused_before_the_run(mechanism, arguments, message, capsys):
+    assert main(["run", f"{mechanism}:bar", "--t-end", "1e5", *arguments]) == 2  # the run would take for ever
+    said = capsys.readouterr()
+    assert message in said.err and "result" not in said.out
+
+
+@pytest.mark.parametrize("package, option", [("matplotlib", ["--plot", "x.png"]), ("tqdm", ["--progress"])])
+def test_a_missing_package_is_told_before_the_run(mechanism, package, option, capsys, monkeypatch):
+    import importlib.util
+
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == package else find(name, *rest))
+    assert main(["run", f"{mechanism}:bar", "--t-end", "1e5", *option]) == 2
+    assert f"needs {package}, which is missing: run `pip install" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_redundant_joints_are_told_with_what_to_type(command, capsys):
+    assert main([command, "bricard"]) == 2
+    assert f"Type: rbdae {command} bricard --redundant minimum-norm" in capsys.readouterr().err
+
+
+def test_what_to_type_works(capsys):
+    assert main(["run", "bricard", "--redundant", "minimum-norm", "--t-end", "0.01", "--hold", "rod1:position"]) == 0
+
+
+FEW = ["--formulations", "index-0", "--rotations", "quaternion", "--velocities", "angular", "--tolerances", "1e-4"]
+FEW += ["--t-end", "0.05", "--solvers", "scipy:RK45"]
+
+
+def test_compare_writes_what_it_finds(mechanism, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    files = ["--csv", "c.csv", "--json", "c.json", "--plot", "c.png", "--resume", "c.jsonl"]
+    assert main(["compare", f"{mechanism}:bar", *FEW, "--option", "scipy:RK45:max_step=0.01", *files]) == 0
+    printed = capsys.readouterr().out
+    assert "1 cases" in printed and "scipy:RK45 (max_step=0.01)" in printed and "the fastest is index-0" in printed
+    found = study.Comparison.from_json(tmp_path / "c.json")
+    with open(tmp_path / "c.csv", newline="", encoding="utf-8") as file:
+        assert [row["solver"] for row in csv.DictReader(file)] == ["scipy:RK45"]
+    assert found.provenance.bodies == ("bar",) and (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+    assert main(["compare", f"{mechanism}:bar", *FEW, "--option", "scipy:RK45:max_step=0.01", *files[-2:]]) == 0
+    assert "1 runs were in c.jsonl" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--formulations", "index-3", "--solvers", "scipy:RK45"], "no case is left: index-3 is a DAE of index 3"),
+        (["--processes", "0"], "--processes must be at least 1"),
+        (["--option", "max_step=1"], "put the solver before the name"),
+        (["--option", "scipy:RK23:max_step=1"], "not among the solvers"),
+        (["--limit", "-1"], "limit must be positive"),
+        (["--resume", "no/folder/x"], "--resume: there is no folder"),
+    ],
+)
+def test_compare_refuses_before_it_runs(mechanism, arguments, message, capsys):
+    assert main(["compare", f"{mechanism}:bar", *FEW, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_compare_in_processes_refuses_what_cannot_be_sent_there(mechanism, capsys):
+    assert main(["compare", f"{mechanism}:local", *FEW, "--processes", "2"]) == 2
+    assert "force 'wind': its force" in (said := capsys.readouterr().err) and "cannot be pickled" in said
+
+
+def test_a_study_of_a_file_runs_in_processes(mechanism, tmp_path):
+    command = [sys.executable, "-m", "rbdae", "compare", f"{mechanism}:bar", *FEW, "--processes", "2"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert "1 runs, 0 failed" in ended.stdout
