@@ -18,6 +18,7 @@ from inside import (
     assembly_report,
     block_pattern,
     choices,
+    cli_target,
     collocation,
     consistent,
     dense,
@@ -245,6 +246,7 @@ EXAMPLES: dict[type, Any] = {
     study.Target: lambda: _comparison().ranking().targets[0],
     study.Place: lambda: _comparison().ranking().targets[0].places[0],
     study.Failure: lambda: study.Failure("it was too hard", _comparison().rows),
+    cli_target.Target: lambda: cli_target.target("heavy_top"),
     results_file.ResultsFile: lambda: results_file.ResultsFile("no-file.jsonl", "key"),
 }
 

@@ -23,6 +23,7 @@ from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae._moved import MOVED, RENAMED
 from rbdae.adapter import AbstractAdapter
+from rbdae.cli import target as cli_target
 from rbdae.compiler import ahead, cache
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.ahead import LIMIT as LIMIT_OF_WORKERS
@@ -110,6 +111,7 @@ __all__ = [
     "cache_in",
     "chatter",
     "choices",
+    "cli_target",
     "collocation",
     "consistent",
     "constraint_gradient",
