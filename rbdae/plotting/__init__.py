@@ -1,5 +1,7 @@
 """Pictures of trajectories, and mechanisms in motion as lines in space."""
 
+from rbdae.plotting.animation import Animation as Animation
+from rbdae.plotting.animation import animate as animate
 from rbdae.plotting.pictures import plot_solution as plot_solution
 from rbdae.plotting.quantities import QUANTITIES as QUANTITIES
 from rbdae.plotting.quantities import Trajectory as Trajectory

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, style
 from rbdae.plotting.quantities import OF_BODIES, OF_JOINTS, OF_SYSTEM, QUANTITIES, Panel, Trajectory
 
@@ -68,14 +68,13 @@ def plot_solution(
     """
     need_matplotlib("plot")
     wanted = _quantities(quantities, joints)
+    heading = solution.solver if title is None else choices.text("title", title)
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     rows, left_out = _rows(solution, wanted, bodies, joints)
     lone = [panel for name in wanted if name in OF_SYSTEM for panel in OF_SYSTEM[name](solution)]
-    if not rows and not lone:
-        raise ValueError(f"plot: there is nothing to draw: give quantities, e.g. {list(DEFAULT)}, and names of bodies")
     figure = _draw(rows, lone, marks)
-    lines = [solution.solver if title is None else title, *left_out]
+    lines = [heading, *left_out]
     if len(marks):
         lines.append("dotted: events" if len(marks) <= _MARKS else f"dotted: the first {_MARKS} of {len(marks)} events")
     figure.suptitle("\n".join(lines), fontsize="medium")
@@ -85,10 +84,7 @@ def plot_solution(
 def _quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
     if given is None:
         return [*DEFAULT, *(() if joints is None else OF_JOINTS)]
-    names = list(dict.fromkeys(_check.names("quantities", given)))
-    for name in names:
-        if name not in QUANTITIES:
-            raise _check.unknown("quantity", name, QUANTITIES)
+    names = choices.names("quantities", "quantity", given, QUANTITIES)
     if joints is not None and "reactions" not in names:
         raise ValueError(f"plot: joints= chooses whose reactions are drawn; add 'reactions' to quantities, got {names}")
     return names
@@ -104,20 +100,20 @@ def _rows(
     if bodies is not None or any(name in OF_BODIES for name in wanted):
         names, note = _chosen("bodies", "body", bodies, solution.states)
         shown = [name for name in wanted if name in OF_BODIES]
-        block = [(name, [p for q in shown for p in OF_BODIES[q](t, solution.states[name])]) for name in names]
-        if shown and block:
-            blocks.append(block)
+        if shown:
+            blocks.append(
+                [(name, [p for q in shown for p in OF_BODIES[q](t, solution.states[name])]) for name in names]
+            )
             notes += note
     if any(name in OF_JOINTS for name in wanted):
         names, note = _chosen("joints", "joint", joints, solution.reactions)
         sides = {name: _first_moving(solution, name) for name in names}
-        block = [
-            (_on(name, *sides[name]), [p for q in wanted if q in OF_JOINTS for p in OF_JOINTS[q](t, sides[name][1])])
-            for name in names
+        shown = [name for name in wanted if name in OF_JOINTS]
+        rows = [
+            (_on(name, *sides[name]), [p for q in shown for p in OF_JOINTS[q](t, sides[name][1])]) for name in names
         ]
-        if block:
-            blocks.append(block)
-            notes += note
+        blocks += [rows] if rows else []
+        notes += note
     return blocks, notes
 
 
@@ -125,11 +121,7 @@ def _chosen(
     what: str, one: str, names: Iterable[str] | None, known: Mapping[str, object]
 ) -> tuple[list[str], list[str]]:
     if names is not None:
-        out = list(dict.fromkeys(_check.names(what, names)))
-        for name in out:
-            if name not in known:
-                raise _check.unknown(one, name, known)
-        return out, []
+        return choices.names(what, one, names, known), []
     out = list(known)
     if len(out) <= MOST_ROWS:
         return out, []

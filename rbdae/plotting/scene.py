@@ -11,6 +11,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
+from rbdae.plotting import choices
 from rbdae.plotting.placed import Motion, Placed, placed, placed_at
 from rbdae.plotting.plane import plane_of_motion
 from rbdae.plotting.shapes import Moving
@@ -38,11 +39,13 @@ class Line:
     name : of the body, joint or force; "ground" for its symbols. A thing may have several lines.
     kind : "body", "joint", "spring", "drive" (what is driven or loaded) or "ground"
     points : (m, k, 3), k >= 2, in space, m
+    thin : with less weight than others of its kind, such as the box of a body's inertia
     """
 
     name: str
     kind: Part
     points: Moving
+    thin: bool = False
 
 
 @final
@@ -109,9 +112,10 @@ def scene(solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = 
     up = _up(system, frame)
     eye = frame[2] if frame is not None else np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
     lines = [
-        Line(body.name, "body", here.at(body, line))
+        Line(body.name, "body", here.at(body, line), bool(thin))
         for body in shown
-        for line in skeleton(body, points[body.name], *limits, plane)
+        for thin, some in enumerate(skeleton(body, points[body.name], *limits, plane))
+        for line in some
     ]
     lines += _symbols(here, t, shown, size, eye)
     if bodies is None:
@@ -120,18 +124,20 @@ def scene(solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = 
     return Scene(t, tuple(lines), _traces(here, shown, traces), size, frame, up)
 
 
+def traces_at(
+    solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True
+) -> dict[str, Mat]:
+    """`Scene.traces` alone, at more times than the scene may have: (k, 3) by name."""
+    here = placed_at(solution, np.atleast_1d(_check.times(times)))
+    return _traces(here, chosen(here.system, bodies), traces)
+
+
 def chosen(system: System, names: Iterable[str] | None) -> tuple[Body, ...]:
     """Bodies by their names, all for None; refuses those that are not there."""
     if names is None:
         return system.bodies
     known = {body.name: body for body in system.bodies}
-    return tuple(_known("body", name, known) for name in _check.names("bodies", names))
-
-
-def _known(what: str, name: str, known: Mapping[str, Body]) -> Body:
-    if name not in known:
-        raise _check.unknown(what, name, known)
-    return known[name]
+    return tuple(known[name] for name in choices.names("bodies", "body", names, known))
 
 
 def _sizes(system: System, points: Mapping[str, Mat], first: Placed) -> tuple[float, tuple[float, float]]:
@@ -182,13 +188,19 @@ def _traces(here: Placed, shown: tuple[Body, ...], traces: Traces) -> dict[str, 
     if isinstance(traces, (bool, np.bool_)):
         return {body.name: here.at(body, body.center_of_mass) for body in shown if traces}
     known = {body.name: body for body in here.system.bodies}
-    if isinstance(traces, Mapping):
-        return {
-            label: here.at(_known("body", name, known), _check.vector(f"trace {label!r}", "point", point))
-            for label, (name, point) in traces.items()
-        }
-    bodies = [_known("body", name, known) for name in _check.names("traces", traces)]
-    return {body.name: here.at(body, body.center_of_mass) for body in bodies}
+    if not isinstance(traces, Mapping):
+        bodies = [known[name] for name in choices.names("traces", "body", traces, known)]
+        return {body.name: here.at(body, body.center_of_mass) for body in bodies}
+    wrong = f"traces must be like {{'tip': ('rod', (0, 0, 1))}}, got {_check.show(traces)}"
+    if not traces:
+        raise ValueError(f"{wrong}; pass False for none")
+    out = {}
+    for label, pair in traces.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"{wrong}; give a body and a point of its frame")
+        body = choices.entry("body", pair[0], known)
+        out[choices.text("traces: a name", label)] = here.at(body, _check.vector(f"trace {label!r}", "point", pair[1]))
+    return out
 
 
-__all__ = ["Line", "Part", "Scene", "Traces", "chosen", "scene"]
+__all__ = ["Line", "Part", "Scene", "Traces", "chosen", "scene", "traces_at"]

@@ -55,8 +55,10 @@ def size_of(body: Body, points: Mat) -> float:
     return float(max(reach, inertia_box(body)[0].max()))
 
 
-def skeleton(body: Body, points: Mat, least: float, most: float, plane: bool) -> tuple[Mat, ...]:
-    """The lines of a body in its own frame, each (k, 3).
+def skeleton(
+    body: Body, points: Mat, least: float, most: float, plane: bool
+) -> tuple[tuple[Mat, ...], tuple[Mat, ...]]:
+    """The lines of a body in its own frame, each (k, 3): those between its points, and its box, if there is one.
 
     Between two points a line, among more in a plane the edges of their hull, else a star from the centre of mass. A
     centre that lies off the line of one or two points is a point, too. Where lines do not show how the body turns, a
@@ -72,12 +74,12 @@ def skeleton(body: Body, points: Mat, least: float, most: float, plane: bool) ->
     away = points[np.linalg.norm(points - center, axis=1) > _SAME * size_of(body, points)]
     lines = _edges(away, center)
     if len(points) > 1 and (plane or len(lines) > 1 or len(lines[0]) > 2):
-        return lines
+        return lines, ()
     edges, axes = inertia_box(body)
     largest = float(edges.max())
     shown = float(np.clip(largest, least, most))
     box = cuboid(edges * (shown / largest) if largest > 0.0 else np.full(3, shown))
-    return (*lines, center + box @ axes.T)
+    return lines, (center + box @ axes.T,)
 
 
 def _edges(points: Mat, center: Vec) -> tuple[Mat, ...]:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from rbdae.plotting import Animation
+    from rbdae.plotting.scene import Traces
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -270,6 +273,44 @@ class Solution:
             joints=joints,
             title=self._caption if title is None else title,
             marks=sorted(float(time) for event in self.events for time in event.t),
+        )
+
+    def animate(
+        self,
+        path: str | Path | None = None,
+        *,
+        fps: float = 25.0,
+        duration: float | None = None,
+        speed: float | None = None,
+        bodies: Iterable[str] | None = None,
+        traces: Traces = True,
+        elevation: float | None = None,
+        azimuth: float | None = None,
+        size: tuple[float, float] = (7.0, 5.5),
+        dpi: float = 100.0,
+        title: str | None = None,
+    ) -> Animation:
+        """The motion of the mechanism; needs matplotlib. A notebook shows it, and `path` writes a file: ``.gif``,
+        ``.mp4`` (with ffmpeg) or ``.html``.
+
+        `duration` in seconds or `speed` (1 is real time), `bodies` and `traces`, and the camera are explained in
+        `rbdae.plotting.animate`.
+        """
+        from rbdae.plotting import animate
+
+        return animate(
+            self,
+            path,
+            fps=fps,
+            duration=duration,
+            speed=speed,
+            bodies=bodies,
+            traces=traces,
+            elevation=elevation,
+            azimuth=azimuth,
+            size=size,
+            dpi=dpi,
+            title=title,
         )
 
     @property

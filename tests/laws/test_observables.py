@@ -86,6 +86,7 @@ LAWS: dict[str, dict[str, str]] = {
         "yd0": "test_equivalence::test_the_start_solves_the_equations",
     },
     "Solution": {
+        "animate": "test_animation::test_a_frame_shows_the_scene_in_its_plane",
         "atol": AS_SAVED,
         "dense": f"{DENSE}::test_a_projected_run_is_projected_between_steps",
         "drift": SEAM,

@@ -143,8 +143,8 @@ def test_long_runs_keep_their_extremes():
         ({"quantities": "energy"}, TypeError, r"quantities must be a list of strings, got 'energy'"),
         ({"bodies": "wheel"}, TypeError, r"bodies must be a list of strings"),
         ({"quantities": ["energy"], "joints": ["hinge"]}, ValueError, r"add 'reactions' to quantities"),
-        ({"quantities": []}, ValueError, r"there is nothing to draw: give quantities"),
-        ({"quantities": ["position"], "bodies": []}, ValueError, r"there is nothing to draw"),
+        ({"quantities": []}, ValueError, r"quantities must name at least one quantity, got \[\]; choose from position"),
+        ({"quantities": ["position"], "bodies": []}, ValueError, r"bodies must name at least one body"),
     ],
 )
 def test_wrong_choices_are_refused(options, error, message):

@@ -385,6 +385,25 @@ def calls() -> dict[str, Call]:
             lambda: (solution(), {"t": 0.005}), {"t": _role("times", "zero", "empty list", "empty array")}
         ),
         "Solution.problem_at": Call(lambda: (solution().problem_at, {"t": 0.005}), {"t": TIME}),
+        "Solution.plot": Call(
+            lambda: (solution().plot, {}),
+            {key: optional(_role("names")) for key in ("bodies", "quantities", "joints")}
+            | {"title": also(optional(TEXT), "text", "empty text")},
+        ),
+        "Solution.animate": Call(
+            lambda: (solution().animate, {}),
+            {
+                "path": optional(_role("a path")),
+                "fps": POSITIVE,
+                **{key: optional(also(POSITIVE)) for key in ("duration", "speed")},
+                "bodies": optional(_role("names")),
+                "traces": _role("traces", "true"),
+                **{key: also(NUMBER, "none") for key in ("elevation", "azimuth")},
+                "size": _role("width and height", "two numbers"),
+                "dpi": POSITIVE,
+                "title": also(optional(TEXT), "text", "empty text"),
+            },
+        ),
         "Solution.save": Call(lambda: (solution().save, {"path": path()}), {"path": also(THING, "text")}),
         "compare": Call(
             lambda: (
@@ -598,6 +617,9 @@ ALIASES = {
     "velocities": ("velocity",),
     "formulations": ("formulation",),
     "rotations": ("rotation",),
+    "quantities": ("quantity",),
+    "joints": ("joint",),
+    "traces": ("body",),
 }
 
 REMEDIES = (";", "must be", "such as", "takes", "give ", "choose", "leave out")

@@ -1,0 +1,161 @@
+"""An animation shows the scene at its times, in a notebook and in files, and refuses before it draws."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import rbdae
+from rbdae.adapter import Reason, Steps
+from rbdae.plotting import scene
+
+pytest.importorskip("matplotlib")
+
+FEW = {"fps": 2.0, "duration": 1.5, "dpi": 40.0}  # three frames
+
+
+@cache
+def run(name: str = "planar_slider_crank", t_end: float = 0.5) -> rbdae.Solution:
+    problem = rbdae.formulate(rbdae.models.MODELS[name](), "index-0")
+    return rbdae.solve(problem, (0.0, t_end), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
+
+
+def drawn(figure):
+    """The corners of all lines of bodies, joints and forces."""
+    collections = figure.axes[0].collections
+    return np.concatenate([segment for lines in collections for segment in lines.get_segments()])
+
+
+def test_a_frame_shows_the_scene_in_its_plane():
+    solution = run()
+    film = solution.animate(**FEW)
+    assert np.array_equal(film.scene.t, [0.0, 0.25, 0.5]) and len(film) == 3
+    for t in film.scene.t:
+        shown = scene(solution, [t])
+        wanted = np.concatenate([line.points[0] for line in shown.lines]) @ shown.plane[:2].T
+        found = drawn(film.frame(t))
+        assert len(found) == len(wanted)
+        order = [np.lexsort(np.round(points, 9).T) for points in (found, wanted)]
+        assert np.allclose(found[order[0]], wanted[order[1]], atol=1e-9)
+        assert film.frame(t).axes[0].get_title() == f"t = {t:.1f} s"
+    axis = film.frame(0.0).axes[0]
+    assert axis.get_aspect() == 1.0 and axis.get_xlabel() == "x [m]"
+
+
+def test_in_space_the_scales_are_equal():
+    film = run("spatial_slider_crank", 0.01).animate(**FEW)
+    axis = film.frame(0.0).axes[0]
+    axis.set_proj_type("ortho")
+    across, up = axis.get_proj()[:2, :3]  # of a rotation, but for one factor, where the scales are equal
+    assert abs(across @ up) < 1e-9 * (up @ up) and np.isclose(across @ across, up @ up)
+    low, high = film.scene.bounds()
+    for limits, least, most in zip((axis.get_xlim(), axis.get_ylim(), axis.get_zlim()), low, high, strict=True):
+        assert limits[0] < least and most < limits[1]
+    # a plane mechanism is seen in space where the eye is chosen
+    assert run().animate(**FEW, azimuth=30.0).frame(0.0).axes[0].azim == 30.0
+
+
+def test_traces_end_at_the_body():
+    solution = run()
+    film = solution.animate(**FEW, traces={"pin": ("rod", (0.0, 0.0, 0.0))})
+    path, head = film.frame(0.25).axes[0].lines
+    assert len(path.get_xdata()) > 1
+    where = solution.problem.states(0.25, solution(0.25))["rod"].position
+    assert np.allclose([head.get_xdata()[0], head.get_ydata()[0]], where[:2])
+    assert np.allclose(path.get_xdata()[-1], where[0])
+
+
+def test_speed_and_duration():
+    assert len(run().animate(fps=4.0, speed=0.5)) == 4  # half a second at half speed
+    assert len(run().animate(fps=4.0, duration=5.0)) == 20
+    with pytest.raises(ValueError, match=r"duration and speed say the same"):
+        run().animate(duration=1.0, speed=1.0)
+
+
+def test_gif(tmp_path):
+    from PIL import Image
+
+    film = run().animate(tmp_path / "run.gif", **FEW)
+    with Image.open(tmp_path / "run.gif") as image:
+        assert image.n_frames == len(film) == 3
+        assert image.info["duration"] == 500
+        frames = []
+        for k in range(3):
+            image.seek(k)
+            frames.append(np.asarray(image.convert("L")).astype(float))
+    assert all((np.abs(a - b) > 50).sum() > 20 for a, b in zip(frames[1:], frames[:-1], strict=True))
+
+
+def test_html_needs_nothing_from_the_net(tmp_path):
+    film = run().animate(tmp_path / "run.html", **FEW)
+    text = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert "http" not in text
+    assert text.count("data:image/png;base64") == len(film)
+    assert film.to_html() in text and film._repr_html_() == film.to_html()
+
+
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"path": "run.avi"}, ValueError, r"path 'run.avi' must end with .gif, .mp4 or .html; e.g. 'run.gif'"),
+        ({"path": "missing/run.gif"}, FileNotFoundError, r"there is no folder .*missing to write run.gif to"),
+        ({"path": 3}, TypeError, r"path must be the name of a file, got 3"),
+        ({"fps": 0}, ValueError, r"animate: fps must be positive, got 0; give e.g. 25"),
+        ({"speed": -1.0}, ValueError, r"speed must be positive"),
+        ({"duration": float("nan")}, ValueError, r"duration must be finite"),
+        ({"duration": 1e6}, ValueError, r"are 25000000 frames, more than 10000; lower duration"),
+        ({"elevation": "high"}, TypeError, r"elevation must be a real number"),
+        ({"bodies": ["cranc"]}, ValueError, r"unknown body 'cranc'; did you mean 'crank'"),
+        ({"traces": ["rot"]}, ValueError, r"unknown body 'rot'; did you mean 'rod'"),
+        ({"traces": {"pin": ("rod", (0.0, 0.0))}}, ValueError, r"trace 'pin': point must be three real numbers"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=message):
+        run().animate(**options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_ffmpeg_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match=r"'run.mp4' needs the program ffmpeg.*apt install ffmpeg.*\.gif or \.html"):
+        run().animate(tmp_path / "run.mp4")
+
+
+@pytest.mark.parametrize("package, what", [("matplotlib", "animate needs matplotlib"), ("PIL", "a GIF needs Pillow")])
+def test_missing_packages_are_named(package, what, tmp_path, monkeypatch):
+    imports = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name.partition(".")[0] == package:
+            raise ImportError(name)
+        return imports(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=rf"{what}: run `pip install 'rbdae\[plot\]'`"):
+        run().animate(tmp_path / "run.gif")
+
+
+def test_short_and_broken_runs_are_shown():
+    whole = run()
+    start = replace(whole, t=whole.t[:1], y=whole.y[:1])
+    film = start.animate(**FEW)
+    assert len(film) == 1 and film.frame(0.0).axes[0].get_title() == "t = 0 s"
+    broken = replace(whole, t=whole.t[:2], y=whole.y[:2], reason=Reason.SOLVER)
+    assert broken.animate(**FEW).scene.t[-1] == whole.t[1]
+    with pytest.raises(ValueError, match=r"animate: this run has no times"):
+        replace(whole, t=whole.t[:0], y=whole.y[:0]).animate()
+
+
+def test_a_run_that_kept_no_steps_is_shown_at_its_own_times():
+    whole = run()
+    kept = replace(whole, t=whole.t[:2], y=whole.y[:2], steps=Steps(whole.t, whole.y))
+    assert np.array_equal(kept.animate(**FEW).scene.t, [0.0, 0.25, 0.5])  # beyond its output times
+    lost = replace(kept, steps=Steps(whole.t[:0], whole.y[:0]))
+    assert set(lost.animate(**FEW).scene.t) <= set(lost.t)
