@@ -47,7 +47,7 @@ class Row:
     errors : at the end; None if the run did not reach it
     position_drift, velocity_drift : largest violation of the constraints over the run, SI units
     energy_error : largest `EnergyOfRun.balance`, relative to the largest kinetic energy
-    stats : counts and seconds: those of the solver alone, in a process that has run the case before; where a case was
+    stats : counts and seconds: those of the solver alone, after first steps that loaded all it needs; where a case was
         timed several times, their median
     failure : why there is no result, or empty
     reason : the failure without times and numbers: the same for all runs that failed for one reason
@@ -87,10 +87,6 @@ class Rows(Protocol):
 
 class _Warm(Exception):
     """Ends a run that was made to load kernels and packages."""
-
-
-_warm: set[Case] = set()
-"""Cases, but for their tolerances, that this process has run: what they need is loaded."""
 
 
 def run(
@@ -148,10 +144,7 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
 
 def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int) -> tuple[Solution, int]:
     """A run with the median of the times, and how many there were."""
-    warm = replace(case, tolerance=1.0)
-    if warm not in _warm:
-        warm_up(system, case, t_end)
-        _warm.add(warm)
+    warm_up(system, case, t_end)
     solution = solve_case(formulated(system, case), case, t_end, deadline(limit))
     times = [solution.stats.seconds]
     while (

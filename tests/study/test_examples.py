@@ -62,6 +62,23 @@ def test_ida_by_hand():
         np.testing.assert_allclose(found["spherical-1"][body].force[-1], side.force[-1], rtol=0, atol=1e-5 * size)
 
 
+def test_compare_with_dask():
+    """A real cluster, in this process to be quick."""
+    distributed = pytest.importorskip("distributed")
+    example = load("compare_with_dask")
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = example.compare(client.get_executor(), t_end=0.01)
+    assert len(found.rows) == 10 and not any(row.failure for row in found.rows)
+    mine = rbdae.compare(
+        rbdae.models.linked_bodies(), 0.01, formulations=["index-0"], rotations=["quaternion"], velocities=["angular"],
+        solvers=["scipy:DOP853"], tolerances=[1e-5], repeats=1,
+    )  # fmt: skip
+    assert mine.rows[0].errors in [row.errors for row in found.rows]
+
+
 @pytest.mark.parametrize("model, t_end", [("heavy_top", 0.1), ("linked_bodies", 0.01)])
 def test_heavy_top_study(model, t_end):
     example = load("heavy_top_study")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -31,6 +32,7 @@ def comparison(reference):
         solvers=["scipy:DOP853", "scipy:LSODA"],
         tolerances=[1e-5, 1e-7, 1e-9],
         reference=reference,
+        repeats=3,
     )
 
 
@@ -174,3 +176,145 @@ def test_a_missing_package_is_named(monkeypatch):
     with pytest.raises(MissingSolver, match="pip install scikit-sundae"):
         study.cases(solvers=["sksundae:ida"])
     assert "sksundae:ida" not in study.installed_solvers()
+
+
+# ---------------------------------------------------------------- what a study says, and what it refuses
+
+
+class Loads:
+    """A torque whose first evaluation in a run takes as long as the loading of a package."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.loaded = False
+
+    def __call__(self, t: float) -> tuple[float, float, float]:
+        if t > 0.02 and not self.loaded:
+            self.loaded = True
+            time.sleep(self.seconds)
+        return (0.0, 0.0, 0.0)
+
+
+def test_times_are_without_loading():
+    law = Loads(0.5)
+    system = rbdae.models.heavy_top()
+    system.add_force(rbdae.forces.Torque(system.bodies[0], law))
+    exact = study.reference(rbdae.models.heavy_top(), 0.1)
+    rbdae.formulate(system, "null-space")
+    assert not law.loaded
+    row = study.run(system, Case("null-space", "quaternion", "angular", "scipy:DOP853", 1e-6), exact)
+    assert law.loaded and row.errors is not None
+    assert row.stats.seconds < 0.5 / 3 and 3 <= row.timed <= 9
+
+
+ONE_ODE = {"null-space", "index-0", "baumgarte-ode"}
+ONE_RESIDUAL = {"null-space", "ggl", "hiller-anantharaman", "baumgarte", "index-1", "index-2", "index-3"}
+
+
+@pytest.mark.parametrize("model, t_end", [("heavy_top", 0.05), ("tennis_racket", 0.01)])
+def test_forms_without_constraints_are_one_equation_and_run_once(model, t_end):
+    system = rbdae.models.MODELS[model]()
+    chosen = {"rotations": ["quaternion"], "velocities": ["angular"], "tolerances": [1e-4]}
+    found = rbdae.compare(system, t_end, solvers=["scipy:RK45", "sksundae:ida"], repeats=1, **chosen)
+    groups = {(row.case.solver, frozenset({row.case.formulation, *row.same})) for row in found.rows}
+    # what a DAE solver is given of index-0 is solved for the rates
+    solved = frozenset({"index-0", "baumgarte-ode"})
+    ida = "sksundae:ida"
+    assert groups == {("scipy:RK45", frozenset(ONE_ODE)), (ida, frozenset(ONE_RESIDUAL)), (ida, solved)}
+    assert "One and the same equations, run once:" in str(found)
+    problems = [rbdae.formulate(system, f) for f in sorted(ONE_RESIDUAL)]
+    y, yd = 1.01 * problems[0].y0 + 0.01, np.linspace(1.0, 2.0, problems[0].n)
+    assert len({problem.residual(0.0, y, yd).tobytes() for problem in problems}) == 1
+    rates = [rbdae.formulate(system, f).rhs(0.0, y) for f in sorted(ONE_ODE)]
+    for other in rates[1:]:
+        np.testing.assert_allclose(other, rates[0], rtol=1e-13, atol=1e-13)
+
+
+def test_forms_that_differ_are_all_run():
+    chosen = {"rotations": ["quaternion"], "solvers": ["sksundae:ida"], "tolerances": [1e-4], "repeats": 1}
+    exact = study.reference(rbdae.models.linked_bodies(), 0.01)
+    found = rbdae.compare(rbdae.models.linked_bodies(), 0.01, reference=exact, velocities=["angular"], **chosen)
+    assert len(found.rows) == 9 and not any(row.same for row in found.rows)
+    top = rbdae.compare(rbdae.models.heavy_top(), 0.01, velocities=["coordinate"], **chosen)
+    assert len(top.rows) == 8 and not any(row.same for row in top.rows)
+
+
+def test_references_that_disagree_are_refused_with_the_remedy():
+    chosen = {"formulations": ["index-0"], "rotations": ["quaternion"], "solvers": ["scipy:RK45"]}
+    with pytest.raises(ValueError, match=r"differ by .* more than .*chaotic.*shorten t_end.*pass a reference="):
+        rbdae.compare(rbdae.models.linked_bodies(), 1.5, tolerances=[1e-8], **chosen)
+
+
+def test_a_run_of_ones_own_is_a_reference():
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    exact = rbdae.solve(problem, (0.0, 0.1), solver="scipy:Radau", rtol=1e-10, atol=1e-10)
+    chosen = {"formulations": ["null-space"], "rotations": ["quaternion"], "solvers": ["scipy:RK45"]}
+    found = rbdae.compare(rbdae.models.heavy_top(), 0.1, reference=exact, tolerances=[1e-6], **chosen)
+    assert found.rows[0].errors.largest < 1e-4 and "how good that is is not known" in str(found)
+    two = study.Reference.from_solutions(exact, exact)
+    assert two.agreement.largest < 1e-15  # the angle of a rotation with itself
+    failed = rbdae.solve(problem, (0.0, 0.1), solver="scipy:RK45", max_steps=2)
+    with pytest.raises(ValueError, match="must have reached its end"):
+        study.Reference.from_solutions(failed)
+
+
+def test_redundant_joints_and_options_belong_to_the_cases():
+    chosen = {"formulations": ["index-0"], "rotations": ["quaternion"], "velocities": ["angular"], "repeats": 1}
+    chosen |= {"solvers": ["scipy:DOP853"], "tolerances": [1e-6], "options": {"scipy:DOP853": {"max_step": 0.01}}}
+    with pytest.raises(ValueError, match="redundant='minimum-norm'"):
+        rbdae.compare(rbdae.models.bricard(), 0.05, **chosen)
+    found = rbdae.compare(
+        rbdae.models.bricard(), 0.05, redundant="minimum-norm", hold=["rod1"], projection=True, **chosen
+    )
+    (row,) = found.rows
+    assert row.errors is not None and row.errors.largest < 1e-8 and row.stats.steps >= 5
+    assert row.case.options == (("max_step", 0.01),) and row.case.projection == rbdae.Projection()
+    assert row.case.hold == ("rod1",) and hash(row.case) == hash(pickle.loads(pickle.dumps(row.case)))
+    assert "scipy:DOP853 (max_step=0.01, projected)" in str(found)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"formulations": "index-1"}, r"formulations must be a list of strings, got 'index-1'; pass \['index-1'\]"),
+        ({"solvers": []}, "solvers must not be empty"),
+        ({"tolerances": []}, "tolerances must not be empty"),
+        (
+            {"rotations": ["euler-313"], "velocities": ["coordinate"]},
+            "no form has rotation euler-313; velocity coordinate; with another rotation there are quaternion",
+        ),
+        (
+            {"formulations": ["index-3"], "solvers": ["scipy:RK45"]},
+            "index-3 is a DAE of index 3, but scipy:RK45 takes ode; choose solvers from .*sksundae:ida",
+        ),
+        ({"solvers": ["scipy:RK45"], "options": {"scipy:RK23": {}}}, "'scipy:RK23', which is not among the solvers"),
+        ({"options": {"scipy:RK45": {"jac": print}}, "solvers": ["scipy:RK45"]}, "option jac of scipy:RK45 must be"),
+        ({"redundant": "yes"}, "unknown value of redundant 'yes'"),
+        ({"hold": "a"}, "hold must be a list"),
+    ],
+)
+def test_a_selection_of_nothing_or_of_a_wrong_kind_is_refused(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        rbdae.compare(rbdae.models.heavy_top(), 0.1, **arguments)
+
+
+def test_an_option_that_a_solver_does_not_have_is_refused_before_any_run(tmp_path):
+    path = tmp_path / "run.jsonl"
+    chosen = {"formulations": ["index-0"], "solvers": ["scipy:RK45"], "resume": path}
+    with pytest.raises(ValueError, match="scipy:RK45 has no option 'max_stp'; did you mean 'max_step'"):
+        rbdae.compare(rbdae.models.heavy_top(), 0.1, options={"scipy:RK45": {"max_stp": 1.0}}, **chosen)
+    assert not path.exists()
+
+
+def test_one_case_that_raises_costs_no_other(reference):
+    def law(t: float) -> tuple[float, float, float]:
+        if t > 0.1:
+            raise ZeroDivisionError("my law")
+        return (0.0, 0.0, 0.0)
+
+    system = rbdae.models.heavy_top()
+    system.add_force(rbdae.forces.Torque(system.bodies[0], law))
+    chosen = {"formulations": ["null-space"], "rotations": ["quaternion"], "solvers": ["scipy:RK45"]}
+    found = rbdae.compare(system, T_END, reference=reference, tolerances=[1e-4, 1e-6], **chosen)
+    assert [row.reason for row in found.rows] == ["ZeroDivisionError: my law"] * 2
+    assert str(found).count("my law") == 1 and "  2: ZeroDivisionError" in str(found)

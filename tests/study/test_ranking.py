@@ -1,0 +1,124 @@
+"""The ranking: by errors that were reached, whatever the tolerances were; and what a study says in words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rbdae.adapter import Stats
+from rbdae.study import COLUMNS, Case, Comparison, Errors, FinalState, Reference, Row
+
+
+def made_up(*rows: Row, agreement: float = 1e-12) -> Comparison:
+    state = FinalState(*(np.zeros((1, n)) for n in (3, 4, 3, 3)))
+    return Comparison(Reference(1.0, (state, state), Errors(agreement, agreement, agreement)), rows)
+
+
+def row(form: str, tolerance: float, error: float, seconds: float, evaluations: int, **more) -> Row:
+    case = Case(form, "quaternion", "angular", "scipy:RK45", tolerance)
+    values = {"position_drift": 1e-9, "velocity_drift": 0.0, "energy_error": 1e-7} | more
+    return Row(case, Errors(error, 0.0, 0.0), stats=Stats(evaluations=evaluations, steps=5, seconds=seconds), **values)
+
+
+def failed(form: str, tolerance: float, t: float) -> Row:
+    case = Case(form, "quaternion", "angular", "scipy:RK45", tolerance)
+    nan = math.nan
+    return Row(case, None, nan, nan, nan, Stats(), f"stopped at t = {t:g}: the step became too small", "too small")
+
+
+def test_work_is_interpolated_between_the_errors_that_were_reached():
+    found = made_up(
+        # tolerance and error have nothing to do with each other
+        row("index-0", 1e-3, 1e-2, 1.0, 100),
+        row("index-0", 1e-5, 1e-6, 4.0, 1600),
+        row("null-space", 1e-3, 1e-4, 3.0, 200),
+    )
+    (target,) = found.ranking([1e-4]).targets
+    first, second = target.places
+    # halfway between 1e-2 and 1e-6 in logarithms
+    assert first.curve[0].startswith("index-0") and math.isclose(first.seconds, 2.0)
+    assert math.isclose(first.evaluations, 400.0) and math.isclose(second.seconds, 3.0)
+    assert target.best("evaluations") == second
+    (target,) = found.ranking([1e-5]).targets
+    assert [place.curve[0] for place in target.places] == ["index-0, quaternion, angular"]
+    assert target.beyond == (("null-space, quaternion, angular", "scipy:RK45"),)
+
+
+def test_the_words_name_the_best_and_say_what_failed():
+    found = made_up(
+        row("index-0", 1e-6, 1e-6, 2.0, 100, energy_error=1e-3),
+        row("null-space", 1e-6, 1e-6, 1.0, 200, position_drift=1e-5),
+        *(failed("index-3", 10.0**-k, 0.1 * k) for k in range(3, 8)),
+        failed("index-2", 1e-3, 0.1),
+    )
+    text = str(found)
+    words = text[text.index("To an error of") :]
+    assert "the fastest is null-space, quaternion, angular with scipy:RK45 (1 s)" in words
+    assert "the fewest evaluations: index-0, quaternion, angular" in words
+    assert "the smallest drift of positions: index-0" in words
+    assert "the smallest error of energy: the same (1.0e-07)" in words
+    assert text.endswith(words)
+    # one reason, one line, with a count and the runs
+    assert text.count("too small") == 1 and "  6: too small" in words
+    assert "index-3, quaternion, angular: scipy:RK45 at 1e-03, 1e-04, 1e-05, 1e-06, 1e-07" in words
+    assert "8 runs, 6 failed" in text
+
+
+def test_errors_below_those_of_the_reference_are_bounds():
+    found = made_up(row("index-0", 1e-8, 1e-12, 1.0, 10), row("index-0", 1e-4, 1e-5, 1.0, 5), agreement=1e-11)
+    lines = [line for line in str(found).splitlines() if line.startswith("  scipy")]
+    assert lines[0].split()[2] == "<1e-11" and lines[1].split()[2] == "1.0e-05"
+    assert [r["below_reference"] for r in found.records()] == [1, 0]
+
+
+def test_nothing_reached_is_said():
+    assert "No run got to the end." in str(made_up(failed("index-3", 1e-3, 0.1)))
+    only = made_up(row("index-0", 1e-3, 1e-2, 1.0, 1))
+    assert str(only.ranking([1e-9])) == "No run has an error of 1e-09 or less."
+
+
+@pytest.mark.parametrize("errors", ["1e-3", [], [0.0], [-1.0], None.__class__, ["a"], 1e-3])
+def test_wrong_errors_are_refused(errors):
+    with pytest.raises((TypeError, ValueError), match="errors"):
+        made_up(row("index-0", 1e-3, 1e-2, 1.0, 1)).ranking(errors)
+
+
+def test_a_comparison_survives_files(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    found = made_up(row("index-0", 1e-6, 1e-6, 2.0, 100), failed("index-3", 1e-3, 0.1))
+    read = Comparison.from_json(found.to_json(tmp_path / "c.json"))
+    assert read.records() == found.records()
+    assert read.rows[0] == found.rows[0] and read.rows[1].failure == found.rows[1].failure
+    assert list(found.records()[0]) == list(COLUMNS)
+    table = pandas.read_csv(found.to_csv(tmp_path / "c.csv"))
+    assert list(table.columns) == list(COLUMNS) and table["error"][0] == 1e-6
+    assert found.to_pandas()["seconds"].tolist()[0] == 2.0
+    (tmp_path / "c.json").write_text((tmp_path / "c.json").read_text()[:-40])
+    with pytest.raises(ValueError, match=r"c\.json: it is no comparison that to_json wrote, or it is damaged"):
+        Comparison.from_json(tmp_path / "c.json")
+
+
+def test_a_picture_has_at_most_ten_curves_that_can_be_told_apart():
+    pytest.importorskip("matplotlib")
+    forms = [f"form-{k}" for k in range(14)]
+    found = made_up(
+        *(row(f, t, 10 * t, 1.0 + k, 100 + k) for k, f in enumerate(forms) for t in (1e-3, 1e-5)),
+        failed("index-3", 1e-3, 0.1),
+    )
+    figure = found.plot()
+    for axis in figure.axes:
+        looks = [(line.get_color(), line.get_marker()) for line in axis.lines]
+        assert len(axis.lines) == len(set(looks)) == 10
+        assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == 10
+    said = figure.get_supxlabel()
+    assert "1 of 29 runs failed" in said and "4 more curves" in said
+    chosen = [("form-13, quaternion, angular", "scipy:RK45")]
+    assert [line.get_label() for line in found.plot(chosen).axes[0].lines] == [
+        "form-13, quaternion, angular: scipy:RK45"
+    ]
+    with pytest.raises(ValueError, match="there is no curve"):
+        found.plot([("form-14", "scipy:RK45")])
+    with pytest.raises(ValueError, match="1 to 10 pairs, got 14"):
+        found.plot([(f"{form}, quaternion, angular", "scipy:RK45") for form in forms])
