@@ -171,6 +171,14 @@ def adapter(package: str) -> AbstractAdapter:
     return _load(package)
 
 
+def package_version(solver: str) -> dict[str, str]:
+    """The package of a solver and its version, for reports; empty for one that no adapter here knows."""
+    package = solver.partition(":")[0]
+    if package not in _sources():
+        return {}
+    return {package: _load(package).version() or "not installed"}
+
+
 def _hint(name: str, names: Iterable[str]) -> str:
     """'did you mean ...?', or all names if none is near."""
     known = sorted(names)
@@ -234,4 +242,13 @@ def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
     )
 
 
-__all__ = ["SolverInfo", "SolverTable", "adapter", "check_pairing", "find_method", "solvers", "solvers_for"]
+__all__ = [
+    "SolverInfo",
+    "SolverTable",
+    "adapter",
+    "check_pairing",
+    "find_method",
+    "package_version",
+    "solvers",
+    "solvers_for",
+]

@@ -24,6 +24,7 @@ from rbdae.problem.quantities import BodyState, Momentum, Reaction
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.frames import frame
+from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
 from rbdae.solving.stored import signature
@@ -336,6 +337,31 @@ class Solution:
             for other quantities, and for a solution that was loaded without its problem
         """
         return frame(self, quantities)
+
+    def report(self, path: str | Path, *, bodies: Iterable[str] | None = None) -> Path:
+        """Write one HTML file that opens without a network: an animation of the mechanism, diagrams of motion, energy,
+        drift, reactions and step sizes, tables that can be sorted and filtered, and how the run was made.
+
+        Parameters
+        ----------
+        path : ending with ``.html``
+        bodies : names of those whose motion the diagrams show; None for all, or twelve of them if there are more
+
+        Returns
+        -------
+        Path
+            where it was written
+
+        Raises
+        ------
+        ImportError
+            without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
+        OSError, TypeError, ValueError
+            for a path that it cannot be written to, and for bodies that there are not
+        """
+        from rbdae.reports import check_report, report_run
+
+        return report_run(self, check_report(path), package_version(self.solver), bodies)
 
 
 __all__ = ["Drift", "EventLog", "Solution"]

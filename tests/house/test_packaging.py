@@ -22,7 +22,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 ENTRY_POINTS = PYPROJECT["project"]["entry-points"]["rbdae.adapters"]
 
 SOLVER_PACKAGES = ["sksundae", "scikits_odes", "scikits_odes_sundials", "assimulo", "solve_dae", "scipy.integrate"]
-OTHERS = ["rbdae_adapters", "matplotlib", "tqdm"]
+OTHERS = ["rbdae_adapters", "matplotlib", "tqdm", "pandas", "plotly", "jinja2", "itables"]
 
 
 def modules_after(statement):
@@ -125,7 +125,8 @@ def wheel(tmp_path_factory):
 def test_the_wheel_has_both_packages_with_their_types(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     for package, folder in (("rbdae", ROOT / "rbdae"), ("rbdae_adapters", ROOT / "adapters/rbdae_adapters")):
-        sources = {f"{package}/{p.relative_to(folder).as_posix()}" for p in folder.rglob("*.py")}
+        files = [p for p in folder.rglob("*") if p.suffix in (".py", ".html", ".css", ".js")]
+        sources = {f"{package}/{p.relative_to(folder).as_posix()}" for p in files}
         assert sources <= set(names)
         assert f"{package}/py.typed" in names
     assert not [n for n in names if not n.startswith(("rbdae/", "rbdae_adapters/", "rbdae-"))]

@@ -37,6 +37,7 @@ PUBLIC = {
     "rbdae.plotting",
     "rbdae.problem",
     "rbdae.problem.contract",
+    "rbdae.reports",
     "rbdae.rotations",
     "rbdae.rotations.algebra",
     "rbdae.rotations.chart",

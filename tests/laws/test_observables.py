@@ -102,6 +102,7 @@ LAWS: dict[str, dict[str, str]] = {
         "projected": f"{DENSE}::test_a_projected_run_is_projected_between_steps",
         "reactions": REACTIONS,
         "reason": AS_SAVED,
+        "report": "test_solution::test_a_report_is_written",
         "rtol": AS_SAVED,
         "run_multipliers": "test_reactions::test_the_law_sees_what_a_solver_does_not_test",
         "save": AS_SAVED,

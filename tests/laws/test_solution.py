@@ -123,6 +123,14 @@ def test_plot_needs_matplotlib(solution, monkeypatch):
         solution.plot()
 
 
+def test_a_report_is_written(solution, tmp_path):
+    for package in ("plotly", "jinja2", "itables"):
+        pytest.importorskip(package)
+    path = solution.report(tmp_path / "run.html")
+    assert path == tmp_path / "run.html"
+    assert solution.message in path.read_text(encoding="utf-8")
+
+
 def test_quaternions_are_drawn_without_jumps():
     from scipy.spatial.transform import Rotation
 

@@ -1,0 +1,95 @@
+"""What a report asks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.adapter import Reason, Stats, Steps
+
+
+class Run(Protocol):
+    """A run, for example a `rbdae.Solution`."""
+
+    @property
+    def problem(self) -> Any:
+        """What was solved; None for a run loaded without its problem."""
+
+    @property
+    def t(self) -> Vec:
+        """Times, (m,), s."""
+
+    @property
+    def y(self) -> Mat:
+        """Unknowns, (m, n)."""
+
+    @property
+    def solver(self) -> str:
+        """``"package:method"``."""
+
+    @property
+    def reason(self) -> Reason:
+        """How it ended."""
+
+    @property
+    def success(self) -> bool:
+        """Whether it reached its end."""
+
+    @property
+    def message(self) -> str:
+        """The same in a sentence."""
+
+    @property
+    def stats(self) -> Stats:
+        """What it cost."""
+
+    @property
+    def rtol(self) -> float:
+        """Relative tolerance."""
+
+    @property
+    def atol(self) -> float | Vec:
+        """Absolute tolerance."""
+
+    @property
+    def events(self) -> tuple[Any, ...]:
+        """Occurrences of each event."""
+
+    @property
+    def segments(self) -> Any:
+        """The problems of a run that changed its selection."""
+
+    @property
+    def steps(self) -> Steps | None:
+        """Accepted steps, if they are not the times."""
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """What else was asked for."""
+
+    @property
+    def states(self) -> Mapping[str, Any]:
+        """States of the bodies by name."""
+
+    @property
+    def energy(self) -> Any:
+        """Energies, work and balance."""
+
+    @property
+    def drift(self) -> Any:
+        """Violations of the constraints."""
+
+    @property
+    def reactions(self) -> Mapping[str, Mapping[str, Any]]:
+        """Reactions by the names of joint and body."""
+
+    @property
+    def singular_times(self) -> Vec:
+        """When the joints passed a singular position."""
+
+    def __call__(self, t: ArrayLike) -> Mat:
+        """y at times."""
+
+
+__all__ = ["Run"]

@@ -1,0 +1,183 @@
+"use strict";
+// Draws the figures one after the other, plays the animation, and makes the tables sortable.
+// document.body.dataset.ready is "yes" when all of it is done.
+(() => {
+  const CONFIG = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+  const SECONDS = [5, 10, 20, 60];
+
+  const specOf = (id) => JSON.parse(document.querySelector(`script[data-for="${CSS.escape(id)}"]`).textContent);
+  const breath = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+  function say(place, text) {
+    const note = document.createElement("p");
+    note.className = "text warning";
+    note.textContent = text;
+    place.replaceChildren(note);
+  }
+
+  async function drawFigures() {
+    for (const place of document.querySelectorAll("figure:not(.animation) > .plot")) {
+      const spec = specOf(place.id);
+      await Plotly.newPlot(place, spec.data, spec.layout, CONFIG);
+      await breath();
+    }
+  }
+
+  // ---------------------------------------------------------------- the animation
+
+  function coordinates(motion) {
+    const text = atob(motion.points);
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    return Float64Array.from(new Uint16Array(bytes.buffer), (n) => motion.lower + motion.unit * n);
+  }
+
+  // x, y and z of all traces at a moment; null between two lines of a trace.
+  function placed(points, lengths, moment) {
+    const total = lengths.flat().reduce((sum, n) => sum + n, 0);
+    const out = { x: [], y: [], z: [] };
+    let at = 3 * total * moment;
+    for (const lines of lengths) {
+      const x = [], y = [], z = [];
+      lines.forEach((n, k) => {
+        if (k) { x.push(null); y.push(null); z.push(null); }
+        for (let i = 0; i < n; i++, at += 3) { x.push(points[at]); y.push(points[at + 1]); z.push(points[at + 2]); }
+      });
+      out.x.push(x); out.y.push(y); out.z.push(z);
+    }
+    return out;
+  }
+
+  const webgl = () => {
+    const canvas = document.createElement("canvas");
+    return Boolean(canvas.getContext("webgl2") || canvas.getContext("webgl"));
+  };
+
+  async function animate(figure) {
+    const plot = figure.querySelector(".plot");
+    const [play, slider, time, speed] = ["play", "slider", "time", "speed"].map((name) => figure.querySelector(`.${name}`));
+    if (!webgl()) {
+      say(plot, "This browser has no WebGL, which the animation needs.");
+      plot.style.minHeight = "0";
+      figure.querySelector(".controls").remove();
+      return;
+    }
+    const motion = JSON.parse(figure.querySelector("script.motion").textContent);
+    const points = coordinates(motion), t = motion.t, last = t.length - 1, length = t[last] - t[0];
+    const spec = specOf(plot.id);
+    await Plotly.newPlot(plot, spec.data, spec.layout, CONFIG);
+
+    const choices = SECONDS.filter((s) => s !== length).map((s) => [s, `${s} s`]);
+    if (length > 0) choices.push([length, "as in reality"]);
+    for (const [seconds, label] of choices) speed.add(new Option(label, seconds));
+    speed.value = String(length >= 4 && length <= 20 ? length : 10);
+
+    let playing = false, drawing = false, now = 0, wanted = 0, began = 0, from = 0;
+    const indices = motion.lengths.map((_, k) => k);
+
+    async function draw() {
+      if (drawing) return; // the one at work comes back for the latest moment
+      drawing = true;
+      while (now !== wanted) {
+        now = wanted;
+        await Plotly.restyle(plot, placed(points, motion.lengths, now), indices);
+      }
+      drawing = false;
+    }
+    function show(moment) {
+      wanted = moment;
+      slider.value = String(moment);
+      time.value = `t = ${t[moment].toPrecision(4)} of ${t[last].toPrecision(4)} s`;
+      draw();
+    }
+    function stop() {
+      playing = false;
+      play.textContent = "Play";
+      play.setAttribute("aria-label", "Play");
+    }
+    function start() {
+      if (Number(slider.value) === last) show(0);
+      playing = true;
+      play.textContent = "Pause";
+      play.setAttribute("aria-label", "Pause");
+      began = performance.now();
+      from = t[Number(slider.value)];
+      requestAnimationFrame(tick);
+    }
+    function tick(stamp) {
+      if (!playing) return;
+      const reached = from + ((Math.max(stamp - began, 0) / 1000) * length) / Number(speed.value);
+      let moment = Number(slider.value);
+      while (moment < last && t[moment + 1] <= reached) moment++;
+      if (moment !== Number(slider.value)) show(moment);
+      if (moment === last) stop();
+      else requestAnimationFrame(tick);
+    }
+    play.addEventListener("click", () => (playing ? stop() : start()));
+    slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
+    speed.addEventListener("change", () => { if (playing) { stop(); start(); } });
+    play.disabled = slider.disabled = last < 1;
+    show(0);
+  }
+
+  // ---------------------------------------------------------------- tables
+
+  async function tables() {
+    const elements = [...document.querySelectorAll("div.table > table")];
+    if (!elements.length) return;
+    const source = new Blob([Uint8Array.from(atob(document.getElementById("tables-script").textContent), (c) => c.charCodeAt(0))],
+      { type: "text/javascript" });
+    const url = URL.createObjectURL(source);
+    const DataTable = (await import(url)).default;
+    URL.revokeObjectURL(url);
+    for (const element of elements) {
+      for (const cell of element.querySelectorAll("td")) if (cell.textContent.length > 60) cell.classList.add("long");
+      const rows = element.tBodies[0].rows.length, many = rows > 50;
+      const table = new DataTable(element, {
+        order: [],
+        autoWidth: false,
+        searching: rows > 8,
+        paging: many,
+        pageLength: 50,
+        lengthMenu: [50, 200, { label: "all", value: -1 }],
+        language: { search: "", searchPlaceholder: "filter: words that a row must have", info: "_TOTAL_ rows", infoFiltered: "of _MAX_",
+          infoEmpty: "no row", zeroRecords: "no row has all of these words", lengthMenu: "_MENU_ rows a page" },
+        layout: { topStart: rows > 8 ? "search" : null, topEnd: many ? "pageLength" : null, bottomStart: rows > 8 ? "info" : null, bottomEnd: many ? "paging" : null },
+      });
+      if (element.dataset.figure) follow(table, document.getElementById(`figure-${element.dataset.figure}`));
+      await breath();
+    }
+  }
+
+  // A figure shows only the curves with a row that the filter leaves.
+  function follow(table, plot) {
+    table.on("search", () => {
+      const left = new Set(table.rows({ search: "applied" }).nodes().toArray().map((row) => row.dataset.curve));
+      const visible = plot.data.map((trace) => (trace.meta === undefined || left.has(String(trace.meta)) ? true : "legendonly"));
+      Plotly.restyle(plot, { visible }, plot.data.map((_, k) => k));
+    });
+  }
+
+  // ---------------------------------------------------------------- the table of contents
+
+  function contents() {
+    const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
+    const seen = new IntersectionObserver((entries) => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        for (const link of links.values()) link.classList.remove("here");
+        links.get(entry.target.id).classList.add("here");
+      }
+    }, { rootMargin: "-10% 0px -80% 0px" });
+    for (const section of document.querySelectorAll("main > section")) seen.observe(section);
+  }
+
+  async function main() {
+    contents();
+    await tables();
+    await drawFigures();
+    for (const figure of document.querySelectorAll("figure.animation")) await animate(figure);
+    document.body.dataset.ready = "yes";
+  }
+  main();
+})();

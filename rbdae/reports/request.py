@@ -1,0 +1,46 @@
+"""What a report needs, asked before anything is computed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from rbdae import _check
+
+_PACKAGES: Final = {"plotly": "plotly", "jinja2": "jinja2", "itables": "itables"}
+"""What is imported, and what pip calls it."""
+
+
+def check_report(path: str | Path) -> Path:
+    """The file that a report is to be written to, if it can be.
+
+    Raises
+    ------
+    TypeError
+        for something else than a path
+    ValueError
+        for a name that does not end with ``.html``
+    OSError
+        where there is no such folder, or a folder of that name
+    ImportError
+        without a package that writes reports
+    """
+    if not isinstance(path, (str, Path)):
+        raise TypeError(f"report: path must be a file's name, got {_check.show(path)}; pass e.g. 'run.html'")
+    target = Path(path)
+    if target.suffix.lower() != ".html":
+        raise ValueError(
+            f"a report is a page: its name must end with .html, got {str(path)!r}; name it e.g. 'run.html'"
+        )
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; give the report the name of a file")
+    if not target.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {target.parent} to write {target.name} to; make it first")
+    missing = [name for package, name in _PACKAGES.items() if find_spec(package) is None]
+    if missing:
+        raise ImportError(f"a report needs {', '.join(missing)}: run `pip install 'rbdae[report]'`")
+    return target
+
+
+__all__ = ["check_report"]

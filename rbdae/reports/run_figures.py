@@ -1,0 +1,211 @@
+"""Diagrams of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.adapter import Steps
+from rbdae.plotting import continuous_quaternions
+from rbdae.reports.blocks import Block, Figure, Text
+from rbdae.reports.contract import Run
+from rbdae.reports.figures import Curve, Panel, most_points, over_time
+from rbdae.reports.run_tables import balance_of
+
+_POINTS = 100_000
+"""Of all curves of a page."""
+
+_SMOOTH = 300  # times of a run that is drawn as it is
+_JOINTS = 12
+_OTHER_CURVES = 10
+_NOISE = 1e-11  # of a torque, as a part of the largest force times its distance from the origin
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A run, the same at more times if it has few, and the bodies that its diagrams show."""
+
+    run: Run
+    smooth: Run
+    names: tuple[str, ...]
+
+    @property
+    def joints(self) -> tuple[tuple[str, str], ...]:
+        """Joints and bodies whose reactions are shown: of each joint the last body, of many joints those with the
+        largest forces, in their own order."""
+        sizes = {}
+        for joint, of_bodies in self.smooth.reactions.items():
+            body = list(of_bodies)[-1]
+            sizes[joint, body] = _largest(of_bodies[body].force)
+        largest = sorted(sizes, key=lambda key: sizes[key], reverse=True)[:_JOINTS]
+        return tuple(key for key in sizes if key in largest)
+
+    @property
+    def most(self) -> int:
+        """Points of a curve."""
+        return most_points(13 * len(self.names) + 6 * len(self.joints) + _OTHER_CURVES, _POINTS)
+
+
+def refined(run: Any) -> Any:
+    """A run between its steps, so that its curves are no polygons; itself if it has many times, or kept no steps."""
+    steps = Steps(run.t, run.y) if run.steps is None else run.steps
+    if len(run.t) >= _SMOOTH or len(steps.t) < 2:
+        return run
+    t = np.union1d(run.t, np.linspace(steps.t[0], steps.t[-1], _SMOOTH))
+    return replace(run, t=t, y=run(t), steps=steps)
+
+
+def motion(shown: Shown) -> Iterator[Block]:
+    """Positions, orientations, velocities and angular velocities, a panel for each component."""
+    run, every = shown.smooth, shown.smooth.states
+    if len(shown.names) < len(every):
+        yield Text(
+            f"{len(shown.names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those that you "
+            "choose."
+        )
+    said = f"One colour a body; a click in the legend hides it, a double click shows it alone. {_sampled(shown)}"
+    states = {name: every[name] for name in shown.names}
+    for anchor, what, unit, components, values in (
+        ("positions", "position", "m", "xyz", {name: s.position for name, s in states.items()}),
+        (
+            "orientations",
+            "quaternion",
+            "",
+            "0123",
+            {n: continuous_quaternions(s.orientation) for n, s in states.items()},
+        ),
+        ("velocities", "velocity", "m/s", "xyz", {name: s.velocity for name, s in states.items()}),
+        ("angular-velocities", "angular velocity", "rad/s", "123", {n: s.angular_velocity for n, s in states.items()}),
+    ):
+        labels = [f"{what} {c} [{unit}]" if unit else f"{what} {c}" for c in components]
+        panels = [Panel(label, _curves(run.t, values, k)) for k, label in enumerate(labels)]
+        yield over_time(anchor, panels, shown.most, f"{_CAPTIONS[what]} {said}")
+        said = ""
+
+
+_CAPTIONS = {
+    "position": "Positions of the origins of the bodies' frames (of their pivots, if they have one), in space.",
+    "quaternion": "Orientations as unit quaternions, scalar first, from body to space.",
+    "velocity": "Velocities of the same points, in space.",
+    "angular velocity": "Angular velocities, in the bodies' frames.",
+}
+
+
+def _sampled(shown: Shown) -> str:
+    m, most = len(shown.run.t), shown.most
+    if shown.smooth is not shown.run:
+        return f"The run has {m} times; between its steps the curves are solution(t)."
+    return f"Curves have at most {most} of {m} points, and all their extremes." if m > most else ""
+
+
+def _curves(t: Vec, values: dict[str, Mat], component: int) -> list[Curve]:
+    return [Curve(name, t, vectors[:, component], number) for number, (name, vectors) in enumerate(values.items())]
+
+
+def energy(shown: Shown) -> Iterator[Block]:
+    """Its parts, and its balance."""
+    run, smooth = shown.run, shown.smooth
+    balance, energies = balance_of(run), smooth.energy
+    curves = [
+        Curve(name, smooth.t, getattr(energies, name), number)
+        for number, name in enumerate(("kinetic", "potential", "total"))
+    ]
+    if isinstance(balance, str):
+        yield Text(f"The work of what has no potential is not known, and with it the balance: {balance}.", "warning")
+        yield over_time("energy", [Panel("energy [J]", curves)], shown.most)
+        return
+    curves.append(Curve("work", smooth.t, energies.work, 3))
+    panels = [Panel("energy [J]", curves), Panel("balance [J]", [Curve("balance", run.t, balance, 4)])]
+    yield over_time(
+        "energy",
+        panels,
+        shown.most,
+        "Work is that of drives, motors, dampers and loads since the first time. The balance is the change of the "
+        "total energy minus this work: zero in the exact motion.",
+    )
+
+
+def drift(shown: Shown) -> Iterator[Block]:
+    """Largest violations over time; zeros have no logarithm."""
+    run = shown.run
+    found = {"position": run.drift.position, "velocity": run.drift.velocity}
+    if not any((values > 0.0).any() for values in found.values()):
+        yield Text(
+            "No constraint is violated at any time, not even by rounding: the unknowns satisfy them by themselves."
+        )
+        return
+    curves = [Curve(f"{name} constraints", run.t, values, k) for k, (name, values) in enumerate(found.items())]
+    zeros = " Zeros are left out." if any((values == 0.0).any() for values in found.values()) else ""
+    yield over_time(
+        "drift",
+        [Panel("largest violation", curves, logarithmic=True)],
+        shown.most,
+        f"Largest violation of the constraints on positions and on velocities, in their own units.{zeros}",
+    )
+
+
+def reactions(shown: Shown) -> Iterator[Block]:
+    """Components of force and torque, a colour for each joint."""
+    run, joints = shown.smooth, shown.joints
+    found = run.reactions
+    most = f" {len(joints)} of {len(found)} joints, those with the largest forces." if len(joints) < len(found) else ""
+    for what, unit, where in (("force", "N", ""), ("torque", "N m", ", about the joint's point on it")):
+        if what == "torque" and (largest := _rounding(run)) is not None:
+            yield Text(f"The torques are zero but for rounding: at most {largest:.2g} N m.")
+            continue
+        values = {f"{joint} on {body}": getattr(found[joint][body], what) for joint, body in joints}
+        panels = [Panel(f"{what} {c} [{unit}]", _curves(run.t, values, k)) for k, c in enumerate("xyz")]
+        caption = f"Reaction {what}s of the joints on the body that is named{where}, in space.{most}"
+        yield over_time(f"reaction-{what}s", panels, shown.most, caption)
+
+
+def _rounding(run: Run) -> float | None:
+    """The largest torque of all joints, if it is what rounding leaves beside the forces and their arms."""
+    every = [reaction for of_bodies in run.reactions.values() for reaction in of_bodies.values()]
+    force, torque = (max(_largest(getattr(r, what)) for r in every) for what in ("force", "torque"))
+    arm = max(_largest(state.position) for state in run.states.values())
+    return torque if torque <= _NOISE * force * arm else None
+
+
+def _largest(values: Mat) -> float:
+    """The largest magnitude of what is finite; reactions are not in singular positions."""
+    return float(np.max(np.abs(values), where=np.isfinite(values), initial=0.0))
+
+
+def steps(run: Run) -> Iterator[Block]:
+    """Sizes of the accepted steps."""
+    t = run.t if run.steps is None else run.steps.t
+    if len(t) < 2:
+        yield Text("This run kept no two steps whose distance could be shown.")
+        return
+    marks = [(float(time), "change of selection") for time in (run.segments.times if run.segments is not None else ())]
+    yield over_time(
+        "step-sizes",
+        [Panel("step size [s]", [Curve("step", t[1:], np.diff(t), 0)], logarithmic=True, marks=tuple(marks[:200]))],
+        legend=False,
+        caption=f"{len(t) - 1} accepted steps, each at its end."
+        + (
+            f" Dotted lines: the run continued with another selection of unknowns or equations, {len(marks)} times."
+            if marks
+            else ""
+        ),
+    )
+
+
+def unknowns(run: Run) -> Figure:
+    """The unknowns as they are, of a run that cannot say what they mean."""
+    labels: Sequence[str] = (
+        run.problem.labels if run.problem is not None else [f"y[{k}]" for k in range(run.y.shape[1])]
+    )
+    curves = [
+        Curve(label, run.t, column, k, k < 10) for k, (label, column) in enumerate(zip(labels, run.y.T, strict=True))
+    ]
+    return over_time("unknowns-over-time", [Panel("unknown", curves[:40])], most_points(len(curves[:40]), _POINTS))
+
+
+__all__ = ["Shown", "drift", "energy", "motion", "reactions", "refined", "steps", "unknowns"]

@@ -1,0 +1,209 @@
+"""Tables and facts of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.plotting import continuous_quaternions
+from rbdae.problem.problem import Problem
+from rbdae.reports.blocks import NOT_REPORTED, Block, Facts, Table, Text, Value, number, table
+from rbdae.reports.contract import Run
+
+_RANGE = {
+    "unit": "",
+    "start": "at the first time",
+    "end": "at the last time",
+    "smallest": "over all times",
+    "largest": "over all times",
+}
+_ENTRIES = 3000
+"""Rows of a table at most."""
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Facts:
+    """Names and what belongs to them."""
+    return Facts(tuple(pairs))
+
+
+def results(run: Run) -> Facts:
+    """Form, solver, and how good the run is."""
+    problem = run.problem
+    pairs = []
+    if isinstance(problem, Problem):
+        kind = {"ode": "an ODE", "dae": f"a DAE of index {problem.index}"}.get(problem.kind, "overdetermined")
+        pairs += [
+            ("formulation", f"{problem.formulation}: {kind}, {problem.n} unknowns"),
+            ("rotation, velocity", f"{problem.rotation}, {problem.velocity}"),
+        ]
+        if problem.redundant:
+            pairs.append(("redundant, left out", ", ".join(problem.redundant)))
+    atol = f"{np.min(run.atol):.6g}" if np.ndim(run.atol) == 0 else f"{np.min(run.atol):.3g} to {np.max(run.atol):.3g}"
+    pairs += [
+        ("solver", run.solver),
+        ("tolerances", f"rtol {number(run.rtol)}, atol {atol}"),
+        ("projection", _projection(run)),
+        ("seconds", number(run.stats.seconds, 4)),
+    ]
+    if isinstance(problem, Problem) and len(run.t):
+        pairs += _quality(run)
+    return Facts(tuple(pairs))
+
+
+def _projection(run: Run) -> str:
+    done = f"{run.stats.projections} projections" if run.stats.projections else ""
+    asked = run.options.get("projection", "" if run.options else "not recorded")
+    return ", ".join(filter(None, [{"True": "every accepted step"}.get(asked, asked), done])) or "none"
+
+
+def _quality(run: Run) -> Iterator[tuple[str, str]]:
+    balance = balance_of(run)
+    if not isinstance(balance, str):
+        error, scale = _largest(np.abs(balance)), _largest(run.energy.kinetic)
+        relative = f", {number(error / scale, 2)} of the largest kinetic energy" if scale > 0.0 else ""
+        yield "energy", f"largest error of its balance {number(error, 3)} J{relative}"
+    position, velocity = (number(_largest(values), 3) for values in (run.drift.position, run.drift.velocity))
+    yield "drift", f"{position} in positions, {velocity} in velocities"
+    if len(run.singular_times):
+        yield "singular near t [s]", ", ".join(f"{t:.6g}" for t in run.singular_times)
+
+
+def _largest(values: Vec) -> float:
+    return float(np.max(values, initial=0.0))
+
+
+def balance_of(run: Run) -> Vec | str:
+    """The energy's balance, or why there is none."""
+    try:
+        balance: Vec = run.energy.balance
+    except ValueError as error:  # a run without its steps cannot integrate a power
+        return str(error)
+    return balance
+
+
+def work(run: Run) -> Table:
+    """Counts, and the parts of them that say how a solver got on."""
+    stats = run.stats
+    counts = {
+        "accepted steps": stats.steps,
+        "rejected steps": stats.rejected,
+        "evaluations of residual or right-hand side": stats.evaluations,
+        "Jacobians": stats.jacobians,
+        "factorisations": stats.factorisations,
+        "projections": stats.projections,
+        "restarts": stats.restarts,
+    }
+    rows: list[tuple[Value, ...]] = [
+        (name, None if count < 0 else count, _each(count, stats.steps)) for name, count in counts.items()
+    ]
+    head = {"count": "", "number": f"{NOT_REPORTED}: not reported by the package", "per step": ""}
+    return table("work", head, rows, 4)
+
+
+def _each(count: int, steps: int) -> float | None:
+    return count / steps if count >= 0 and steps > 0 else None
+
+
+def states(run: Run) -> Table:
+    """Ranges of the motion of all bodies."""
+    rows: list[tuple[Value, ...]] = []
+    for body, state in run.states.items():
+        for what, unit, names, values in _of_body(state):
+            rows += [(body, what, name, unit, *_range(column)) for name, column in zip(names, values.T, strict=True)]
+    head = {"body": "", "quantity": "", "component": "in space; of the angular velocity in the body frame"} | _RANGE
+    return table("states", head, rows[:_ENTRIES])
+
+
+def _of_body(state: Any) -> Iterator[tuple[str, str, str, Mat]]:
+    yield "position", "m", "xyz", state.position
+    yield "quaternion", "", "0123", continuous_quaternions(state.orientation)
+    yield "velocity", "m/s", "xyz", state.velocity
+    yield "angular velocity", "rad/s", "123", state.angular_velocity
+
+
+def _range(column: Vec) -> tuple[float, float, float, float]:
+    return float(column[0]), float(column[-1]), float(column.min()), float(column.max())
+
+
+def unknowns(run: Run) -> Table:
+    """Ranges of the unknowns."""
+    labels = run.problem.labels if run.problem is not None else [f"y[{k}]" for k in range(run.y.shape[1])]
+    rows = [(label, *_range(column)) for label, column in zip(labels, run.y.T, strict=True)]
+    head = {"unknown": "in the order of y"} | {name: tip for name, tip in _RANGE.items() if name != "unit"}
+    return table("unknowns", head, rows[:_ENTRIES])
+
+
+def reactions(run: Run) -> Table:
+    """The largest reactions of all joints on all their bodies."""
+    rows: list[tuple[Value, ...]] = []
+    for joint, of_bodies in run.reactions.items():
+        for body, reaction in of_bodies.items():
+            row: list[Value] = [joint, body]
+            for vectors in (reaction.force, reaction.torque):
+                size = np.linalg.norm(vectors, axis=1)
+                k = int(np.argmax(np.where(np.isfinite(size), size, -1.0)))
+                row += [float(size[k]), float(run.t[k])]
+            rows.append((*row, "yes" if reaction.unique else "no"))
+    head = {
+        "joint": "",
+        "on body": "",
+        "force [N]": "the largest magnitude",
+        "at t [s]": "when the force is largest",
+        "torque [N m]": "the largest magnitude, about the joint's point on the body",
+        "at t [s] ": "when the torque is largest",
+        "unique": "no: redundant equations share the load",
+    }
+    return table("reactions", head, rows[:_ENTRIES])
+
+
+def events(run: Run) -> Block | None:
+    """When events occurred; None if there were none to look for."""
+    if not run.events:
+        return None
+    names = run.options.get("events", "").split(", ")
+    rows = [
+        (names[k] if len(names) == len(run.events) else f"event {k + 1}", j + 1, float(t))
+        for k, event in enumerate(run.events)
+        for j, t in enumerate(event.t)
+    ]
+    if not rows:
+        return Text(f"None of the {len(run.events)} events occurred.")
+    return table("events", {"event": "", "occurrence": "", "t [s]": ""}, rows[:_ENTRIES], 12)
+
+
+def mechanism(problem: Problem) -> Iterator[Block]:
+    """Bodies, joints and forces."""
+    system = problem.system
+    gravity = ", ".join(f"{g:g}" for g in system.gravity)
+    yield Text(f"Gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}.")
+    rows: list[tuple[Value, ...]] = [
+        (body.name, "body", "" if body.pivot is None else "on a pivot", _body(body)) for body in system.bodies
+    ]
+    for what, members in (("joint", system.joints), ("force", system.forces)):
+        rows += [
+            (each.name or "", what, type(each).__name__, " and ".join(body.name for body in each.bodies))
+            for each in members
+        ]
+    head = {"name": "", "what": "", "kind": "", "details": "mass and principal inertias, or the bodies that it acts on"}
+    yield table("mechanism", head, rows[:_ENTRIES])
+
+
+def _body(body: Any) -> str:
+    principal = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(body.inertia))
+    return f"{body.mass:.4g} kg; {principal} kg m\N{SUPERSCRIPT TWO}"
+
+
+__all__ = [
+    "balance_of",
+    "events",
+    "facts",
+    "mechanism",
+    "reactions",
+    "results",
+    "states",
+    "unknowns",
+    "work",
+]

@@ -1,0 +1,312 @@
+"""Reports: one file, which a browser without a network opens without an error, and in which everything works."""
+
+from __future__ import annotations
+
+import html
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import browser
+import cases
+import numpy as np
+import pytest
+import toy
+
+import rbdae
+from rbdae.adapter import Reason
+
+for package in ("plotly", "jinja2", "itables"):
+    pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
+
+NASTY = ['<script>alert("1")</script>', "a & <b>b</b> 'c'", "größe 📐 %{x} $\\alpha$"]
+"""Names that a page must show as they are."""
+
+SECTIONS = ["Summary", "Animation", "Motion", "States", "Energy", "Drift", "Reactions", "Steps", "Mechanism"]
+
+
+def nasty_system() -> rbdae.System:
+    """A chain of two on a spring."""
+    system = rbdae.System()
+    upper, lower = (
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.2, 0.25), position=(1.0 + 2 * k, 0, 0), velocity=(0, 0, -k))
+        for k, name in enumerate(NASTY[:2])
+    )
+    axis = (0, 1, 0)
+    system.add_joint(
+        rbdae.joints.Revolute(system.ground, upper, at_b=(-1, 0, 0), axis_a=axis, axis_b=axis, name=NASTY[2])
+    )
+    system.add_joint(rbdae.joints.Spherical(upper, lower, at_a=(1, 0, 0), at_b=(-1, 0, 0)))
+    system.add_force(rbdae.forces.SpringDamper(system.ground, lower, stiffness=20.0, damping=0.5, at_a=(2, 0, 1)))
+    return system
+
+
+@pytest.fixture(scope="module")
+def solution() -> rbdae.Solution:
+    problem = rbdae.formulate(nasty_system(), "null-space")
+    return rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-6, projection=True, max_step=0.1)
+
+
+@pytest.fixture(scope="module")
+def report(solution: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return solution.report(tmp_path_factory.mktemp("reports") / "run.html")
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Callable[[Path], browser.Opened]]:
+    with browser.browser() as function:
+        yield function
+
+
+@pytest.fixture(scope="module")
+def page(opened: Callable[[Path], browser.Opened], report: Path) -> browser.Opened:
+    return opened(report)
+
+
+def text_of(path: Path) -> str:
+    """What a page says, without scripts and styles."""
+    text = re.sub(r"<(script|style)\b.*?</\1>", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def headings(path: Path) -> list[str]:
+    return re.findall(r"<h2>(.*?)</h2>", path.read_text(encoding="utf-8"))
+
+
+# ---------------------------------------------------------------- in the browser
+
+
+def test_it_opens_without_an_error_and_without_a_network(page, report):
+    assert page.errors == []
+    # the file itself, and the script of the tables out of its own memory
+    assert [url for url in page.requests if not url.startswith("blob:null/")] == [report.as_uri()]
+    assert "://" not in re.sub(r"<script\b.*?</script>", "", report.read_text("utf-8"), flags=re.DOTALL).replace(
+        "http://www.w3.org", ""
+    )
+
+
+def test_names_are_shown_as_they_are(page):
+    assert page.value("typeof alert.called") == "undefined"
+    names = page.texts("#table-states tbody td:first-child")
+    assert set(names) == set(NASTY[:2])
+    legend = page.texts("#figure-positions .legendtext")
+    assert set(legend) == set(NASTY[:2])
+    assert NASTY[2] in page.texts("#table-mechanism tbody td:first-child")
+    assert any(NASTY[2] in text for text in page.texts("#figure-reaction-forces .legendtext"))
+
+
+def test_a_click_on_a_head_sorts_by_number(page):
+    head = page.page.locator("#table-states thead th", has_text="largest")
+    column = "#table-states tbody td:nth-child(8)"
+    head.click()
+    page.page.wait_for_selector("#table-states th[aria-sort=ascending]")
+    rising = [float(text) for text in page.texts(column)]
+    head.click()
+    page.page.wait_for_selector("#table-states th[aria-sort=descending]")
+    falling = [float(text) for text in page.texts(column)]
+    assert rising == sorted(rising) and falling == sorted(falling, reverse=True)
+    assert rising != falling and len(rising) == 26
+    assert sorted(page.texts(column), reverse=True) != page.texts(column)  # by numbers, and not by their texts
+
+
+def test_words_filter_rows(page):
+    search = page.page.locator("#states input[type=search]").first
+    search.fill("angular <script>")
+    assert len(page.texts("#table-states tbody tr")) == 3
+    search.fill("nothing such")
+    assert page.texts("#table-states tbody tr") == ["no row has all of these words"]
+    search.fill("")
+    assert len(page.texts("#table-states tbody tr")) == 26
+
+
+def test_the_animation_plays_pauses_and_is_set_by_its_slider(page):
+    slider, play = page.page.locator(".slider"), page.page.locator(".play")
+    drawn = "document.getElementById('figure-motion').data.find(trace => trace.name.includes('script')).x[1]"
+    at_start = page.value(drawn)
+    assert page.texts(".time") == ["t = 0.000 of 0.5000 s"]
+    play.click()
+    assert play.inner_text() == "Pause"
+    page.wait("Number(document.querySelector('.slider').value) >= 5")
+    play.click()
+    assert play.inner_text() == "Play"
+    reached, label = slider.input_value(), page.texts(".time")
+    assert label != ["t = 0.000 of 0.5000 s"]
+    page.page.wait_for_timeout(150)
+    assert slider.input_value() == reached and page.texts(".time") == label
+    slider.fill("150")
+    assert page.texts(".time") == ["t = 0.2500 of 0.5000 s"]
+    page.wait(f"Math.abs({drawn} - {at_start}) > 1e-3")
+    slider.fill("298")
+    play.click()
+    page.wait("document.querySelector('.play').textContent === 'Play'")
+    assert page.texts(".time") == ["t = 0.5000 of 0.5000 s"]
+
+
+def test_a_body_is_where_the_solution_says(page, solution):
+    page.page.locator(".slider").fill("150")
+    page.wait("document.querySelector('.time').textContent.startsWith('t = 0.2500')")
+    trace = "document.getElementById('figure-motion').data.find(trace => trace.name.includes('script'))"
+    page.wait(f"Math.abs({trace}.x[0]) < 1e9")
+    points = np.array([page.value(f"{trace}.{axis}.filter(value => value !== null)") for axis in "xyz"]).T
+    state = solution.problem.states(0.25, solution(0.25))[NASTY[0]]
+    ends = state.position + state.orientation.apply([(-1.0, 0, 0), (1.0, 0, 0)])
+    for end in ends:
+        # coordinates are whole numbers of the 65535th part of the mechanism
+        assert np.linalg.norm(points - end, axis=1).min() < 3e-4
+
+
+def test_a_curve_tells_its_name_and_a_click_in_the_legend_hides_it(page):
+    figure = page.page.locator("#figure-positions")
+    figure.scroll_into_view_if_needed()
+    visible = "document.getElementById('figure-positions').data.map(trace => trace.visible)"
+    assert page.value(visible) == [True] * 6
+    box = figure.locator(".nsewdrag").first.bounding_box()
+    for part in np.linspace(0.1, 0.9, 9):
+        page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + part * box["height"])
+        if figure.locator(".hoverlayer .hovertext").count():
+            break
+    assert any("t = " in text for text in page.texts("#figure-positions .hoverlayer"))
+    figure.locator(".legendtoggle").first.click()
+    page.wait(f"{visible}.includes('legendonly')")
+    # of both names one, in all three panels
+    assert page.value(visible) == ["legendonly", True] * 3
+
+
+def test_the_contents_lead_to_every_section(page):
+    links = page.texts("nav a")
+    assert links == [*SECTIONS, "How it was made"]
+    assert page.value("[...document.querySelectorAll('nav a')].every(a => document.querySelector(a.hash))")
+
+
+def test_a_screenshot_is_kept(page, tmp_path):
+    page.page.evaluate("window.scrollTo(0, 0)")
+    path = tmp_path / "run.png"
+    page.page.screenshot(path=path)
+    print(f"screenshot: {path}")
+    assert path.stat().st_size > 20_000
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_it_says_how_the_run_was_made(report, solution):
+    said = text_of(report)
+    assert headings(report) == [*SECTIONS, "How it was made"]
+    assert solution.message in said
+    assert 'rbdae.formulate(system, "null-space", rotation="quaternion", velocity="angular")' in said
+    assert 'rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-06, atol=1e-06' in said
+    assert "projection=True, max_step=0.1)" in said
+    for name in ("rbdae", "numpy", "scipy", "numba", "Python", "system"):
+        assert re.search(rf"{name} \S+", said)
+    assert f"evaluations of residual or right-hand side {solution.stats.evaluations}" in said
+    assert report.stat().st_size < 8e6
+
+
+@pytest.mark.parametrize("kind", ["hamiltonian", "redundant", "driven"])
+def test_it_is_written_for(kind, tmp_path):
+    form, options = "index-0", {}
+    if kind == "hamiltonian":
+        system, form = rbdae.models.double_pendulum(), "hamiltonian-eliminated"
+    elif kind == "redundant":
+        system, options = rbdae.models.bricard(), {"redundant": "minimum-norm"}
+    else:
+        system, form = cases.driven(), "index-1"
+    problem = rbdae.formulate(system, form, **options)
+    solver = "scipy:RK45" if problem.kind == "ode" else "solve_dae:Radau"
+    solution = rbdae.solve(problem, (problem.t0, problem.t0 + 0.01), solver=solver, t_eval=[problem.t0])
+    path = solution.report(tmp_path / "run.html")
+    said = text_of(path)
+    assert headings(path) == [*SECTIONS, "How it was made"]
+    assert ("are not unique" in said) == (kind == "redundant")
+    assert form in said
+
+
+def test_a_run_that_failed_shows_what_it_has_and_why(tmp_path):
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    solution = rbdae.solve(problem, (0.0, 1.0), solver="scipy:RK45", max_steps=1)
+    assert not solution.success
+    said = text_of(solution.report(tmp_path / "run.html"))
+    assert "did not reach its end" in said and solution.message in said
+    nothing = replace(solution, t=solution.t[:0], y=solution.y[:0])
+    assert "0 times" in text_of(nothing.report(tmp_path / "nothing.html"))
+
+
+def test_rows_that_are_not_finite_are_left_out_and_said(solution, tmp_path):
+    y = solution.y.copy()
+    y[-2, 3], y[-1] = np.inf, np.nan
+    broken = replace(solution, y=y, reason=Reason.NOT_FINITE)
+    said = text_of(broken.report(tmp_path / "run.html"))
+    assert f"2 of {len(y)} rows have unknowns that are not finite, the first at t = {solution.t[-2]:.6g} s" in said
+
+
+def test_a_run_loaded_without_its_problem_has_its_unknowns(solution, tmp_path):
+    path = solution.save(tmp_path / "run.npz")
+    alone = rbdae.load(path).report(tmp_path / "alone.html")
+    assert headings(alone) == ["Summary", "Unknowns", "Steps", "How it was made"]
+    assert "rbdae.load(path, problem)" in text_of(alone) and "projection=True" in text_of(alone)
+    whole = rbdae.load(path, rbdae.formulate(nasty_system(), "null-space")).report(tmp_path / "whole.html")
+    assert headings(whole) == [*SECTIONS, "How it was made"]
+
+
+def test_a_problem_of_somebody_else_has_its_unknowns(tmp_path):
+    solution = rbdae.solve(toy.Pendulum(), (0.0, 0.5), solver="scipy:RK45")
+    path = solution.report(tmp_path / "run.html")
+    assert headings(path) == ["Summary", "Unknowns", "Steps", "How it was made"]
+    assert "vx" in text_of(path)
+
+
+def test_bodies_can_be_chosen(solution, tmp_path):
+    path = solution.report(tmp_path / "one.html", bodies=NASTY[:1])
+    assert "1 of 2 bodies are drawn" in text_of(path)
+    with pytest.raises(ValueError, match="unknown body 'nobody'"):
+        solution.report(tmp_path / "none.html", bodies=["nobody"])
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_of_many_bodies_some_are_drawn(tmp_path):
+    problem = rbdae.formulate(rbdae.models.chain(13), "null-space")
+    solution = rbdae.solve(problem, (0.0, 1e-4), solver="scipy:RK45", t_eval=[0.0])
+    said = text_of(solution.report(tmp_path / "run.html"))
+    assert "12 of 13 bodies are drawn" in said
+    assert "12 of 13 joints, those with the largest forces" in said
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+class Untouched:
+    """Stands for a run of which nothing may be asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"{name} was asked for before the path was checked")
+
+
+@pytest.mark.parametrize(
+    "path, kind, said",
+    [
+        ("run.htm", ValueError, r"must end with \.html, got 'run\.htm'"),
+        ("run", ValueError, r"must end with \.html"),
+        ("nowhere/run.html", FileNotFoundError, "there is no folder nowhere to write run.html to; make it first"),
+        (7, TypeError, "path must be a file's name, got 7"),
+    ],
+)
+def test_a_path_is_refused_before_anything_is_computed(path, kind, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(kind, match=said):
+        rbdae.Solution.report(Untouched(), path)
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "run.html").mkdir()
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        rbdae.Solution.report(Untouched(), tmp_path / "run.html")
+
+
+def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "itables", None)
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    with pytest.raises(ImportError, match=r"needs plotly, itables: run `pip install 'rbdae\[report\]'`"):
+        rbdae.Solution.report(Untouched(), tmp_path / "run.html")
