@@ -109,8 +109,10 @@ def _rows(
         names, note = _chosen("joints", "joint", joints, solution.reactions)
         sides = {name: _first_moving(solution, name) for name in names}
         shown = [name for name in wanted if name in OF_JOINTS]
+        size = _size(solution)
         rows = [
-            (_on(name, *sides[name]), [p for q in shown for p in OF_JOINTS[q](t, sides[name][1])]) for name in names
+            (_on(name, *sides[name]), [p for q in shown for p in OF_JOINTS[q](t, sides[name][1], size)])
+            for name in names
         ]
         blocks += [rows] if rows else []
         notes += note
@@ -126,6 +128,12 @@ def _chosen(
     if len(out) <= MOST_ROWS:
         return out, []
     return out[:MOST_ROWS], [f"the first {MOST_ROWS} of {len(out)} {what}; choose with {what}=[...]"]
+
+
+def _size(solution: Trajectory) -> float:
+    """The extent of the paths of all centres of mass, m."""
+    points = np.concatenate([np.asarray(state.center_of_mass) for state in solution.states.values()])
+    return float(np.linalg.norm(np.ptp(points, axis=0)))
 
 
 def _first_moving(solution: Trajectory, joint: str) -> tuple[str, Any]:
@@ -194,7 +202,10 @@ def _without_noise(block: list[Row]) -> list[Row]:
     """Where the values of a panel are rounding beside those of the others in its column, its limits say so."""
     columns = list(zip(*(panels for _, panels in block), strict=True))
     floors = [_NOISE * max(np.abs(p.values).max(initial=0.0) for p in column) for column in columns]
-    return [(name, [_limited(p, floor) for p, floor in zip(panels, floors, strict=True)]) for name, panels in block]
+    return [
+        (name, [_limited(p, max(floor, p.noise)) for p, floor in zip(panels, floors, strict=True)])
+        for name, panels in block
+    ]
 
 
 def _limited(panel: Panel, floor: float) -> Panel:

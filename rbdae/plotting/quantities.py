@@ -51,6 +51,9 @@ class Trajectory(Protocol):
         """The title of the picture."""
 
 
+_ROUNDING = 1e-9  # of the largest force, and of this force on an arm of the system's size
+
+
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
@@ -63,6 +66,7 @@ class Panel:
     t, values : (m,) and (m, curves)
     scale : of the values; zeros have no logarithm and are left out
     limits : of the values, if they are known
+    noise : values that differ by less are the same but for rounding
     """
 
     heading: str
@@ -71,6 +75,7 @@ class Panel:
     values: Mat
     scale: Literal["linear", "log"] = "linear"
     limits: tuple[float, float] | None = None
+    noise: float = 0.0
 
 
 def continuous_quaternions(orientation: Rotation) -> Mat:
@@ -107,16 +112,18 @@ OF_BODIES: Final[dict[str, Callable[[Vec, Any], list[Panel]]]] = {
 """Panels of one body, from t (m,) and its state."""
 
 
-def _reaction(t: Vec, reaction: Any) -> list[Panel]:
-    force, torque = (tuple(f"${letter}_{axis}$" for axis in "xyz") for letter in ("F", "M"))
+def _reaction(t: Vec, reaction: Any, size: float) -> list[Panel]:
+    force, torque = np.asarray(reaction.force), np.asarray(reaction.torque)
+    largest = np.abs(force[np.isfinite(force)]).max(initial=0.0)
+    labels = [tuple(f"${letter}_{axis}$" for axis in "xyz") for letter in ("F", "M")]
     return [
-        Panel("reaction force [N]", force, t, np.asarray(reaction.force)),
-        Panel("reaction torque [N m]", torque, t, np.asarray(reaction.torque)),
+        Panel("reaction force [N]", labels[0], t, force, noise=_ROUNDING * largest),
+        Panel("reaction torque [N m]", labels[1], t, torque, noise=_ROUNDING * largest * size),
     ]
 
 
-OF_JOINTS: Final[dict[str, Callable[[Vec, Any], list[Panel]]]] = {"reactions": _reaction}
-"""Panels of one joint, from t (m,) and its reaction on one body."""
+OF_JOINTS: Final[dict[str, Callable[[Vec, Any, float], list[Panel]]]] = {"reactions": _reaction}
+"""Panels of one joint, from t (m,), its reaction on one body, and the size of the system, m."""
 
 
 def _energy(run: Trajectory) -> list[Panel]:

@@ -122,6 +122,15 @@ def test_rounding_is_drawn_as_a_constant():
     assert np.ptp(moving.get_ylim()) < 2.0 * np.ptp(run.states["moving"].position)
 
 
+def test_torques_of_rounding_are_drawn_as_a_constant():
+    """A hinge that transmits no torque filled its panel with 1e-17 N m."""
+    run = trajectory()
+    for side in run.reactions["hinge"].values():
+        side.torque[:] = 1e-12 * np.random.default_rng(2).standard_normal((5, 3))
+    force, torque = plot_solution(run, quantities=["reactions"]).axes
+    assert np.ptp(torque.get_ylim()) > 1e-9 * np.ptp(force.get_ylim())
+
+
 def test_long_runs_keep_their_extremes():
     n = 200_000
     run = trajectory(n=n)
