@@ -137,15 +137,15 @@ class Canvas:
 
         low, high = _with_margin(bounds, _THINNEST)
         extent = high - low
-        self._axis.set_box_aspect(extent / extent.max(), zoom=1.0)
+        self._axis.set_box_aspect(extent / extent.max(), zoom=0.92)
         self._axis.tick_params(labelsize="small")
         axes = (self._axis.xaxis, self._axis.yaxis, self._axis.zaxis)
         limits = (self._axis.set_xlim, self._axis.set_ylim, self._axis.set_zlim)
         for k, (axis, limit) in enumerate(zip(axes, limits, strict=True)):
             limit(low[k], high[k])
-            axis.set_major_locator(MaxNLocator(max(2, round(6 * extent[k] / extent.max()))))
+            axis.set_major_locator(MaxNLocator(max(2, round(5 * extent[k] / extent.max()))))
             axis.set_label_text(f"{'xyz'[k]} [m]")
-            axis.labelpad = 6.0
+            axis.labelpad = 7.0
         up = self._scene.up
         upright = int(np.argmax(np.abs(up)))
         elevation, azimuth = (20.0, -60.0) if view is None else view
