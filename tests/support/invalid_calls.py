@@ -390,6 +390,13 @@ def calls() -> dict[str, Call]:
             {key: optional(_role("names")) for key in ("bodies", "quantities", "joints")}
             | {"title": also(optional(TEXT), "text", "empty text")},
         ),
+        "Solution.to_pandas": Call(
+            lambda: (solution().to_pandas, {"quantities": "energy"}), {"quantities": _role("names", "empty list")}
+        ),
+        "Solution.report": Call(
+            lambda: (solution().report, {"path": folder() / "run.html"}),
+            {"path": _role("a path"), "bodies": optional(_role("names"))},
+        ),
         "Solution.animate": Call(
             lambda: (solution().animate, {}),
             {
@@ -620,6 +627,7 @@ ALIASES = {
     "quantities": ("quantity",),
     "joints": ("joint",),
     "traces": ("body",),
+    "path": ("its name",),
 }
 
 REMEDIES = (";", "must be", "such as", "takes", "give ", "choose", "leave out")
