@@ -48,8 +48,8 @@ def relaxed_atol(problem: Solvable, request: Request, *, loose: float) -> Vec:
     return atol
 
 
-def first_step(problem: Solvable, rtol: float) -> float:
-    """A first step of order 1: changes the tested unknowns by about ``0.1 sqrt(rtol)``, relative to 1.
+def first_step(problem: Solvable, rtol: float, order: int = 1) -> float:
+    """A first step of an order: changes the tested unknowns by about ``0.1 rtol^(1 / (order + 1))``, relative to 1.
 
     With constraints it does not become smaller below rtol = 1e-10: the multipliers would be noise. The error test
     shortens it if it must.
@@ -59,7 +59,7 @@ def first_step(problem: Solvable, rtol: float) -> float:
     tested = ~leaves_error_test(problem) & np.asarray(problem.differential)
     y, yd = np.asarray(problem.y0)[tested], np.asarray(problem.yd0)[tested]
     rate = float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0))
-    return float(0.1 * np.sqrt(rtol) / max(rate, 1.0))
+    return float(0.1 * rtol ** (1.0 / (order + 1)) / max(rate, 1.0))
 
 
 __all__ = ["atol_vector", "first_step", "leaves_error_test", "loosened", "relaxed_atol", "usable"]
