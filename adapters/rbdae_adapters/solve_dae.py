@@ -50,6 +50,9 @@ _LEAST_TOLERANCE = 1e-11
 
 _EPS = float(np.finfo(float).eps)
 
+_NO_STEP = 10
+"""Roundings of the time that make no step."""
+
 _ROUNDINGS = 50
 _LOOSE_ROUNDINGS = 500
 
@@ -188,6 +191,8 @@ class _Stepper(AbstractStepper):
             raise GaveUp(Reason.SINGULAR, str(error)) from error
         if solver.status == "failed":
             raise GaveUp(Reason.STEP_TOO_SMALL, message or "no message")
+        if 0.0 < solver.t_bound - solver.t <= _NO_STEP * np.spacing(abs(solver.t_bound)):
+            solver.t = solver.t_bound  # what is left is less than the shortest step, which fails
         self._t = solver.t
         return solver.t, solver.y
 

@@ -147,3 +147,12 @@ def test_options_reach_the_package_and_unknown_ones_are_refused():
     assert higher.stats.steps < 0.6 * solve(toy.Pendulum("index-2"), "Radau").stats.steps
     with pytest.raises(Unsupported, match=r"no option 'stages'.*max_order"):
         solve(toy.Pendulum("index-2"), "BDF", stages=5)
+
+
+@pytest.mark.parametrize("form", ["index-1", "index-0"])
+def test_a_rounding_of_the_time_is_no_step(form):
+    """Ten steps of 0.1 end one rounding before 1: the last step of 1e-16 s could fail, and with it the run."""
+    solution = solve(toy.Pendulum(form), "Radau", 1.0, 1e-2, first_step=0.1, max_step=0.1)
+    assert solution.success, solution.message
+    assert solution.t[-1] == 1.0
+    assert np.diff(solution.t).min() > 0.05
