@@ -48,7 +48,7 @@ class Entry:
 
 MODELS: Final[dict[str, Entry]] = {
     "heavy_top": Entry(heavy_top, 2.0, "heavy top on a fixed point (null-space paper, Example A)"),
-    "tennis_racket": Entry(tennis_racket, 1.0, "unstable free rotation (null-space paper, Example B)"),
+    "tennis_racket": Entry(tennis_racket, 0.5, "unstable free rotation (null-space paper, Example B)"),
     "linked_bodies": Entry(linked_bodies, 0.5, "chaotic pair, spherical joint, bushing (null-space paper, Example C)"),
     "pendulum": Entry(pendulum, 5.0, "plane pendulum from the horizontal (IFToMM A01)"),
     "cv_pendulum": Entry(cv_pendulum, 5.0, "plane pendulum with a period of 2 s (SUNDIALS cvPendulum)"),

@@ -12,6 +12,7 @@ from rbdae.study.ranking import Curve, error_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 _Curves = dict[Curve, list[Row]]
@@ -45,14 +46,28 @@ def work_precision(comparison: Rows, curves: Iterable[Curve] | None = None) -> F
     axes[1].set_xlabel("seconds of the solver")
     for axis in axes:
         axis.grid(True, which="major", alpha=0.3)
+        _scale(axis.xaxis)
         if axis.get_ylim()[0] < agreement:
             axis.axhspan(axis.get_ylim()[0], agreement, color="0.9", zorder=0)
             axis.margins(y=0.0)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize="small")
-    note = _note(comparison.rows, len(every) - len(chosen), agreement, axes[0].get_ylim()[0])
-    if note:
-        figure.supxlabel(note, fontsize="small", color="0.3")
+    figure.legend(
+        *axes[0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=2,
+        fontsize="small",
+        title=_note(comparison.rows, len(every) - len(chosen), agreement, axes[0].get_ylim()[0]) or None,
+        title_fontsize="small",
+    )
     return figure
+
+
+def _scale(axis: Axis) -> None:
+    """Numbers at 1, 2 and 5 of each decade: a picture may span less than one."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _curves(rows: Iterable[Row]) -> _Curves:

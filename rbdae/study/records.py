@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -159,8 +159,24 @@ def _float(value: float | None) -> float:
 def reference_record(reference: Reference) -> dict[str, Any]:
     """A reference as JSON can have it."""
     agreement = {name: _number(value) for name, value in asdict(reference.agreement).items()}
-    states = [{f.name: getattr(state, f.name).tolist() for f in fields(FinalState)} for state in reference.states]
+    states = [{name: np.asarray(value).tolist() for name, value in _members(state)} for state in reference.states]
     return {"t_end": reference.t_end, "agreement": agreement, "states": states}
+
+
+_ARRAYS = ("position", "orientation", "velocity", "angular_velocity")
+
+
+def _members(state: FinalState) -> list[tuple[str, Any]]:
+    return [(field.name, getattr(state, field.name)) for field in fields(FinalState)]
+
+
+def _state_of(given: Mapping[str, Any]) -> FinalState:
+    position, orientation, velocity, angular_velocity = (np.array(given[name], dtype=float) for name in _ARRAYS)
+    state = FinalState(position, orientation, velocity, angular_velocity)
+    if given["sizes"] is None:
+        return state
+    sizes = [float(size) for size in given["sizes"]]
+    return replace(state, sizes=(sizes[0], sizes[1], sizes[2]))
 
 
 def reference_of(given: Mapping[str, Any]) -> Reference:
@@ -172,10 +188,7 @@ def reference_of(given: Mapping[str, Any]) -> Reference:
         for a record of something else
     """
     try:
-        first, second = (
-            FinalState(**{f.name: np.array(state[f.name], dtype=float) for f in fields(FinalState)})
-            for state in given["states"]
-        )
+        first, second = map(_state_of, given["states"])
         agreement = Errors(*(_float(given["agreement"][f.name]) for f in fields(Errors)))
         return Reference(float(given["t_end"]), (first, second), agreement)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
@@ -38,18 +38,22 @@ class FinalState:
     position, velocity : (n, 3), of the centres of mass in space, m and m/s
     orientation : (n, 4) unit quaternions, scalar first
     angular_velocity : (n, 3), in the body frames, rad/s
+    sizes : largest norms of positions, velocities and angular velocities over the run, to which errors are relative (a
+        pendulum at its turning point has no velocity to relate to); None for the norms of this state
     """
 
     position: Mat
     orientation: Mat
     velocity: Mat
     angular_velocity: Mat
+    sizes: tuple[float, float, float] | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """Errors at the end, relative to the size of what is measured; `orientation` is the largest angle, rad.
+    """Errors at the end, relative to the largest size over the run of what is measured; `orientation` is the largest
+    angle, rad.
 
     `velocity` is the larger one of the errors of velocities and of angular velocities.
     """
@@ -100,7 +104,7 @@ class Reference:
             raise ValueError(
                 f"the runs of a reference end at {times[0]:g} and {times[-1]:g}; give runs to one end time"
             )
-        states = [final_state(s.problem_at(times[0]), times[0], s.y[-1]) for s in given]
+        states = [_end_of(solution) for solution in given]
         if states[0].position.shape != states[-1].position.shape:
             raise ValueError(
                 f"the runs of a reference have {len(states[0].position)} and {len(states[-1].position)} bodies; give "
@@ -133,21 +137,43 @@ def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
 
 
 def errors(state: FinalState, exact: FinalState) -> Errors:
-    """How far `state` is from `exact`."""
+    """How far `state` is from `exact`, relative to the sizes of this one."""
     rotations = [Rotation.from_quat(np.roll(s.orientation, -1, axis=1)) for s in (state, exact)]
+    position, velocity, angular_velocity = exact.sizes or _sizes(exact)
     return Errors(
-        _relative(state.position, exact.position),
+        _relative(state.position, exact.position, position),
         float(np.max((rotations[1].inv() * rotations[0]).magnitude())),
         max(
-            _relative(state.velocity, exact.velocity),
-            _relative(state.angular_velocity, exact.angular_velocity),
+            _relative(state.velocity, exact.velocity, velocity),
+            _relative(state.angular_velocity, exact.angular_velocity, angular_velocity),
         ),
     )
 
 
-def _relative(value: Mat, exact: Mat) -> float:
-    size = float(np.linalg.norm(exact))
+def _sizes(state: FinalState) -> tuple[float, float, float]:
+    position, velocity, angular = map(np.linalg.norm, (state.position, state.velocity, state.angular_velocity))
+    return float(position), float(velocity), float(angular)
+
+
+def _relative(value: Mat, exact: Mat, size: float) -> float:
     return float(np.linalg.norm(value - exact)) / (size if size > 0.0 else 1.0)
+
+
+def _end_of(solution: Solution) -> FinalState:
+    """The last state of a run, with the sizes over the run."""
+    t_end = float(solution.t[-1])
+    last = final_state(solution.problem_at(t_end), t_end, solution.y[-1])
+    states = list(solution.states.values())
+    squares = (
+        sum(np.sum(np.square(values), axis=-1) for values in quantity)
+        for quantity in (
+            [s.center_of_mass for s in states],
+            [s.velocity for s in states],
+            [s.angular_velocity for s in states],
+        )
+    )
+    position, velocity, angular_velocity = (float(np.sqrt(np.max(square))) for square in squares)
+    return replace(last, sizes=(position, velocity, angular_velocity))
 
 
 def reference(
@@ -203,7 +229,7 @@ def _reference_state(problem: Problem, t_end: float, projection: Projection | bo
         raise RuntimeError(f"no reference: {problem.formulation} by {_REFERENCE_SOLVER} was {error}; {_OWN}") from None
     if not solution.success:
         raise RuntimeError(f"no reference: {problem.formulation} by {solution.message}; {_OWN}")
-    return final_state(solution.problem_at(t_end), t_end, solution.y[-1])
+    return _end_of(solution)
 
 
 _OWN = (

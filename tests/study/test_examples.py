@@ -12,7 +12,6 @@ import pytest
 
 import rbdae
 from rbdae import study
-from rbdae.formulations import FORMULATIONS
 
 FOLDER = Path(__file__).parents[2] / "examples"
 
@@ -99,29 +98,29 @@ def test_compare_with_dask():
     assert mine.rows[0].errors in [row.errors for row in found.rows]
 
 
-@pytest.mark.parametrize("model, t_end", [("heavy_top", 0.1), ("linked_bodies", 0.01)])
-def test_heavy_top_study(model, t_end):
-    example = load("heavy_top_study")
-    solvers = ["scipy:DOP853", "sksundae:ida", "solve_dae:Radau"]
-    rows = example.big_table(model, t_end, 1e-6, solvers=solvers).rows
-    forms = {(f, r.case.rotation, r.case.velocity) for r in rows for f in (r.case.formulation, *r.same)}
-    kinds = {pairing: FORMULATIONS[pairing[0]].kind for pairing in rbdae.pairings()}
-    # the overdetermined ones are for ODASSL
-    assert forms == {pairing for pairing, kind in kinds.items() if kind != "overdetermined"}
-    # two of the solvers take DAEs, all three take ODE forms
-    runs = sum({"dae": 2, "ode": 3, "overdetermined": 0}[kind] for kind in kinds.values())
-    assert sum(1 + len(row.same) for row in rows) == runs
-    for row in rows:
-        assert row.failure == ""
-        assert row.errors.largest < 1e-2, row
-    best = min(rows, key=lambda row: row.errors.largest)
-    assert best.errors.largest < 1e-6
-
-
-def test_the_curves_of_the_heavy_top_study_fall_with_the_tolerance():
-    example = load("heavy_top_study")
-    reference = study.reference(example.MODELS["heavy_top"](), 0.1)
-    rows = example.curves("heavy_top", reference, tolerances=(1e-5, 1e-9)).rows
-    assert len(rows) == 2 * sum(len(names) for *_, names in example.CURVES)
+@pytest.mark.parametrize("example, t_end", [("A", 0.1), ("B", 0.05), ("C", 0.01)])
+def test_compare_formulations(example, t_end, tmp_path):
+    """The main job: its forms differ, all runs succeed, and errors fall with the tolerance."""
+    main_job = load("compare_formulations")
+    found = main_job.compare(example, t_end=t_end, tolerances=(1e-4, 1e-7), repeats=1)
+    rows = found.rows
+    assert not any(row.same for row in rows)  # an equation that is run under two names would be
+    assert not any(row.failure for row in rows)
     for loose, tight in zip(rows[::2], rows[1::2], strict=True):
-        assert tight.errors.largest < 0.05 * loose.errors.largest, (loose, tight)
+        assert loose.case.curve == tight.case.curve
+        # so short a run may be as good at the loose tolerance already
+        assert tight.errors.largest < max(0.1 * loose.errors.largest, 1e-7), (loose, tight)
+    # the work of forms that differ does: the same counts would be those of one equation
+    counts = {row.case.form: row.stats.evaluations for row in rows if row.case.solver == "sksundae:ida"}
+    assert len(set(counts.values())) >= len(counts) - 1 and len(counts) == 6
+    pytest.importorskip("matplotlib")
+    text, table, everything, picture = main_job.write(example, found, tmp_path)
+    assert "the fastest is" in text.read_text() and picture.read_bytes().startswith(b"\x89PNG")
+    assert len(table.read_text().splitlines()) == 1 + len(rows)
+    assert study.Comparison.from_json(everything).records() == found.records()
+
+
+def test_the_main_job_of_the_readme_is_the_script_that_is_tested():
+    block = re.search(r"^```sh\n(.*?)^```", (FOLDER.parent / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    assert block is not None and "examples/compare_formulations.py" in block[1]
+    assert len(block[1].splitlines()) <= 3

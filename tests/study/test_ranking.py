@@ -112,7 +112,7 @@ def test_a_picture_has_at_most_ten_curves_that_can_be_told_apart():
         looks = [(line.get_color(), line.get_marker()) for line in axis.lines]
         assert len(axis.lines) == len(set(looks)) == 10
         assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == 10
-    said = figure.get_supxlabel()
+    said = figure.legends[0].get_title().get_text()
     assert "1 of 29 runs failed" in said and "4 more curves" in said
     chosen = [("form-13, quaternion, angular", "scipy:RK45")]
     assert [line.get_label() for line in found.plot(chosen).axes[0].lines] == [
