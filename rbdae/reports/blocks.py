@@ -13,7 +13,10 @@ Value: TypeAlias = str | int | float | None
 NOT_REPORTED = "\N{EN DASH}"
 """Stands for None: a count that a package does not report, a number that a failed run does not have."""
 
-_LAST, _NEARLY_LAST = "1.7e308", "1.6e308"  # DataTables sorts numbers only: where nan and infinity go
+FAR = "1.7e308"
+"""The order of what is no number: it comes last."""
+
+_INFINITE = "1.6e308"  # DataTables sorts finite numbers only
 
 
 @final
@@ -74,8 +77,8 @@ class Table:
     head : of the columns: their names, and what they mean (a tooltip)
     numeric : of the columns: whether they have numbers
     rows : cells
-    curves : of the rows: the number of the curve in figure `figure` that shows it, or -1
-    figure : which shows only curves with a row that is not filtered away; empty for none
+    curves : of the rows: the number (`meta`) of the curve that shows it in the figures, or -1
+    figure : names of figures, separated by blanks, that show only curves with a row that is not filtered away
     """
 
     kind: ClassVar[str] = "table"
@@ -156,21 +159,24 @@ def cell(value: Value, digits: int = 6) -> Cell:
     if isinstance(value, str):
         return Cell(value, value)
     if value is None or math.isnan(value):
-        return Cell(number(value), _LAST)
+        return Cell(number(value), FAR)
     if math.isinf(value):
-        return Cell(number(value), _NEARLY_LAST if value > 0 else f"-{_NEARLY_LAST}")
+        return Cell(number(value), _INFINITE if value > 0 else f"-{_INFINITE}")
     return Cell(number(value, digits), repr(float(value)))
 
 
-def table(name: str, head: Mapping[str, str], rows: Iterable[Sequence[Value]], digits: int = 6, **more: Any) -> Table:
-    """A table of texts and numbers; a column without a text has numbers."""
+def table(
+    name: str, head: Mapping[str, str], rows: Iterable[Sequence[Value | Cell]], digits: int = 6, **more: Any
+) -> Table:
+    """A table of texts and numbers, or of cells; a column without a text has numbers."""
     given = [tuple(row) for row in rows]
     numeric = tuple(bool(given) and not any(isinstance(row[k], str) for row in given) for k in range(len(head)))
-    cells = tuple(tuple(cell(value, digits) for value in row) for row in given)
+    cells = tuple(tuple(value if isinstance(value, Cell) else cell(value, digits) for value in row) for row in given)
     return Table(name, tuple(head.items()), numeric, cells, **more)
 
 
 __all__ = [
+    "FAR",
     "NOT_REPORTED",
     "Animation",
     "Block",

@@ -121,9 +121,8 @@ def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str
         last = row == len(panels) - 1
         top = 1.0 - row / len(panels)
         domain = [max(top - 1.0 / len(panels) + (0.0 if last else _GAP / len(panels)), 0.0), top]
-        axes[f"yaxis{number}"] = axis(
-            panel.label, panel.logarithmic, **_ticks(panel), domain=domain, anchor=f"x{number}"
-        )
+        ticks = powers(*(curve.y for curve in panel.curves)) if panel.logarithmic else {}
+        axes[f"yaxis{number}"] = axis(panel.label, panel.logarithmic, **ticks, domain=domain, anchor=f"x{number}")
         axes[f"xaxis{number}"] = axis("t [s]" if last else "", anchor=f"y{number}", showticklabels=last) | (
             {"matches": "x"} if row else {}
         )
@@ -180,13 +179,22 @@ def _mark(t: float, what: str, number: str) -> dict[str, Any]:
     }
 
 
-def _ticks(panel: Panel) -> dict[str, str]:
-    """Of a logarithmic axis that has few powers of ten: at 1, 2 and 5 times each."""
-    if not panel.logarithmic:
-        return {}
-    every = np.concatenate([positive(curve.y) for curve in panel.curves])
+def powers(*values: Vec) -> dict[str, Any]:
+    """Range and ticks of a logarithmic axis for these values: every power of ten, of few also their double and
+    fivefold."""
+    every = np.concatenate([positive(np.asarray(each, dtype=float)).ravel() for each in values] or [np.empty(0)])
     every = every[np.isfinite(every)]
-    return {"dtick": "D2"} if len(every) and every.max() < 300.0 * every.min() else {}
+    if not len(every):
+        return {}
+    lower, upper = float(np.log10(every.min())), float(np.log10(every.max()))
+    room = max(0.06 * (upper - lower), 0.05)
+    plain = lower >= -4.0 and upper <= 6.0
+    decades = upper - lower
+    return {
+        "range": [lower - room, upper + room],
+        "dtick": "D2" if decades < 2.5 else max(1, round(decades / 7.0)),
+        "tickformat": ".6~g" if plain else "~e",
+    }
 
 
 def positive(y: Vec) -> Vec:
@@ -215,5 +223,6 @@ __all__ = [
     "numbers",
     "over_time",
     "positive",
+    "powers",
     "style",
 ]

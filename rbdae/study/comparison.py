@@ -85,6 +85,31 @@ class Comparison:
         """
         return work_precision(self, curves)
 
+    def report(self, path: str | Path) -> Path:
+        """Write one HTML file that opens without a network: the ranking in words, interactive work-precision diagrams,
+        all runs in a table that can be sorted and filtered, failures by reason, and versions.
+
+        Parameters
+        ----------
+        path : ending with ``.html``
+
+        Returns
+        -------
+        Path
+            where it was written
+
+        Raises
+        ------
+        ImportError
+            without plotly, jinja2 or itables: ``pip install 'rbdae[report]'``
+        OSError, TypeError, ValueError
+            for a path that it cannot be written to
+        """
+        from rbdae.reports import check_report
+        from rbdae.study.page import report_comparison
+
+        return report_comparison(self, check_report(path))
+
     def to_csv(self, path: str | Path) -> Path:
         """Write the records as CSV, with a line of names; returns the path."""
         with open(_checked(path, "to_csv"), "w", newline="", encoding="utf-8") as file:

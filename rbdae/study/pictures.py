@@ -32,10 +32,10 @@ def work_precision(comparison: Rows, curves: Iterable[Curve] | None = None) -> F
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("the picture needs matplotlib: run `pip install 'rbdae[plot]'`") from None
-    every = _curves(comparison.rows)
+    every = curves_of(comparison.rows)
     if not every:
         raise ValueError("there is nothing to draw: no run got to the end")
-    chosen = _best(every) if curves is None else _checked(curves, every)
+    chosen = best_curves(every) if curves is None else _checked(curves, every)
     figure = Figure(figsize=(12.0, 5.2 + 0.24 * math.ceil(len(chosen) / 2)), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for number, curve in enumerate(chosen):
@@ -70,7 +70,7 @@ def _scale(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _curves(rows: Iterable[Row]) -> _Curves:
+def curves_of(rows: Iterable[Row]) -> _Curves:
     """Rows that reached the end, by form and solver, the loosest tolerance first."""
     out: _Curves = {}
     for row in sorted(rows, key=lambda row: -row.case.tolerance):
@@ -79,7 +79,7 @@ def _curves(rows: Iterable[Row]) -> _Curves:
     return out
 
 
-def _best(every: _Curves) -> list[Curve]:
+def best_curves(every: _Curves) -> list[Curve]:
     """The best curve of each formulation, and then the next best ones of each form; the first in the table's order."""
     order = sorted(every, key=lambda curve: _cost(every[curve]))
     chosen: list[Curve] = []
@@ -156,4 +156,4 @@ def _note(rows: Sequence[Row], left_out: int, agreement: float, bottom: float) -
     return "; ".join(said)
 
 
-__all__ = ["MOST", "work_precision"]
+__all__ = ["MOST", "best_curves", "curves_of", "work_precision"]

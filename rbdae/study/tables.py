@@ -25,8 +25,8 @@ def table(comparison: Rows, *, reasons: bool = True) -> str:
     exact, width = comparison.reference, max([_WIDTH, *(len(row.case.method) for row in comparison.rows)])
     done = [row for row in comparison.rows if row.errors is not None]
     text = [
-        *_preface(exact),
-        *_same(comparison),
+        *preface(exact),
+        *shared_equations(comparison),
         "",
         f"{'':{width + 2}}{_UNIT}{'  solver':{width + 2}}{_NAMES}",
     ]
@@ -39,7 +39,7 @@ def table(comparison: Rows, *, reasons: bool = True) -> str:
     return "\n".join([*text, f"{len(comparison.rows)} runs, {count} failed"])
 
 
-def _preface(exact: Reference) -> list[str]:
+def preface(exact: Reference) -> list[str]:
     """End time, and what the errors are measured against."""
     names = " and ".join(f"{formulation} ({rotation})" for formulation, rotation in REFERENCES)
     first = f"End time {exact.t_end:g} s. Errors are relative (orientation: rad), against "
@@ -60,7 +60,7 @@ _UNITS = [
 ]
 
 
-def _same(comparison: Rows) -> list[str]:
+def shared_equations(comparison: Rows) -> list[str]:
     """Which forms are the same equations, once."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for row in comparison.rows:
@@ -100,4 +100,4 @@ def _count(number: int) -> str:
     return "-" if number < 0 else str(number)
 
 
-__all__ = ["table"]
+__all__ = ["preface", "shared_equations", "table"]

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import pytest
 import toy
 
 import rbdae
-from rbdae.adapter import Reason
+from rbdae import study
+from rbdae.adapter import Reason, Stats
 
 for package in ("plotly", "jinja2", "itables"):
     pytest.importorskip(package, reason=f"{package} is not installed: pip install 'rbdae[report]'")
@@ -55,6 +57,23 @@ def report(solution: rbdae.Solution, tmp_path_factory: pytest.TempPathFactory) -
     return solution.report(tmp_path_factory.mktemp("reports") / "run.html")
 
 
+def comparison() -> study.Comparison:
+    """Rows put together by hand: two forms, two solvers, three tolerances, one failure, one error like rounding."""
+    state = study.FinalState(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.zeros((1, 3)))
+    reference = study.Reference(1.5, (state, state), study.Errors(1e-12, 2e-12, 3e-12))
+    rows = []
+    for k, (form, solver) in enumerate(product(("index-1", "null-space"), ("sksundae:ida", "solve_dae:Radau"))):
+        for tolerance in (1e-4, 1e-6, 1e-13):
+            case = study.Case(form, "quaternion", "angular", solver, tolerance)
+            evaluations = round(10 * (1 + k) * tolerance**-0.2)
+            stats = Stats(evaluations // 2, -1, evaluations, 3, seconds=1e-4 * evaluations)
+            error = study.Errors(tolerance, 0.5 * tolerance, 2.0 * tolerance)
+            rows.append(study.Row(case, error, tolerance, 0.0, 0.1 * tolerance, stats))
+    said = "stopped at t = 0.7: <b>no</b> convergence"
+    rows[3] = study.Row(rows[3].case, None, np.nan, np.nan, np.nan, Stats(), said, "<b>no</b> convergence")
+    return study.Comparison(reference, tuple(rows))
+
+
 @pytest.fixture(scope="module")
 def opened() -> Iterator[Callable[[Path], browser.Opened]]:
     with browser.browser() as function:
@@ -64,6 +83,11 @@ def opened() -> Iterator[Callable[[Path], browser.Opened]]:
 @pytest.fixture(scope="module")
 def page(opened: Callable[[Path], browser.Opened], report: Path) -> browser.Opened:
     return opened(report)
+
+
+@pytest.fixture(scope="module")
+def compared(opened: Callable[[Path], browser.Opened], tmp_path_factory: pytest.TempPathFactory) -> browser.Opened:
+    return opened(comparison().report(tmp_path_factory.mktemp("reports") / "comparison.html"))
 
 
 def text_of(path: Path) -> str:
@@ -189,7 +213,83 @@ def test_a_screenshot_is_kept(page, tmp_path):
     assert path.stat().st_size > 20_000
 
 
+# ---------------------------------------------------------------- a comparison in the browser
+
+VISIBLE = "document.getElementById('figure-work-precision').data.map(trace => trace.visible)"
+
+
+def test_a_comparison_opens_without_an_error(compared, tmp_path):
+    assert compared.errors == []
+    assert [url.partition(":")[0] for url in compared.requests] == ["file", "blob"]
+    path = tmp_path / "comparison.png"
+    compared.page.screenshot(path=path)
+    print(f"screenshot: {path}")
+    assert path.stat().st_size > 20_000
+
+
+def test_its_runs_are_sorted_and_filtered_and_the_diagrams_follow(compared):
+    column = "#table-runs tbody td:nth-child(6)"
+    head = compared.page.locator("#table-runs thead th").nth(5)
+    head.click()
+    compared.page.wait_for_selector("#table-runs th[aria-sort=ascending]")
+    # below what the references are good for it is that bound, and what failed comes last
+    assert compared.texts(column)[:4] == ["<3e-12"] * 4 and compared.texts(column)[-1] == "failed"
+    assert compared.value(VISIBLE) == [True] * 8
+    compared.page.locator("#runs input[type=search]").fill("null-space radau")
+    compared.wait(f"{VISIBLE}.includes('legendonly')")
+    assert len(compared.texts("#table-runs tbody tr")) == 3
+    assert compared.value(VISIBLE) == ["legendonly", "legendonly", "legendonly", True] * 2
+    compared.page.locator("#runs input[type=search]").fill("")
+    compared.wait(f"!{VISIBLE}.includes('legendonly')")
+
+
+def test_its_axes_are_logarithmic_and_its_points_name_their_runs(compared):
+    figure = "document.getElementById('figure-work-precision')"
+    types = compared.value(f"['xaxis', 'yaxis', 'xaxis2', 'yaxis2'].map(axis => {figure}.layout[axis].type)")
+    assert types == ["log"] * 4
+    place = compared.page.locator("#figure-work-precision")
+    place.scroll_into_view_if_needed()
+    box = place.locator("path.point").nth(1).bounding_box()
+    compared.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    compared.page.wait_for_selector("#figure-work-precision .hovertext")
+    hover = " ".join(compared.texts("#figure-work-precision .hovertext"))
+    for word in ("index-1, quaternion, angular", "sksundae:ida at 1e-06", "error 2e-06", "158 evaluations"):
+        assert word in hover
+    place.locator(".legendtoggle").first.click()
+    compared.wait(f"{VISIBLE}.includes('legendonly')")
+    assert compared.value(VISIBLE) == ["legendonly", True, True, True] * 2
+
+
 # ---------------------------------------------------------------- what it says
+
+
+def test_a_comparison_says_its_ranking_and_why_runs_failed(tmp_path):
+    of = comparison()
+    path = of.report(tmp_path / "comparison.html")
+    said = text_of(path)
+    assert " ".join(str(study.Ranking(of.ranking().targets)).split()) in said
+    assert "1 of 12 runs failed, for 1 reason: see Failures." in said
+    assert "1 <b>no</b> convergence index-1, quaternion, angular with solve_dae:Radau at 1e-04" in said
+    assert headings(path) == [
+        "Summary",
+        "Work and precision",
+        "Energy and drift",
+        "Cost of an error",
+        "Runs",
+        "Failures",
+        "How it was made",
+    ]
+    assert path.stat().st_size < 7e6
+
+
+def test_a_comparison_of_which_nothing_ran_to_the_end_is_written(tmp_path):
+    of = comparison()
+    of = replace(of, rows=(of.rows[3],))
+    path = of.report(tmp_path / "comparison.html")
+    assert headings(path) == ["Summary", "Runs", "Failures", "How it was made"]
+    assert "No run got to the end." in text_of(path)
+    with pytest.raises(ValueError, match=r"must end with \.html"):
+        of.report(tmp_path / "comparison")
 
 
 def test_it_says_how_the_run_was_made(report, solution):

@@ -144,14 +144,20 @@
           infoEmpty: "no row", zeroRecords: "no row has all of these words", lengthMenu: "_MENU_ rows a page" },
         layout: { topStart: rows > 8 ? "search" : null, topEnd: many ? "pageLength" : null, bottomStart: rows > 8 ? "info" : null, bottomEnd: many ? "paging" : null },
       });
-      if (element.dataset.figure) follow(table, document.getElementById(`figure-${element.dataset.figure}`));
+      if (element.dataset.figure) for (const name of element.dataset.figure.split(" ")) follow(table, `figure-${name}`);
       await breath();
     }
   }
 
-  // A figure shows only the curves with a row that the filter leaves.
-  function follow(table, plot) {
+  // A figure shows only the curves with a row that the filter leaves; without a filter those that it began with.
+  function follow(table, id) {
     table.on("search", () => {
+      const plot = document.getElementById(id);
+      if (!plot.data) return;
+      if (!table.search()) {
+        Plotly.restyle(plot, { visible: specOf(id).data.map((trace) => trace.visible) }, plot.data.map((_, k) => k));
+        return;
+      }
       const left = new Set(table.rows({ search: "applied" }).nodes().toArray().map((row) => row.dataset.curve));
       const visible = plot.data.map((trace) => (trace.meta === undefined || left.has(String(trace.meta)) ? true : "legendonly"));
       Plotly.restyle(plot, { visible }, plot.data.map((_, k) => k));
