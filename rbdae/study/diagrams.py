@@ -50,7 +50,7 @@ def _figure(
 ) -> Figure:
     every = curves_of(study.rows)
     best = set(best_curves(every))
-    looks, names = _looks(curves), _names(curves)
+    looks, names = _marking(curves), _names(curves)
     data = []
     axes: dict[str, Any] = {}
     for row, (across, up) in enumerate(panels):
@@ -85,7 +85,7 @@ def _figure(
     return Figure(name, as_json(spec), _HEIGHT, caption)
 
 
-def _looks(curves: Iterable[Curve]) -> dict[Curve, dict[str, Any]]:
+def _marking(curves: Iterable[Curve]) -> dict[Curve, dict[str, Any]]:
     """Colour and dashes by the form, symbols by the solver."""
     listed = list(curves)
     forms, solvers = (list(dict.fromkeys(curve[k] for curve in listed)) for k in (0, 1))

@@ -35,7 +35,10 @@ from inside import (
     problem,
     quantities,
     registry,
+    report_blocks,
+    report_figures,
     results_file,
+    run_figures,
     scales,
     segments,
     selection,
@@ -132,6 +135,11 @@ def _comparison() -> study.Comparison:
     errors = study.Errors(0.0, 0.0, 0.0)
     row = study.Row(_case(), errors, 0.0, 0.0, 0.0, adapter.Stats())
     return study.Comparison(study.Reference(0.0, (state, state), errors), (row,))
+
+
+def _panel() -> report_figures.Panel:
+    t = np.linspace(0.0, 1.0, 3)
+    return report_figures.Panel("energy [J]", [report_figures.Curve("total", t, t, 0)])
 
 
 def _law() -> tuple[Any, Any, Any]:
@@ -246,6 +254,19 @@ EXAMPLES: dict[type, Any] = {
     study.Target: lambda: _comparison().ranking().targets[0],
     study.Place: lambda: _comparison().ranking().targets[0].places[0],
     study.Failure: lambda: study.Failure("it was too hard", _comparison().rows),
+    report_blocks.Cell: lambda: report_blocks.cell(1.0),
+    report_blocks.Facts: lambda: report_blocks.Facts((("solver", "scipy:RK45"),)),
+    report_blocks.Text: lambda: report_blocks.Text("done"),
+    report_blocks.Items: lambda: report_blocks.Items(("one", "two")),
+    report_blocks.Code: lambda: report_blocks.Code("rbdae models"),
+    report_blocks.Table: lambda: report_blocks.table("work", {"count": "", "number": ""}, [("steps", 3)]),
+    report_blocks.Figure: lambda: report_figures.over_time("energy", [_panel()]),
+    report_blocks.Animation: lambda: report_blocks.Animation("motion", "{}", {}),
+    report_blocks.Section: lambda: report_blocks.Section("Summary", (report_blocks.Text("done"),)),
+    report_blocks.Page: lambda: report_blocks.Page("A run", "two bodies", "done", "good", ()),
+    report_figures.Panel: lambda: _panel(),
+    report_figures.Curve: lambda: _panel().curves[0],
+    run_figures.Shown: lambda: run_figures.Shown(_solution(), _solution(), ("top",)),
     cli_target.Target: lambda: cli_target.target("heavy_top"),
     results_file.ResultsFile: lambda: results_file.ResultsFile("no-file.jsonl", "key"),
 }

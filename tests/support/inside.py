@@ -74,6 +74,9 @@ from rbdae.problem import (
 )
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.reports import blocks as report_blocks
+from rbdae.reports import figures as report_figures
+from rbdae.reports import run_figures
 from rbdae.solving import (
     collocation,
     dense,
@@ -160,8 +163,11 @@ __all__ = [
     "quantities",
     "quasi_velocities",
     "registry",
+    "report_blocks",
+    "report_figures",
     "reselected",
     "results_file",
+    "run_figures",
     "scales",
     "segment_times",
     "segments",
