@@ -144,9 +144,8 @@ def main(arguments: Iterable[str] | None = None) -> None:
             path = given.results / f"{example}_{STUDIES[example].model}.jsonl"
             found = compare(example, executor=executor, resume=path, progress=True)
             written += write(example, found, given.results)
-            print(
-                f"\nExample {example}: {STUDIES[example].heading}, {len(found.rows)} runs to {found.reference.t_end:g} s"
-            )
+            heading = f"Example {example}: {STUDIES[example].heading}"
+            print(f"\n{heading}, {len(found.rows)} runs to {found.reference.t_end:g} s")
             print(found.ranking(), flush=True)
     print(f"\nWritten: {', '.join(map(str, written))}")
 

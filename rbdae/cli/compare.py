@@ -23,7 +23,7 @@ def run_compare(given: argparse.Namespace) -> int:
     """The command; 0, or 1 if no run reached its end."""
     options = _options(given.option)
     files = {"--plot": given.plot, "--csv": given.csv, "--json": given.json, "--resume": given.resume}
-    check_outputs(files, progress=given.progress)
+    check_outputs(files, given.model, progress=given.progress)
     if given.processes < 1:
         raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
     found = target(given.model)

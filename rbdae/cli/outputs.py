@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import rbdae
+from rbdae.reports import check_report
 from rbdae.solving.frames import QUANTITIES
 
 
-def check_outputs(files: Mapping[str, Path | None], *, progress: bool = False) -> None:
+def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: bool = False) -> None:
     """Refuse files that cannot be written, formats and packages that are not there.
 
     Parameters
     ----------
     files : by the option that names them, such as ``"--csv"``
+    model : the mechanism's file, which must not be written over, or a model's name
     progress : whether a bar is asked for
 
     Raises
@@ -28,11 +30,15 @@ def check_outputs(files: Mapping[str, Path | None], *, progress: bool = False) -
     wanted = {option: path for option, path in files.items() if path is not None}
     for option, path in wanted.items():
         _check_writable(option, path)
+        if path.resolve() == Path(model.rpartition(":")[0]).resolve():
+            raise ValueError(f"{option} would write over {path}, the file of the mechanism; name another file")
         others = [o for o, p in wanted.items() if o != option and p.absolute() == path.absolute()]
         if others:
             raise ValueError(f"{option} and {others[0]} name the same file {path}; give two names")
     if "--plot" in wanted:
         _check_picture(wanted["--plot"])
+    if "--report" in wanted:
+        check_report(wanted["--report"])
     if progress and importlib.util.find_spec("tqdm") is None:
         raise ImportError("--progress needs tqdm, which is missing: run `pip install tqdm`, or leave it out")
 

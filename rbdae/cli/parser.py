@@ -44,6 +44,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--step", type=float, help="step size, s; for fixed-step methods")
     _add_common(run)
     run.add_argument("--csv", type=Path, metavar="FILE", help="write the states of all bodies over time")
+    run.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")
     run.add_argument("--save", type=Path, metavar="FILE", help="write the trajectory, .npz")
 
 

@@ -33,7 +33,8 @@ def run_one(given: argparse.Namespace) -> int:
     """The command; 0, or 1 if the solver gave up."""
     options = dict(option_of(text, "max_step=0.01") for text in given.option)
     check_outputs(
-        {"--plot": given.plot, "--save": given.save, "--csv": given.csv},
+        {"--plot": given.plot, "--save": given.save, "--csv": given.csv, "--report": given.report},
+        given.model,
         progress=given.progress,
     )
     found = target(given.model)
@@ -90,6 +91,8 @@ def _write(solution: rbdae.Solution, given: argparse.Namespace) -> None:
     if given.csv is not None:
         write_states(solution, given.csv)
         print(f"states written to {given.csv}")
+    if given.report is not None:
+        print(f"report written to {solution.report(given.report)}")
     if given.plot is not None:
         os.environ.setdefault("MPLBACKEND", "Agg")
         solution.plot().savefig(given.plot, dpi=150)

@@ -24,6 +24,7 @@ from rbdae.study.comparison import Comparison
 from rbdae.study.executor import run_all
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.provenance import Provenance
+from rbdae.study.quiet import quiet
 from rbdae.study.references import Reference, checked_end, refuse_disagreement
 from rbdae.study.results_file import ResultsFile, checked_path, study_key
 from rbdae.study.same_equations import representatives
@@ -153,7 +154,8 @@ def compare_cases(
     most = _check.count("compare", "repeats", repeats)
     _check_executor(executor, system)
     path = None if resume is None else checked_path(resume)
-    leaders = representatives(system, wanted)
+    with quiet():
+        leaders = representatives(system, wanted)
     todo = [case for case in wanted if leaders[case] == case]
     provenance = Provenance.of(system, {case.solver for case in wanted})
     file = None
@@ -203,13 +205,14 @@ def _reference(
 ) -> Reference:
     """The reference; a computed one must be good enough."""
     first = wanted[0]
-    # what is wrong with the system is said before anything runs
+    # what is wrong with the system is said before anything runs, and once
     formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"))
     if given is not None:
         return given
-    out = references.reference(
-        system, t_end, redundant=first.redundant, hold=first.hold, projection=first.projection, limit=10.0 * limit
-    )
+    with quiet():
+        out = references.reference(
+            system, t_end, redundant=first.redundant, hold=first.hold, projection=first.projection, limit=10.0 * limit
+        )
     refuse_disagreement(out, min(case.tolerance for case in wanted))
     return out
 

@@ -18,6 +18,7 @@ from rbdae.problem.projection import ProjectionError
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
+from rbdae.study.quiet import quiet
 from rbdae.study.references import Errors, OutOfTimeError, Reference, deadline, errors, final_state
 from rbdae.system import System
 
@@ -166,7 +167,7 @@ def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int)
 
 def _once(system: System, case: Case, t_end: float, limit: float) -> tuple[Solution, float]:
     """A run of a new problem, and the seconds in which the processor was given to others."""
-    problem = formulated(system, case)
+    problem = _formulated_again(system, case)
     wall, processor = time.perf_counter(), time.thread_time()
     solution = solve_case(problem, case, t_end, deadline(limit))
     return solution, (time.perf_counter() - wall) - (time.thread_time() - processor)
@@ -193,7 +194,7 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
             raise _Warm
 
     with contextlib.suppress(_Warm):
-        solve_case(formulated(system, case), case, t_end, count)
+        solve_case(_formulated_again(system, case), case, t_end, count)
 
 
 def formulated(system: System, case: Case) -> Problem:
@@ -206,6 +207,12 @@ def formulated(system: System, case: Case) -> Problem:
         redundant=case.redundant,
         hold=case.hold,
     )
+
+
+def _formulated_again(system: System, case: Case) -> Problem:
+    """The same, without the warnings that whoever began the study has had."""
+    with quiet():
+        return formulated(system, case)
 
 
 def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[float], None]) -> Solution:

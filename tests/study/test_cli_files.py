@@ -121,6 +121,8 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_own_line(mechanism, tmp_
     [
         (["--plot", "x.xyz"], "--plot: x.xyz has the ending '.xyz'; pictures can be"),
         (["--plot", "x"], "has no ending"),
+        (["--report", "x.pdf"], "html"),
+        (["--csv", "mechanism_of_mine.py"], "would write over mechanism_of_mine.py, the file of the mechanism"),
         (["--csv", "no/folder.csv"], "--csv: there is no folder no"),
         (["--csv", "."], "is a folder"),
         (["--csv", "one.txt", "--plot", "one.txt"], "name the same file"),
