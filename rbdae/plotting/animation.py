@@ -27,14 +27,14 @@ DURATION = 4.0  # s, where neither duration nor speed is given
 MOST_FRAMES = 10_000
 _TRAIL = 4  # points of a trace for each frame
 
-# matplotlib's player loads its icons from the net; these are in every font
+# matplotlib's player loads its icons from the net; these characters are in every font
 _ICONS = {
-    "fast-backward": "⏮",
-    "step-backward": "⏪",
-    "pause": "⏸",
+    "fast-backward": "|◀",
+    "step-backward": "‹",
+    "pause": "||",
     "play": "▶",
-    "step-forward": "⏩",
-    "fast-forward": "⏭",
+    "step-forward": "›",
+    "fast-forward": "▶|",
     "minus": "−",
     "plus": "+",
 }
