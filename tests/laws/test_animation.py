@@ -6,6 +6,7 @@ import builtins
 from dataclasses import replace
 from functools import cache
 
+import browser
 import numpy as np
 import pytest
 
@@ -97,6 +98,17 @@ def test_html_needs_nothing_from_the_net(tmp_path):
     assert "http" not in text
     assert text.count("data:image/png;base64") == len(film)
     assert film.to_html() in text and film._repr_html_() == film.to_html()
+
+
+def test_the_player_plays_without_the_net(tmp_path):
+    run().animate(tmp_path / "run.html", **FEW)
+    with browser.browser() as opened:
+        player = opened(tmp_path / "run.html", "input[type=range]")
+        assert player.value("document.querySelector('input[type=range]').value") == "0"
+        player.page.get_by_role("button", name="Play", exact=True).click()
+        player.wait("document.querySelector('input[type=range]').value == '2'")
+        assert player.errors == [] and player.requests[0].startswith("file:")
+        assert all(url.startswith(("file:", "data:")) for url in player.requests)
 
 
 @pytest.mark.parametrize(

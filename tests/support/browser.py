@@ -44,7 +44,7 @@ class Opened:
 
 
 @contextmanager
-def browser() -> Iterator[Callable[[Path], Opened]]:
+def browser() -> Iterator[Callable[..., Opened]]:
     """A function that opens a file in a page of its own and waits until all of it is drawn."""
     path = need_chromium()
     from playwright.sync_api import sync_playwright
@@ -54,14 +54,14 @@ def browser() -> Iterator[Callable[[Path], Opened]]:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         context = chromium.new_context(viewport={"width": 1366, "height": 850}, offline=True)
 
-        def opened(file: Path) -> Opened:
+        def opened(file: Path, ready: str = "body[data-ready]") -> Opened:
             page = context.new_page()
             out = Opened(page)
             page.on("console", lambda m: out.errors.append(m.text) if m.type == "error" else None)
             page.on("pageerror", lambda error: out.errors.append(str(error)))
             page.on("request", lambda request: out.requests.append(request.url))
             page.goto(file.as_uri())
-            page.wait_for_selector("body[data-ready]", timeout=60_000)
+            page.wait_for_selector(ready, timeout=60_000)
             return out
 
         try:
