@@ -3,7 +3,8 @@
     python examples/compare_formulations.py [A] [B] [C]
 
 runs Example A (heavy top), B (tennis racket) and C (two linked bodies, chaotic), and writes to results/ for each of
-them the table (.txt, .csv), everything (.json) and a work-precision picture (.png). It ends with a summary in words.
+them the table (.txt, .csv), everything (.json), a work-precision picture (.png) and a page for a browser (.html). It
+prints a summary in words.
 
 The forms are those that differ. A top on a fixed point in angular velocities has no constraint, so that its index-3,
 index-2, ... forms would be one and the same ODE; the paper's absolute forms have the rates of the rotation's parameters
@@ -119,7 +120,8 @@ def write(example: str, found: Comparison, folder: Path) -> list[Path]:
     figure.suptitle(f"Example {example}: {STUDIES[example].heading}")
     picture = name.with_suffix(".png")
     figure.savefig(picture, dpi=120)
-    return [text, found.to_csv(name.with_suffix(".csv")), found.to_json(name.with_suffix(".json")), picture]
+    page = found.report(name.with_suffix(".html"))
+    return [text, found.to_csv(name.with_suffix(".csv")), found.to_json(name.with_suffix(".json")), picture, page]
 
 
 def main(arguments: Iterable[str] | None = None) -> None:

@@ -23,6 +23,7 @@ def run_compare(given: argparse.Namespace) -> int:
     """The command; 0, or 1 if no run reached its end."""
     options = _options(given.option)
     files = {"--plot": given.plot, "--csv": given.csv, "--json": given.json, "--resume": given.resume}
+    files |= {"--report": given.report}
     check_outputs(files, given.model, progress=given.progress)
     if given.processes < 1:
         raise ValueError(f"--processes must be at least 1, got {given.processes}; 1 runs in this process")
@@ -105,6 +106,8 @@ def _write(compared: study.Comparison, given: argparse.Namespace) -> None:
         print(f"table written to {compared.to_csv(given.csv)}")
     if given.json is not None:
         print(f"results written to {compared.to_json(given.json)}")
+    if given.report is not None:
+        print(f"report written to {compared.report(given.report)}")
     if given.plot is not None:
         if not any(row.errors is not None for row in compared.rows):
             print("rbdae: no picture, because no run reached its end", file=sys.stderr)

@@ -44,7 +44,6 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--step", type=float, help="step size, s; for fixed-step methods")
     _add_common(run)
     run.add_argument("--csv", type=Path, metavar="FILE", help="write the states of all bodies over time")
-    run.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")
     run.add_argument("--save", type=Path, metavar="FILE", help="write the trajectory, .npz")
 
 
@@ -93,6 +92,7 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--projection", action="store_true", help="project accepted steps onto the constraints")
     command.add_argument("--progress", action="store_true", help="show a bar (needs tqdm)")
+    command.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")
     command.add_argument("--plot", type=Path, metavar="FILE", help="write a picture (needs matplotlib)")
 
 

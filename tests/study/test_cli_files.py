@@ -164,8 +164,10 @@ FEW += ["--t-end", "0.05", "--solvers", "scipy:RK45"]
 
 
 def test_compare_writes_what_it_finds(mechanism, capsys, tmp_path):
-    pytest.importorskip("matplotlib")
+    for package in ("matplotlib", "plotly", "itables"):
+        pytest.importorskip(package)
     files = ["--csv", "c.csv", "--json", "c.json", "--plot", "c.png", "--resume", "c.jsonl"]
+    files = ["--report", "c.html", *files]
     assert main(["compare", f"{mechanism}:bar", *FEW, "--option", "scipy:RK45:max_step=0.01", *files]) == 0
     printed = capsys.readouterr().out
     assert "1 cases" in printed and "scipy:RK45 (max_step=0.01)" in printed and "the fastest is index-0" in printed

@@ -113,9 +113,11 @@ def test_compare_formulations(example, t_end, tmp_path):
     # the work of forms that differ does: the same counts would be those of one equation
     counts = {row.case.form: row.stats.evaluations for row in rows if row.case.solver == "sksundae:ida"}
     assert len(set(counts.values())) >= len(counts) - 1 and len(counts) == 6
-    pytest.importorskip("matplotlib")
-    text, table, everything, picture = main_job.write(example, found, tmp_path)
+    for package in ("matplotlib", "plotly", "itables"):
+        pytest.importorskip(package)
+    text, table, everything, picture, page = main_job.write(example, found, tmp_path)
     assert "the fastest is" in text.read_text() and picture.read_bytes().startswith(b"\x89PNG")
+    assert "<html" in page.read_text(encoding="utf-8")[:200]
     assert len(table.read_text().splitlines()) == 1 + len(rows)
     assert study.Comparison.from_json(everything).records() == found.records()
 
