@@ -13,6 +13,7 @@ from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.problem.assembly_report import Assembly as Assembly
+from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
 from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
@@ -26,6 +27,7 @@ from rbdae.system import System as System
 
 __all__ = [
     "Assembly",
+    "InitialValuesWarning",
     "Problem",
     "Projection",
     "ProjectionError",

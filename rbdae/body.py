@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, fields
+from typing import Final, final
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae._frozen import fill
 from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.rotations.quaternion_algebra import unit_quaternion
 
 # A quaternion or rotation matrix that is off by less is normalised, beyond it is refused.
 _UNIT = 1e-6
 _ORIGIN = _check.frozen(np.zeros(3))
+
+INITIAL_VALUES: Final = ("position", "orientation", "velocity", "angular_velocity")
+"""What a body may be given of its start; what it is not given is found by `rbdae.formulate`."""
 
 
 @final
@@ -36,15 +40,19 @@ class Body:
     pivot : (3,) array or None
         The point fixed in space about which the body rotates; the origin of the body frame sits there.
     position, velocity : (3,) arrays
-        Of the origin of the body frame at the start, in space.
+        Of the origin of the body frame at the start, in space. Those that are not given are zero here.
     orientation : (4,) array
-        Unit quaternion at the start, scalar first; it takes body components to spatial ones.
+        Unit quaternion at the start, scalar first; it takes body components to spatial ones. (1, 0, 0, 0) if it is not
+        given.
     angular_velocity : (3,) array
-        At the start, in the body frame.
+        At the start, in the body frame. Zero if it is not given.
     fixed : bool
         True for the ground alone.
     allow_unphysical : bool
         The inertia may break the triangle inequality.
+    given : tuple of str
+        Which of `INITIAL_VALUES` were given. The others are unknown: the search for them begins at what stands here. A
+        pivot gives position and velocity, which are not in the list then.
     """
 
     name: str
@@ -58,6 +66,12 @@ class Body:
     angular_velocity: Vec
     fixed: bool = False
     allow_unphysical: bool = False
+    given: tuple[str, ...] = INITIAL_VALUES
+
+    def __setstate__(self, state: Sequence[object]) -> None:
+        # bodies that were pickled before `given` was a field count as given in all
+        names = [field.name for field in fields(self)]
+        fill(self, **({"given": INITIAL_VALUES} | dict(zip(names, state, strict=False))))
 
     @property
     def central_inertia(self) -> Mat:
@@ -217,4 +231,4 @@ def _check_triangle(owner: str, moments: list[float], scale: float, about: str) 
         )
 
 
-__all__ = ["Body", "caption", "check_inertia", "checked_orientation", "describe", "ground", "steiner"]
+__all__ = ["INITIAL_VALUES", "Body", "caption", "check_inertia", "checked_orientation", "describe", "ground", "steiner"]

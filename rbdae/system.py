@@ -11,7 +11,7 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze
 from rbdae._pickles import check_pickles
 from rbdae.body import Body as Body
-from rbdae.body import caption, check_inertia, checked_orientation, ground
+from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.forces.base import AbstractForce
 from rbdae.joints.base import AbstractJoint
 
@@ -121,9 +121,9 @@ class System:
         center_of_mass: ArrayLike = (0.0, 0.0, 0.0),
         pivot: ArrayLike | None = None,
         position: ArrayLike | None = None,
-        orientation: ArrayLike | Rotation = (1.0, 0.0, 0.0, 0.0),
+        orientation: ArrayLike | Rotation | None = None,
         velocity: ArrayLike | None = None,
-        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike | None = None,
         allow_unphysical: bool = False,
     ) -> Body:
         """Add a rigid body.
@@ -143,10 +143,10 @@ class System:
             A point fixed in space about which the body rotates. It carries the origin of the body frame.
         position, velocity : (3,) array_like, optional
             Of the origin of the body frame at the start, in space. With a pivot they follow from it.
-        orientation : Rotation, (4,) or (3, 3) array_like
+        orientation : Rotation, (4,) or (3, 3) array_like, optional
             At the start, from body to space: a `scipy.spatial.transform.Rotation`, a unit quaternion (scalar
             first) or the matrix [d1 d2 d3].
-        angular_velocity : (3,) array_like
+        angular_velocity : (3,) array_like, optional
             At the start, in the body frame, rad/s.
         allow_unphysical : bool
             Take an inertia that breaks the triangle inequality, as that of the top in [GR95], section 11.6.
@@ -162,7 +162,9 @@ class System:
 
         Notes
         -----
-        Initial values need not satisfy the joints: `rbdae.formulate` sees to that.
+        Initial values that are left out are unknown, not zero: `rbdae.formulate` finds values that satisfy the joints.
+        Given ones hold as far as the joints allow. The search for a position begins at the origin, for an orientation
+        at none. Joints that take a direction or a length from the start take it from there.
         """
         if isinstance(name, Body):
             raise TypeError(
@@ -178,12 +180,14 @@ class System:
         point = None if pivot is None else _check.vector(owner, "pivot", pivot)
         origin = _check.vector(owner, "position", (0.0, 0.0, 0.0) if position is None else position)
         rate = _check.vector(owner, "velocity", (0.0, 0.0, 0.0) if velocity is None else velocity)
-        spin = _check.vector(owner, "angular_velocity", angular_velocity)
-        attitude = checked_orientation(owner, orientation)
+        spin = _check.vector(owner, "angular_velocity", (0.0, 0.0, 0.0) if angular_velocity is None else angular_velocity)
+        attitude = checked_orientation(owner, (1.0, 0.0, 0.0, 0.0) if orientation is None else orientation)
         check_inertia(owner, tensor, kilograms, center, point is not None, unphysical)
         if point is not None:
             _check_pivot(owner, point, position, velocity)
             origin = point
+        values = zip(INITIAL_VALUES, (position, orientation, velocity, angular_velocity), strict=True)
+        follow = () if point is None else ("position", "velocity")
         body = Body(
             name=name,
             mass=kilograms,
@@ -195,6 +199,7 @@ class System:
             velocity=rate,
             angular_velocity=spin,
             allow_unphysical=unphysical,
+            given=tuple(what for what, value in values if value is not None and what not in follow),
         )
         self._bodies[name] = body
         return body

@@ -1,10 +1,10 @@
-"""`assemble`: the bodies of a system placed consistently, with a report of what moved."""
+"""`assemble`: a consistent start of a system, with a report of what was found and what had to change."""
 
 from __future__ import annotations
 
 from rbdae import _check
-from rbdae.initial.assembly import Hold
 from rbdae.initial.consistent import consistent_state
+from rbdae.initial.given import Hold
 from rbdae.initial.user_laws import check_user_laws
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.model import Model, compile_system
@@ -23,15 +23,17 @@ def compiled(system: System, t0: float) -> Model:
 
 
 def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
-    """Place the bodies of a system consistently, and say what moved.
+    """Find a consistent start of a system, and say what was found and what had to change.
 
-    `rbdae.formulate(system, ..., hold=hold)` starts from the same state.
+    `rbdae.formulate(system, ..., hold=hold)` starts from the same state, and `Problem.assembly` is the same report. Here
+    no warning is given: `Assembly.changes` has what had to change.
 
     Parameters
     ----------
     system : System
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
-        What keeps its place and velocity.
+        What keeps its place, that of the origin of the body frame, and its velocity. Unknown velocities of what is held
+        are zero where the joints allow that.
     t0 : float
         Initial time, s.
 
@@ -52,9 +54,7 @@ def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
 def assembled(system: System, hold: Hold, t0: float) -> tuple[Model, Assembly]:
     """A system in arrays, and the report of its assembly."""
     model = compiled(system, t0)
-    assembly = consistent_state(model, t0, hold=hold, reported=True).assembly
-    assert assembly is not None
-    return model, assembly
+    return model, consistent_state(model, t0, hold=hold).assembly
 
 
 __all__ = ["assemble", "assembled", "compiled"]

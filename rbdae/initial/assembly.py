@@ -1,27 +1,30 @@
-"""Assembly: bodies that are placed roughly are moved onto the constraints, positions first, then velocities.
+"""Assembly: what is unknown of positions and velocities is found, and what is given moves as little as possible.
 
 Gauss-Newton steps of least mass-weighted size ([NS] (62)),
 
     min |M^(1/2) dq|  with  G dq = -g,
 
-by a singular value decomposition, so that redundant equations do no harm; steps are limited and shortened until the
-violation falls. What is held does not move.
+by singular value decompositions, so that redundant equations do no harm; steps are limited and shortened until the
+violation falls. First unknown positions move, then unknown orientations, then what is given, each only as far as the
+ones before cannot do it (`least`). What is held does not move. Where all steps vanish though the joints gape, the
+bodies sit at a saddle point, such as two axes at right angles that are to agree, and leave it by a turn (`saddle`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.multibody.layout import BodyMotion, natural_coordinates
-from rbdae.multibody.model import Model
-from rbdae.problem.assembly_report import Assembly, report
-
-Hold: TypeAlias = Sequence[str | tuple[str, str]]
+from rbdae.initial.given import Known, turned
+from rbdae.initial.least import least
+from rbdae.initial.merit import Merit, displaced
+from rbdae.initial.saddle import way_out
+from rbdae.multibody.layout import BodyMotion
+from rbdae.rotations.euler_map import rotation_matrices
 
 # beyond this size a dense decomposition takes minutes; such systems are assembled by the sparse projection
 LARGEST = 800
@@ -29,152 +32,213 @@ LARGEST = 800
 _STEPS = 100
 _TOLERANCE = 1e-12  # of violations over their sizes
 _CLOSED = 1e-9  # the same where rounding stops the steps
+_EXACT = 1e-13  # of velocities: what is dearer need not change
 _STEADY = 1e-8  # of velocities
 _TURN = 0.5  # rad, the largest turn of a body in one step
+_ESCAPES = 6
+_RESTARTS = 8  # from other orientations, where they are unknown and no way leads from the first ones
+_FLAT = 1e-6  # rows of G below this fraction of the largest have no direction to move in
 
 
-def check_hold(hold: object) -> Hold:
-    """Names of bodies, or pairs of a name and a part; refuses everything else."""
-    if not isinstance(hold, (list, tuple)):
-        raise TypeError(
-            f"hold must be a list of names of bodies, or of pairs (name, 'x'), got {_check.show(hold)}; pass e.g. "
-            "hold=['crank']"
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Closed:
+    """Positions of the origins, at rest; violations there (`Merit`); the number of steps."""
+
+    motion: BodyMotion
+    gaps: Vec
+    steps: int
+
+    @property
+    def largest(self) -> float:
+        """The largest violation."""
+        return _largest(self.gaps)
+
+
+# ---------------------------------------------------------------- positions
+
+
+def close(merit: Merit, start: BodyMotion) -> Closed:
+    """Positions on the constraints, from those of a motion of the origins.
+
+    On the wrong side of an axis the joints are closed, too: that is for the caller to refuse.
+
+    Raises
+    ------
+    ValueError
+        The joints cannot be closed.
+    """
+    known, rest = merit.known, np.zeros_like(start.x)
+    start = replace(start, p=start.p / np.linalg.norm(start.p, axis=1)[:, None], xd=rest, om=rest)
+    limit = _CLOSED * known.model.scales.reach / known.model.scales.length
+    best = _cheapest(merit, start)
+    steps = best.steps
+    for elsewhere in _other_starts(known, start):
+        if best.largest <= limit:
+            break
+        other = _cheapest(merit, elsewhere)
+        steps += other.steps
+        if float(np.linalg.norm(other.gaps)) < float(np.linalg.norm(best.gaps)):
+            best = other
+    g = best.gaps[: len(merit.sizes)]
+    if not _largest(g) <= limit:
+        worst = int(np.argmax(np.abs(g)))
+        before = _largest(merit.gaps(start)[: len(g)] * merit.sizes)
+        with_held = " with what is held" if known.held.any() else ""
+        raise ValueError(
+            f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]) * merit.sizes[worst]:.3g} remains "
+            f"at {known.model.row_name(worst)} (before: {before:.3g}); check lengths, points and axes, or start from "
+            "another placement"
         )
-    for item in hold:
-        pair = isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item)
-        if not (isinstance(item, str) or pair):
-            raise TypeError(
-                f"hold: an item must be the name of a body, or a pair such as ('crank', 'x'), got {_check.show(item)}; "
-                "correct it"
-            )
-    return hold
+    return replace(best, steps=steps)
 
 
-def held_columns(model: Model, hold: Hold) -> Bools:
-    """Which of the 6 n displacements (x, rotation about the body's axes) are held."""
-    out = np.zeros((model.n, 6), dtype=bool)
-    parts = {"x": [0], "y": [1], "z": [2], "position": [0, 1, 2], "orientation": [3, 4, 5]}
-    for item in check_hold(hold):
-        name, part = (item, None) if isinstance(item, str) else item
-        if name not in model.names:
-            raise ValueError(f"hold: no body {name!r}; the bodies are {', '.join(map(repr, model.names))}")
-        if part is not None and part not in parts:
-            raise ValueError(f"hold: body {name!r} has no {part!r}; choose from {', '.join(map(repr, parts))}")
-        out[model.names.index(name), slice(None) if part is None else parts[part]] = True
-    return out.reshape(-1)
+def _cheapest(merit: Merit, start: BodyMotion) -> Closed:
+    """Where the search ends that moves no more than it has to."""
+    scales = merit.known.model.scales
+    exact = max(_TOLERANCE, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
+    moves = merit.known.position_moves()
+    found, steps = Closed(start, merit.gaps(start), 0), 0
+    for k in range(len(moves)):
+        found = _descended(merit, start, moves[: k + 1])
+        steps += found.steps
+        if found.largest <= exact:
+            break
+    return replace(found, steps=steps)
 
 
-def _weights(model: Model, held: Bools) -> Mat:
-    """M^(-1/2) as (n, 6, 6) blocks, with zero rows and columns for what cannot move."""
-    W = np.zeros((model.n, 6, 6))
-    for k in range(model.n):
-        body = model.bodies[k]
-        if body["nt"] == 3:
-            W[k, :3, :3] = np.eye(3) / np.sqrt(body["mass"])
-        lam, V = np.linalg.eigh(body["inertia"])
-        W[k, 3:, 3:] = (V / np.sqrt(lam)) @ V.T
-    mask = held.reshape(model.n, 6)
-    if mask.any():
-        # the free displacements keep their mass, without the coupling to the held ones
-        for k in map(int, np.flatnonzero(mask.any(axis=1))):
-            M = np.zeros((6, 6))
-            M[:3, :3] = model.bodies[k]["mass"] * np.eye(3)
-            M[3:, 3:] = model.bodies[k]["inertia"]
-            free = ~mask[k]
-            if model.bodies[k]["nt"] != 3:
-                free[:3] = False
-            W[k] = 0.0
-            if free.any():
-                lam, V = np.linalg.eigh(M[np.ix_(free, free)])
-                W[k][np.ix_(free, free)] = (V / np.sqrt(lam)) @ V.T
-    return W
+def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
+    """The start with its unknown orientations turned, always in the same ways."""
+    unknown = (known.free & ~known.held & ~known.placed)[:, 3:]
+    random = np.random.default_rng(0)
+    for _ in range(_RESTARTS if unknown.any() else 0):
+        yield replace(start, p=turned(start.p, np.where(unknown, random.standard_normal(unknown.shape), 0.0)))
 
 
-def _solve(G: Mat, W: Mat, rhs: Vec) -> Vec:
-    """Least mass-weighted displacement (6 n) with G d = rhs in the sense of least squares."""
-    n = W.shape[0]
-    A = np.einsum("rni,nij->rnj", G.reshape(len(G), n, 6), W).reshape(len(G), 6 * n)
-    scale = np.linalg.norm(A, axis=1)
+def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> Closed:
+    """Where steps in some coordinates end: first, from the wrong side of an axis, to the right one."""
+    moved, steps, here = np.zeros((len(start.x), 6)), 0, start
+    if not merit.sides.right(start.p):
+        here, moved, steps = _steps(merit.by_sides(), here, moves, moved)
+    here, _, count = _steps(merit, here, moves, moved)
+    return Closed(here, merit.gaps(here), steps + count)
+
+
+def _steps(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat) -> tuple[BodyMotion, Mat, int]:
+    """Steps until nothing falls, to the place nearest to where all began: where they end, the displacement from the
+    beginning, and their number."""
+    steps, escapes, pull, last = 0, 0, True, False
+    size = _largest(merit.gaps(here))
+    while steps < _STEPS and not last and size > 0.0:
+        # to the nearest place steps converge linearly: one more goes straight to a closed one
+        last = size <= _TOLERANCE
+        steps += not last
+        step = _shortened(merit, here, _step(merit, here, moves, moved if pull and not last else None))
+        if step is None and last:
+            break
+        if step is None and pull:
+            pull = False  # looking for the nearest place stands in the way of finding any
+            continue
+        if step is None and escapes < _ESCAPES:
+            escapes, pull = escapes + 1, True
+            step = way_out(here, moves, merit)
+        if step is None:
+            break  # no descent: at the rounding level, or the joints cannot be closed
+        here, moved = displaced(here, step), moved + step
+        size = _largest(merit.gaps(here))
+        pull = pull and 2 * steps < _STEPS
+    return here, moved, steps
+
+
+def _shortened(merit: Merit, here: BodyMotion, step: Mat) -> Mat | None:
+    """A part of the step that reduces the violation."""
+    turn = float(np.max(np.linalg.norm(step[:, 3:], axis=1)))
+    fraction = min(1.0, _TURN / turn) if turn > 0.0 else 1.0
+    norm = float(np.linalg.norm(merit.gaps(here)))
+    for _ in range(12):
+        if float(np.linalg.norm(merit.gaps(displaced(here, fraction * step)))) < (1.0 - 0.1 * fraction) * norm:
+            return fraction * step
+        fraction *= 0.5
+    return None
+
+
+def _step(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat | None) -> Mat:
+    """The displacement (n, 6) of least size; with what has moved so far that to the nearest place."""
+    return _solved(merit.known, here, merit.slopes(here), -merit.gaps(here), moves, moved)
+
+
+def _solved(known: Known, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | None) -> Mat:
+    """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size, or the least size of d
+    with what has moved."""
+    M = known.masses(known.columns(rotation_matrices(here.p)))
+    scale = np.linalg.norm(G.reshape(len(G), -1), axis=1)
+    scale = np.maximum(scale, _FLAT * _largest(scale))
     scale[scale == 0.0] = 1.0
-    step = np.linalg.lstsq(A / scale[:, None], rhs / scale, rcond=1e-7)[0]
-    return np.asarray(np.einsum("nij,nj->ni", W, step.reshape(n, 6)).reshape(-1))
+    rhs = rhs / scale
+    columns = [np.flatnonzero(some) for some in moves]
+    factors = [np.linalg.cholesky(np.where(_pairs(some), M, np.eye(6))) for some in moves]
+    inverses = [np.swapaxes(np.linalg.inv(L), 1, 2) for L in factors]
+    groups = [
+        np.einsum("rni,nij->rnj", G, W).reshape(len(G), -1)[:, at] / scale[:, None]
+        for W, at in zip(inverses, columns, strict=True)
+    ]
+    before = [np.zeros(len(at)) for at in columns]
+    if moved is not None:
+        before = [
+            np.einsum("nji,nj->ni", L, np.where(some, moved, 0.0)).reshape(-1)[at]
+            for L, some, at in zip(factors, moves, columns, strict=True)
+        ]
+        for A, z in zip(groups, before, strict=True):
+            rhs = rhs + A @ z
+    out = np.zeros_like(M[:, 0])
+    for W, at, z, old in zip(inverses, columns, least(groups, rhs), before, strict=True):
+        part = np.zeros(out.size)
+        part[at] = z - old
+        out += np.einsum("nij,nj->ni", W, part.reshape(out.shape))
+    return out
 
 
-def _displaced(x: Mat, p: Mat, step: Vec) -> tuple[Mat, Mat]:
-    from scipy.spatial.transform import Rotation  # a slow import, which trees do not need
-
-    d = step.reshape(len(x), 6)
-    turn = Rotation.from_rotvec(d[:, 3:])
-    rotated = Rotation.from_quat(p[:, [1, 2, 3, 0]]) * turn
-    return x + d[:, :3], rotated.as_quat()[:, [3, 0, 1, 2]]
+def _pairs(some: Bools) -> Bools:
+    """(n, 6, 6), where both the row and the column may move."""
+    return np.asarray(some[:, :, None] & some[:, None, :])
 
 
-def assemble_dense(
-    model: Model,
-    violation: Callable[[BodyMotion], tuple[Vec, Vec]],
-    joint_matrix: Callable[[Mat], Mat],
-    hold: Hold = (),
-) -> Assembly:
-    """Assemble a model; `violation` gives g and gdot of the joints, `joint_matrix` their G at natural coordinates."""
-    held = held_columns(model, hold)
-    W = _weights(model, held)
-    placed, gap, steps = _close_positions(model, violation, joint_matrix, W, bool(held.any()))
-    x, p = placed.x, placed.p
-    # the rotations have moved the body frames; velocities are kept in space, angular ones in the body frames
-    _, rate = violation(BodyMotion(x, p, model.xd, model.om))
-    change = _solve(joint_matrix(natural_coordinates(placed)), W, -rate).reshape(model.n, 6)
-    out = BodyMotion(x, p, model.xd + change[:, :3], model.om + change[:, 3:])
-    _, rest = violation(out)
-    speeds = model.scales.sizes(model.scales.length)
-    speed = model.scales.rate + float(np.max(np.abs(rate) / speeds, initial=0.0))
-    if not float(np.max(np.abs(rest) / speeds, initial=0.0)) <= _STEADY * speed:
-        worst = int(np.argmax(np.abs(rest) / speeds))
+# ---------------------------------------------------------------- velocities
+
+
+def drive(merit: Merit, start: BodyMotion) -> BodyMotion:
+    """A motion of the origins with its velocities on the constraints.
+
+    Raises
+    ------
+    ValueError
+        No velocities satisfy the constraints.
+    """
+    known = merit.known
+    before = merit.rates(start)
+    speed = known.model.scales.rate + _largest(before)
+    G = merit.slopes(start)[: len(before)]
+    moves = known.velocity_moves()
+    out, rest = start, before
+    for k in range(len(moves)):
+        out, rest = start, before
+        for _ in range(2):  # the second time against rounding
+            step = _solved(known, start, G, -rest, moves[: k + 1], None)
+            out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
+            rest = merit.rates(out)
+            if _largest(rest) <= _EXACT * speed:
+                return out
+    if not _largest(rest) <= _STEADY * speed:
+        worst = int(np.argmax(np.abs(rest)))
         raise ValueError(
-            f"no velocities satisfy the constraints: {abs(rest[worst]):.3g} remains at {model.row_name(worst)}; check "
-            "the drives and what is held"
+            f"no velocities satisfy the constraints: {abs(rest[worst]) * merit.sizes[worst]:.3g} remains at "
+            f"{known.model.row_name(worst)}; check the drives and what is held"
         )
-    return report(model, out, gap, steps)
+    return out
 
 
-def _close_positions(
-    model: Model,
-    violation: Callable[[BodyMotion], tuple[Vec, Vec]],
-    joint_matrix: Callable[[Mat], Mat],
-    W: Mat,
-    held: bool,
-) -> tuple[BodyMotion, float, int]:
-    """Positions on the constraints, at rest; the largest gap before; the number of steps."""
-    rest = np.zeros((model.n, 3))
-    here = BodyMotion(model.x.copy(), model.p / np.linalg.norm(model.p, axis=1)[:, None], rest, rest)
-    sizes = model.scales.sizes(model.scales.length)
-    g, _ = violation(here)
-    gap = float(np.max(np.abs(g), initial=0.0))
-    size, steps = float(np.max(np.abs(g) / sizes, initial=0.0)), 0
-    while size > _TOLERANCE and steps < _STEPS:
-        steps += 1
-        step = _solve(joint_matrix(natural_coordinates(here)), W, -g)
-        turn = float(np.max(np.linalg.norm(step.reshape(-1, 6)[:, 3:], axis=1)))
-        fraction = min(1.0, _TURN / turn) if turn > 0.0 else 1.0
-        norm = float(np.linalg.norm(g / sizes))
-        for _ in range(12):
-            trial = BodyMotion(*_displaced(here.x, here.p, fraction * step), rest, rest)
-            g_trial, _ = violation(trial)
-            if float(np.linalg.norm(g_trial / sizes)) < (1.0 - 0.1 * fraction) * norm:
-                break
-            fraction *= 0.5
-        else:
-            break  # no descent: at the rounding level, or the loop cannot close
-        here, g = trial, g_trial
-        size = float(np.max(np.abs(g) / sizes))
-    if not size <= _CLOSED * model.scales.reach / model.scales.length:
-        worst = int(np.argmax(np.abs(g) / sizes))
-        with_held = " with what is held" if held else ""
-        raise ValueError(
-            f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]):.3g} remains at "
-            f"{model.row_name(worst)} (before: {gap:.3g}); check lengths, points and axes, or start from another "
-            "placement"
-        )
-    return here, gap, steps
+def _largest(g: Vec) -> float:
+    return float(np.max(np.abs(g), initial=0.0))
 
 
-__all__ = ["LARGEST", "Hold", "assemble_dense", "check_hold"]
+__all__ = ["LARGEST", "Closed", "close", "drive"]

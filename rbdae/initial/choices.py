@@ -67,10 +67,10 @@ def check_choices(
     return Choices(form, chart, speed, kind, radial, _gains(form, gains), redundant == "minimum-norm")
 
 
-def check_consistent(value: object) -> bool:
-    """Whether the initial values are checked (and not projected)."""
-    _one_of("value of consistent", value, ("project", "check"))
-    return value == "check"
+def check_consistent(value: str) -> str:
+    """What becomes of given initial values that contradict the joints."""
+    _one_of("value of consistent", value, ("warn", "project", "check"))
+    return value
 
 
 def _one_of(what: str, value: object, known: tuple[str, ...]) -> None:

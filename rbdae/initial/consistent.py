@@ -6,6 +6,7 @@ effort grows linearly; loops, and what it cannot solve, through the dense assemb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -13,8 +14,10 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.formulations.table import FORMULATIONS
-from rbdae.initial.assembly import LARGEST, Hold, assemble_dense, check_hold
-from rbdae.kernels.constraints.drives import ANGLE
+from rbdae.initial.assembly import LARGEST, close, drive
+from rbdae.initial.given import Hold, Known
+from rbdae.initial.merit import Merit
+from rbdae.initial.sides import Sides
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.layout import BodyMotion, natural_coordinates, write
 from rbdae.multibody.model import Model
@@ -22,7 +25,7 @@ from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Memory, Workspace
-from rbdae.problem.assembly_report import Assembly, report
+from rbdae.problem.assembly_report import ROUNDING, Assembly, listed, report
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.projection import Projection, ProjectionError, Projector
@@ -33,8 +36,12 @@ from rbdae.rotations import CHARTS
 START_SETTINGS = Settings(FORMULATIONS["index-0"], CHARTS["quaternion"])
 """The equations by which the start is found."""
 
-# violations of the given initial values, over their sizes in the model, up to here count as consistent
-_CONSISTENT = 1e-8
+REMEDY = (
+    "correct them, leave them out to have them found, or say consistent='project' if these changes are wanted"
+)
+
+_EXACT = 1e-14
+"""Violations over their sizes up to here are left alone."""
 
 
 @final
@@ -44,7 +51,7 @@ class ConsistentState:
     of the equations by which it was found."""
 
     motion: BodyMotion
-    assembly: Assembly | None
+    assembly: Assembly
     dropped: tuple[int, ...]
     t0: float
     workspace: Workspace
@@ -100,13 +107,10 @@ class _Quaternions:
         return np.asarray((self.workspace.layout.iq + free)[:, None] + np.arange(4))
 
 
-def consistent_state(
-    model: Model, t0: float, *, check: bool = False, hold: Hold = (), reported: bool = False
-) -> ConsistentState:
-    """The state on the constraints that is nearest to the given one in the mass metric.
+def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold = ()) -> ConsistentState:
+    """A state on the constraints: what is not given is found, what is given changes as little as possible.
 
-    `check` refuses given values that are not consistent, `hold` keeps what it names in place, `reported` asks for the
-    report of the assembly in any case.
+    `check` refuses given values that would have to change, `hold` keeps what it names in place.
 
     Raises
     ------
@@ -115,96 +119,125 @@ def consistent_state(
     ProjectionError
         The constraints cannot be satisfied near the given values.
     """
-    hold = check_hold(hold)
+    known = Known.of(model, hold)
     chart = _Quaternions(model, t0)
-    y = chart.write(BodyMotion(model.x, model.p, model.xd, model.om))
-    given = chart.constraints(t0, y)
+    start = known.at_references(known.start())
+    given = chart.constraints(t0, chart.write(start))
     if not (np.isfinite(given.position).all() and np.isfinite(given.velocity).all()):
         raise ValueError(
             f"the constraints are not finite at the given initial values, t0 = {t0:g}; check the sizes of positions "
             "and velocities, and that the laws of drives return numbers"
         )
-    if check:
-        _refuse_inconsistent(chart.callbacks.violation_scales, given)
-    small = (int(model.primitives["n"].sum()) if len(model.primitives) else 0) <= LARGEST
-    if (hold or reported) and not small:
-        raise ValueError(f"assembly with a report, or with something held, takes up to {LARGEST} joint equations")
-    loops = small and len(model.tree.closing) > 0
-    risky = loops and nearly_redundant(model, chart.joint_matrix(chart.natural(y)))
-    failure: ProjectionError | None = None
-    if not (risky or hold):
-        try:
-            return _projected(chart, y, loops, reported)
-        except ProjectionError as error:
-            if not small:
-                raise
-            failure = error
-    return _assembled(chart, hold, failure)
-
-
-def _refuse_inconsistent(scales: ViolationScales, found: Constraints) -> None:
-    sizes = [float(np.max(np.abs(g), initial=0.0)) for g in (found.position, found.velocity)]
-    if max(scales.relative(found)) > _CONSISTENT:
-        raise ValueError(
-            f"inconsistent initial values: constraint violation {sizes[0]:.3g} in positions, {sizes[1]:.3g} "
-            "in velocities (SI units); correct them, or let formulate project them with consistent='project'"
-        )
-
-
-def _projected(chart: _Quaternions, y: Vec, loops: bool, reported: bool) -> ConsistentState:
-    """By the sparse projection."""
-    model, t0 = chart.model, chart.t0
-    projector = Projector(Projection(max_iterations=50), chart)
-    # a start that is consistent already does not cost the compilation of the projection
-    if projector.drift(t0, y) > projector.projection.tolerance:
-        projector(t0, y)
-    Z, motion = chart.natural(y), chart.motion(y)
-    _refuse_half_turns(model, t0, Z)
-    dropped = redundant_rows(model, chart.joint_matrix(Z)) if loops else ()
-    assembly = None
-    if reported:
-        g, _ = chart.violation(BodyMotion(model.x, model.p, model.xd, model.om))
-        assembly = report(model, motion, float(np.max(np.abs(g), initial=0.0)), projector.iterations)
-        assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
-    return ConsistentState(motion, assembly, dropped, t0, chart.workspace)
-
-
-def _assembled(chart: _Quaternions, hold: Hold, failure: ProjectionError | None) -> ConsistentState:
-    """By the dense assembly."""
-    model, t0 = chart.model, chart.t0
-    try:
-        assembly = assemble_dense(model, chart.violation, chart.joint_matrix, hold)
-    except ValueError as error:
-        raise error from failure
-    motion = BodyMotion(assembly.position, assembly.orientation, assembly.velocity, assembly.angular_velocity)
+    search = _Search(chart, known, start, given)
+    motion = search.motion()
     Z = natural_coordinates(motion)
-    _refuse_half_turns(model, t0, Z)
-    dropped = redundant_rows(model, chart.joint_matrix(Z))
-    assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
+    search.sides.check(motion.p)
+    dropped = redundant_rows(model, chart.joint_matrix(Z)) if search.loops or search.failure is not None else ()
+    gaps = _largest(given.position[model.n :]), _largest(given.velocity[model.n :])
+    assembly = report(model, start, motion, gaps, search.steps)
+    if dropped:
+        assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
+    if check and assembly.changes:
+        raise ValueError(
+            f"inconsistent initial values: constraint violation {_largest(given.position):.3g} in positions, "
+            f"{_largest(given.velocity):.3g} in velocities (SI units); {listed(assembly.changes)}; {REMEDY}"
+        )
     return ConsistentState(motion, assembly, dropped, t0, chart.workspace)
 
 
-def _refuse_half_turns(model: Model, t0: float, Z: Mat) -> None:
-    """The equation of a driven angle also holds half a turn away, where a start far from the angle is projected to."""
-    for k, law in model.rheonomic.items():
-        if law.kind != ANGLE or law.e1 is None or law.e2 is None:
-            continue
-        angle = float(law.motion(t0)[0][0])
-        across = np.zeros(8)
-        across[1:4] = np.cos(angle) * law.e2 - np.sin(angle) * law.e1
-        pair = model.primitives[k]["body"]
-        if _vector(model, across, pair, Z) @ _vector(model, model.primitives[k]["B"], pair, Z) < 0.0:
-            raise ValueError(
-                f"{law.motion.owner}: the bodies are placed nearer to half a turn beyond the angle than to the angle, "
-                f"{angle:.4g} rad at t = {t0:g}; place them less than a quarter turn from it"
-            )
+@final
+class _Search:
+    """The way to a consistent motion of the reference points, from a start and its violations of the constraints.
+
+    Where only one kind of values can move, the unknown or the given ones, the sparse projection finds the nearest
+    state. Where it is the given ones alone for rounding, it corrects all. Else, and where the joints are redundant or
+    far from closed, the dense assembly does it.
+    """
+
+    def __init__(self, chart: _Quaternions, known: Known, start: BodyMotion, given: Constraints) -> None:
+        model = chart.model
+        self.chart, self.known, self.start = chart, known, start
+        self.steps = 0
+        self.failure: ProjectionError | None = None
+        self.small = (int(model.primitives["n"].sum()) if len(model.primitives) else 0) <= LARGEST
+        if known.held.any() and not self.small:
+            raise ValueError(f"assembly with something held takes up to {LARGEST} joint equations")
+        self.loops = self.small and len(model.tree.closing) > 0
+        self._gaps = chart.callbacks.violation_scales.relative(given)
+        self.sides = Sides(model, chart.t0)
+        sizes = model.scales.sizes(model.scales.length)
+        counted = np.ones(len(sizes), dtype=bool)
+        self._merit = Merit(known, self.sides, chart.violation, chart.joint_matrix, sizes, counted)
+
+    def motion(self) -> BodyMotion:
+        """A consistent motion.
+
+        Raises
+        ------
+        ValueError, ProjectionError
+            There is none near the start.
+        """
+        right = self.sides.right(self.start.p)
+        exact = right and self._gaps[0] <= _EXACT
+        if exact and self._gaps[1] <= _EXACT:
+            return self.start
+        risky = self.loops and nearly_redundant(
+            self.chart.model, self.chart.joint_matrix(natural_coordinates(self.start))
+        )
+        whole = not (risky or self.known.held.any())
+        alike = len(self.known.position_moves()) < 2 and len(self.known.velocity_moves()) < 2
+        if whole and right and (alike or max(self._gaps) <= ROUNDING):
+            found = self._projected(self.start, Projection(max_iterations=50))
+            if found is not None and (self.sides.right(found.p) or not self.small):
+                return found
+        placed = self.start if exact else self._placed(whole)
+        moving = placed if exact else self.known.at_references(self.known.replaced(self.known.at_origins(placed)))
+        _, rates = self.chart.violation(moving)
+        scales = self.chart.model.scales
+        if _largest(rates / scales.sizes(scales.length)) <= _EXACT * scales.rate:
+            return moving
+        if whole and (len(self.known.velocity_moves()) == 1 or not self.small):
+            found = self._projected(moving, Projection(position=False))
+            if found is not None:
+                return found
+        return self._assembled(lambda: drive(self._merit, self.known.at_origins(moving)))
+
+    def _placed(self, whole: bool) -> BodyMotion:
+        """Positions on the constraints, with any velocities."""
+        if whole and (len(self.known.position_moves()) == 1 or not self.small):
+            found = self._projected(self.start, Projection(velocity=False, max_iterations=50))
+            if found is not None and (self.sides.right(found.p) or not self.small):
+                return found
+        return self._assembled(self._close)
+
+    def _close(self) -> BodyMotion:
+        closed = close(self._merit, self.known.at_origins(self.start))
+        self.steps += closed.steps
+        return closed.motion
+
+    def _projected(self, motion: BodyMotion, projection: Projection) -> BodyMotion | None:
+        """By the sparse projection; None where it fails."""
+        projector, y = Projector(projection, self.chart), self.chart.write(motion)
+        try:
+            projector(self.chart.t0, y)
+        except ProjectionError as error:
+            if not self.small:
+                raise
+            self.failure = error
+            return None
+        self.steps += projector.iterations
+        return self.chart.motion(y)
+
+    def _assembled(self, find: Callable[[], BodyMotion]) -> BodyMotion:
+        """By the dense assembly, of the reference points."""
+        try:
+            return self.known.at_references(find())
+        except ValueError as error:
+            raise error from self.failure
 
 
-def _vector(model: Model, c: Vec, pair: Ints, Z: Mat) -> Vec:
-    """sum c_k Z_k over (x, d1, d2, d3) of two bodies."""
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    both = [ground if b == model.n else Z[b, :12] for b in pair]
-    return np.asarray(c @ np.concatenate(both).reshape(8, 3))
+def _largest(g: Vec) -> float:
+    return float(np.max(np.abs(g), initial=0.0))
 
 
-__all__ = ["START_SETTINGS", "ConsistentState", "consistent_state"]
+__all__ = ["REMEDY", "START_SETTINGS", "ConsistentState", "consistent_state"]

@@ -13,9 +13,10 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import expect
 from rbdae.formulations.base import Explicit, Formulation
 from rbdae.initial.assemble import compiled
-from rbdae.initial.assembly import Hold
 from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
+from rbdae.initial.changed import warn_of_changes
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
+from rbdae.initial.given import Hold
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -45,7 +46,7 @@ def formulate(
     *,
     rotation: str = "quaternion",
     velocity: str | None = None,
-    consistent: Literal["project", "check"] = "project",
+    consistent: Literal["warn", "project", "check"] = "warn",
     constraint: str | None = None,
     radial_inertia: RadialInertia = "zero",
     alpha: float | None = None,
@@ -72,9 +73,11 @@ def formulate(
     velocity : str
         ``"angular"`` (default): v = (xdot, Omega), material Omega; ``"coordinate"``: v = qdot (quaternion, directors).
         The Hamiltonian forms have momenta.
-    consistent : ``"project"`` or ``"check"``
-        Project initial positions and velocities onto the constraints (mass metric), or refuse inconsistent ones with
-        the size of the violation.
+    consistent : ``"warn"``, ``"project"`` or ``"check"``
+        Initial values that are not given are found: unknown positions move before unknown orientations, unknown
+        velocities are those of least kinetic energy. Given ones that contradict the joints change as little as
+        possible (mass metric): with an `InitialValuesWarning`, or without one, or they are refused.
+        `Problem.assembly` always says what was given, found and changed.
     constraint : str
         For ``"hamiltonian"``: ``"position"`` (default), ``"momentum"``, ``"differentiated"``, ``"eliminated"``.
     radial_inertia : ``"zero"`` or ``"half-trace"``
@@ -89,7 +92,8 @@ def formulate(
         without multipliers, with projection, then also pass through singular positions
         (`rbdae.problem.switches.rows`).
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
-        What keeps its place while the system is assembled, see `rbdae.assemble`.
+        What keeps its place while the system is assembled, see `rbdae.assemble`. It says that the others are placed
+        roughly: what changes of them gives no warning.
     t0 : float
         Initial time, s.
 
@@ -113,10 +117,13 @@ def formulate(
     choices = check_choices(
         formulation, rotation, velocity, constraint, radial_inertia, {"alpha": alpha, "beta": beta}, redundant
     )
-    check = check_consistent(consistent)
+    wanted = check_consistent(consistent)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        return _formulated(compiled(system, t0), choices, t0, check, hold)
+        problem = _formulated(compiled(system, t0), choices, t0, wanted == "check", hold)
+    if wanted == "warn" and not hold:
+        warn_of_changes(problem.assembly.changes)
+    return problem
 
 
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold) -> Problem:

@@ -77,6 +77,10 @@ class AbstractAlignedJoint(AbstractAxialJoint):
         owner = place(self, a, b, at_a, at_b, name)
         fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b))
 
+    def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
+        """The axes, and the normals."""
+        return (self.axis_a, self.axis_b), (self.normal_a, self.normal_b)
+
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class AbstractPointJoint(AbstractAxialJoint):

@@ -56,7 +56,9 @@ class AbstractJoint(ABC):
     5. `free_motions` are the relative motions on which forces along joints may act. Law: the primitives leave them
        free. The default is none: `rbdae.forces.Friction` and its like then refuse the joint.
     6. `rheonomic`, for a drive: how the first primitive depends on time.
-    7. `default_name`: only if it is not the name of the class in small letters.
+    7. `agreements`, for a joint that keeps the relative rotation: the directions that agree in it, where the equations
+       hold half a turn away, too. The start is then found on the side that is meant.
+    8. `default_name`: only if it is not the name of the class in small letters.
     """
 
     __slots__ = ()
@@ -76,6 +78,11 @@ class AbstractJoint(ABC):
     def rheonomic(self) -> Rheonomic | None:
         """How its first primitive depends on time; None if it does not."""
         return None
+
+    def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
+        """Pairs of unit vectors, in the frames of `a` and `b`, that are the same direction in the joint's position, where
+        its equations hold for opposite ones, too; none for joints that mean both."""
+        return ()
 
     def velocity_rows(self) -> tuple[Mat | None, Mat | None]:
         """Constant rows S, one (6 - n_constraints, 6) matrix per body, such that [G; S] is regular in every position of

@@ -1,4 +1,4 @@
-"""What an assembly has moved: the report that `rbdae.assemble` prints and a problem keeps."""
+"""What was given of the start, what was found, and what had to change: the report that a problem keeps."""
 
 from __future__ import annotations
 
@@ -8,14 +8,52 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
+from rbdae.rotations.euler_map import rotation_matrices
+
+ROUNDING = 1e-8
+"""Changes of given values up to here, over the lengths and rates of the model, are those of rounding."""
+
+_UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s"}
+_SHOWN = 8
+
+
+class InitialValuesWarning(UserWarning):
+    """Given initial values contradict the joints and were changed; `Problem.assembly` has all that changed."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A given initial value that had to change.
+
+    Attributes
+    ----------
+    body : name of the body
+    quantity : ``"position"``, ``"orientation"``, ``"velocity"`` or ``"angular_velocity"``
+    given, used : what was given, and what the start has; (3,), or (4,) for orientations
+    size : m, rad, m/s or rad/s
+    """
+
+    body: str
+    quantity: str
+    given: Vec
+    used: Vec
+    size: float
+
+    def __str__(self) -> str:
+        return (
+            f"body {self.body!r}: {self.quantity} from {_shown(self.given)} to {_shown(self.used)} "
+            f"(by {self.size:.3g} {_UNITS[self.quantity]})"
+        )
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What an assembly did.
+    """How a consistent start was found.
 
     Attributes
     ----------
@@ -23,12 +61,15 @@ class Assembly:
     position, orientation, velocity, angular_velocity : (n, 3), (n, 4) scalar-first, (n, 3), (n, 3)
         The consistent state; reference points (centre of mass, or pivot), angular velocities in the body frames.
     moved, turned : (n,)
-        How far each body was displaced, m, and turned, rad.
+        How far each body was displaced, m, and turned, rad; from where the search began, if it was not given.
     velocity_change, spin_change : (n,)
-        Changes of the velocities, m/s and rad/s.
+        Changes of the velocities, m/s and rad/s; from rest, if they were not given.
     gap : largest violation of a joint before, m (or the square root of m^2, or 1)
-    steps : Gauss-Newton steps
+    steps : steps of Newton's or the Gauss-Newton method
     redundant : names of the joint equations that follow from the others
+    given : for each body, which of position, orientation, velocity and angular_velocity were given (or held by a pivot)
+    changes : the given values that had to change by more than rounding
+    rate_gap : largest violation of a joint's velocities before, m/s (or likewise)
     """
 
     names: tuple[str, ...]
@@ -43,37 +84,99 @@ class Assembly:
     gap: float
     steps: int
     redundant: tuple[str, ...] = ()
+    given: tuple[tuple[str, ...], ...] = ()
+    changes: tuple[Change, ...] = ()
+    rate_gap: float = 0.0
+
+    @property
+    def found(self) -> tuple[tuple[str, ...], ...]:
+        """For each body, what was not given: it was found."""
+        return tuple(tuple(what for what in INITIAL_VALUES if what not in given) for given in self.given)
 
     def __str__(self) -> str:
-        lines = [f"{'body':16s} {'moved/m':>10s} {'turned/rad':>11s} {'dv/(m/s)':>10s} {'dOmega/(rad/s)':>15s}"]
-        for k, name in enumerate(self.names):
-            lines.append(
-                f"{name:16s} {self.moved[k]:10.3g} {self.turned[k]:11.3g} {self.velocity_change[k]:10.3g} "
-                f"{self.spin_change[k]:15.3g}"
-            )
-        lines.append(f"largest gap before {self.gap:.3g}, {self.steps} steps")
+        header = ["body", "moved/m", "turned/rad", "dv/(m/s)", "dOmega/(rad/s)"]
+        sizes = np.stack([self.moved, self.turned, self.velocity_change, self.spin_change], axis=1)
+        given = self.given or len(self.names) * (INITIAL_VALUES,)
+        rows = [
+            [name, *(f"{size:.3g} {'given' if what in known else 'found'}" for what, size in zip(INITIAL_VALUES, row))]
+            for name, row, known in zip(self.names, sizes, given, strict=True)
+        ]
+        widths = [max(len(line[k]) for line in [header, *rows]) for k in range(5)]
+        lines = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in [header, *rows]]
+        lines.append(f"largest gap before {self.gap:.3g}, of velocities {self.rate_gap:.3g}; {self.steps} steps")
+        lines += [f"changed: {change}" for change in self.changes]
         lines += [f"redundant: {name}" for name in self.redundant]
         return "\n".join(lines)
 
 
-def report(model: Model, motion: BodyMotion, gap: float, steps: int) -> Assembly:
-    """What has moved from the given placement to this state."""
-    from scipy.spatial.transform import Rotation
+def _shown(values: Vec) -> str:
+    """Numbers to six digits, without those of rounding."""
+    small = 1e-9 * max(1.0, float(np.max(np.abs(values))))
+    return f"({', '.join(f'{0.0 if abs(x) < small else x:.6g}' for x in values)})"
 
-    turned = Rotation.from_quat(model.p[:, [1, 2, 3, 0]]).inv() * Rotation.from_quat(motion.p[:, [1, 2, 3, 0]])
+
+def listed(changes: tuple[Change, ...]) -> str:
+    """Changes in a message."""
+    more = f"; and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    return "; ".join(map(str, changes[:_SHOWN])) + more
+
+
+def report(model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int) -> Assembly:
+    """What has moved from the start of the search to this state."""
     return Assembly(
         names=model.names,
         position=motion.x,
         orientation=motion.p,
         velocity=motion.xd,
         angular_velocity=motion.om,
-        moved=np.linalg.norm(motion.x - model.x, axis=1),
-        turned=turned.magnitude(),
-        velocity_change=np.linalg.norm(motion.xd - model.xd, axis=1),
-        spin_change=np.linalg.norm(motion.om - model.om, axis=1),
-        gap=gap,
+        moved=np.linalg.norm(motion.x - start.x, axis=1),
+        turned=_angles(start.p, motion.p),
+        velocity_change=np.linalg.norm(motion.xd - start.xd, axis=1),
+        spin_change=np.linalg.norm(motion.om - start.om, axis=1),
+        gap=gaps[0],
         steps=steps,
+        given=tuple(
+            body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
+        ),
+        changes=() if motion is start else _changes(model, motion),
+        rate_gap=gaps[1],
     )
 
 
-__all__ = ["Assembly", "report"]
+def _angles(p: Mat, q: Mat) -> Vec:
+    """The angles of the rotations between unit quaternions (n, 4)."""
+    real = np.abs(np.sum(p * q, axis=1))
+    vector = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - np.cross(p[:, 1:], q[:, 1:])
+    return np.asarray(2.0 * np.arctan2(np.linalg.norm(vector, axis=1), real))
+
+
+def _changes(model: Model, motion: BodyMotion) -> tuple[Change, ...]:
+    """The given values that the motion of the reference points does not have."""
+    scales, bodies = model.scales, model.system.bodies
+    arms = np.array([body.reference for body in bodies])
+    R = rotation_matrices(motion.p)
+    used = {
+        "position": motion.x - np.einsum("bij,bj->bi", R, arms),
+        "orientation": motion.p,
+        "velocity": motion.xd - np.einsum("bij,bj->bi", R, np.cross(motion.om, arms)),
+        "angular_velocity": motion.om,
+    }
+    limits = {
+        "position": max(scales.length, 1e-6 * scales.reach),
+        "orientation": 1.0,
+        "velocity": scales.rate * scales.length,
+        "angular_velocity": scales.rate,
+    }
+    sizes = {}
+    for what, values in used.items():
+        given = np.array([getattr(body, what) for body in bodies])
+        sizes[what] = _angles(given, values) if what == "orientation" else np.linalg.norm(values - given, axis=1)
+    return tuple(
+        Change(body.name, what, getattr(body, what), used[what][k].copy(), float(sizes[what][k]))
+        for k, body in enumerate(bodies)
+        for what in body.given
+        if not sizes[what][k] <= ROUNDING * limits[what]
+    )
+
+
+__all__ = ["ROUNDING", "Assembly", "Change", "InitialValuesWarning", "listed", "report"]

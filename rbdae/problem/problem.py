@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Start:
-    """A consistent state (t0, y0, yd0), and what was moved to close the joints (None if nothing was assembled)."""
+    """A consistent state (t0, y0, yd0), and how it was found."""
 
     t0: float
     y0: Vec
     yd0: Vec
-    assembly: Assembly | None = None
+    assembly: Assembly
 
 
-def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly | None = None) -> Start:
+def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly) -> Start:
     """The start at (t, y) with the rates and multipliers that belong to its positions and velocities; those of the
     kinematic correction are zero."""
     layout = workspace.layout
@@ -87,8 +87,8 @@ class Problem:
     variable_index : (n,) int
         Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate.
     callbacks : Callbacks
-    assembly : Assembly or None
-        What was moved to close the joints; None where the sparse projection was enough.
+    assembly : Assembly
+        What was given of the start, what was found, and what had to change.
     redundant : names of the joint equations that are left out because they follow from the others
     """
 
@@ -199,8 +199,8 @@ class Problem:
         return self.start.yd0
 
     @property
-    def assembly(self) -> Assembly | None:
-        """What was moved to close the joints."""
+    def assembly(self) -> Assembly:
+        """What was given of the start, what was found, and what had to change."""
         return self.start.assembly
 
     @property

@@ -217,7 +217,7 @@ def test_the_model_of_a_driven_pendulum(run):
 
 def test_the_drive_carries_the_force_of_newtons_law():
     """On the carriage along x: (m + M) times the acceleration of the common centre of mass."""
-    problem = rbdae.formulate(_carriage(), "index-1", t0=0.2)
+    problem = rbdae.formulate(_carriage(), "index-1", t0=0.2, consistent="project")
     y, n = problem.y0, problem.layout.v.stop
     force = problem.reactions(0.2, y)["crank"]["cart"].force
     rates = np.append(problem.yd0[:n], np.zeros(problem.n - n))
@@ -268,24 +268,30 @@ def test_an_angle_law_means_the_turn_about_the_axis():
 
 
 @pytest.mark.parametrize("start", [1.7, 3.0, 4.0, -2.0])
-def test_a_start_on_the_other_side_of_the_axis_is_refused(start):
+def test_the_angle_is_found_from_any_side_of_the_axis(start):
     """The equation of the drive holds half a turn away, too: the bodies would follow the wrong angle in silence."""
     law = (lambda t: start + t, lambda t: 1.0, lambda t: 0.0)
-    for call in (partial(rbdae.formulate, consistent="project"), rbdae.assemble):
-        with pytest.raises(
-            ValueError, match=rf"joint 'motor': .* half a turn beyond the angle .* {start:g} rad at t = 0"
-        ):
-            call(_turntable(law))
-    for near in (start - 1.4, start + 1.4, start + 2.0 * np.pi):
+    unknown = rbdae.formulate(_turntable(law), "index-0")
+    assert unknown.assembly.changes == ()
+    for placed in (0.0, start - 1.4, start + 1.4, start + np.pi, start + 2.0 * np.pi):
         system = rbdae.System(gravity=(0.0, 0.0, 0.0))
         disc = system.add_body(
-            "disc", mass=1.0, inertia=(1, 1, 1.5), orientation=Rotation.from_rotvec((0.0, 0.0, near))
+            "disc", mass=1.0, inertia=(1, 1, 1.5), orientation=Rotation.from_rotvec((0.0, 0.0, placed))
         )
         axes = {"axis_a": (0, 0, 1), "axis_b": (0, 0, 1), "normal_a": (1, 0, 0), "normal_b": (1, 0, 0)}
         system.add_joint(drives.PrescribedAngle(system.add_joint(joints.Revolute(system.ground, disc, **axes)), law))
-        problem = rbdae.formulate(system, "index-0")
-        turn = problem.states(0.0, problem.y0)["disc"].orientation
-        assert (turn * Rotation.from_rotvec((0, 0, -start))).magnitude() < 1e-12
+        for problem in (unknown, rbdae.formulate(system, "index-0", consistent="project")):
+            turn = problem.states(0.0, problem.y0)["disc"].orientation
+            assert (turn * Rotation.from_rotvec((0, 0, -start))).magnitude() < 1e-12
+        changes = problem.assembly.changes
+        assert [change.quantity for change in changes] == ([] if placed == start + 2.0 * np.pi else ["orientation"])
+
+
+def test_what_is_held_half_a_turn_beyond_the_angle_is_refused():
+    law = (lambda t: np.pi + t, lambda t: 1.0, lambda t: 0.0)
+    for call in (rbdae.formulate, rbdae.assemble):
+        with pytest.raises(ValueError, match=r"joint 'motor': .* half a turn beyond the angle .* 3\.142 rad at t = 0"):
+            call(_turntable(law), hold=["disc"])
 
 
 # ---------------------------------------------------------------- kinds of laws

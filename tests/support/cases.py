@@ -460,9 +460,12 @@ JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
 
 
-def formulate(system: rbdae.System, pairing: Sequence[str], **options: Any) -> rbdae.Problem:
+def formulate(
+    system: rbdae.System, pairing: Sequence[str], *, consistent: str = "project", **options: Any
+) -> rbdae.Problem:
+    """The mechanisms of this file are placed and moved roughly, and are meant to be projected."""
     formulation, rotation, velocity = pairing
-    return rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity, **options)
+    return rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity, consistent=consistent, **options)
 
 
 @cache
@@ -501,21 +504,19 @@ def rebuild(
             "orientation": Rotation.from_quat(body.orientation[[1, 2, 3, 0]]),
             "velocity": body.velocity,
             "angular_velocity": body.angular_velocity,
-        } | (initial(body) if initial else {})
-        place = {
-            "position": turn.apply(np.array(values["position"])) + shift,
-            "velocity": turn.apply(np.array(values["velocity"])),
         }
+        changed = initial(body) if initial else {}
+        # the placement is given even where it was left out, as it has been turned and shifted
+        values = {what: values[what] for what in values if what in (*body.given, "position", "orientation")} | changed
+        values["position"] = turn.apply(np.array(values["position"])) + shift
+        values["orientation"] = turn * values["orientation"]
+        if "velocity" in values:
+            values["velocity"] = turn.apply(np.array(values["velocity"]))
         if body.pivot is not None:
-            place = {"pivot": turn.apply(np.array(body.pivot)) + shift}
+            values = {what: values[what] for what in values if what not in ("position", "velocity")}
+            values["pivot"] = turn.apply(np.array(body.pivot)) + shift
         made[body.name] = out.add_body(
-            body.name,
-            mass=body.mass,
-            inertia=body.inertia,
-            center_of_mass=body.center_of_mass,
-            orientation=turn * values["orientation"],
-            angular_velocity=values["angular_velocity"],
-            **place,
+            body.name, mass=body.mass, inertia=body.inertia, center_of_mass=body.center_of_mass, **values
         )
 
     def at(body: Body, point: Vec) -> Vec:

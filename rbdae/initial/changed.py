@@ -1,0 +1,32 @@
+"""The warning that given initial values had to change, at the user's own line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from rbdae.initial.consistent import REMEDY
+from rbdae.problem.assembly_report import Change, InitialValuesWarning, listed
+
+
+def warn_of_changes(changes: tuple[Change, ...]) -> None:
+    """One warning for all given values that had to change; none if there are none.
+
+    It points to the nearest line outside of this package, whatever the call went through, so that by Python's usual
+    filter many problems of one study give it once.
+    """
+    if not changes:
+        return
+    text = f"the given initial values contradict the joints and were changed: {listed(changes)}; {REMEDY}"
+    warnings.warn(text, InitialValuesWarning, stacklevel=_level())
+
+
+def _level() -> int:
+    frame, level = sys._getframe(1), 1
+    package = __name__.partition(".")[0]
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+__all__ = ["warn_of_changes"]

@@ -1,0 +1,175 @@
+"""What is given of the start, and what is unknown, in the user's coordinates: the origins of the body frames.
+
+The equations refer to centres of mass (`BodyMotion` elsewhere). Here a `BodyMotion` is that of the origins, so that a
+given position or velocity is kept by leaving its columns out, whatever the rotation does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Bools, Mat, Vec
+from rbdae.body import INITIAL_VALUES
+from rbdae.multibody.layout import BodyMotion
+from rbdae.multibody.model import Model
+from rbdae.rotations.euler_map import rotation_matrices
+
+Hold: TypeAlias = Sequence[str | tuple[str, str]]
+
+_COLUMNS = {"x": [0], "y": [1], "z": [2], "position": [0, 1, 2], "orientation": [3, 4, 5]}
+_TURNS = np.arange(6) >= 3
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """What is known of a model's start; arrays (n, 6) bool of (x, rotation) of all bodies.
+
+    Parameters
+    ----------
+    model : Model
+    arms : (n, 3); the points to which the equations refer, from the origins of the body frames
+    free : what can move at all: not the position of a body with a pivot
+    placed, moving : what the user gave of positions, and of velocities
+    held : what keeps its place and velocity whatever happens
+    """
+
+    model: Model
+    arms: Mat
+    free: Bools
+    placed: Bools
+    moving: Bools
+    held: Bools
+
+    @classmethod
+    def of(cls, model: Model, hold: Hold) -> Known:
+        """What the bodies say, and what is held."""
+        bodies = model.system.bodies
+        free = np.repeat((model.bodies["nt"][: model.n] == 3)[:, None], 6, axis=1) | _TURNS
+        given = np.array([[name in body.given for name in INITIAL_VALUES] for body in bodies])
+        arms = np.where(free[:, :1], model.bodies["center"][: model.n], 0.0)
+        return cls(
+            model,
+            arms,
+            free,
+            np.repeat(given[:, :2], 3, axis=1),
+            np.repeat(given[:, 2:], 3, axis=1),
+            held_columns(model, hold),
+        )
+
+    def start(self) -> BodyMotion:
+        """The given values; positions that are unknown where the search for them begins, at rest."""
+        bodies = self.model.system.bodies
+        return self._with_unknown_velocities(
+            BodyMotion(
+                np.array([body.position for body in bodies]),
+                self.model.p,
+                np.array([body.velocity for body in bodies]),
+                self.model.om,
+            )
+        )
+
+    def replaced(self, placed: BodyMotion) -> BodyMotion:
+        """The same with the positions of another motion."""
+        start = self.start()
+        return self._with_unknown_velocities(replace(start, x=placed.x, p=placed.p))
+
+    def _with_unknown_velocities(self, motion: BodyMotion) -> BodyMotion:
+        """Where the velocity of a body that turns is unknown, its centre of mass is at rest: the least energy."""
+        unknown = self.free[:, 0] & ~self.moving[:, 0]
+        if not unknown.any():
+            return motion
+        swing = np.einsum("bij,bj->bi", rotation_matrices(motion.p), np.cross(motion.om, self.arms))
+        return replace(motion, xd=np.where(unknown[:, None], -swing, motion.xd))
+
+    def at_references(self, motion: BodyMotion) -> BodyMotion:
+        """The motion of the points to which the equations refer."""
+        return _shifted(motion, self.arms)
+
+    def at_origins(self, motion: BodyMotion) -> BodyMotion:
+        """The motion of the origins."""
+        return _shifted(motion, -self.arms)
+
+    def columns(self, R: Mat) -> Mat:
+        """(n, 6, 6) matrices T: velocities of the reference points are T times those of the origins."""
+        T = np.broadcast_to(np.eye(6), (self.model.n, 6, 6)).copy()
+        T[:, :3, 3:] = R @ np.swapaxes(np.cross(np.eye(3), self.arms[:, None]), 1, 2)
+        return T
+
+    def masses(self, T: Mat) -> Mat:
+        """(n, 6, 6) mass matrices in the velocities of the origins."""
+        M = np.zeros((self.model.n, 6, 6))
+        bodies = self.model.bodies[: self.model.n]
+        M[:, :3, :3] = bodies["mass"][:, None, None] * np.eye(3)
+        M[:, 3:, 3:] = bodies["inertia"]
+        return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
+
+    def position_moves(self) -> list[Bools]:
+        """What may move to close the joints, the cheapest first: unknown positions, unknown orientations, given ones."""
+        free = self.free & ~self.held
+        unknown = free & ~self.placed
+        return [moves for moves in (unknown & ~_TURNS, unknown & _TURNS, free & self.placed) if moves.any()]
+
+    def velocity_moves(self) -> list[Bools]:
+        """What may change of velocities, the cheapest first: unknown ones, unknown ones of held bodies, given ones."""
+        unknown = self.free & ~self.moving
+        given = self.free & self.moving & ~self.held
+        return [moves for moves in (unknown & ~self.held, unknown & self.held, given) if moves.any()]
+
+
+
+
+
+def _shifted(motion: BodyMotion, arms: Mat) -> BodyMotion:
+    if not arms.any():
+        return motion
+    R = rotation_matrices(motion.p)
+    x = motion.x + np.einsum("bij,bj->bi", R, arms)
+    return replace(motion, x=x, xd=motion.xd + np.einsum("bij,bj->bi", R, np.cross(motion.om, arms)))
+
+
+def turned(p: Mat, turns: Mat) -> Mat:
+    """Unit quaternions (n, 4) after turns by rotation vectors (n, 3) in the body frames."""
+    angle = np.linalg.norm(turns, axis=1, keepdims=True)
+    w, v = np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * turns
+    a, u = p[:, :1], p[:, 1:]
+    out = np.hstack([a * w - np.sum(u * v, axis=1, keepdims=True), a * v + w * u + np.cross(u, v)])
+    return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True))
+
+
+def check_hold(hold: object) -> Hold:
+    """Names of bodies, or pairs of a name and a part; refuses everything else."""
+    if not isinstance(hold, (list, tuple)):
+        raise TypeError(
+            f"hold must be a list of names of bodies, or of pairs (name, 'x'), got {_check.show(hold)}; pass e.g. "
+            "hold=['crank']"
+        )
+    for item in hold:
+        pair = isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item)
+        if not (isinstance(item, str) or pair):
+            raise TypeError(
+                f"hold: an item must be the name of a body, or a pair such as ('crank', 'x'), got {_check.show(item)}; "
+                "correct it"
+            )
+    return hold
+
+
+def held_columns(model: Model, hold: Hold) -> Bools:
+    """Which of the displacements (x, rotation about the body's axes) are held, (n, 6)."""
+    out = np.zeros((model.n, 6), dtype=bool)
+    for item in check_hold(hold):
+        name, part = (item, None) if isinstance(item, str) else item
+        if name not in model.names:
+            raise ValueError(f"hold: no body {name!r}; the bodies are {', '.join(map(repr, model.names))}")
+        if part is not None and part not in _COLUMNS:
+            raise ValueError(f"hold: body {name!r} has no {part!r}; choose from {', '.join(map(repr, _COLUMNS))}")
+        out[model.names.index(name), slice(None) if part is None else _COLUMNS[part]] = True
+    return out
+
+
+__all__ = ["Hold", "Known", "check_hold", "held_columns", "turned"]
