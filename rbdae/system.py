@@ -10,8 +10,8 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze
 from rbdae._pickles import check_pickles
-from rbdae.body import Body as Body
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
+from rbdae.body import Body as Body
 from rbdae.forces.base import AbstractForce
 from rbdae.joints.base import AbstractJoint
 
@@ -180,7 +180,9 @@ class System:
         point = None if pivot is None else _check.vector(owner, "pivot", pivot)
         origin = _check.vector(owner, "position", (0.0, 0.0, 0.0) if position is None else position)
         rate = _check.vector(owner, "velocity", (0.0, 0.0, 0.0) if velocity is None else velocity)
-        spin = _check.vector(owner, "angular_velocity", (0.0, 0.0, 0.0) if angular_velocity is None else angular_velocity)
+        spin = _check.vector(
+            owner, "angular_velocity", (0.0, 0.0, 0.0) if angular_velocity is None else angular_velocity
+        )
         attitude = checked_orientation(owner, (1.0, 0.0, 0.0, 0.0) if orientation is None else orientation)
         check_inertia(owner, tensor, kilograms, center, point is not None, unphysical)
         if point is not None:
@@ -262,6 +264,10 @@ class System:
     def __repr__(self) -> str:
         parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}
         return f"System({', '.join(f'{part}={names}' for part, names in parts.items())})"
+
+
+def _vector_or_zero(owner: str, what: str, value: ArrayLike | None) -> Vec:
+    return _check.vector(owner, what, (0.0, 0.0, 0.0) if value is None else value)
 
 
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:

@@ -25,8 +25,8 @@ def compiled(system: System, t0: float) -> Model:
 def assemble(system: System, hold: Hold = (), t0: float = 0.0) -> Assembly:
     """Find a consistent start of a system, and say what was found and what had to change.
 
-    `rbdae.formulate(system, ..., hold=hold)` starts from the same state, and `Problem.assembly` is the same report. Here
-    no warning is given: `Assembly.changes` has what had to change.
+    `rbdae.formulate(system, ..., hold=hold)` starts from the same state, and `Problem.assembly` is the same report.
+    Here no warning is given: `Assembly.changes` has what had to change.
 
     Parameters
     ----------

@@ -86,9 +86,9 @@ def close(merit: Merit, start: BodyMotion) -> Closed:
         before = _largest(merit.gaps(start)[: len(g)] * merit.sizes)
         with_held = " with what is held" if known.held.any() else ""
         raise ValueError(
-            f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]) * merit.sizes[worst]:.3g} remains "
-            f"at {known.model.row_name(worst)} (before: {before:.3g}); check lengths, points and axes, or start from "
-            "another placement"
+            f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]) * merit.sizes[worst]:.3g} "
+            f"remains at {known.model.row_name(worst)} (before: {before:.3g}); check lengths, points and axes, "
+            "or start from another placement"
         )
     return replace(best, steps=steps)
 
@@ -171,7 +171,8 @@ def _solved(known: Known, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bo
     """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size, or the least size of d
     with what has moved."""
     M = known.masses(known.columns(rotation_matrices(here.p)))
-    scale = np.linalg.norm(G.reshape(len(G), -1), axis=1)
+    units = np.where(np.arange(6) < 3, known.model.scales.length, 1.0)
+    scale = np.linalg.norm((G * units).reshape(len(G), -1), axis=1)
     scale = np.maximum(scale, _FLAT * _largest(scale))
     scale[scale == 0.0] = 1.0
     rhs = rhs / scale

@@ -30,15 +30,12 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.projection import Projection, ProjectionError, Projector
 from rbdae.problem.quantities import Constraints, angular_velocities
-from rbdae.problem.violations import ViolationScales
 from rbdae.rotations import CHARTS
 
 START_SETTINGS = Settings(FORMULATIONS["index-0"], CHARTS["quaternion"])
 """The equations by which the start is found."""
 
-REMEDY = (
-    "correct them, leave them out to have them found, or say consistent='project' if these changes are wanted"
-)
+REMEDY = "correct them, leave them out to have them found, or say consistent='project' if these changes are wanted"
 
 _EXACT = 1e-14
 """Violations over their sizes up to here are left alone."""

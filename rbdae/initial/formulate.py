@@ -13,8 +13,8 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import expect
 from rbdae.formulations.base import Explicit, Formulation
 from rbdae.initial.assemble import compiled
-from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
 from rbdae.initial.changed import warn_of_changes
+from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
 from rbdae.initial.given import Hold
 from rbdae.kernels import outputs

@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Bools, Mat, Vec
+from rbdae._arrays import Bools, Mat
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
@@ -110,7 +110,7 @@ class Known:
         return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
 
     def position_moves(self) -> list[Bools]:
-        """What may move to close the joints, the cheapest first: unknown positions, unknown orientations, given ones."""
+        """What may move to close the joints, the cheapest first: unknown positions, unknown orientations, the given."""
         free = self.free & ~self.held
         unknown = free & ~self.placed
         return [moves for moves in (unknown & ~_TURNS, unknown & _TURNS, free & self.placed) if moves.any()]
@@ -120,9 +120,6 @@ class Known:
         unknown = self.free & ~self.moving
         given = self.free & self.moving & ~self.held
         return [moves for moves in (unknown & ~self.held, unknown & self.held, given) if moves.any()]
-
-
-
 
 
 def _shifted(motion: BodyMotion, arms: Mat) -> BodyMotion:

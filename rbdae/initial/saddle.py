@@ -48,7 +48,7 @@ def way_out(here: BodyMotion, moves: Sequence[Bools], merit: Merit) -> Mat | Non
     forward, back = size(way), size(-way)
     if not min(forward, back) < before:
         return None
-    return -way if back < (1.0 - 1e-9) * forward else way
+    return np.asarray(-way if back < (1.0 - 1e-9) * forward else way)
 
 
 __all__ = ["way_out"]

@@ -103,7 +103,11 @@ class Sides:
 
 def _turning(model: Model, primitives: range) -> tuple[int, ...]:
     """Those of a joint that concern directions alone."""
-    return tuple(k for k in primitives if not model.primitives[k]["A"][[0, 4]].any() and not model.primitives[k]["B"][[0, 4]].any())
+    return tuple(
+        k
+        for k in primitives
+        if not model.primitives[k]["A"][[0, 4]].any() and not model.primitives[k]["B"][[0, 4]].any()
+    )
 
 
 def _rotations(p: Mat) -> Mat:

@@ -80,8 +80,8 @@ class AbstractJoint(ABC):
         return None
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
-        """Pairs of unit vectors, in the frames of `a` and `b`, that are the same direction in the joint's position, where
-        its equations hold for opposite ones, too; none for joints that mean both."""
+        """Pairs of unit vectors, in the frames of `a` and `b`, that are the same direction in the joint's position,
+        where its equations hold for opposite ones, too; none for joints that mean both."""
         return ()
 
     def velocity_rows(self) -> tuple[Mat | None, Mat | None]:

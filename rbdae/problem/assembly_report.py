@@ -95,18 +95,23 @@ class Assembly:
 
     def __str__(self) -> str:
         header = ["body", "moved/m", "turned/rad", "dv/(m/s)", "dOmega/(rad/s)"]
-        sizes = np.stack([self.moved, self.turned, self.velocity_change, self.spin_change], axis=1)
-        given = self.given or len(self.names) * (INITIAL_VALUES,)
-        rows = [
-            [name, *(f"{size:.3g} {'given' if what in known else 'found'}" for what, size in zip(INITIAL_VALUES, row))]
-            for name, row, known in zip(self.names, sizes, given, strict=True)
+        lines = [header, *(self._cells(k) for k in range(len(self.names)))]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+        out = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
+        out.append(f"largest gap before {self.gap:.3g}, of velocities {self.rate_gap:.3g}; {self.steps} steps")
+        out += [f"changed: {change}" for change in self.changes]
+        out += [f"redundant: {name}" for name in self.redundant]
+        return "\n".join(out)
+
+    def _cells(self, k: int) -> list[str]:
+        """The line of a body: "given" for what is as it was given, else how far it is from that or from nothing."""
+        changed = {change.quantity for change in self.changes if change.body == self.names[k]}
+        known = self.given[k] if self.given else INITIAL_VALUES
+        sizes = (self.moved[k], self.turned[k], self.velocity_change[k], self.spin_change[k])
+        return [self.names[k]] + [
+            f"{size:.3g} changed" if what in changed else "given" if what in known else f"{size:.3g} found"
+            for what, size in zip(INITIAL_VALUES, sizes, strict=True)
         ]
-        widths = [max(len(line[k]) for line in [header, *rows]) for k in range(5)]
-        lines = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in [header, *rows]]
-        lines.append(f"largest gap before {self.gap:.3g}, of velocities {self.rate_gap:.3g}; {self.steps} steps")
-        lines += [f"changed: {change}" for change in self.changes]
-        lines += [f"redundant: {name}" for name in self.redundant]
-        return "\n".join(lines)
 
 
 def _shown(values: Vec) -> str:

@@ -49,7 +49,7 @@ def _arm() -> rbdae.System:
 @cache
 def _run(form: str, rotation: str, velocity: str, solver: str, tolerance: float) -> rbdae.Solution:
     cases.need(solver)
-    problem = rbdae.formulate(_arm(), form, rotation=rotation, velocity=velocity)
+    problem = rbdae.formulate(_arm(), form, rotation=rotation, velocity=velocity, consistent="project")
     out = rbdae.solve(problem, (0.0, END), solver=solver, rtol=tolerance, atol=tolerance)
     assert out.success, out.message
     return out
@@ -183,7 +183,7 @@ class _Watched:
 def test_projections_report_what_they_did(solver):
     """Counts and sizes, of the projector and of the run, against the states before and after each call."""
     cases.need(solver)
-    problem = rbdae.formulate(_arm(), "index-0")
+    problem = rbdae.formulate(_arm(), "index-0", consistent="project")
     watched = _Watched()
     run = rbdae.solve(problem, (0.0, END), solver=solver, rtol=1e-5, atol=1e-5, projection=watched)
     assert run.success and len(watched.changes) > 2

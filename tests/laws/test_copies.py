@@ -71,7 +71,7 @@ def test_the_original_may_go(clone: Callable[[Any], Any]):
 
 @clones
 def test_copies_of_a_run_that_selected_again(clone: Callable[[Any], Any]):
-    problem = rbdae.formulate(cases.turning_four_bar(spin=9.0), "null-space")
+    problem = rbdae.formulate(cases.turning_four_bar(spin=9.0), "null-space", consistent="project")
     solution = rbdae.solve(problem, (0.0, 2.0), **OPTIONS)
     times = inside.segment_times(solution)
     assert len(times) > 1
@@ -92,7 +92,14 @@ def test_copies_of_a_run_that_selected_again(clone: Callable[[Any], Any]):
 @clones
 def test_copies_keep_what_was_chosen(clone: Callable[[Any], Any]):
     """Dropped rows, floors of pivots, gains, the radial inertia, the start."""
-    bar = rbdae.formulate(cases.turning_four_bar("redundant"), "baumgarte", redundant="minimum-norm", alpha=3.0, t0=0.7)
+    bar = rbdae.formulate(
+        cases.turning_four_bar("redundant"),
+        "baumgarte",
+        redundant="minimum-norm",
+        alpha=3.0,
+        t0=0.7,
+        consistent="project",
+    )
     twin = clone(bar)
     assert twin.redundant == bar.redundant
     assert len(twin.redundant) > 0
@@ -172,7 +179,7 @@ def _minus_sine(t: float) -> float:
 @clones
 @pytest.mark.parametrize("build", PICKLES.values(), ids=PICKLES)
 def test_functions_of_the_user_are_copied(build: Callable[[], rbdae.System], clone: Callable[[Any], Any]):
-    problem = rbdae.formulate(build(), "index-2")
+    problem = rbdae.formulate(build(), "index-2", consistent="project")
     twin = clone(problem)
     y = problem.y0 + 0.01
     assert np.array_equal(twin.residual(0.4, y, y), problem.residual(0.4, y, y))

@@ -24,7 +24,7 @@ TOLERANCE = 1e-9
 def _run(system: rbdae.System, form: str = "index-0", *, end: float = 0.5, solver: str = "scipy:DOP853", **more: Any):
     cases.need(solver)
     where = {key: more.pop(key) for key in ("rotation", "velocity", "t0") if key in more}
-    problem = rbdae.formulate(system, form, **where)
+    problem = rbdae.formulate(system, form, **where, consistent="project")
     tolerance = more.pop("tolerance", TOLERANCE)
     span = (problem.t0, problem.t0 + end)
     out = rbdae.solve(problem, span, solver=solver, rtol=tolerance, atol=tolerance, **more)

@@ -43,9 +43,7 @@ def gradient(joint: joints.AbstractJoint, states: Any, side: int) -> Mat:
 def positions(kind: str, rng: np.random.Generator) -> Any:
     """(joint, states) in some positions of the joint, between two bodies and with the ground."""
     for _ in range(4):
-        problem = rbdae.formulate(
-            cases.stirred(cases.built(f"joint-{kind}"), rng), "index-0", consistent="project"
-        )
+        problem = rbdae.formulate(cases.stirred(cases.built(f"joint-{kind}"), rng), "index-0", consistent="project")
         states = problem.states(problem.t0, problem.y0)
         for joint in problem.system.joints:
             yield joint, states

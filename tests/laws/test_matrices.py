@@ -117,7 +117,7 @@ def test_dropped_rows_are_zero():
 
 
 def test_a_run_that_changed_its_selection_has_the_matrices_of_the_time(rng):
-    problem = rbdae.formulate(cases.four_bar(), "null-space")
+    problem = rbdae.formulate(cases.four_bar(), "null-space", consistent="project")
     y = problem.y0.copy()
     later = inside.reselected(problem, 0.1, y)
     read = problem.by_time([later], [0.1])

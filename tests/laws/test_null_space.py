@@ -131,8 +131,8 @@ def problems(name, rotation):
     """In null-space form and with index 0, at the same state."""
     system = MECHANISMS[name]()
     return (
-        rbdae.formulate(system, "null-space", rotation=rotation),
-        rbdae.formulate(system, "index-0", rotation=rotation, velocity="angular"),
+        rbdae.formulate(system, "null-space", rotation=rotation, consistent="project"),
+        rbdae.formulate(system, "index-0", rotation=rotation, velocity="angular", consistent="project"),
     )
 
 
@@ -200,8 +200,8 @@ def test_equal_to_index_0(mechanism, rotation, rng):
 def test_rows_of_the_overdetermined_form(system, rotation, rng):
     """The implicit residual, then the position constraints."""
     mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
-    square = rbdae.formulate(mechanism, "null-space", rotation=rotation)
-    problem = rbdae.formulate(mechanism, "null-space-overdetermined", rotation=rotation)
+    square = rbdae.formulate(mechanism, "null-space", rotation=rotation, consistent="project")
+    problem = rbdae.formulate(mechanism, "null-space-overdetermined", rotation=rotation, consistent="project")
     y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
     yd = rng.standard_normal(problem.n)
     n = problem.n
@@ -218,10 +218,14 @@ def test_rows_of_the_overdetermined_form(system, rotation, rng):
 @pytest.mark.parametrize("system", ["hinges", "driven", "four-bar", "C"])
 def test_odassl_holds_positions_and_velocities(system):
     mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
-    problem = rbdae.formulate(mechanism, "null-space-overdetermined")
+    problem = rbdae.formulate(mechanism, "null-space-overdetermined", consistent="project")
     solution = rbdae.solve(problem, (0.0, 0.3), solver="assimulo:ODASSL", rtol=1e-8, atol=1e-8)
     other = rbdae.solve(
-        rbdae.formulate(mechanism, "index-0"), (0.0, 0.3), solver="scipy:DOP853", rtol=1e-11, atol=1e-11
+        rbdae.formulate(mechanism, "index-0", consistent="project"),
+        (0.0, 0.3),
+        solver="scipy:DOP853",
+        rtol=1e-11,
+        atol=1e-11,
     )
     assert solution.success, solution.message
     assert solution.drift.position.max() < 1e-8
@@ -242,8 +246,8 @@ def test_redundant_equations_are_refused_or_left_out(rng):
     closed.add_joint(Revolute(made["coupler"], made["rocker"], at_a=(1, 0, 0), at_b=(1.25, 0, 0), name="B"))
     with pytest.raises(ValueError, match=r"3 joint equations follow from the others.*joint 'B'"):
         rbdae.formulate(closed, "null-space")
-    problem = rbdae.formulate(closed, "null-space", redundant="minimum-norm")
-    absolute = rbdae.formulate(closed, "index-0", redundant="minimum-norm")
+    problem = rbdae.formulate(closed, "null-space", redundant="minimum-norm", consistent="project")
+    absolute = rbdae.formulate(closed, "index-0", redundant="minimum-norm", consistent="project")
     assert len(problem.redundant) == 3 and inside.n_quasi_velocities(problem) == 1
     assert close(
         problem.rhs(0.0, problem.y0)[problem.layout.q], absolute.rhs(0.0, absolute.y0)[problem.layout.q], 1e-10
@@ -269,7 +273,7 @@ def _again(system, body):
 
 def test_trees_select_no_velocities():
     for build in (cases.branched, hinges, driven_hinges):
-        assert not inside.selects_velocities(rbdae.formulate(build(), "null-space"))
+        assert not inside.selects_velocities(rbdae.formulate(build(), "null-space", consistent="project"))
     assert inside.selects_velocities(rbdae.formulate(four_bar(), "null-space"))
 
 
@@ -322,8 +326,8 @@ def test_every_pair_with_known_velocity_rows(joint, child, rng):
     velocity rows one side alone can count take the dense form on the other."""
     make, more, free = CHILDREN[joint] if joint in CHILDREN else (ONE_SIDED[joint][0], None, ONE_SIDED[joint][1])
     system = _pair(make, child, more)
-    problem = rbdae.formulate(system, "null-space")
-    absolute = rbdae.formulate(system, "index-0", velocity="angular")
+    problem = rbdae.formulate(system, "null-space", consistent="project")
+    absolute = rbdae.formulate(system, "index-0", velocity="angular", consistent="project")
     assert inside.selects_velocities(problem) == (joint in ONE_SIDED and child == "b")
     assert inside.n_quasi_velocities(problem) == 1 + free
     tight = {"solver": "scipy:DOP853", "rtol": 1e-11, "atol": 1e-11, "t_eval": np.linspace(0, 3, 7)}
@@ -372,7 +376,7 @@ def test_a_joint_without_constant_velocity_rows_takes_the_dense_form():
 
 def test_a_mechanism_without_freedom_has_no_quasi_velocities():
     """The crank's angle is prescribed: positions alone are left, and their rate is known."""
-    problem = rbdae.formulate(four_bar(driven=True), "null-space")
+    problem = rbdae.formulate(four_bar(driven=True), "null-space", consistent="project")
     assert problem.n == problem.layout.q.stop
     solution = rbdae.solve(problem, (0, 1), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
     crank = problem.natural(solution.t, solution.y)[:, 0]
@@ -494,7 +498,7 @@ def test_energy_errs_as_little_as_with_index_0():
     ratio depends on which velocities are independent: 0.6 to 1.1 for two choices."""
     found = {}
     for formulation in ("null-space", "index-0"):
-        problem = rbdae.formulate(cases.loop(), formulation)
+        problem = rbdae.formulate(cases.loop(), formulation, consistent="project")
         solution = rbdae.solve(problem, (0, 4), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
         energy = solution.energy.total
         found[formulation] = np.abs(energy - energy[0]).max()
@@ -514,7 +518,7 @@ def test_projection_leaves_nu_alone(rng):
 def test_the_selection_depends_on_the_space_of_motions_alone(system, rng):
     """Not on the signs and turns of a basis, which rounding decides: nu had another sign with another compiler."""
     build = {**cases.SYSTEMS, "slider-crank": rbdae.models.spatial_slider_crank}[system]
-    problem = rbdae.formulate(build(), "null-space")
+    problem = rbdae.formulate(build(), "null-space", consistent="project")
     matrices = problem.matrices(0.0, problem.y0, sparse=False)
     nu = problem.selection.velocities.S.shape[0]
     for _ in range(5):

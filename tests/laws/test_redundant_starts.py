@@ -19,7 +19,7 @@ ROUNDING = 1e-11
 def _problem(seed: int, formulation: str) -> rbdae.Problem:
     system = redundant_systems.redundant_system(seed)
     velocity = FORMULATIONS[formulation].velocities[seed % len(FORMULATIONS[formulation].velocities)]
-    return rbdae.formulate(system, formulation, velocity=velocity, redundant="minimum-norm")
+    return rbdae.formulate(system, formulation, velocity=velocity, redundant="minimum-norm", consistent="project")
 
 
 def _residual(problem: rbdae.Problem) -> float:

@@ -15,6 +15,7 @@ import pytest
 import test_benchmarks
 from inside import (
     Rheonomic,
+    assembly,
     assembly_report,
     block_pattern,
     choices,
@@ -24,11 +25,13 @@ from inside import (
     dense,
     energy_balance,
     equations,
+    given,
     interpretation,
     joint_pattern,
     layout,
     mass_matrix,
     matrices,
+    merit,
     monitor,
     neighbours,
     pairing,
@@ -43,6 +46,7 @@ from inside import (
     segments,
     selection,
     settings,
+    sides,
     solution,
     switches,
     timed,
@@ -103,6 +107,14 @@ def _loop() -> rbdae.Problem:
 
 def _redundant() -> rbdae.Problem:
     return cases.formulate(cases.turning_four_bar("redundant"), cases.REFERENCE, redundant="minimum-norm")
+
+
+def _known() -> given.Known:
+    return given.Known.of(_problem().model, ())
+
+
+def _sides() -> sides.Sides:
+    return sides.Sides(_problem().model, 0.0)
 
 
 def _motion() -> layout.BodyMotion:
@@ -195,6 +207,19 @@ EXAMPLES: dict[type, Any] = {
     motion.Motion: lambda: motion.Motion("drive", _law(), 1),
     Rheonomic: lambda: drives.DrivenRod(*_bodies(), _law()).rheonomic(),
     assembly_report.Assembly: lambda: rbdae.assemble(cases.linked_bodies()),
+    assembly_report.Change: lambda: rbdae.assemble(cases.four_bar()).changes[0],
+    assembly.Closed: lambda: assembly.Closed(_motion(), np.zeros(3), 2),
+    given.Known: _known,
+    sides.Sides: _sides,
+    sides.Side: lambda: sides.Side((0, 1), (0,), np.eye(3)[0], np.eye(3)[1], "opposite"),
+    merit.Merit: lambda: merit.Merit(
+        _known(),
+        _sides(),
+        lambda motion: (np.zeros(3), np.zeros(3)),
+        lambda Z: np.zeros((3, 12)),
+        np.ones(3),
+        np.ones(3),
+    ),
     Bushing: lambda: Bushing(_bodies()[0], stiffness=1.0),
     Force: lambda: Force(_bodies()[0], (1, 0, 0)),
     Torque: lambda: Torque(_bodies()[0], (1, 0, 0)),

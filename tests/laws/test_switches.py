@@ -256,8 +256,10 @@ def test_two_selections_do_not_disturb_each_other(formulation, rng):
 MECHANISMS: dict[str, Callable[[], rbdae.Problem]] = {
     "bricard": lambda: rbdae.formulate(bricard(), "null-space", redundant="minimum-norm"),
     "bricard, index 0": lambda: rbdae.formulate(bricard(), "index-0", redundant="minimum-norm"),
-    "four-bar": lambda: rbdae.formulate(cases.turning_four_bar("redundant"), "index-1", redundant="minimum-norm"),
-    "loop": lambda: rbdae.formulate(cases.built("loop"), "null-space"),
+    "four-bar": lambda: rbdae.formulate(
+        cases.turning_four_bar("redundant"), "index-1", redundant="minimum-norm", consistent="project"
+    ),
+    "loop": lambda: rbdae.formulate(cases.built("loop"), "null-space", consistent="project"),
 }
 
 

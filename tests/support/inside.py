@@ -36,7 +36,7 @@ from rbdae.compiler.stages import STAGES, Stage
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
-from rbdae.initial import choices, consistent
+from rbdae.initial import assembly, choices, consistent, given, merit, sides
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.log_determinant import log_determinant
@@ -109,6 +109,7 @@ __all__ = [
     "add_adapters",
     "add_member",
     "address",
+    "assembly",
     "assembly_report",
     "block_pattern",
     "cache_in",
@@ -130,6 +131,7 @@ __all__ = [
     "fingerprint",
     "forbid_new_workers",
     "forget_workers",
+    "given",
     "given_up",
     "has_workers",
     "idle_workers",
@@ -143,6 +145,7 @@ __all__ = [
     "mass_matrix",
     "matrices",
     "memory",
+    "merit",
     "monitor",
     "n_quasi_velocities",
     "n_velocities",
@@ -176,6 +179,7 @@ __all__ = [
     "settings",
     "shares_memory",
     "show",
+    "sides",
     "singular",
     "sizes_of_groups",
     "solution",
