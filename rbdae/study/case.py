@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae.formulations import FORMULATIONS, SPELLINGS, pairings
-from rbdae.initial.assembly import Hold, check_hold
+from rbdae.initial.given import Hold, check_hold
 from rbdae.problem.projection import Projection
 from rbdae.rotations import CHARTS
 from rbdae.solving.registry import find_method

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rbdae import _check
-from rbdae.initial.assembly import Hold
+from rbdae.initial.given import Hold
 from rbdae.problem.projection import Projection
 from rbdae.solving.solution import Solution
 from rbdae.study import references
@@ -206,7 +206,7 @@ def _reference(
     """The reference; a computed one must be good enough."""
     first = wanted[0]
     # what is wrong with the system is said before anything runs, and once
-    formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"))
+    formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"), "warn")
     if given is not None:
         return given
     with quiet():

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.initial.assembly import Hold
 from rbdae.initial.formulate import formulate
+from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection
 from rbdae.solving import solve
@@ -204,7 +204,9 @@ def reference(
         raise TypeError(f"reference needs a rbdae.System, got {_check.show(system)}; make one with rbdae.System()")
     end = checked_end("reference", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
-    problems = [formulate(system, f, rotation=r, redundant=redundant, hold=hold) for f, r in REFERENCES]
+    problems = [
+        formulate(system, f, rotation=r, redundant=redundant, hold=hold, consistent="project") for f, r in REFERENCES
+    ]
     first, second = (_reference_state(problem, end, projection, seconds) for problem in problems)
     return Reference(end, (first, second), errors(first, second))
 
