@@ -43,7 +43,7 @@ def unit(column: str) -> str:
 
 @pytest.fixture(scope="module")
 def run() -> rbdae.Solution:
-    problem = rbdae.formulate(cases.built("loop"), "index-2")
+    problem = rbdae.formulate(cases.built("loop"), "index-2", consistent="project")
     return rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45" if problem.kind == "ode" else "solve_dae:Radau")
 
 

@@ -45,7 +45,7 @@ def _bar(system, turn, name, a, b, mass, **more):
     )
 
 
-def four_bar(lengths=(1.0, 2.0, 2.5, 3.0), speed=25.0, driven=False, tilt=(0.0, 0.0, 0.0)):
+def four_bar(lengths=(1.0, 2.0, 2.5, 3.0), speed=2.4138548404, driven=False, tilt=(0.0, 0.0, 0.0)):
     """Three hinges and a planar closure of two equations; with these lengths the crank makes full turns."""
     l1, l2, l3, l4 = lengths
     turn = Rotation.from_rotvec(tilt)
@@ -77,7 +77,7 @@ def _bent(t):
 
 def triple_rocker():
     """No bar makes full turns: every angular velocity changes its sign somewhere."""
-    return four_bar((2.0, 1.5, 2.2, 3.9), -9.0)
+    return four_bar((2.0, 1.5, 2.2, 3.9), -0.4084078526)
 
 
 def hinges():

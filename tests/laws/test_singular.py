@@ -29,7 +29,7 @@ each_run = pytest.mark.parametrize("form", RUNS, ids=lambda run: "-".join(map(st
 
 def run(system: rbdae.System, t_end: float, form: tuple[str, str, str, float]) -> rbdae.Solution:
     formulation, velocity, solver, tolerance = form
-    problem = rbdae.formulate(system, formulation, velocity=velocity)
+    problem = rbdae.formulate(system, formulation, velocity=velocity, consistent="project")
     return rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=tolerance, atol=tolerance)
 
 
