@@ -17,7 +17,12 @@ from types import ModuleType
 from typing import Any, Final, final
 
 MOVED: Final[dict[str, tuple[str, ...]]] = {
-    "rbdae.assembly": ("rbdae.initial.assemble", "rbdae.initial.assembly", "rbdae.problem.assembly_report"),
+    "rbdae.assembly": (
+        "rbdae.initial.assemble",
+        "rbdae.initial.given",
+        "rbdae.problem.assembly_report",
+        "rbdae.multibody.layout",
+    ),
     "rbdae.branches": ("rbdae.multibody.tree_velocities",),
     "rbdae.forces.slide": ("rbdae.forces.translational_spring_damper", "rbdae.forces"),
     "rbdae.forces.torsion": ("rbdae.forces.torsional_spring_damper", "rbdae.forces"),
@@ -26,7 +31,7 @@ MOVED: Final[dict[str, tuple[str, ...]]] = {
         "rbdae.initial.formulate",
         "rbdae.formulations.pairing",
         "rbdae.formulations.table",
-        "rbdae.initial.assembly",
+        "rbdae.initial.given",
         "rbdae.initial.choices",
     ),
     "rbdae.formulations.gauge": ("rbdae.formulations.null_space",),
@@ -99,6 +104,7 @@ Kernels had no public names: those that have another name or other arguments now
 """
 
 RENAMED: Final[dict[str, str]] = {
+    "rbdae.assembly.assemble_dense": "rbdae.initial.assemble.assembled",
     "rbdae.branches.Branch": "rbdae.multibody.tree_velocities.TreeVelocity",
     "rbdae.branches.branches": "rbdae.multibody.tree_velocities.tree_velocities",
     "rbdae.formulate.GAUGED": "rbdae.formulations.FORMULATIONS",

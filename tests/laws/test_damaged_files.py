@@ -36,7 +36,7 @@ ARRAYS: list[Callable[[Any], Any]] = [
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[rbdae.Problem, rbdae.Solution, bytes]:
     """A run with events and selections, and its file."""
-    problem = rbdae.formulate(cases.built("loop"), "null-space")
+    problem = rbdae.formulate(cases.built("loop"), "null-space", consistent="project")
 
     def event(t: float, y: Any) -> float:
         return t - 0.013
@@ -156,7 +156,7 @@ def test_the_solution_of_another_mechanism_with_the_same_labels_is_refused(chang
     path = saved[1].save(tmp_path / "run")
     values, words = CHANGES[change]
     other = _changed(values)
-    problem = rbdae.formulate(other, "null-space")
+    problem = rbdae.formulate(other, "null-space", consistent="project")
     assert problem.labels == saved[0].labels
     with pytest.raises(ValueError, match=f"solved for another mechanism: {words} differs"):
         rbdae.load(path, problem)
@@ -175,7 +175,7 @@ def test_other_joints_forces_and_gravity_are_another_mechanism(tmp_path):
     assert rbdae.load(path, rbdae.formulate(system(), "index-1")).problem is not None
     for changes, words in (({"stiffness": 4.0}, "bushing 1"), ({"gravity": -9.8}, "gravity"), ({"arm": 1.1}, "joint")):
         with pytest.raises(ValueError, match=f"another mechanism: .*{words}"):
-            rbdae.load(path, rbdae.formulate(system(**changes), "index-1"))
+            rbdae.load(path, rbdae.formulate(system(**changes), "index-1", consistent="project"))
 
 
 def _changed(values: dict[str, Any]) -> rbdae.System:

@@ -24,7 +24,7 @@ BEFORE: dict[str, list[str]] = tomllib.loads(
 
 NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
-    "assemble it": {"Assembly", "assemble"},
+    "assemble it": {"Assembly", "InitialValuesWarning", "assemble"},
     "formulate it": {"formulate", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
