@@ -206,7 +206,7 @@ def _reference(
     """The reference; a computed one must be good enough."""
     first = wanted[0]
     # what is wrong with the system is said before anything runs, and once
-    formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"), "warn")
+    formulated(system, replace(first, formulation="index-1", rotation="quaternion", velocity="angular"))
     if given is not None:
         return given
     with quiet():

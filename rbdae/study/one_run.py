@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, final
+from typing import Protocol, final
 
 import numpy as np
 
@@ -197,8 +197,8 @@ def warm_up(system: System, case: Case, t_end: float, steps: int = _WARM_UP) -> 
         solve_case(_formulated_again(system, case), case, t_end, count)
 
 
-def formulated(system: System, case: Case, consistent: Literal["project", "warn"] = "project") -> Problem:
-    """A problem of its own for one run; that given initial values change is said once, not with every run."""
+def formulated(system: System, case: Case) -> Problem:
+    """A problem of its own for one run."""
     return formulate(
         system,
         case.formulation,
@@ -206,7 +206,6 @@ def formulated(system: System, case: Case, consistent: Literal["project", "warn"
         velocity=case.velocity,
         redundant=case.redundant,
         hold=case.hold,
-        consistent=consistent,
     )
 
 

@@ -204,9 +204,7 @@ def reference(
         raise TypeError(f"reference needs a rbdae.System, got {_check.show(system)}; make one with rbdae.System()")
     end = checked_end("reference", t_end)
     seconds = _check.positive("reference", "limit", limit, "give seconds")
-    problems = [
-        formulate(system, f, rotation=r, redundant=redundant, hold=hold, consistent="project") for f, r in REFERENCES
-    ]
+    problems = [formulate(system, f, rotation=r, redundant=redundant, hold=hold) for f, r in REFERENCES]
     first, second = (_reference_state(problem, end, projection, seconds) for problem in problems)
     return Reference(end, (first, second), errors(first, second))
 
