@@ -23,6 +23,7 @@ MOST_ROWS = 12
 
 _WIDTH = 4.6  # of a panel, inches
 _NOISE = 1e-6  # of the largest value in a column: less is drawn as a constant
+_NAME = -0.17  # where names of rows stand, in widths of a panel
 _MARKS = 100  # times of events that are marked
 
 Row = tuple[str, list[Panel]]
@@ -170,7 +171,6 @@ def _draw(blocks: list[list[Row]], lone: list[Panel], marks: Sequence[float]) ->
     for axis in lowest.values():
         axis.tick_params(labelbottom=True)
         axis.set_xlabel("t [s]")
-    figure.align_ylabels()
     return figure
 
 
@@ -235,6 +235,7 @@ def _fill(axis: Axes, panel: Panel, name: str, headed: bool, marks: Sequence[flo
     axis.margins(x=0.01)
     if name:
         axis.set_ylabel(name)
+        axis.yaxis.set_label_coords(_NAME, 0.5)  # align_ylabels takes half of the time of a large figure
     if headed:
         axis.set_title(panel.heading, loc="left", fontsize="medium", pad=22)
         axis.legend(
