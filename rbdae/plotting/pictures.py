@@ -38,6 +38,7 @@ def plot_solution(
     joints: Iterable[str] | None = None,
     title: str | None = None,
     marks: Sequence[float] = (),
+    between: Trajectory | None = None,
 ) -> Figure:
     """Small multiples over time: a row for each body or joint, a column for each of its quantities, and below them what
     belongs to the whole system.
@@ -54,6 +55,7 @@ def plot_solution(
     joints : names of those whose reactions are drawn; None for all, the first 12 of more
     title : above all; None for the solver
     marks : times that are marked by a dotted line, such as those of events
+    between : the same run at more times, for smooth curves of all but errors and step sizes
 
     Returns
     -------
@@ -72,8 +74,9 @@ def plot_solution(
     heading = solution.solver if title is None else choices.text("title", title)
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
-    rows, left_out = _rows(solution, wanted, bodies, joints)
-    lone = [panel for name in wanted if name in OF_SYSTEM for panel in OF_SYSTEM[name](solution)]
+    smooth = solution if between is None else between
+    rows, left_out = _rows(smooth, wanted, bodies, joints)
+    lone = [panel for name in wanted if name in OF_SYSTEM for panel in OF_SYSTEM[name](solution, smooth)]
     figure = _draw(rows, lone, marks)
     lines = [heading, *left_out]
     if len(marks):

@@ -126,7 +126,7 @@ OF_JOINTS: Final[dict[str, Callable[[Vec, Any, float], list[Panel]]]] = {"reacti
 """Panels of one joint, from t (m,), its reaction on one body, and the size of the system, m."""
 
 
-def _energy(run: Trajectory) -> list[Panel]:
+def _energy(run: Trajectory, between: Trajectory) -> list[Panel]:
     energy, labels = run.energy, ["kinetic", "potential", "total"]
     heading, label = "balance of energy [J]", "total $-$ total(0) $-$ work"
     try:
@@ -135,38 +135,39 @@ def _energy(run: Trajectory) -> list[Panel]:
     except (TypeError, ValueError):  # the run kept no steps along which work could be integrated
         balance = np.asarray(energy.total) - energy.total[0]
         heading, label = "change of energy [J]", "total $-$ total(0); work is not known"
-    values = np.stack([np.asarray(getattr(energy, name)) for name in labels], axis=1)
+    values = np.stack([np.asarray(getattr(between.energy, name)) for name in labels], axis=1)
     return [
-        Panel("energy [J]", tuple(labels), run.t, values),
+        Panel("energy [J]", tuple(labels), between.t, values),
         Panel(heading, (label,), run.t, balance[:, None]),
     ]
 
 
-def _momentum(run: Trajectory) -> list[Panel]:
+def _momentum(_: Trajectory, between: Trajectory) -> list[Panel]:
+    t, momentum = between.t, between.momentum
     linear, angular = (tuple(f"${letter}_{axis}$" for axis in "xyz") for letter in ("P", "L"))
     return [
-        Panel("linear momentum [kg m/s]", linear, run.t, np.asarray(run.momentum.linear)),
-        Panel("angular momentum about the origin [kg m$^2$/s]", angular, run.t, np.asarray(run.momentum.angular)),
+        Panel("linear momentum [kg m/s]", linear, t, np.asarray(momentum.linear)),
+        Panel("angular momentum about the origin [kg m$^2$/s]", angular, t, np.asarray(momentum.angular)),
     ]
 
 
-def _drift(run: Trajectory) -> list[Panel]:
+def _drift(run: Trajectory, _: Trajectory) -> list[Panel]:
     values = np.stack([np.asarray(run.drift.position), np.asarray(run.drift.velocity)], axis=1)
     return [Panel("drift: violation of constraints [SI]", ("position", "velocity"), run.t, values, "log")]
 
 
-def _steps(run: Trajectory) -> list[Panel]:
+def _steps(run: Trajectory, _: Trajectory) -> list[Panel]:
     t = run.t if run.steps is None else np.asarray(run.steps.t)
     return [Panel("step size [s]", ("accepted steps",), t[1:], np.diff(t)[:, None], "log")]
 
 
-OF_SYSTEM: Final[dict[str, Callable[[Trajectory], list[Panel]]]] = {
+OF_SYSTEM: Final[dict[str, Callable[[Trajectory, Trajectory], list[Panel]]]] = {
     "energy": _energy,
     "momentum": _momentum,
     "drift": _drift,
     "steps": _steps,
 }
-"""Panels of the whole system."""
+"""Panels of the whole system, from a run at its own times and at more times: errors are those at its own."""
 
 QUANTITIES: Final[tuple[str, ...]] = (*OF_BODIES, *OF_JOINTS, *OF_SYSTEM)
 """All names that `plot_solution` takes."""

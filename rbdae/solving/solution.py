@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from rbdae.plotting.scene import Traces
 
 
+_SMOOTH = 300  # times of a curve that looks smooth
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class EventLog:
@@ -263,7 +266,7 @@ class Solution:
 
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
         "reactions", "energy", "momentum", "drift", "steps") and `joints` choose what is drawn, see
-        `rbdae.plotting.plot_solution`.
+        `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae.plotting import plot_solution
 
@@ -274,7 +277,17 @@ class Solution:
             joints=joints,
             title=self._caption if title is None else title,
             marks=sorted(float(time) for event in self.events for time in event.t),
+            between=self._between(),
         )
+
+    def _between(self) -> Solution | None:
+        """The run at its times and others between them, for smooth curves; None if it has enough, or none are known."""
+        kept = self.steps is None or len(self.steps.t) > 0
+        if not (isinstance(self.problem, Problem) and kept and 1 < len(self.t) < _SMOOTH):
+            return None
+        t = np.unique(np.concatenate([self.t, np.linspace(self.t[0], self.t[-1], _SMOOTH)]))
+        steps = Steps(self.t, self.y) if self.steps is None else self.steps
+        return replace(self, t=t, y=self(t), steps=steps)
 
     def animate(
         self,

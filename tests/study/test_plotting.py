@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import rbdae
 from rbdae.plotting import QUANTITIES, plot_solution
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -169,3 +170,19 @@ def test_one_point_and_none():
     assert figure.axes[0].lines[0].get_marker() == "o"
     with pytest.raises(ValueError, match=r"this run has no times"):
         plot_solution(trajectory(n=0))
+
+
+def test_few_steps_are_drawn_as_smooth_curves():
+    """A run of some long steps was drawn with corners; errors and step sizes are those of the steps, still."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    run = rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-8, atol=1e-8)
+    assert len(run.t) < 50
+    place, energy, balance, drift, steps = run.plot(quantities=["center_of_mass", "energy", "drift", "steps"]).axes
+    t, x = place.lines[0].get_xdata(), place.lines[0].get_ydata()
+    assert len(t) >= 300 and set(run.t) <= set(t)
+    assert np.array_equal(x, problem.states(t, run(t))["top"].center_of_mass[:, 0])
+    kinetic = energy.lines[0]
+    assert np.allclose(kinetic.get_ydata()[np.isin(t, run.t)], run.energy.kinetic, rtol=1e-9)
+    assert np.array_equal(balance.lines[0].get_ydata(), run.energy.balance)
+    assert len(drift.lines[0].get_xdata()) == len(run.t)
+    assert np.array_equal(steps.lines[0].get_ydata(), np.diff(run.t))
