@@ -126,7 +126,7 @@ def test_bodies_and_traces_are_chosen():
 
 def at_start(system: rbdae.System) -> SimpleNamespace:
     """The start of a problem, as a run of one point."""
-    problem = rbdae.formulate(system, "index-0", redundant="minimum-norm")
+    problem = rbdae.formulate(system, "index-0", redundant="minimum-norm", consistent="project")
     return SimpleNamespace(problem=problem, t=np.array([problem.t0]), y=problem.y0[None])
 
 
