@@ -25,6 +25,8 @@ _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {
     "drive": ("drives and loads", "#c4273b", 3.0),
     "ground": ("ground", "#8a949e", 2.0),
 }
+_AWAY = 2.4  # of the eye, in radii of the sphere about the box
+_WIDE, _HIGH = 2.4, 1.75  # what a view of parallel rays shows, in units of plotly's
 _SMALLEST_SIDE = 0.25  # of the box that is shown, as a part of its largest
 
 
@@ -126,26 +128,36 @@ def _space(scene: Scene) -> dict[str, Any]:
     """Axes that hold the whole motion, and an eye that sees it: across a plane motion, else from above and aside."""
     lower, upper = _box(scene.bounds())
     frame = scene.plane
-    if frame is not None:
-        camera = {"eye": _xyz(2.0 * frame[2]), "up": _xyz(frame[1]), "projection": {"type": "orthographic"}}
-    else:
-        up = scene.up
-        side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
-        eye = 0.95 * up + 1.45 * (side + 0.7 * np.cross(side, up)) / np.linalg.norm(side)
-        camera = {"eye": _xyz(eye), "up": _xyz(up)}
+    sides = (upper - lower) / (upper - lower).max()
     look = {"gridcolor": "#d8dde2", "backgroundcolor": "#fbfcfd", "showbackground": True, "zeroline": False}
     axes = {
         f"{letter}axis": {**look, "title": {"text": f"{letter} [m]"}, "range": [float(lower[k]), float(upper[k])]}
         for k, letter in enumerate("xyz")
     }
-    space = {"camera": camera, "aspectmode": "data", "dragmode": "orbit", "domain": {"x": [0.16, 1.0]}, **axes}
-    return layout(
-        scene=space,
-        height=520,
-        margin={"l": 0, "r": 0, "t": 0, "b": 0},
-        legend={"x": 0.0, "y": 1.0},
-        uirevision="motion",
-    )
+    if frame is not None:
+        camera = {"eye": _xyz(2.0 * frame[2]), "up": _xyz(frame[1]), "projection": {"type": "orthographic"}}
+        # of parallel rays the size does not depend on the distance
+        width, height = np.abs(frame[:2]) @ sides
+        sides = sides * min(_WIDE / width, _HIGH / height)
+        across = int(np.argmax(np.abs(frame[2])))
+        if abs(frame[2, across]) > 0.999:  # this axis is a point
+            axes[f"{'xyz'[across]}axis"] |= {"title": {"text": ""}, "showticklabels": False}
+    else:
+        up = scene.up
+        side = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
+        eye = 0.55 * up + 0.9 * (side + 0.7 * np.cross(side, up)) / np.linalg.norm(side)
+        away = _AWAY * float(np.linalg.norm(0.5 * sides))
+        camera = {"eye": _xyz(away * eye / np.linalg.norm(eye)), "up": _xyz(up)}
+    space = {
+        "camera": camera,
+        "aspectmode": "manual",
+        "aspectratio": _xyz(sides),
+        "dragmode": "orbit",
+        "domain": {"x": [0.16, 1.0]},
+        **axes,
+    }
+    margin = dict.fromkeys("lrtb", 0)
+    return layout(scene=space, height=520, margin=margin, legend={"x": 0.0, "y": 1.0}, uirevision="motion")
 
 
 def _box(bounds: Mat) -> tuple[Vec, Vec]:
