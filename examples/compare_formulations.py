@@ -56,11 +56,6 @@ class Study:
     explicit: tuple[Form, ...]
 
     @property
-    def forms(self) -> tuple[Form, ...]:
-        """All of them."""
-        return self.implicit + self.explicit
-
-    @property
     def heading(self) -> str:
         """One line."""
         return MODELS[self.model].summary
@@ -138,7 +133,6 @@ def main(arguments: Iterable[str] | None = None) -> None:
 
     # The references are computed here; forking a process that has compiled kernels is not safe everywhere, and a new
     # one loads them from the cache.
-    study.compile_kernels(progress=True, formulations={form for s in STUDIES.values() for form, *_ in s.forms})
     spawned = multiprocessing.get_context("spawn")
     written: list[Path] = []
     with ProcessPoolExecutor(given.processes, mp_context=spawned) as executor:

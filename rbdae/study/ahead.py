@@ -10,6 +10,7 @@ from rbdae.formulations import FORMULATIONS
 from rbdae.formulations.base import Explicit
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
+from rbdae.problem.problem import Problem
 from rbdae.study.executor import progress_bar
 
 
@@ -30,6 +31,19 @@ def compile_kernels(*, progress: bool = False, formulations: Iterable[str] | Non
             entry.compiled()
 
 
+def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
+    """Compile what runs of these problems will call and the cache on disk lacks: less than all kernels by a third."""
+    needed = [
+        (entry, problem.workspace.memory.features) for problem in problems for entry in entries([problem.formulation])
+    ]
+    missing = list(dict.fromkeys(kernel for entry, features in needed for kernel in entry.missing(features)))
+    with progress_bar(len(missing), "kernels" if progress and missing else "") as advance:
+        wait_for(missing, advance)
+    for entry, features in needed:
+        if entry.missing(features):
+            entry.compiled(features)
+
+
 def entries(formulations: Iterable[str] | None = None) -> list[Entry]:
     """All kernels that Python calls, of all formulations or of these."""
     found = [project, outputs.natural, outputs.constraints]
@@ -41,4 +55,4 @@ def entries(formulations: Iterable[str] | None = None) -> list[Entry]:
     return list(dict.fromkeys(found))
 
 
-__all__ = ["compile_kernels", "entries"]
+__all__ = ["compile_for", "compile_kernels", "entries"]

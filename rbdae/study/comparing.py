@@ -9,16 +9,18 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rbdae import _check
 from rbdae.initial.given import Hold
-from rbdae.problem.projection import Projection
+from rbdae.problem.problem import Problem
+from rbdae.problem.projection import Projection, ProjectionError
 from rbdae.solving.solution import Solution
 from rbdae.study import references
-from rbdae.study.ahead import compile_kernels
+from rbdae.study.ahead import compile_for
 from rbdae.study.case import TOLERANCES, Case, Options, Redundant, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.executor import run_all
@@ -170,7 +172,7 @@ def compare_cases(
     if file is not None:
         file.begin(exact, provenance)
     if executor is not None and left:
-        compile_kernels(progress=progress, formulations=dict.fromkeys(case.formulation for case in left))
+        compile_for(_problems(system, left), progress=progress)
     same = _same(leaders)
     tasks = [(run, (system, case, exact, seconds, most, same[case])) for case in left]
 
@@ -183,6 +185,16 @@ def compare_cases(
     return Comparison(
         exact, tuple(replace(rows[case], same=same[case]) for case in todo), provenance, len(todo) - len(left)
     )
+
+
+def _problems(system: System, left: Sequence[Case]) -> list[Problem]:
+    """One for each form, without those that cannot be formulated: that is for their rows to say."""
+    out = []
+    each = {(case.formulation, case.rotation, case.velocity): case for case in left}
+    for case in each.values():
+        with quiet(), suppress(ValueError, ProjectionError):
+            out.append(formulated(system, case))
+    return out
 
 
 def _same(leaders: Mapping[Case, Case]) -> dict[Case, tuple[str, ...]]:
