@@ -77,7 +77,8 @@ def formulate(
         Initial values that are not given are found: unknown positions move before unknown orientations, unknown
         velocities are those of least kinetic energy. Given ones that contradict the joints change as little as
         possible (mass metric): with an `InitialValuesWarning`, or without one, or they are refused.
-        `Problem.assembly` always says what was given, found and changed.
+        `Problem.assembly` always says what was given, found and changed. Systems of more than 800 joint equations are
+        too large for these priorities: there all values move to the nearest consistent ones.
     constraint : str
         For ``"hamiltonian"``: ``"position"`` (default), ``"momentum"``, ``"differentiated"``, ``"eliminated"``.
     radial_inertia : ``"zero"`` or ``"half-trace"``

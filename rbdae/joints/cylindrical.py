@@ -31,6 +31,8 @@ class Cylindrical(AbstractAxialJoint):
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes; the angle of the joint is measured from normal_a to normal_b about axis_a. By
         default any perpendicular of axis_a, and the direction that it has at the start: the angle begins at 0.
+
+    Opposite axes satisfy the joint, too: a body that is placed so stays so, mounted the other way round.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "translation"})

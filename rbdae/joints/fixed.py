@@ -30,7 +30,7 @@ class Fixed(AbstractAlignedJoint):
         Unique among the joints of the system; without it the system chooses "fixed-1" and so on.
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
-        the rotation at the start.
+        the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.
     """
 
     def velocity_rows(self) -> tuple[Mat, Mat]:

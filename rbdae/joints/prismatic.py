@@ -30,7 +30,7 @@ class Prismatic(AbstractAlignedJoint):
         Unique among the joints of the system; without it the system chooses "prismatic-1" and so on.
     normal_a, normal_b : (3,) array_like, optional
         Perpendicular to the axes. The rotation that is kept is the one in which axes and normals agree: by default
-        the rotation at the start.
+        the rotation at the start. Half a turn away the equations hold, too: bodies placed nearer to there are turned.
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
