@@ -318,3 +318,22 @@ def test_one_case_that_raises_costs_no_other(reference):
     found = rbdae.compare(system, T_END, reference=reference, tolerances=[1e-4, 1e-6], **chosen)
     assert [row.reason for row in found.rows] == ["ZeroDivisionError: my law"] * 2
     assert str(found).count("my law") == 1 and "  2: ZeroDivisionError" in str(found)
+
+
+def test_a_warning_about_initial_values_is_given_once_for_a_study():
+    system = rbdae.System()
+    bar = system.add_body(
+        "bar",
+        mass=1.0,
+        inertia=(0.1, 0.1, 0.01),
+        position=(0.5, 0, 0),
+        velocity=(1.0, 0, 0),
+        angular_velocity=(0, 1, 0),
+    )
+    joint = rbdae.joints.Revolute(system.ground, bar, at_b=(-0.5, 0, 0), axis_a=(0, 1, 0), axis_b=(0, 1, 0))
+    system.add_joint(joint)
+    chosen = {"formulations": ["index-0", "null-space"], "rotations": ["quaternion"], "velocities": ["angular"]}
+    with pytest.warns(rbdae.InitialValuesWarning) as caught:
+        found = rbdae.compare(system, 0.05, solvers=["scipy:RK45"], tolerances=[1e-4], **chosen)
+    assert len(caught) == 1 and "bar" in str(caught[0].message)
+    assert len(found.rows) == 2 and not any(row.failure for row in found.rows)
