@@ -155,7 +155,7 @@ def reactions(shown: Shown) -> Iterator[Block]:
     found = run.reactions
     most = f" {len(joints)} of {len(found)} joints, those with the largest forces." if len(joints) < len(found) else ""
     for what, unit, where in (("force", "N", ""), ("torque", "N m", ", about the joint's point on it")):
-        if what == "torque" and (largest := _rounding(run)) is not None:
+        if what == "torque" and (largest := _rounding(shown)) is not None:
             yield Text(f"The torques are zero but for rounding: at most {largest:.2g} N m.")
             continue
         values = {f"{joint} on {body}": getattr(found[joint][body], what) for joint, body in joints}
@@ -164,9 +164,10 @@ def reactions(shown: Shown) -> Iterator[Block]:
         yield over_time(f"reaction-{what}s", panels, shown.most, caption)
 
 
-def _rounding(run: Run) -> float | None:
-    """The largest torque of all joints, if it is what rounding leaves beside the forces and their arms."""
-    every = [reaction for of_bodies in run.reactions.values() for reaction in of_bodies.values()]
+def _rounding(shown: Shown) -> float | None:
+    """The largest torque that is shown, if it is what rounding leaves beside the forces and their arms."""
+    run = shown.smooth
+    every = [run.reactions[joint][body] for joint, body in shown.joints]
     force, torque = (max(_largest(getattr(r, what)) for r in every) for what in ("force", "torque"))
     arm = max(_largest(state.position) for state in run.states.values())
     return torque if torque <= _NOISE * force * arm else None
