@@ -77,7 +77,7 @@ def test_projection_leaves_no_drift_and_costs_no_accuracy(solver, form, sampled)
     assert max(plain.drift.position.max(), plain.drift.velocity.max()) > 1e-12
     assert projected.drift.position.max() < 1e-14
     assert projected.drift.velocity.max() < 1e-14
-    assert error(projected) < max(1e-6, 6 * error(plain))
+    assert error(projected) < max(1e-6, 8 * error(plain))
     assert projected.stats.restarts < 0.05 * projected.stats.steps
     if form in ("index-0", "index-1"):  # the others hold a constraint, so that nothing drifts far
         assert projected.stats.restarts > 0

@@ -213,7 +213,7 @@ def test_runs_go_on_with_other_equations(formulation, tolerance):
     assert run.success, run.message
     assert run.stats.restarts == 1
     found = problem.natural(run.t, run.y)
-    level = (300.0 if FORMULATIONS[formulation].index < 3 else 3000.0) * tolerance
+    level = (300.0 if FORMULATIONS[formulation].index < 3 else 5000.0) * tolerance
     assert np.abs(found - wanted.problem.natural(wanted.t, wanted.y))[..., :12].max() < level
     assert inside.omitted_rows(problem) == [WORN]  # as it was, for another run
     assert run.drift.position.max() < level
