@@ -10,7 +10,7 @@ Without the marker ``slow``, a sample has each pairing and each solver at least 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, NamedTuple, final
 
@@ -496,7 +496,8 @@ def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rot
     problem = rbdae.formulate(
         EXAMPLES[example].build(), formulation, rotation=rotation, velocity=velocity, radial_inertia="half-trace"
     )
-    solution = run(problem, case, rule)
+    # at 1e-12 IDA stops at the start of B in seven of ten starts that differ by rounding, from 3e-12 on in none
+    solution = run(problem, case, replace(rule, tolerance=max(rule.tolerance, 1e-11)))
     assert solution.success, solution.message
     errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(example))
     assert max(errors.values()) < MARGIN * rule.level, rule.why
