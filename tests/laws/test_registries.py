@@ -15,9 +15,11 @@ import pytest
 import test_benchmarks
 from inside import (
     Rheonomic,
+    animation,
     assembly,
     assembly_report,
     block_pattern,
+    canvas,
     choices,
     cli_target,
     collocation,
@@ -35,6 +37,8 @@ from inside import (
     monitor,
     neighbours,
     pairing,
+    placed,
+    plotted,
     problem,
     quantities,
     registry,
@@ -49,6 +53,7 @@ from inside import (
     sides,
     solution,
     switches,
+    symbol,
     timed,
     tree_velocities,
     velocity_kind,
@@ -59,7 +64,7 @@ from inside import (
 )
 
 import rbdae
-from rbdae import adapter, drives, formulations, motion, rotations, study
+from rbdae import adapter, drives, formulations, motion, plotting, rotations, study
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
@@ -147,6 +152,14 @@ def _comparison() -> study.Comparison:
     errors = study.Errors(0.0, 0.0, 0.0)
     row = study.Row(_case(), errors, 0.0, 0.0, 0.0, adapter.Stats())
     return study.Comparison(study.Reference(0.0, (state, state), errors), (row,))
+
+
+def _scene() -> plotting.Scene:
+    return plotting.scene(_solution(), [0.0])
+
+
+def _canvas() -> canvas.Canvas:
+    return canvas.Canvas(_scene(), (np.zeros(1), {}), None, (2.0, 2.0), "")
 
 
 def _panel() -> report_figures.Panel:
@@ -279,6 +292,13 @@ EXAMPLES: dict[type, Any] = {
     study.Target: lambda: _comparison().ranking().targets[0],
     study.Place: lambda: _comparison().ranking().targets[0].places[0],
     study.Failure: lambda: study.Failure("it was too hard", _comparison().rows),
+    plotting.Scene: lambda: _scene(),
+    plotting.Line: lambda: _scene().lines[0],
+    placed.Placed: lambda: placed.placed(_problem(), np.array([0.0]), _problem().y0[None]),
+    plotted.Panel: lambda: plotted.Panel("energy [J]", ("total",), np.zeros(2), np.zeros((2, 1))),
+    canvas.Canvas: lambda: _canvas(),
+    animation.Animation: lambda: animation.Animation(_scene(), _canvas, 30.0, 100.0),
+    symbol.Symbol: lambda: symbol.Symbol("force", ((_bodies()[0], np.zeros(3)),)),
     report_blocks.Cell: lambda: report_blocks.cell(1.0),
     report_blocks.Facts: lambda: report_blocks.Facts((("solver", "scipy:RK45"),)),
     report_blocks.Text: lambda: report_blocks.Text("done"),

@@ -33,6 +33,7 @@ from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
+from rbdae.forces import symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
@@ -61,6 +62,8 @@ from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.plotting import animation, canvas, placed
+from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     equations,
@@ -109,10 +112,12 @@ __all__ = [
     "add_adapters",
     "add_member",
     "address",
+    "animation",
     "assembly",
     "assembly_report",
     "block_pattern",
     "cache_in",
+    "canvas",
     "chatter",
     "choices",
     "cli_target",
@@ -159,7 +164,9 @@ __all__ = [
     "pack",
     "pairing",
     "pivots",
+    "placed",
     "plain",
+    "plotted",
     "possible_workers",
     "problem",
     "project",
@@ -189,6 +196,7 @@ __all__ = [
     "suspending",
     "suspends",
     "switches",
+    "symbol",
     "timed",
     "toolkit_options",
     "trap",
