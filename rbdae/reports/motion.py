@@ -18,6 +18,7 @@ MOMENTS: Final = 301
 """Of an animation: ten seconds at thirty a second."""
 
 _NUMBERS = 400_000  # coordinates of an animation at most: 1 MB in the page
+_THIN = 2.0  # of the edges of boxes
 _BODIES = 20  # of more than these one entry in the legend is for all
 _LOOKS: Final[Mapping[str, tuple[str, str, float]]] = {
     "joint": ("joints", "#5f6b73", 2.0),
@@ -61,18 +62,24 @@ def animation(name: str, scene: Scene, caption: str) -> Animation:
 def _traces(scene: Scene) -> list[dict[str, Any]]:
     """What is one entry of the legend: its name, colour and lines."""
     bodies = list(dict.fromkeys(line.name for line in scene.lines if line.kind == "body"))
-    out: dict[tuple[str, str], dict[str, Any]] = {}
+    out: dict[tuple[str, bool, str], dict[str, Any]] = {}
     for line in scene.lines:
         if line.kind == "body":
             number = bodies.index(line.name) % len(COLOURS)
-            key = ("body", line.name if len(bodies) <= _BODIES else f"bodies {number}")
-            look = (line.name if len(bodies) <= _BODIES else "bodies", COLOURS[number], 5.0)
+            name = line.name if len(bodies) <= _BODIES else "bodies"
+            key = ("body", line.thin, line.name if len(bodies) <= _BODIES else f"bodies {number}")
+            look = (name, COLOURS[number], _THIN if line.thin else 5.0)
         else:
-            key, look = (line.kind, ""), _LOOKS[line.kind]
+            key, look = (line.kind, False, ""), _LOOKS[line.kind]
         trace = out.setdefault(key, {"name": look[0], "color": look[1], "width": look[2], "lines": []})
         trace["lines"].append(line)
     order = ["ground", "body", "spring", "drive", "joint"]
-    return [out[key] for key in sorted(out, key=lambda key: order.index(key[0]))]
+    traces = [out[key] for key in sorted(out, key=lambda key: (order.index(key[0]), key[1]))]
+    seen: set[str] = set()
+    for trace in traces:
+        trace["first"] = trace["name"] not in seen
+        seen.add(trace["name"])
+    return traces
 
 
 def _at_start(trace: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,6 +94,7 @@ def _at_start(trace: Mapping[str, Any]) -> dict[str, Any]:
         "mode": "lines",
         "name": escaped(trace["name"]),
         "legendgroup": escaped(trace["name"]),
+        "showlegend": trace["first"],
         "x": first[0],
         "y": first[1],
         "z": first[2],
