@@ -14,6 +14,7 @@ from typing import Any
 import rbdae
 from rbdae.cli.compare import run_compare
 from rbdae.cli.parser import parser
+from rbdae.cli.report import write_report
 from rbdae.cli.run import run_one
 from rbdae.models import MODELS
 
@@ -61,6 +62,6 @@ def _solvers(given: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS = {"models": _models, "solvers": _solvers, "run": run_one, "compare": run_compare}
+_COMMANDS = {"models": _models, "solvers": _solvers, "run": run_one, "compare": run_compare, "report": write_report}
 
 __all__ = ["main"]

@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(
         commands.add_parser("compare", help="run a mechanism through formulations and solvers", epilog=_EITHER)
     )
+    _add_report(commands.add_parser("report", help="write a page for a browser about a run or comparison on disk"))
     return out
 
 
@@ -74,9 +75,27 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
     compare.add_argument("--json", type=Path, metavar="FILE", help="write runs, reference, versions and machine")
 
 
+def _add_report(report: argparse.ArgumentParser) -> None:
+    report.add_argument("file", type=Path, metavar="FILE", help=".npz of `run --save`, or .json of `compare --json`")
+    report.add_argument("--out", type=Path, metavar="PAGE", help="the page, .html (default: FILE with this ending)")
+    report.add_argument(
+        "--model", metavar="MODEL", help=f"the mechanism of a run, for its motion and reactions: {_SYSTEM}"
+    )
+    _add_assembly(report)
+
+
 def _add_common(command: argparse.ArgumentParser) -> None:
     """What a run and a comparison share."""
     command.add_argument("--t-end", type=float, help="end time, s (default: the model's own; a file has none)")
+    _add_assembly(command)
+    command.add_argument("--projection", action="store_true", help="project accepted steps onto the constraints")
+    command.add_argument("--progress", action="store_true", help="show a bar (needs tqdm)")
+    command.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")
+    command.add_argument("--plot", type=Path, metavar="FILE", help="write a picture (needs matplotlib)")
+
+
+def _add_assembly(command: argparse.ArgumentParser) -> None:
+    """How a mechanism is put together."""
     command.add_argument(
         "--redundant",
         default="error",
@@ -90,10 +109,6 @@ def _add_common(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="bodies that keep their place at the assembly; NAME:x, ...",
     )
-    command.add_argument("--projection", action="store_true", help="project accepted steps onto the constraints")
-    command.add_argument("--progress", action="store_true", help="show a bar (needs tqdm)")
-    command.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")
-    command.add_argument("--plot", type=Path, metavar="FILE", help="write a picture (needs matplotlib)")
 
 
 def _listed(names: Iterable[str]) -> str:

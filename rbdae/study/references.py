@@ -26,6 +26,9 @@ REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaterni
 
 _REFERENCE_SOLVER = "scipy:DOP853"
 _REFERENCE_TOLERANCE = 1e-13
+_REST = 1e-3
+"""What moves by less than this part of the model's length, or of a radian, in the time of the run counts as resting:
+its errors are relative to that motion, as they are rounding over rounding else."""
 
 
 @final
@@ -39,7 +42,8 @@ class FinalState:
     orientation : (n, 4) unit quaternions, scalar first
     angular_velocity : (n, 3), in the body frames, rad/s
     sizes : largest norms of positions, velocities and angular velocities over the run, to which errors are relative (a
-        pendulum at its turning point has no velocity to relate to); None for the norms of this state
+        pendulum at its turning point has no velocity to relate to), but not less than those of a body that hardly
+        moves; None for the norms of this state
     """
 
     position: Mat
@@ -172,8 +176,10 @@ def _end_of(solution: Solution) -> FinalState:
             [s.angular_velocity for s in states],
         )
     )
-    position, velocity, angular_velocity = (float(np.sqrt(np.max(square))) for square in squares)
-    return replace(last, sizes=(position, velocity, angular_velocity))
+    x, v, Om = (float(np.sqrt(np.max(square))) for square in squares)
+    time, length = t_end - float(solution.t[0]), solution.problem_at(t_end).model.scales.length
+    sizes = (max(x, _REST * length), max(v, _REST * length / time), max(Om, _REST / time))
+    return replace(last, sizes=sizes)
 
 
 def reference(

@@ -151,6 +151,13 @@ MAX_STEPS = {
 """Integrals of multipliers make their steps too small in some models, for minutes."""
 
 
+TOLERANCES = {
+    "chain-ggl-quaternion-angular-solve_dae:Radau": 1e-9,
+    "chain-hiller-anantharaman-quaternion-angular-solve_dae:Radau": 1e-9,
+}
+"""At 1e-8 these stop after 5e-5 s: Newton's iteration stagnates for a chain that sets off from rest, not so at 1e-6."""
+
+
 @pytest.mark.parametrize(
     "case", [pytest.param(c, id=str(c), marks=() if c in SHARE_OF_ALL else pytest.mark.long) for c in ALL]
 )
@@ -165,7 +172,8 @@ def test_reactions_along_runs_are_as_good_as_the_states(case):
     )
     t = reference(case.model).t
     limit = MAX_STEPS.get(case.solver, {})
-    run = rbdae.solve(problem, (0.0, t[-1]), solver=case.solver, rtol=1e-8, atol=1e-8, t_eval=t, **limit)
+    tolerance = TOLERANCES.get(str(case), 1e-8)
+    run = rbdae.solve(problem, (0.0, t[-1]), solver=case.solver, rtol=tolerance, atol=tolerance, t_eval=t, **limit)
     assert len(run.t) > 1 or run.reason is Reason.TOO_MANY_STEPS, run.message  # whatever stopped it later
     check(case.model, problem, run)
 

@@ -205,3 +205,43 @@ def test_a_study_of_a_file_runs_in_processes(mechanism, tmp_path):
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert "1 runs, 0 failed" in ended.stdout
+
+
+def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
+    """Of a run with and without its mechanism, and of a comparison."""
+    assert main(["run", f"{mechanism}:bar", "--t-end", "0.1", "--formulation", "index-1", "--save", "run.npz"]) == 0
+    assert main(["report", "run.npz"]) == 0
+    alone = (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert main(["report", "run.npz", "--model", f"{mechanism}:bar", "--out", "whole.html"]) == 0
+    whole = (tmp_path / "whole.html").read_text(encoding="utf-8")
+    assert "Reactions" in whole and "Reactions" not in alone
+    study.compare(
+        rbdae.models.pendulum(),
+        0.05,
+        formulations=["index-0"],
+        rotations=["quaternion"],
+        velocities=["angular"],
+        solvers=["scipy:DOP853"],
+        tolerances=[1e-6],
+        repeats=1,
+    ).to_json(tmp_path / "study.json")
+    assert main(["report", "study.json"]) == 0
+    assert "scipy:DOP853" in (tmp_path / "study.html").read_text(encoding="utf-8")
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["run.txt"], "must end with .npz"),
+        (["there_is_none.npz"], "there_is_none.npz"),
+        (["there_is_none.json"], "there_is_none.json"),
+        (["there_is_none.json", "--model", "pendulum"], "leave --model"),
+        (["there_is_none.npz", "--out", "page.pdf"], "must end with .html"),
+        (["there_is_none.npz", "--out", "nowhere/page.html"], "there is no folder nowhere"),
+    ],
+)
+def test_report_refuses_what_it_cannot_read_or_write(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -337,3 +337,29 @@ def test_a_warning_about_initial_values_is_given_once_for_a_study():
         found = rbdae.compare(system, 0.05, solvers=["scipy:RK45"], tolerances=[1e-4], **chosen)
     assert len(caught) == 1 and "bar" in str(caught[0].message)
     assert len(found.rows) == 2 and not any(row.failure for row in found.rows)
+
+
+def test_what_rests_or_does_not_turn_can_be_compared():
+    """Velocities that are rounding, over velocities that are rounding: the references differed by 1."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    slider = system.add_body("slider", mass=1.0, inertia=(1.0, 1.1, 1.2))
+    system.add_joint(rbdae.joints.Prismatic(system.ground, slider, axis_a=(0.6, 0.0, 0.8), axis_b=(0.6, 0.0, 0.8)))
+    system.add_joint(rbdae.joints.Spherical(system.ground, slider))
+    falling = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    body = falling.add_body("body", mass=1.0, inertia=(1.0, 1.1, 1.2))
+    falling.add_joint(rbdae.joints.Prismatic(falling.ground, body, axis_a=(0.6, 0.0, 0.8), axis_b=(0.6, 0.0, 0.8)))
+    for mechanism in (falling, system):
+        found = rbdae.compare(
+            mechanism,
+            0.2,
+            formulations=["index-0"],
+            rotations=["quaternion"],
+            velocities=["angular"],
+            solvers=["scipy:DOP853"],
+            tolerances=[1e-6],
+            redundant="minimum-norm",
+            repeats=1,
+        )
+        (row,) = found.rows
+        assert not row.failure and row.errors is not None and row.errors.largest < 1e-6
+        assert found.reference.agreement.largest < 1e-9

@@ -1,0 +1,60 @@
+"""``rbdae report``: the page of a run or of a comparison that is on disk."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import rbdae
+from rbdae.cli.outputs import check_outputs
+from rbdae.cli.parser import hold_of
+from rbdae.cli.target import target
+from rbdae.io.npz import read_npz
+from rbdae.reports import check_report
+from rbdae.study import Comparison
+
+
+def write_report(given: argparse.Namespace) -> int:
+    """The command; 0."""
+    file: Path = given.file
+    if file.suffix not in (".npz", ".json"):
+        raise ValueError(
+            f"report: {file} must end with .npz, as `rbdae run --save` writes it, or with .json, as "
+            "`rbdae compare --json` does"
+        )
+    page = file.with_suffix(".html") if given.out is None else given.out
+    check_report(page)
+    check_outputs({"--out": page}, str(file))
+    if file.suffix == ".npz":
+        written = _solution(given, file).report(page)
+    else:
+        _refuse_a_model(given)
+        written = Comparison.from_json(file).report(page)
+    print(f"report written to {written}")
+    return 0
+
+
+def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
+    """With a mechanism, if one is given: without, there are only the unknowns over time."""
+    if given.model is None:
+        return rbdae.load(file)
+    stored = read_npz(file)[1].get("problem")
+    if stored is None:
+        raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
+    problem = rbdae.formulate(
+        target(given.model).system,
+        stored["formulation"],
+        rotation=stored["rotation"],
+        velocity=stored["velocity"],
+        redundant=given.redundant,
+        hold=hold_of(given),
+    )
+    return rbdae.load(file, problem)
+
+
+def _refuse_a_model(given: argparse.Namespace) -> None:
+    if given.model is not None or given.redundant != "error" or given.hold:
+        raise ValueError("report: a comparison has its mechanism with it; leave --model, --redundant and --hold out")
+
+
+__all__ = ["write_report"]
