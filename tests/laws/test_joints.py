@@ -95,7 +95,7 @@ def test_lower_pairs_have_the_numbers_of_table_2(kind: type[AbstractJoint]) -> N
     assert joint.n_constraints == external
     assert joint.degrees_of_freedom + 6 == free
     for rotation, coordinates, constraints in (("directors", 24, directors), ("quaternion", 14, quaternions)):
-        problem = rbdae.formulate(system, "index-3", rotation=rotation, velocity="coordinate")
+        problem = rbdae.formulate(system, "index-3", rotation=rotation, velocity="coordinate", consistent="project")
         q, la = problem.layout.q, problem.layout.la
         assert (q.stop - q.start, la.stop - la.start) == (coordinates, constraints)
         assert coordinates - constraints == free
