@@ -167,12 +167,14 @@ def _end_of(solution: Solution) -> FinalState:
     """The last state of a run, with the sizes over the run."""
     t_end = float(solution.t[-1])
     last = final_state(solution.problem_at(t_end), t_end, solution.y[-1])
-    states = list(solution.states.values())
+    problem, states = solution.problem, list(solution.states.values())
+    assert problem is not None
+    velocities = problem.natural(solution.t, solution.y)[..., 12:15]  # of the centres, as in the last state
     squares = (
         sum(np.sum(np.square(values), axis=-1) for values in quantity)
         for quantity in (
             [s.center_of_mass for s in states],
-            [s.velocity for s in states],
+            np.moveaxis(velocities, -2, 0),
             [s.angular_velocity for s in states],
         )
     )

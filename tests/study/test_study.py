@@ -363,3 +363,11 @@ def test_what_rests_or_does_not_turn_can_be_compared():
         (row,) = found.rows
         assert not row.failure and row.errors is not None and row.errors.largest < 1e-6
         assert found.reference.agreement.largest < 1e-9
+
+
+def test_velocities_are_relative_to_those_of_the_centres():
+    """The origin of a body on a pivot rests: errors of velocities were relative to 1 m/s, whatever the motion."""
+    reference = rbdae.study.reference(rbdae.models.pendulum(), 0.5)
+    end = reference.states[0]
+    assert end.sizes is not None
+    np.testing.assert_array_less(np.linalg.norm(end.velocity), end.sizes[1] * (1.0 + 1e-9))
