@@ -231,7 +231,7 @@ def unknown(what: str, name: object, known: Iterable[str], most: int = 3) -> Val
     """The error for a name that is not among the known ones: it gives the nearest, and all of them."""
     known = list(known)
     hint = nearest(name, known, most)
-    return ValueError(f"unknown {what} {show(name)}; {hint and hint + ' '}There are {', '.join(known)}")
+    return ValueError(f"unknown {what} {show(name)}; {hint + ' There' if hint else 'there'} are {', '.join(known)}")
 
 
 def symmetric(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Mat:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -15,7 +14,7 @@ from typing import Any
 import rbdae
 from rbdae import study
 from rbdae.cli.outputs import check_outputs
-from rbdae.cli.parser import hold_of, option_of
+from rbdae.cli.parser import again_without_redundant, hold_of, option_of
 from rbdae.cli.target import end_of, target
 
 
@@ -71,7 +70,7 @@ def _compared(
     except ValueError as error:
         if given.redundant != "error" or "redundant='minimum-norm'" not in str(error):
             raise
-        raise ValueError(f"{error}. Type: rbdae compare {shlex.quote(given.model)} --redundant minimum-norm") from error
+        raise ValueError(f"{error}. {again_without_redundant(given)}") from error
 
 
 def _options(given: list[str]) -> dict[str, dict[str, Any]]:

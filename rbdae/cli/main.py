@@ -24,6 +24,7 @@ _FAILED, _REFUSED = 1, 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused."""
     given = parser().parse_args(arguments)
+    given.typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with _warnings_in_one_line():
             return _COMMANDS[given.command](given)

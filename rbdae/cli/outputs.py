@@ -35,6 +35,8 @@ def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: boo
         others = [o for o, p in wanted.items() if o != option and p.absolute() == path.absolute()]
         if others:
             raise ValueError(f"{option} and {others[0]} name the same file {path}; give two names")
+    if "--save" in wanted and wanted["--save"].suffix not in ("", ".npz"):
+        raise ValueError(f"--save: {wanted['--save']} must end with .npz; for other formats see --csv and --report")
     if "--plot" in wanted:
         _check_picture(wanted["--plot"])
     if "--report" in wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,9 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
 
 def _add_report(report: argparse.ArgumentParser) -> None:
     report.add_argument("file", type=Path, metavar="FILE", help=".npz of `run --save`, or .json of `compare --json`")
-    report.add_argument("--out", type=Path, metavar="PAGE", help="the page, .html (default: FILE with this ending)")
+    report.add_argument(
+        "--out", type=Path, metavar="PAGE", help="the page, .html (default: FILE with the ending .report.html)"
+    )
     report.add_argument(
         "--model", metavar="MODEL", help=f"the mechanism of a run, for its motion and reactions: {_SYSTEM}"
     )
@@ -129,6 +132,11 @@ def hold_of(given: argparse.Namespace) -> list[str | tuple[str, str]]:
     return out
 
 
+def again_without_redundant(given: argparse.Namespace) -> str:
+    """What to type where joint equations follow from others: the same line, and how to leave them out."""
+    return f"Type: rbdae {shlex.join([*given.typed, '--redundant', 'minimum-norm'])}"
+
+
 def option_of(text: str, example: str) -> tuple[str, Any]:
     """Name and value of ``NAME=VALUE``; the value is a number, True, False, None, a tuple, or else text.
 
@@ -146,4 +154,4 @@ def option_of(text: str, example: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-__all__ = ["hold_of", "option_of", "parser"]
+__all__ = ["again_without_redundant", "hold_of", "option_of", "parser"]

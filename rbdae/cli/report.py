@@ -22,7 +22,7 @@ def write_report(given: argparse.Namespace) -> int:
             f"report: {file} must end with .npz, as `rbdae run --save` writes it, or with .json, as "
             "`rbdae compare --json` does"
         )
-    page = file.with_suffix(".html") if given.out is None else given.out
+    page = file.with_suffix(".report.html") if given.out is None else given.out
     check_report(page)
     check_outputs({"--out": page}, str(file))
     if file.suffix == ".npz":
@@ -41,14 +41,24 @@ def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
     stored = read_npz(file)[1].get("problem")
     if stored is None:
         raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
-    problem = rbdae.formulate(
-        target(given.model).system,
-        stored["formulation"],
-        rotation=stored["rotation"],
-        velocity=stored["velocity"],
-        redundant=given.redundant,
-        hold=hold_of(given),
-    )
+
+    def formulate(redundant: str) -> rbdae.Problem:
+        return rbdae.formulate(
+            system,
+            stored["formulation"],
+            rotation=stored["rotation"],
+            velocity=stored["velocity"],
+            redundant=redundant,  # type: ignore[arg-type]
+            hold=hold_of(given),
+        )
+
+    system = target(given.model).system
+    try:
+        problem = formulate(given.redundant)
+    except ValueError as error:
+        if "redundant='minimum-norm'" not in str(error):
+            raise
+        problem = formulate("minimum-norm")  # there is no run without
     return rbdae.load(file, problem)
 
 

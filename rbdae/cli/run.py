@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 import threading
 
@@ -14,7 +13,7 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.adapter import Stats
 from rbdae.cli.outputs import check_outputs, write_states
-from rbdae.cli.parser import hold_of, option_of
+from rbdae.cli.parser import again_without_redundant, hold_of, option_of
 from rbdae.cli.target import Target, end_of, target
 from rbdae.solving import solvers_for
 
@@ -82,7 +81,7 @@ def _formulated(given: argparse.Namespace, found: Target) -> rbdae.Problem:
             formulate("minimum-norm")
         except (ValueError, rbdae.ProjectionError):
             raise error from None
-        raise ValueError(f"{error}. Type: rbdae run {shlex.quote(given.model)} --redundant minimum-norm") from error
+        raise ValueError(f"{error}. {again_without_redundant(given)}") from error
 
 
 def _write(solution: rbdae.Solution, given: argparse.Namespace) -> None:

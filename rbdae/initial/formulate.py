@@ -159,9 +159,10 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
     """Redundant rows that may not be left out; bodies without a director mass."""
     if state.dropped and not choices.may_drop:
         names = "; ".join(model.row_name(k) for k in state.dropped)
-        raise ValueError(
-            f"{len(state.dropped)} joint equations follow from the others at the start: {names}; {_REMEDY}"
+        follow = (
+            "1 joint equation follows" if len(state.dropped) == 1 else f"{len(state.dropped)} joint equations follow"
         )
+        raise ValueError(f"{follow} from the others at the start: {names}; {_REMEDY}")
     if choices.formulation.unknowns == "momenta" and choices.kind.number == DIRECTOR_RATE:
         for k, name in enumerate(model.names):
             if np.isnan(model.bodies["euler_inverse"][k]).any():

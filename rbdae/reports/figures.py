@@ -6,7 +6,7 @@ import base64
 import html
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, final
 
 import numpy as np
@@ -24,6 +24,7 @@ MOST = 2000
 _PANEL, _FRAME = 165, 90  # heights, px
 _FEW = 60  # points of a curve that are marked one by one
 _GAP = 0.08  # between panels, as a part of one
+_ROUNDING = 1e-15  # of the largest number in a figure
 _GREY = "#d8dde2"
 
 
@@ -112,11 +113,12 @@ def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str
     axes: dict[str, Any] = {}
     shapes: list[dict[str, Any]] = []
     seen: set[str] = set()
+    largest = max((_largest(c.y) for panel in panels if not panel.logarithmic for c in panel.curves), default=0.0)
     for row, panel in enumerate(panels):
         number = "" if row == 0 else str(row + 1)
         for curve in panel.curves:
             place = {"xaxis": f"x{number}", "yaxis": f"y{number}", "showlegend": curve.name not in seen}
-            data.append(_scatter(curve, panel.logarithmic, most) | place)
+            data.append(_scatter(_rounded(curve, largest), panel.logarithmic, most) | place)
             seen.add(curve.name)
         last = row == len(panels) - 1
         top = 1.0 - row / len(panels)
@@ -131,6 +133,16 @@ def over_time(name: str, panels: Sequence[Panel], most: int = MOST, caption: str
     height = max(_PANEL * len(panels) + _FRAME if len(panels) > 1 else 300, 20 * len(seen) + _FRAME)
     spec = {"data": data, "layout": layout(height=height, showlegend=legend, shapes=shapes, **axes)}
     return Figure(name, as_json(spec), height, caption)
+
+
+def _largest(y: Vec) -> float:
+    return float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
+
+
+def _rounded(curve: Curve, largest: float) -> Curve:
+    """Zero, where all of it is rounding of the largest number in the figure: an axis would magnify it."""
+    size = _largest(curve.y)
+    return replace(curve, y=np.zeros_like(curve.y)) if 0.0 < size < _ROUNDING * largest else curve
 
 
 def as_json(spec: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def results(run: Run) -> Facts:
         ("solver", run.solver),
         ("tolerances", f"rtol {number(run.rtol)}, atol {atol}"),
         ("projection", _projection(run)),
-        ("seconds", number(run.stats.seconds, 4)),
+        ("seconds", f"{number(run.stats.seconds, 4)} (a first use compiles, too)"),
     ]
     if isinstance(problem, Problem) and len(run.t):
         pairs += _quality(run)

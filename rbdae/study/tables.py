@@ -57,6 +57,8 @@ def preface(exact: Reference) -> list[str]:
 _UNITS = [
     "Drift is the largest violation of the constraints in SI units; balance is the largest error of the energy's",
     "balance relative to the kinetic energy. Seconds are the solver's own, without loading: the median of timed runs.",
+    "The error that the summary speaks of is the largest of position, orientation and velocity; the work that it takes",
+    "is interpolated between the tolerances.",
 ]
 
 

@@ -31,4 +31,4 @@ def test_the_error_for_an_unknown_name():
     assert str(unknown("form", "indx-0", ["index-0", "ggl"])) == (
         "unknown form 'indx-0'; did you mean 'index-0'? There are index-0, ggl"
     )
-    assert str(unknown("form", "xyz", ["index-0", "ggl"])) == "unknown form 'xyz'; There are index-0, ggl"
+    assert str(unknown("form", "xyz", ["index-0", "ggl"])) == "unknown form 'xyz'; there are index-0, ggl"

@@ -204,7 +204,7 @@ def test_angles_refuse_a_singular_start(tilt, formulation, rotation):
         ({"formulation": "index-4"}, r"unknown formulation 'index-4'; did you mean .*'index-3'"),
         ({"formulation": "nullspace"}, r"did you mean 'null-space'"),
         ({"formulation": "hamilton"}, r"did you mean 'hamiltonian'"),
-        ({"formulation": "xyz"}, r"unknown formulation 'xyz'; There are index-3, index-2"),
+        ({"formulation": "xyz"}, r"unknown formulation 'xyz'; there are index-3, index-2"),
         ({"rotation": "quaternions"}, r"unknown rotation 'quaternions'; did you mean 'quaternion'"),
         ({"rotation": "euler"}, r"did you mean 'euler-313'"),
         ({"velocity": "angle"}, r"no form with velocity 'angle'; it has angular, coordinate"),

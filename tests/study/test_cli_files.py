@@ -151,12 +151,21 @@ def test_a_missing_package_is_told_before_the_run(mechanism, package, option, ca
 
 @pytest.mark.parametrize("command", ["run", "compare"])
 def test_redundant_joints_are_told_with_what_to_type(command, capsys):
-    assert main([command, "bricard"]) == 2
-    assert f"Type: rbdae {command} bricard --redundant minimum-norm" in capsys.readouterr().err
+    assert main([command, "bricard", "--t-end", "0.01"]) == 2
+    assert f"Type: rbdae {command} bricard --t-end 0.01 --redundant minimum-norm" in capsys.readouterr().err
 
 
-def test_what_to_type_works(capsys):
-    assert main(["run", "bricard", "--redundant", "minimum-norm", "--t-end", "0.01", "--hold", "rod1:position"]) == 0
+def test_what_to_type_works_and_its_run_has_a_page(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    typed = ["run", "bricard", "--t-end", "0.01", "--hold", "rod1:position", "--save", "run.npz"]
+    assert main([*typed, "--redundant", "minimum-norm"]) == 0
+    assert main(["report", "run.npz", "--model", "bricard"]) == 0  # which knows what it left out
+    assert (tmp_path / "run.report.html").is_file()
+
+
+def test_a_trajectory_is_not_saved_under_the_ending_of_something_else(capsys):
+    assert main(["run", "pendulum", "--save", "run.html"]) == 2
+    assert "--save: run.html must end with .npz" in capsys.readouterr().err
 
 
 FEW = ["--formulations", "index-0", "--rotations", "quaternion", "--velocities", "angular", "--tolerances", "1e-4"]
@@ -211,7 +220,7 @@ def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
     """Of a run with and without its mechanism, and of a comparison."""
     assert main(["run", f"{mechanism}:bar", "--t-end", "0.1", "--formulation", "index-1", "--save", "run.npz"]) == 0
     assert main(["report", "run.npz"]) == 0
-    alone = (tmp_path / "run.html").read_text(encoding="utf-8")
+    alone = (tmp_path / "run.report.html").read_text(encoding="utf-8")
     assert main(["report", "run.npz", "--model", f"{mechanism}:bar", "--out", "whole.html"]) == 0
     whole = (tmp_path / "whole.html").read_text(encoding="utf-8")
     assert "Reactions" in whole and "Reactions" not in alone
@@ -226,7 +235,7 @@ def test_report_makes_a_page_of_what_is_on_disk(mechanism, capsys, tmp_path):
         repeats=1,
     ).to_json(tmp_path / "study.json")
     assert main(["report", "study.json"]) == 0
-    assert "scipy:DOP853" in (tmp_path / "study.html").read_text(encoding="utf-8")
+    assert "scipy:DOP853" in (tmp_path / "study.report.html").read_text(encoding="utf-8")
     capsys.readouterr()
 
 
