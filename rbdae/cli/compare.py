@@ -13,8 +13,9 @@ from typing import Any
 
 import rbdae
 from rbdae import study
+from rbdae.cli.formulated import again_without_redundant, may_be_left_out
 from rbdae.cli.outputs import check_outputs
-from rbdae.cli.parser import again_without_redundant, hold_of, option_of
+from rbdae.cli.parser import hold_of, option_of
 from rbdae.cli.target import end_of, target
 
 
@@ -68,7 +69,7 @@ def _compared(
             print(f"rbdae: finished runs are in {given.resume}; type the same again to continue", file=sys.stderr)
         raise
     except ValueError as error:
-        if given.redundant != "error" or "redundant='minimum-norm'" not in str(error):
+        if given.redundant != "error" or not may_be_left_out(error):
             raise
         raise ValueError(f"{error}. {again_without_redundant(given)}") from error
 

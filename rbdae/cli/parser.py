@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -132,11 +131,6 @@ def hold_of(given: argparse.Namespace) -> list[str | tuple[str, str]]:
     return out
 
 
-def again_without_redundant(given: argparse.Namespace) -> str:
-    """What to type where joint equations follow from others: the same line, and how to leave them out."""
-    return f"Type: rbdae {shlex.join([*given.typed, '--redundant', 'minimum-norm'])}"
-
-
 def option_of(text: str, example: str) -> tuple[str, Any]:
     """Name and value of ``NAME=VALUE``; the value is a number, True, False, None, a tuple, or else text.
 
@@ -154,4 +148,4 @@ def option_of(text: str, example: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-__all__ = ["again_without_redundant", "hold_of", "option_of", "parser"]
+__all__ = ["hold_of", "option_of", "parser"]

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 
 import rbdae
+from rbdae.cli.formulated import formulated, may_be_left_out
 from rbdae.cli.outputs import check_outputs
-from rbdae.cli.parser import hold_of
 from rbdae.cli.target import target
 from rbdae.io.npz import read_npz
 from rbdae.reports import check_report
@@ -41,24 +41,13 @@ def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
     stored = read_npz(file)[1].get("problem")
     if stored is None:
         raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
-
-    def formulate(redundant: str) -> rbdae.Problem:
-        return rbdae.formulate(
-            system,
-            stored["formulation"],
-            rotation=stored["rotation"],
-            velocity=stored["velocity"],
-            redundant=redundant,  # type: ignore[arg-type]
-            hold=hold_of(given),
-        )
-
-    system = target(given.model).system
+    form = (target(given.model).system, stored["formulation"], stored["rotation"], stored["velocity"])
     try:
-        problem = formulate(given.redundant)
+        problem = formulated(*form, given.redundant, given)
     except ValueError as error:
-        if "redundant='minimum-norm'" not in str(error):
+        if not may_be_left_out(error):
             raise
-        problem = formulate("minimum-norm")  # there is no run without
+        problem = formulated(*form, "minimum-norm", given)  # there is no run without
     return rbdae.load(file, problem)
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import rbdae
 from rbdae._arrays import Vec
 from rbdae.adapter import Stats
+from rbdae.cli.formulated import again_without_redundant, formulated, may_be_left_out
 from rbdae.cli.outputs import check_outputs, write_states
-from rbdae.cli.parser import again_without_redundant, hold_of, option_of
+from rbdae.cli.parser import option_of
 from rbdae.cli.target import Target, end_of, target
 from rbdae.solving import solvers_for
 
@@ -62,23 +63,14 @@ def run_one(given: argparse.Namespace) -> int:
 def _formulated(given: argparse.Namespace, found: Target) -> rbdae.Problem:
     """The problem; where only redundant equations are in the way, the error says what to type."""
 
-    def formulate(redundant: str) -> rbdae.Problem:
-        return rbdae.formulate(
-            found.system,
-            given.formulation,
-            rotation=given.rotation,
-            velocity=given.velocity,
-            redundant=redundant,  # type: ignore[arg-type]
-            hold=hold_of(given),
-        )
-
+    form = (found.system, given.formulation, given.rotation, given.velocity)
     try:
-        return formulate(given.redundant)
+        return formulated(*form, given.redundant, given)
     except (ValueError, rbdae.ProjectionError) as error:
-        if given.redundant != "error" or "redundant='minimum-norm'" not in str(error):
+        if given.redundant != "error" or not may_be_left_out(error):
             raise
         try:
-            formulate("minimum-norm")
+            formulated(*form, "minimum-norm", given)
         except (ValueError, rbdae.ProjectionError):
             raise error from None
         raise ValueError(f"{error}. {again_without_redundant(given)}") from error
