@@ -70,6 +70,8 @@ def accessor(function: Any) -> Any:
 sqrt = two_sided(np.sqrt)(math.sqrt)
 sin = two_sided(np.sin)(math.sin)
 cos = two_sided(np.cos)(math.cos)
+asin = two_sided(np.arcsin)(math.asin)
+atan = two_sided(np.arctan)(math.atan)
 
 __all__ = [
     "Address",
@@ -78,6 +80,8 @@ __all__ = [
     "accessor",
     "address",
     "as_pointer",
+    "asin",
+    "atan",
     "carray",
     "cos",
     "matrix_at",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Address, cos, matrix_at, sin, vector_at
+from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 
 
@@ -141,6 +141,11 @@ def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_
     A[2, 2] = s2 * w
 
 
+def _distance(a_at: Address, out_at: Address) -> None:
+    x = cos(vector_at(a_at)[1])
+    vector_at(out_at)[0] = asin(x) if x > 0.0 else asin(-x)
+
+
 BRYANT_321 = Chart(
     name="bryant-321",
     source="[GR95] (284)-(291)",
@@ -151,4 +156,6 @@ BRYANT_321 = Chart(
     rotation_tangent=_rotation_tangent,
     rate=_rate,
     rate_tangents=_rate_tangents,
+    centre=(0.0, 0.0, 0.0),
+    distance=_distance,
 )

@@ -44,6 +44,9 @@ class Chart:
     5. With internal constraints: `internal_constraints(a, v, out, i, j)`: out[i:] = g(a) and out[j:] = dg/da v.
        `internal_tangent(a, T, step)`: T[:n, :na] = dg/da.
        `normalise(a, work)`: a onto g = 0, no farther away than some multiple of g; `work` has nine numbers.
+    6. With a singular set: `distance(a, out)`: out[0] = the angle in radians by which the rotation has to be turned
+       further, by the shortest way that the chart describes, until K(a) is unbounded; at most zero or not a number
+       beyond. `centre` has the parameters that are farthest from the singular set.
 
     Kernels take addresses (`rbdae.compiler.access`), and matrices with the distance `step` of their rows.
 
@@ -54,6 +57,7 @@ class Chart:
     internal : names of the internal constraints
     coordinate_velocities : the kind of velocity that adot is (`rbdae.rotations.velocities`), None if it is none
     linear : whether R is linear in a, so that dR/da is constant
+    centre : the parameters (n,) farthest from the singular set; empty for charts without one
     """
 
     name: str
@@ -71,6 +75,8 @@ class Chart:
     normalise: Kernel | None = None
     coordinate_velocities: int | None = None
     linear: bool = False
+    centre: tuple[float, ...] = ()
+    distance: Kernel | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """There is one of each name."""
@@ -85,6 +91,19 @@ class Chart:
     def n(self) -> int:
         """Number of parameters."""
         return len(self.names)
+
+    def distance_to_singularity(self, a: Vec) -> float:
+        """The angle from parameters a (n,) to the singular set, in radians; inf for charts without one."""
+        if self.distance is None:
+            return np.inf
+        out = np.zeros(1)
+        plain(self.distance)(np.asarray(a, dtype=float), out)
+        return float(out[0])
+
+    @property
+    def reach(self) -> float:
+        """The angle from the centre to the singular set, in radians; inf for charts without one."""
+        return self.distance_to_singularity(np.array(self.centre))
 
     def constant_tangent(self) -> Mat:
         """dR/da, (9, n), of a linear chart."""
@@ -129,6 +148,7 @@ def register(chart: Chart) -> None:
         (_internal_constraints, chart.internal_constraints),
         (_internal_tangent, chart.internal_tangent),
         (_normalise, chart.normalise),
+        (_distance, chart.distance),
     )
     for table, kernel in kernels:
         if kernel is not None:
@@ -164,6 +184,10 @@ def _internal_tangent(chart: int, a: Any, T: Any, step: int) -> None: ...
 
 @family("ii")
 def _normalise(chart: int, a: Any, work: Any) -> None: ...
+
+
+@family("ii")
+def _distance(chart: int, a: Any, out: Any) -> None: ...
 
 
 @jit
@@ -208,10 +232,17 @@ def normalise(chart: int, a: Array, work: Array) -> None:
     _normalise(chart, address(a), address(work))
 
 
+@jit
+def distance(chart: int, a: Array, out: Array) -> None:
+    """out[0] = the angle from a to the singular set, in radians."""
+    _distance(chart, address(a), address(out))
+
+
 __all__ = [
     "CHARTS",
     "NEAR_SINGULAR",
     "Chart",
+    "distance",
     "internal_constraints",
     "internal_tangent",
     "never_singular",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Address, cos, matrix_at, sin, vector_at
+from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 
 
@@ -140,6 +140,11 @@ def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_
     A[2, 2] = -c2 * w
 
 
+def _distance(a_at: Address, out_at: Address) -> None:
+    x = sin(vector_at(a_at)[1])
+    vector_at(out_at)[0] = asin(x) if x > 0.0 else asin(-x)
+
+
 EULER_313 = Chart(
     name="euler-313",
     source="[NS] (65), (66)",
@@ -150,4 +155,6 @@ EULER_313 = Chart(
     rotation_tangent=_rotation_tangent,
     rate=_rate,
     rate_tangents=_rate_tangents,
+    centre=(0.0, 0.5 * np.pi, 0.0),
+    distance=_distance,
 )
