@@ -35,6 +35,10 @@ class Reason(Enum):
     FINISHED = "reached the end of the interval"
     EVENT = "stopped at a terminal event"
     INTERRUPTED = "was interrupted, because a switch was due"
+    CHART = (
+        "came near a singular set of its rotation parameters; use on_singularity='switch', reference='start', or "
+        "rotation='quaternion'"
+    )
     KEYBOARD = "was interrupted by a signal (Ctrl-C)"
     STEP_TOO_SMALL = "the step size became too small; loosen the tolerances or choose a lower-index formulation"
     NOT_CONVERGED = "Newton's method did not converge; try a lower index, a looser tolerance or a smaller step"
@@ -105,6 +109,8 @@ class Request:
     t_eval : increasing output times; None asks for the solver's own steps
     rtol, atol : tolerances; `atol` is a number or an array of shape (n,)
     step : step size of a method with `Method.fixed_step`, else None
+    first_step : the step size that the same method would have taken next, where a run continues after a change of
+        selection; None at its start. One-step methods begin with it, unless the user has said something else
     projector : called as ``projector(t, y)`` after accepted steps: corrects `y` in place, returns whether it changed
     events : functions ``event(t, y)`` with scipy's attributes `terminal` and `direction`
     advance : called with the time of each accepted step (the progress bar)
@@ -120,6 +126,7 @@ class Request:
     rtol: float
     atol: float | Vec
     step: float | None = None
+    first_step: float | None = None
     projector: StateProjector | None = None
     events: Sequence[Callable[[float, Vec], float]] = ()
     advance: Callable[[float], None] | None = None
@@ -143,6 +150,7 @@ class Outcome:
     `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
     accepted steps of a run whose rows belong to `Request.t_eval`; None says that the rows are the steps. `rtol` and
     `atol` are the tolerances of the run, where the method cannot use those of the request; None says that it did.
+    `next_step` is the step size that a one-step method would take next, see `Request.first_step`.
     """
 
     t: Vec
@@ -156,6 +164,7 @@ class Outcome:
     steps: Steps | None = None
     rtol: float | None = None
     atol: float | Vec | None = None
+    next_step: float | None = None
 
 
 class Unsupported(ValueError):

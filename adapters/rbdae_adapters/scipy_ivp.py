@@ -35,6 +35,7 @@ _CLASSES: dict[str, type[OdeSolver]] = {
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
 _OPTIONS = {"first_step": check.positive, "max_step": check.limit, "max_steps": check.count}
 _ODE = frozenset({"ode"})
+_ONE_STEP = frozenset({"RK23", "RK45", "DOP853", "Radau"})
 
 
 @final
@@ -64,6 +65,8 @@ class _Stepper(AbstractStepper):
         arguments = dict(options, rtol=request.rtol, atol=request.atol)
         if native.method in _IMPLICIT:
             arguments["jac"] = native.jac
+        if request.first_step is not None and native.method in _ONE_STEP:
+            arguments["first_step"] = min(request.first_step, request.t_end - request.t0)
         made = _CLASSES[native.method]
         self._solver = made(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
 
@@ -73,6 +76,11 @@ class _Stepper(AbstractStepper):
         if solver.status == "failed":
             raise _surrender(solver, message)
         return solver.t, solver.y
+
+    @property
+    def next_step(self) -> float:
+        """The step size that the controller would try next."""
+        return float(self._solver.h_abs)
 
     def interpolant(self) -> Dense:
         dense: Dense = self._solver.dense_output()
@@ -161,6 +169,8 @@ class ScipyAdapter(AbstractAdapter):
         with quiet() as chatter:
             stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)
+        if method.name in _ONE_STEP:
+            outcome.next_step = stepper.next_step
         return chatter.added_to(outcome)
 
 

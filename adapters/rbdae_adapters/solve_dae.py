@@ -196,6 +196,11 @@ class _Stepper(AbstractStepper):
         self._t = solver.t
         return solver.t, solver.y
 
+    @property
+    def next_step(self) -> float:
+        """The step size that the controller would try next."""
+        return float(self._solver.h_abs)
+
     def interpolant(self) -> Dense:
         dense = self._solver.dense_output()
 
@@ -298,9 +303,13 @@ class SolveDaeAdapter(AbstractAdapter):
             if problem.index == 3:
                 request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
                 options.setdefault("first_step", _first_step(problem, request))
+            if request.first_step is not None and method.one_step:
+                options["first_step"] = min(request.first_step, request.t_end - request.t0)
             roundings = _roundings(problem, method.name)
             stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)
+        if method.one_step:
+            outcome.next_step = stepper.next_step
         return chatter.added_to(outcome)
 
 

@@ -28,7 +28,7 @@ _GAIN = 10.0
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
     """Formulation, chart and velocity that go together; radial inertia as a fraction of tr(J)/2; gains of constraint
-    stabilisation; whether redundant joint equations may be left out."""
+    stabilisation; whether redundant joint equations may be left out; where charts are centred."""
 
     formulation: Formulation
     chart: Chart
@@ -37,6 +37,7 @@ class Choices:
     radial: float
     gains: tuple[float, float] | None
     may_drop: bool
+    reference: str
 
 
 def check_choices(
@@ -47,6 +48,7 @@ def check_choices(
     radial_inertia: str,
     gains: dict[str, float | None],
     redundant: str,
+    reference: str,
 ) -> Choices:
     """The choices of `rbdae.formulate`.
 
@@ -64,7 +66,18 @@ def check_choices(
     _one_of("value of redundant", redundant, ("error", "minimum-norm"))
     kind = ANGULAR if speed == "angular" or chart.coordinate_velocities is None else KINDS[chart.coordinate_velocities]
     radial = 1.0 if radial_inertia == "half-trace" else 0.0
-    return Choices(form, chart, speed, kind, radial, _gains(form, gains), redundant == "minimum-norm")
+    _check_reference(reference, chart)
+    return Choices(form, chart, speed, kind, radial, _gains(form, gains), redundant == "minimum-norm", reference)
+
+
+def _check_reference(reference: str, chart: Chart) -> None:
+    """Only charts with a singular set have a centre."""
+    _one_of("reference", reference, ("space", "start"))
+    if reference == "start" and not chart.centre:
+        centred = ", ".join(c.name for c in CHARTS.values() if c.centre)
+        raise ValueError(
+            f"reference='start' centres charts that have a singular set: {centred}; {chart.name} has none, leave it out"
+        )
 
 
 def check_consistent(value: str) -> str:

@@ -79,7 +79,7 @@ class _Quaternions:
 
     def write(self, motion: BodyMotion) -> Vec:
         """The unknowns of a motion."""
-        return write(self.model, START_SETTINGS, self.workspace.layout, motion)
+        return write(self.model, START_SETTINGS, self.workspace.layout, motion, Selection())
 
     def natural(self, y: Vec) -> Mat:
         return self._view.natural(self.t0, y)

@@ -22,6 +22,7 @@ from rbdae.kernels.projection import project
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.multibody.layout import natural_coordinates, write
 from rbdae.multibody.model import Model
+from rbdae.multibody.references import centred
 from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
 from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
 from rbdae.multibody.settings import Settings, Structure, features
@@ -30,6 +31,7 @@ from rbdae.multibody.velocity_selection import metric
 from rbdae.multibody.workspace import Memory, Workspace
 from rbdae.problem.problem import Problem, Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
+from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
 
 _REMEDY = (
@@ -53,6 +55,7 @@ def formulate(
     beta: float | None = None,
     redundant: Literal["error", "minimum-norm"] = "error",
     hold: Hold = (),
+    reference: Literal["space", "start"] = "space",
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -95,6 +98,9 @@ def formulate(
     hold : names of bodies, or (name, ``"x"`` | ``"y"`` | ``"z"`` | ``"position"`` | ``"orientation"``)
         What keeps its place while the system is assembled, see `rbdae.assemble`. It says that the others are placed
         roughly: what changes of them gives no warning.
+    reference : ``"space"`` or ``"start"``
+        R_ref in R = R_ref R(a), a constant of each body, for charts with a singular set: I, or such that the chart is
+        centred at the body's initial attitude. A start at or beyond the singular set needs ``"start"``.
     t0 : float
         Initial time, s.
 
@@ -116,7 +122,14 @@ def formulate(
             "rbdae.System()"
         )
     choices = check_choices(
-        formulation, rotation, velocity, constraint, radial_inertia, {"alpha": alpha, "beta": beta}, redundant
+        formulation,
+        rotation,
+        velocity,
+        constraint,
+        radial_inertia,
+        {"alpha": alpha, "beta": beta},
+        redundant,
+        reference,
     )
     wanted = check_consistent(consistent)
     t0 = _check.number("formulate", "t0", t0)
@@ -181,6 +194,14 @@ def _bare_settings(choices: Choices, structure: Structure) -> Settings:
 
 def _settings(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
     """What lays the model out, and the selection at the start."""
+    settings, selection = _structure(model, choices, state)
+    if choices.reference == "space":
+        return settings, selection
+    return settings, selection.with_references(centred(choices.chart, rotation_matrices(state.motion.p)))
+
+
+def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
+    """The structure by which velocities are found, the kept rows and the independent velocities."""
     rows = _kept_rows(model, state)
     if choices.formulation.unknowns != "quasi-velocities":
         return replace(_bare_settings(choices, "any"), redundant=bool(state.dropped)), Selection(rows)
@@ -243,9 +264,7 @@ def _probable_structure(model: Model, choices: Choices) -> Structure:
 
 def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     """y0 and yd0 with the multipliers that belong to them."""
-    velocities = workspace.selection.velocities
-    S = None if velocities is None else velocities.S
-    y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, S)
+    y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, workspace.selection)
     start = consistent_start(workspace, t0, y, state.assembly)
     row = workspace.singular_row()
     _refuse_not_finite(start, workspace.layout.labels)

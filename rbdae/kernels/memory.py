@@ -10,6 +10,7 @@ accessor                 what
 ======================== ======================================================================================
 ``head(m)``              sizes, kinds and offsets; the state of the Jacobian's target
 ``bodies(m)``            constants of the bodies; the last one is the ground
+``references(m)``        per body: R_ref in R = R_ref R(a), if h.referenced
 ``states(m)``            per body: natural coordinates z, zdot, zddot, forces, and their tangents
 ``primitives(m)``        constants of the primitive constraints
 ``rows(m)``              per primitive: P, Q, multipliers and tangents
@@ -109,6 +110,12 @@ def head(m: Memory) -> Any:
 def bodies(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
+
+
+@accessor
+def references(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.references), (h.n_bodies, 3, 3), np.float64)
 
 
 @accessor

@@ -15,7 +15,7 @@ from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.scatter import scatter_block
 from rbdae.kernels.scratch import constraint_values
-from rbdae.rotations.chart import internal_constraints, internal_tangent, rate
+from rbdae.rotations.chart import distance, internal_constraints, internal_tangent, rate
 
 
 @stage("ii")
@@ -46,6 +46,23 @@ def natural(m: Memory, t: float, y: Array, out: Array) -> None:
         for k in range(9):
             out[i + 3 + k] = s.d[k]
             out[i + 15 + k] = s.dd[k]
+
+
+@entry("ityo")
+def distances(m: Memory, t: float, y: Array, out: Array) -> None:
+    """out[b] = the angle from the rotation parameters of every body to the singular set of their chart."""
+    gather_positions(m, address(y))
+    _distances(m, address(out))
+
+
+@stage("ii", "centred")
+def _distances(m: Memory, out_at: Address) -> None:
+    out = vector_at(out_at)
+    S = states(m)
+    h = head(m)
+    for b in range(h.n_bodies):
+        distance(h.chart, S[b].a, S[b].s)
+        out[b] = S[b].s[0]
 
 
 @stage("ii")

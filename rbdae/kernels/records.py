@@ -36,6 +36,7 @@ STATEFUL = 4
 
 _ARRAYS = (
     "bodies",
+    "references",
     "states",
     "primitives",
     "rows",
@@ -103,6 +104,7 @@ HEAD = np.dtype(
             "chart",
             "chart_internal",
             "chart_linear",
+            "referenced",
             "momenta",
             "structure",
             "level",

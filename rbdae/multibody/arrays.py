@@ -30,6 +30,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     n_v = layout.n_velocities if loops else 1
     return {
         "bodies": bodies,
+        "references": np.zeros((1, 3, 3)),
         "states": _states(settings, bodies, scalar),
         "primitives": joints.primitives,
         "rows": np.zeros(len(joints.primitives), dtype=kb.row_dtype(scalar)),

@@ -13,7 +13,9 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
+from rbdae.multibody import references
 from rbdae.multibody.model import Model
+from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 from rbdae.rotations.euler_map import rotation_matrices
 
@@ -180,8 +182,8 @@ def natural_coordinates(motion: BodyMotion) -> Mat:
     return np.concatenate([motion.x, d, motion.xd, dd], axis=1)
 
 
-def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, S: Mat | None = None) -> Vec:
-    """y (n,) of a state of the bodies, its multipliers zero; S (n_nu, n_v) are the independent velocities of loops.
+def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, selection: Selection) -> Vec:
+    """y (n,) of a state of the bodies in the unknowns of a selection, its multipliers zero.
 
     Raises
     ------
@@ -190,24 +192,40 @@ def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, 
     """
     R = rotation_matrices(motion.p)
     y = np.zeros(layout.n)
-    y[layout.q] = np.concatenate([part for b in layout.order for part in _positions(model, settings, motion, R, b)])
+    origins = selection.references
+    y[layout.q] = np.concatenate(
+        [part for b in layout.order for part in _positions(model, settings, motion, R, origins, b)]
+    )
     v = np.concatenate([part for b in layout.order for part in _velocities(model, settings, motion, R, b)])
-    y[layout.v] = v if S is None else S @ v
+    y[layout.v] = v if selection.velocities is None else selection.velocities.S @ v
     ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
     y[layout.s] = model.forces.states_at(np.vstack([natural_coordinates(motion)[:, :12], ground]))
     return y
 
 
-def _positions(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b: int) -> Iterator[Vec]:
-    a = settings.chart.parameters(motion.p[b], R[b])
-    wrong = settings.chart.singular(a)
+def _positions(
+    model: Model, settings: Settings, motion: BodyMotion, R: Mat, origins: Mat | None, b: int
+) -> Iterator[Vec]:
+    origin = None if origins is None else origins[b]
+    a = references.parameters(settings.chart, R[b], origin, motion.p[b])
+    wrong = references.wrong(settings.chart, R[b], origin, a)
     if wrong:
         raise ValueError(
-            f"body {model.names[b]!r}: {wrong}; start from another orientation or use rotation='quaternion'"
+            f"body {model.names[b]!r}: {wrong}; say reference='start', which centres the parameters of each body at "
+            f"its start, or use another rotation; these can be used here: {', '.join(references.usable(R))}"
         )
     if model.bodies["nt"][b] == 3:
         yield motion.x[b]
     yield a
+
+
+def put_parameters(model: Model, settings: Settings, layout: Layout, d: Mat, origins: Mat | None, y: Vec) -> None:
+    """The rotation parameters of directors d (n, 9) into y, for reference rotations (n, 3, 3) or None."""
+    for b, k in enumerate(layout.rank[: model.n]):
+        first = layout.iq[k] + int(model.bodies["nt"][b])
+        R = d[b].reshape(3, 3).T
+        origin = None if origins is None else origins[b]
+        y[first : first + settings.chart.n] = references.parameters(settings.chart, R, origin)
 
 
 def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b: int) -> Iterator[Vec]:
@@ -221,4 +239,4 @@ def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b:
     yield settings.kind.write(body, motion.p[b], R[b], motion.om[b], momenta)
 
 
-__all__ = ["BodyMotion", "Layout", "lay_out", "natural_coordinates", "write"]
+__all__ = ["BodyMotion", "Layout", "lay_out", "natural_coordinates", "put_parameters", "write"]

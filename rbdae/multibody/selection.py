@@ -1,4 +1,5 @@
-"""What a run may have to choose again on its way, as frozen data: the independent velocities, the kept joint rows.
+"""What a run may have to choose again on its way, as frozen data: the independent velocities, the kept joint rows, the
+rotations at which charts are centred.
 
 A selection does not change n, the labels or the motion. An inactive row reads la = 0.
 """
@@ -46,10 +47,19 @@ class KeptRows:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Selection:
-    """The choices that a run has made up to some time; each switch replaces its own field."""
+    """The choices that a run has made up to some time; each switch replaces its own field.
+
+    Parameters
+    ----------
+    rows : the kept joint rows
+    velocities : the independent velocities of loops; None in all other forms
+    references : R_ref of each body in R = R_ref R(a), (n, 3, 3) in the order of addition; None where all are I. The
+        material angular velocity does not notice a constant R_ref ([GR95] (159), (160)), so K(a) stays
+    """
 
     rows: KeptRows = KeptRows()
     velocities: IndependentVelocities | None = None
+    references: Mat | None = None
 
     def with_rows(self, rows: KeptRows) -> Self:
         """The same with other kept rows."""
@@ -58,6 +68,10 @@ class Selection:
     def with_velocities(self, velocities: IndependentVelocities) -> Self:
         """The same with other independent velocities."""
         return replace(self, velocities=velocities)
+
+    def with_references(self, references: Mat) -> Self:
+        """The same with other reference rotations."""
+        return replace(self, references=references)
 
 
 def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
@@ -73,6 +87,10 @@ def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
     if velocities:
         out["selection_S"] = np.stack([v.S for v in velocities])
         out["selection_sizes"] = np.stack([v.sizes for v in velocities])
+    known = next((s.references for s in selections if s.references is not None), None)
+    if known is not None:
+        space = np.tile(np.eye(3), (len(known), 1, 1))
+        out["selection_references"] = np.stack([space if s.references is None else s.references for s in selections])
     return out
 
 
@@ -80,6 +98,7 @@ def from_arrays(arrays: Mapping[str, Any], first: Selection) -> list[Selection]:
     """Selections from a file; what it does not tell is that of `first`. Velocities that a change of the run has left
     alone are one object, as they were: states are not translated between them."""
     n = next((len(arrays[name]) for name in ("selection_dropped", "selection_S") if name in arrays), 1)
+    first = replace(first, references=None)  # a run without any has I
     out: list[Selection] = []
     for k in range(n):
         found = _from_row(arrays, k, first)
@@ -103,6 +122,8 @@ def _from_row(arrays: Mapping[str, Any], k: int, first: Selection) -> Selection:
         out = out.with_rows(KeptRows(dropped, float(strength), float(closeness), floor))
     if "selection_S" in arrays:
         out = out.with_velocities(IndependentVelocities(arrays["selection_S"][k], arrays["selection_sizes"][k]))
+    if "selection_references" in arrays:
+        out = out.with_references(arrays["selection_references"][k])
     return out
 
 

@@ -96,6 +96,7 @@ def features(model: Model, settings: Settings) -> Features:
         "corrected": settings.formulation.corrected,
         "baumgarte": settings.gains is not None,
         "redundant": settings.redundant,
+        "centred": bool(settings.chart.centre),
     }
     return frozenset({settings.kind.feature, settings.chart.name} | {name for name, wanted in have.items() if wanted})
 

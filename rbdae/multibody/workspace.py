@@ -93,6 +93,10 @@ class Workspace:
             self._own("primitives", _with_kept_rows(memory, selection.rows.dropped))
         if selection.rows.pivot_floor is not None:
             self._own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
+        if selection.references is not None:
+            # a body moves by its place in y
+            self._own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
+            self.head["referenced"] = 1
         if selection.velocities is not None:
             self._own("velocity_selection", selection.velocities.S)
             inverse = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes]

@@ -136,6 +136,9 @@ class Switch(Protocol):
     def due(self, t: float, y: Vec) -> bool:
         """Whether to choose again at this accepted state."""
 
+    def ends(self, t: float, y: Vec) -> str:
+        """Why the run cannot continue from a state at which `due` was True; empty if it can, by `resume`."""
+
     def resume(self, t: float, y: Vec) -> Solvable:
         """An equivalent problem that begins at (t, y)."""
 

@@ -81,6 +81,10 @@ class Interpretation:
         return self._kernel(null_space.motion)
 
     @cached_property
+    def _distances(self) -> Kernel:
+        return self._kernel(outputs.distances)
+
+    @cached_property
     def _growth(self) -> Kernel:
         self.workspace.make_rhs_tangent()
         return self._kernel(null_space.growth)
@@ -178,6 +182,16 @@ class Interpretation:
         out = np.empty(1)
         self._growth(t, y, out)
         return float(out[0])
+
+    def distance_to_singularity(self, t: float, y: Vec) -> tuple[float, int]:
+        """The smallest angle in radians from a body's rotation parameters to the singular set of their chart, and the
+        number of that body; (inf, 0) for charts without one."""
+        layout, n = self.workspace.layout, self.model.n
+        out = np.full(n, np.inf)
+        if self.workspace.settings.chart.centre:
+            self._distances(t, y, out)
+        place = int(np.argmin(out))
+        return float(out[place]), layout.order[place]
 
     @cached_property
     def _matrices(self) -> MatrixView:

@@ -14,10 +14,11 @@ from rbdae import _check, _deprecated
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
-from rbdae.multibody.layout import Layout
+from rbdae.multibody.layout import Layout, put_parameters
 from rbdae.multibody.model import Model
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
@@ -25,12 +26,13 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
-from rbdae.problem.switches import AbstractSwitch, switches_of
+from rbdae.problem.switches import USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import TimedEquations, TimedInterpretation
 from rbdae.system import System
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
+    from scipy.spatial.transform import Rotation
 
 
 @final
@@ -212,8 +214,13 @@ class Problem:
 
     @property
     def selection(self) -> Selection:
-        """What a run may have to choose again: kept joint rows, independent velocities."""
+        """What a run may have to choose again: kept joint rows, independent velocities, reference rotations."""
         return self.workspace.selection
+
+    @property
+    def reference_rotations(self) -> dict[str, Rotation]:
+        """R_ref of each body by name, in R = R_ref R(a); the identity where nothing else was asked for."""
+        return quantities.rotations(self.model, self.selection.references)
 
     def with_selection(self, selection: Selection) -> Problem:
         """This problem with another selection, by which `y0` and all states are then read.
@@ -238,9 +245,9 @@ class Problem:
             Projection().bind(out)(t, y)
         return replace(out, start=consistent_start(out.workspace, t, y, self.assembly))
 
-    def switches(self) -> Sequence[AbstractSwitch]:
+    def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        return switches_of(Interpretation(self.workspace), self.t0, self.y0, self.resumed)
+        return switches_of(Interpretation(self.workspace), self.t0, self.y0, self.resumed, policy)
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float]) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem."""
@@ -255,12 +262,17 @@ class Problem:
 
     def translated(self, t: float, y: Vec, other: Problem) -> Vec:
         """The state y of this problem in the unknowns of another selection; `y` itself where they are the same."""
-        velocities = other.selection.velocities
-        if velocities is None or velocities is self.selection.velocities:
+        velocities, references = other.selection.velocities, other.selection.references
+        same_velocities = velocities is None or velocities is self.selection.velocities
+        if same_velocities and references is self.selection.references:
             return y
-        w, _ = self.interpretation.null_space(t, y)
         out = y.copy()
-        out[self.layout.v] = velocities.S @ w
+        if velocities is not None and not same_velocities:
+            w, _ = self.interpretation.null_space(t, y)
+            out[self.layout.v] = velocities.S @ w
+        if references is not self.selection.references:
+            d = self.interpretation.natural(t, y)[:, 3:12]
+            put_parameters(self.model, self.workspace.settings, self.layout, d, references, out)
         return out
 
     # ------------------------------------------------------------ equations

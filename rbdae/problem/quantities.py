@@ -134,6 +134,14 @@ def states(model: Model, Z: Mat) -> dict[str, BodyState]:
     return out
 
 
+def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:
+    """Rotations (n, 3, 3) by the names of the bodies; None stands for the identity."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+    known = np.tile(np.eye(3), (model.n, 1, 1)) if R is None else R
+    return {name: Rotation.from_matrix(each) for name, each in zip(model.names, known, strict=True)}
+
+
 def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
     """Kinetic energy of the rotations, v^T M v / 2 in the velocities v of the formulation, or H of its momenta, (...,).
 

@@ -19,11 +19,14 @@ from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
+    psi = np.arctan2(R[1, 0], R[0, 0])
+    c, s = np.cos(psi), np.sin(psi)
     return np.array(
         [
-            np.arctan2(R[1, 0], R[0, 0]),
+            psi,
             np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0])),
-            np.arctan2(R[2, 1], R[2, 2]),
+            # from what psi leaves, so that all three belong together in gimbal lock, too
+            np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1]),
         ]
     )
 

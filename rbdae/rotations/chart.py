@@ -58,6 +58,7 @@ class Chart:
     coordinate_velocities : the kind of velocity that adot is (`rbdae.rotations.velocities`), None if it is none
     linear : whether R is linear in a, so that dR/da is constant
     centre : the parameters (n,) farthest from the singular set; empty for charts without one
+    whole : whether the chart reaches all rotations outside of its singular set
     """
 
     name: str
@@ -77,6 +78,7 @@ class Chart:
     linear: bool = False
     centre: tuple[float, ...] = ()
     distance: Kernel | None = None
+    whole: bool = True
 
     def __reduce__(self) -> tuple[Any, ...]:
         """There is one of each name."""
@@ -97,7 +99,7 @@ class Chart:
         if self.distance is None:
             return np.inf
         out = np.zeros(1)
-        plain(self.distance)(np.asarray(a, dtype=float), out)
+        plain(distance)(self.number, np.asarray(a, dtype=float), out)
         return float(out[0])
 
     @property

@@ -18,11 +18,14 @@ from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
+    theta1 = np.arctan2(R[0, 2], -R[1, 2])
+    c, s = np.cos(theta1), np.sin(theta1)
     return np.array(
         [
-            np.arctan2(R[0, 2], -R[1, 2]),
+            theta1,
             np.arctan2(np.hypot(R[0, 2], R[1, 2]), R[2, 2]),
-            np.arctan2(R[2, 0], R[2, 1]),
+            # from what theta1 leaves, so that all three belong together in gimbal lock, too
+            np.arctan2(-c * R[0, 1] - s * R[1, 1], c * R[0, 0] + s * R[1, 0]),
         ]
     )
 

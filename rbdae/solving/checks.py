@@ -12,6 +12,8 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Method
 from rbdae.problem.contract import Solvable
+from rbdae.problem.problem import Problem
+from rbdae.problem.switches import ChartPolicy
 
 Event = Callable[[float, Vec], float]
 
@@ -108,6 +110,30 @@ def check_events(events: Event | Sequence[Event] | None) -> tuple[Event, ...]:
     return tuple(events)
 
 
+def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[Event]) -> ChartPolicy:
+    """What becomes of charts near their singular sets."""
+    for name, value, known in (
+        ("on_singularity", on_singularity, ("stop", "switch")),
+        ("recentre", recentre, ("due", "always")),
+    ):
+        if not isinstance(value, str) or value not in known:
+            raise _check.unknown(name, value, known)
+    if recentre == "always" and on_singularity == "stop":
+        raise ValueError("recentre='always' belongs to on_singularity='switch'; say both, or leave recentre out")
+    if on_singularity == "switch" and not isinstance(problem, Problem):
+        raise ValueError("on_singularity='switch' is for problems of rbdae.formulate; leave it out")
+    if isinstance(problem, Problem):
+        chart = problem.workspace.settings.chart
+        if recentre == "always" and not chart.centre:
+            raise ValueError(f"recentre='always': {chart.name} has no centre; leave it out, or use rotation-vector")
+        if on_singularity == "switch" and events and not chart.whole:
+            raise ValueError(
+                f"events are asked in the unknowns of the problem that is solved, and {chart.name} does not reach all "
+                "rotations in them: use another rotation, or leave out on_singularity='switch'"
+            )
+    return ChartPolicy("switch" if on_singularity == "switch" else "stop", "always" if recentre == "always" else "due")
+
+
 def check_progress(progress: object) -> None:
     """True, False or a function of the time."""
     if callable(progress):
@@ -128,6 +154,7 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
 
 __all__ = [
     "Event",
+    "check_charts",
     "check_events",
     "check_options",
     "check_problem",

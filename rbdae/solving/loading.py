@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
+from rbdae._arrays import Vec
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import read_npz
 from rbdae.multibody.mechanism import difference
@@ -55,9 +56,10 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
                 )
         if isinstance(problem, Problem):
             _refuse_another_mechanism(path, problem, arrays)
-        if isinstance(problem, Problem) and any(name.startswith("selection_") for name in arrays):
+        if isinstance(problem, Problem) and _has_selections(problem, arrays):
             rows, chosen = problem.layout.n_rows, problem.selection.velocities
-            check_selections(path, arrays, rows, None if chosen is None else len(chosen.S), problem.layout.n_velocities)
+            n_nu = None if chosen is None else len(chosen.S)
+            check_selections(path, arrays, rows, n_nu, problem.layout.n_velocities, problem.model.n)
             problem, segments = _restored(problem, arrays)
     t, y = arrays["t"], arrays["y"]
     atol = np.asarray(metadata["atol"], dtype=float)
@@ -90,15 +92,32 @@ def _refuse_another_mechanism(path: str | Path, problem: Problem, arrays: Mappin
             )
 
 
+def _has_selections(problem: Problem, arrays: Mapping[str, Any]) -> bool:
+    """Whether the file may tell of selections other than that of the problem."""
+    return problem.selection.references is not None or any(name.startswith("selection_") for name in arrays)
+
+
 def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Segments]:
-    """The problem and the segments of a stored run; `y0` stays the state that it is."""
-    problems = []
-    for selection in from_arrays(arrays, problem.selection):
-        other = problem.with_selection(selection)
-        y0 = problem.translated(problem.t0, problem.y0, other)
-        problems.append(replace(other, start=consistent_start(other.workspace, problem.t0, y0, problem.assembly)))
+    """The problem and the segments of a stored run; `y0` stays the state that it is, unless a later segment centres its
+    charts elsewhere: their parameters need not reach so far, and the state at the change is its start."""
     times = tuple(float(t) for t in arrays.get("selection_t", ()))
+    problems: list[Problem] = []
+    for k, selection in enumerate(from_arrays(arrays, problem.selection)):
+        other = problem.with_selection(selection)
+        t, row = problem.t0, None
+        if problems and selection.references is not problems[0].selection.references:
+            t, row = times[k - 1], _state_at(arrays, times[k - 1])
+        y0 = problem.translated(problem.t0, problem.y0, other) if row is None else row
+        problems.append(replace(other, start=consistent_start(other.workspace, t, y0, problem.assembly)))
     return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
+
+
+def _state_at(arrays: Mapping[str, Any], t: float) -> Vec | None:
+    """The stored step at a time, if there is one."""
+    names = ("steps_t", "steps_y") if "steps_t" in arrays else ("t", "y")
+    times, states = (arrays[name] for name in names)
+    (found,) = np.nonzero(times == t)
+    return states[found[0]].copy() if len(found) else None
 
 
 __all__ = ["load"]

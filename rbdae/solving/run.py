@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import astuple, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.switches import ChartPolicy
 from rbdae.solving.checks import (
     Event,
+    check_charts,
     check_events,
     check_options,
     check_problem,
@@ -59,6 +61,8 @@ def solve(
     events: Event | Sequence[Event] | None = None,
     progress: bool | Callable[[float], None] = False,
     step: float | None = None,
+    on_singularity: Literal["stop", "switch"] = "stop",
+    recentre: Literal["due", "always"] = "due",
     **options: Any,
 ) -> Solution:
     """Integrate a problem.
@@ -78,6 +82,12 @@ def solve(
     events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step
     step : step size of fixed-step methods, and only of those
+    on_singularity : what happens where a body comes near the singular set of its rotation parameters: ``"stop"`` ends
+        the run with that reason; ``"switch"`` centres the parameters of all bodies at the attitudes reached (R_ref in
+        R = R_ref R(a)) and continues. ``solution.problem_at(t).reference_rotations`` has R_ref; states, energies,
+        reactions and ``solution(t)`` read every row by its own
+    recentre : ``"due"``, or ``"always"`` with ``"switch"``: after every accepted step. One-step methods then work in
+        canonical coordinates from step to step, as Lie-group methods do
     **options : the package's own options, by its own names; unknown ones are refused
 
     Returns
@@ -105,7 +115,8 @@ def solve(
             check_progress(progress)
             asked = _asked(problem, t_span, solver, rtol, atol, t_eval, events, step, options)
             projected = bind_projection(problem, projection) is not None
-            solution = _run(problem, solver, asked, projection, progress, run.pending)
+            policy = check_charts(problem, on_singularity, recentre, asked.events)
+            solution = _run(problem, solver, asked, projection, policy, progress, run.pending)
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
                 solution = run.solution = _with_warnings(solution, projected)
@@ -150,6 +161,7 @@ def _run(
     solver: str,
     asked: Request,
     projection: Projection | bool | None,
+    policy: ChartPolicy,
     progress: bool | Callable[[float], None],
     pending: Pending,
 ) -> Solution:
@@ -162,6 +174,7 @@ def _run(
             replace(asked, advance=advance),
             lambda here, request: run_once(adapter, solver, method, here, request, pending),
             lambda here: bind_projection(here, projection),
+            lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
         )
         outcome.stats.seconds = time.perf_counter() - began
     used = _used(outcome, asked)
@@ -178,17 +191,20 @@ def _run(
         events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
         segments=segments,
         steps=_steps(outcome, asked.t_eval is not None),
-        options=_options(asked, projection),
+        options=_options(asked, projection, policy),
     )
 
 
-def _options(asked: Request, projection: Projection | bool | None) -> dict[str, str]:
+def _options(asked: Request, projection: Projection | bool | None, policy: ChartPolicy) -> dict[str, str]:
     """What a solution says of its run beside solver and tolerances; what was left as it is by itself is not said."""
     out = {"t_span": f"({asked.t0!r}, {asked.t_end!r})"}
     if asked.t_eval is not None:
         out["t_eval"] = f"{len(asked.t_eval)} times"
     if projection is not None and projection is not False:
         out["projection"] = repr(projection)
+    for name, value, usual in zip(("on_singularity", "recentre"), astuple(policy), astuple(ChartPolicy()), strict=True):
+        if value != usual:
+            out[name] = repr(value)
     if asked.events:
         out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
     if asked.step is not None:

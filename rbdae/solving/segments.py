@@ -49,25 +49,30 @@ def run_segments(
     request: Request,
     once: Callable[[Solvable, Request], Outcome],
     bind: Callable[[Solvable], StateProjector | None],
+    switches_of: Callable[[Solvable], Sequence[Switch]],
 ) -> tuple[Outcome, Segments]:
     """Run a solver, and restart it from every accepted state at which a switch is due.
 
-    `bind` gives each segment its projector. Rows at the time of a change are in the new selection; events are given
-    the unknowns of the first problem.
+    `bind` gives each segment its projector, `switches_of` its switches. Rows at the time of a change are in the
+    new selection; events are given the unknowns of the first problem.
     """
     problems, outcomes = [problem], list[Outcome]()
     times: list[float] = []
     asked = request
     while True:
         here = problems[-1]
-        switches = here.switches()
+        switches = switches_of(here)
         watch = _Watch(switches) if switches else None
         outcome = once(here, replace(asked, watch=watch, projector=bind(here)))
         outcomes.append(outcome)
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
             return _joined(outcomes), Segments(tuple(problems), tuple(times))
         t, y = watch.state
-        problems.append(_resumed(here, switches, watch.due, t, y))
+        why = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), "")
+        if why:
+            outcome.reason, outcome.detail = Reason.CHART, why
+            return _joined(outcomes), Segments(tuple(problems), tuple(times))
+        problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
         times.append(t)
         _leave_to_next(outcome, t, problems[-1].y0)
         asked = _remaining(request, outcomes, t, problem, problems[-1])
@@ -89,11 +94,18 @@ class _Watch:
         return bool(self.due)
 
 
-def _resumed(problem: Solvable, switches: Sequence[Switch], due: Sequence[int], t: float, y: Vec) -> Solvable:
+def _resumed(
+    problem: Solvable,
+    switches: Sequence[Switch],
+    switches_of: Callable[[Solvable], Sequence[Switch]],
+    due: Sequence[int],
+    t: float,
+    y: Vec,
+) -> Solvable:
     """The problem from (t, y) on; each switch works on what those before it have made."""
     out = problem
     for k in due:
-        out = (switches if out is problem else out.switches())[k].resume(t, y if out is problem else out.y0)
+        out = (switches if out is problem else switches_of(out))[k].resume(t, y if out is problem else out.y0)
     return out
 
 
@@ -103,6 +115,7 @@ def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: S
     return replace(
         request,
         t0=t,
+        first_step=outcomes[-1].next_step,
         t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
         events=[_Remaining(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
     )

@@ -112,8 +112,10 @@ def _check_arrays(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Non
             raise ValueError(f"the array {name!r} has entries that are not finite")
 
 
-def check_selections(path: str | Path, arrays: Mapping[str, Any], rows: int, velocities: int | None, n_v: int) -> None:
-    """Refuse selections that do not belong to a model with that many joint rows and independent velocities."""
+def check_selections(
+    path: str | Path, arrays: Mapping[str, Any], rows: int, velocities: int | None, n_v: int, bodies: int
+) -> None:
+    """Refuse selections that do not belong to a model with that many joint rows, independent velocities and bodies."""
     try:
         times = _times(arrays, "selection_t") if "selection_t" in arrays else np.zeros(0)
         count = len(times) + 1
@@ -127,8 +129,17 @@ def check_selections(path: str | Path, arrays: Mapping[str, Any], rows: int, vel
         if "selection_S" in arrays or velocities is not None:
             _finite(arrays, "selection_S", count, velocities, n_v)
             _finite(arrays, "selection_sizes", count, velocities)
+        if "selection_references" in arrays:
+            _check_rotations(arrays, count, bodies)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}; {_REMEDY}") from None
+
+
+def _check_rotations(arrays: Mapping[str, Any], count: int, bodies: int) -> None:
+    name = "selection_references"
+    R = _array(arrays, name, count, bodies, 3, 3)
+    if not np.allclose(np.swapaxes(R, -1, -2) @ R, np.eye(3), rtol=0, atol=1e-9):
+        raise ValueError(f"the array {name!r} has matrices that are no rotations")
 
 
 def _finite(arrays: Mapping[str, Any], name: str, *shape: int | None) -> None:

@@ -62,6 +62,7 @@ LAWS: dict[str, dict[str, str]] = {
         "rates": f"{DENSE}::test_rates_are_those_of_the_equations",
         "reactions": MOMENTUM,
         "redundant": AS_SAVED,
+        "reference_rotations": "test_reference_rotations::test_a_singular_start_is_refused_with_the_remedies",
         "residual": EQUATIONS,
         "resumed": f"{SWITCHES}::test_switches_compose_in_either_order",
         "rhs": EQUATIONS,

@@ -272,7 +272,11 @@ EXAMPLES: dict[type, Any] = {
     block_pattern.BlockPattern: lambda: block_pattern.block_pattern(np.array([[0, 0, 2, 2]]), 2, 2),
     switches.VelocitySwitch: lambda: _loop().switches()[0],
     switches.RowSwitch: lambda: _redundant().switches()[0],
-    choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, None, "zero", {}, "error"),
+    switches.ChartSwitch: lambda: cases.formulate(
+        cases.built("C"), cases.Pairing("index-0", "bryant-321", "angular")
+    ).switches()[0],
+    switches.ChartPolicy: switches.ChartPolicy,
+    choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, None, "zero", {}, "error", "space"),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
     segments.Segments: lambda: _solution().segments,
     energy_balance.EnergyOfRun: lambda: _solution().energy,

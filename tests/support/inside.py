@@ -49,6 +49,7 @@ from rbdae.multibody import (
     block_pattern,
     joint_pattern,
     layout,
+    references,
     scales,
     selection,
     settings,
@@ -172,6 +173,7 @@ __all__ = [
     "project",
     "quantities",
     "quasi_velocities",
+    "references",
     "registry",
     "report_blocks",
     "report_figures",
@@ -354,9 +356,8 @@ def velocity_metric(problem: rbdae.Problem) -> Metric:
 def quasi_velocities(problem: rbdae.Problem, position: Mat, quaternion: Mat, velocity: Mat, spin: Mat) -> Vec:
     """nu of a motion of the bodies (reference points, unit quaternions, velocities, material angular velocities)."""
     of = problem.workspace
-    chosen = of.selection.velocities
     motion = BodyMotion(position, quaternion, velocity, spin)
-    return write(of.model, of.settings, of.layout, motion, None if chosen is None else chosen.S)[of.layout.v]
+    return write(of.model, of.settings, of.layout, motion, of.selection)[of.layout.v]
 
 
 def reselected(problem: rbdae.Problem, t: float, y: Vec) -> rbdae.Problem:

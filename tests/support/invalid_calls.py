@@ -235,6 +235,7 @@ FORMULATE = {
     "beta": optional(NOT_NEGATIVE),
     "redundant": TEXT,
     "hold": _role("names of bodies", "empty list"),
+    "reference": TEXT,
     "t0": TIME,
 }
 
@@ -242,6 +243,7 @@ FORMULATE = {
 def _formulate() -> tuple[Callable[..., Any], dict[str, Any]]:
     given: dict[str, Any] = {"formulation": "baumgarte", "rotation": "quaternion", "velocity": "angular", "hold": ["a"]}
     given |= {"consistent": "project", "radial_inertia": "zero", "alpha": 5.0, "beta": 5.0, "redundant": "error"}
+    given |= {"reference": "space"}
     return rbdae.formulate, {"system": hinged()[0], "t0": 0.0, **given}
 
 
@@ -249,6 +251,7 @@ def _solve(solver: str, option: str = "", value: Any = None, form: str = "index-
     def make() -> tuple[Callable[..., Any], dict[str, Any]]:
         given: dict[str, Any] = {"problem": problem(form), "t_span": (0.0, 0.01), "solver": solver, "rtol": 1e-4}
         given |= {"atol": 1e-4, "t_eval": [0.0, 0.005], "projection": True, "events": None, "progress": False}
+        given |= {"on_singularity": "stop", "recentre": "due"}
         return rbdae.solve, given | ({option: value} if option else {})
 
     return make
@@ -265,6 +268,8 @@ SOLVE = {
     "events": optional(_role("functions of t and y", "empty list", "class")),
     "progress": _role("flag or function", "true", "class"),
     "step": optional(_role("nothing")),
+    "on_singularity": TEXT,
+    "recentre": TEXT,
 }
 
 MODELS: dict[str, Any] = {

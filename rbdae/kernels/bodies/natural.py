@@ -14,25 +14,39 @@ from __future__ import annotations
 from rbdae.compiler.access import Memory, address
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.rotations.algebra import add_spin, director_tangents, spin
+from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn, turn_columns
 from rbdae.rotations.chart import rotation, rotation_tangent
 
 
 @stage("i")
 def place(m: Memory) -> None:
-    """Natural positions of all bodies. Reads a; writes d; the natural forces fx, fd become the weight."""
+    """Natural positions of all bodies, R = R_ref R(a). Reads a; writes d; the natural forces become the weight."""
     h = head(m)
     B = bodies(m)
     S = states(m)
     for b in range(h.n_bodies):
         s = S[b]
         rotation(h.chart, s.a, s.d)
+        if h.referenced == 1:
+            _turn(m, b)
         for k in range(3):
             s.fx[k] = B[b].weight[k]
         for k in range(9):
             s.fd[k] = B[b].weight_d[k]
+
+
+@stage("ii", "centred")
+def _turn(m: Memory, b: int) -> None:
+    """d = R_ref R(a). Reads R(a) in d."""
+    turn(references(m)[b], states(m)[b].d)
+
+
+@stage("ii", "centred")
+def _turn_tangent(m: Memory, b: int) -> None:
+    """D0 = R_ref dR/da. Reads dR/da in D0."""
+    turn_columns(references(m)[b], states(m)[b].D0, bodies(m)[b].na)
 
 
 @stage("i")
@@ -117,6 +131,8 @@ def place_tangent(m: Memory) -> None:
         if h.kind == ANGULAR:
             if h.chart_linear == 0:  # else D0 is constant, set when the block was made
                 rotation_tangent(h.chart, s.a, s.D0)
+                if h.referenced == 1:
+                    _turn_tangent(m, b)
             if joined:
                 director_tangents(s.d, s.B)
         else:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from rbdae._arrays import Vec
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import AbstractSwitch, Resume
+from rbdae.problem.switches.base import USUAL, AbstractSwitch, ChartPolicy, Resume
+from rbdae.problem.switches.charts import ChartSwitch
 from rbdae.problem.switches.rows import RowSwitch
 from rbdae.problem.switches.velocities import VelocitySwitch
 
-SWITCHES: tuple[type[AbstractSwitch], ...] = (VelocitySwitch, RowSwitch)
+SWITCHES: tuple[type[AbstractSwitch], ...] = (VelocitySwitch, RowSwitch, ChartSwitch)
 
 
-def switches_of(view: Interpretation, t: float, y: Vec, resumed: Resume) -> tuple[AbstractSwitch, ...]:
+def switches_of(
+    view: Interpretation, t: float, y: Vec, resumed: Resume, policy: ChartPolicy
+) -> tuple[AbstractSwitch, ...]:
     """The switches that a problem needs, for a run that begins at (t, y)."""
-    return tuple(kind(view, t, y, resumed) for kind in SWITCHES if kind.needed(view))
+    return tuple(kind(view, t, y, resumed, policy) for kind in SWITCHES if kind.needed(view))
 
 
-__all__ = ["SWITCHES", "AbstractSwitch", "RowSwitch", "VelocitySwitch", "switches_of"]
+__all__ = [
+    "SWITCHES",
+    "USUAL",
+    "AbstractSwitch",
+    "ChartPolicy",
+    "ChartSwitch",
+    "RowSwitch",
+    "VelocitySwitch",
+    "switches_of",
+]

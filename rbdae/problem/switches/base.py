@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Self
+from dataclasses import dataclass
+from typing import Literal, Self, final
 
 from rbdae._arrays import Vec
 from rbdae.multibody.selection import Selection
@@ -13,6 +14,18 @@ from rbdae.problem.interpretation import Interpretation
 
 Resume = Callable[[float, Vec, Selection], Solvable]
 """(t, y, selection) -> the problem with another selection from the state (t, y) on."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ChartPolicy:
+    """What a run does about the singular sets of its charts; see `rbdae.solve`."""
+
+    on_singularity: Literal["stop", "switch"] = "stop"
+    recentre: Literal["due", "always"] = "due"
+
+
+USUAL = ChartPolicy()
 
 
 class AbstractSwitch(ABC):
@@ -25,13 +38,15 @@ class AbstractSwitch(ABC):
        accepted step. The switch is considered where the number exceeds `limit`.
     3. `next` maps (t, y, selection) to the next selection. It changes its own field and no other, so that switches
        compose. It returns the same object if no other choice is better.
+    4. `ends` says why the run has to end where the switch is due; empty if it can continue.
     """
 
     limit: float
 
-    def __init__(self, view: Interpretation, t: float, y: Vec, resumed: Resume) -> None:
+    def __init__(self, view: Interpretation, t: float, y: Vec, resumed: Resume, policy: ChartPolicy) -> None:
         self.view = view
         self._resumed = resumed
+        self._policy = policy
         self.begin(t, y)
 
     @classmethod
@@ -51,6 +66,10 @@ class AbstractSwitch(ABC):
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """The selection with this switch's own field chosen again at (t, y)."""
 
+    def ends(self, t: float, y: Vec) -> str:
+        """Why the run cannot continue from a state at which the switch is due; empty if it can."""
+        return ""
+
     @property
     def selection(self) -> Selection:
         """The present one."""
@@ -65,4 +84,4 @@ class AbstractSwitch(ABC):
         return self._resumed(t, y, self.next(t, y, self.selection))
 
 
-__all__ = ["AbstractSwitch", "Resume"]
+__all__ = ["USUAL", "AbstractSwitch", "ChartPolicy", "Resume"]

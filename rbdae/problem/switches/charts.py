@@ -1,0 +1,72 @@
+"""Charts with a singular set: a run that comes near it stops, or continues with charts that are centred elsewhere.
+
+R = R_ref R(a) with a constant R_ref for each body. A run may choose another R_ref at any accepted state: the material
+angular velocity does not notice ([GR95] (159), (160)), so only the parameters a are other numbers. All charts are
+centred together, because a restart costs the same for one as for all.
+
+With a chart that is centred again after every accepted step, a one-step method integrates canonical coordinates of the
+first kind (for the rotation vector) from one step to the next: it becomes the Runge-Kutta-Munthe-Kaas method of its
+tableau ([MK98]).
+"""
+
+from __future__ import annotations
+
+from typing import Self, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.multibody.references import centred
+from rbdae.multibody.selection import Selection
+from rbdae.problem.interpretation import Interpretation
+from rbdae.problem.switches.base import AbstractSwitch
+
+NEAR = 1e-3
+"""A run stops at this angle from a singular set, in radians."""
+
+DUE = 2.0 / 3.0
+"""Charts are centred again where this part of the way from the centre to the singular set is done: there K(a) is at
+most a few times larger than at the centre."""
+
+
+@final
+class ChartSwitch(AbstractSwitch):
+    """Considered where the nearest chart has done more than `limit` of the way to its singular set."""
+
+    @classmethod
+    def needed(cls, view: Interpretation) -> bool:
+        """For charts with a singular set."""
+        return bool(view.workspace.settings.chart.centre)
+
+    def begin(self, t: float, y: Vec) -> Self:
+        """Set the limit: never for a chart that is always centred again, and not at once for a run that stops."""
+        self._reach = self.view.workspace.settings.chart.reach
+        if self._policy.recentre == "always":
+            self.limit = -1.0
+        elif self._policy.on_singularity == "switch":
+            self.limit = DUE
+        else:
+            near = min(NEAR, 0.5 * self.view.distance_to_singularity(t, y)[0])
+            self.limit = 1.0 - near / self._reach
+        return self
+
+    def measure(self, t: float, y: Vec) -> float:
+        """The part of the way from the centre to the singular set that is done."""
+        return 1.0 - self.view.distance_to_singularity(t, y)[0] / self._reach
+
+    def next(self, t: float, y: Vec, selection: Selection) -> Selection:
+        """All charts centred at (t, y)."""
+        d = self.view.natural(t, y)[:, 3:12]
+        R: Mat = np.swapaxes(d.reshape(-1, 3, 3), 1, 2)
+        return selection.with_references(centred(self.view.workspace.settings.chart, R))
+
+    def ends(self, t: float, y: Vec) -> str:
+        """Why the run cannot continue; empty if it can."""
+        if self._policy.on_singularity == "switch":
+            return ""
+        distance, body = self.view.distance_to_singularity(t, y)
+        chart = self.view.workspace.settings.chart.name
+        return f"the {chart} parameters of body {self.view.model.names[body]!r} are {distance:.3g} rad from it"
+
+
+__all__ = ["ChartSwitch"]
