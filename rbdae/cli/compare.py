@@ -13,7 +13,7 @@ from typing import Any
 
 import rbdae
 from rbdae import study
-from rbdae.cli.formulated import again_without_redundant, may_be_left_out
+from rbdae.cli.formulated import again_with, may_be_left_out
 from rbdae.cli.outputs import check_outputs
 from rbdae.cli.parser import hold_of, option_of
 from rbdae.cli.target import end_of, target
@@ -39,6 +39,7 @@ def run_compare(given: argparse.Namespace) -> int:
         hold=hold_of(given),
         projection=given.projection,
         options=options,
+        on_singularity=given.on_singularity,
     )
     print(f"{found.summary}: {len(cases)} cases", flush=True)
     with _executor(given.processes) as executor:
@@ -71,7 +72,7 @@ def _compared(
     except ValueError as error:
         if given.redundant != "error" or not may_be_left_out(error):
             raise
-        raise ValueError(f"{error}. {again_without_redundant(given)}") from error
+        raise ValueError(f"{error}. {again_with(given, '--redundant', 'minimum-norm')}") from error
 
 
 def _options(given: list[str]) -> dict[str, dict[str, Any]]:

@@ -17,10 +17,17 @@ def formulated(
     velocity: str | None,
     redundant: Any,
     given: argparse.Namespace,
+    reference: Any,
 ) -> rbdae.Problem:
-    """The problem with the bodies held that `given` names; `redundant` is what was typed."""
+    """The problem with the bodies held that `given` names; `redundant` and `reference` are what was typed."""
     return rbdae.formulate(
-        system, formulation, rotation=rotation, velocity=velocity, redundant=redundant, hold=hold_of(given)
+        system,
+        formulation,
+        rotation=rotation,
+        velocity=velocity,
+        redundant=redundant,
+        hold=hold_of(given),
+        reference=reference,
     )
 
 
@@ -29,9 +36,9 @@ def may_be_left_out(error: Exception) -> bool:
     return "redundant='minimum-norm'" in str(error)
 
 
-def again_without_redundant(given: argparse.Namespace) -> str:
-    """The same line, with these equations left out."""
-    return f"Type: rbdae {shlex.join([*given.typed, '--redundant', 'minimum-norm'])}"
+def again_with(given: argparse.Namespace, *words: str) -> str:
+    """The same line with other words at its end."""
+    return f"Type: rbdae {shlex.join([*given.typed, *words])}"
 
 
-__all__ = ["again_without_redundant", "formulated", "may_be_left_out"]
+__all__ = ["again_with", "formulated", "may_be_left_out"]

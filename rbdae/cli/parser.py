@@ -36,6 +36,12 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--formulation", default="null-space", help="index-3 ... index-0, null-space, hamiltonian, ...")
     run.add_argument("--rotation", default="quaternion", help=_listed(CHARTS))
     run.add_argument("--velocity", help="angular or coordinate; hamiltonian forms have momentum")
+    run.add_argument(
+        "--reference",
+        default="space",
+        metavar="WHERE",
+        help="'start' centres rotation parameters at each body's start (default: 'space')",
+    )
     run.add_argument("--solver", help="package:method, see `rbdae solvers`; default: one that is installed and fits")
     run.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the solver's own"
@@ -90,6 +96,12 @@ def _add_common(command: argparse.ArgumentParser) -> None:
     """What a run and a comparison share."""
     command.add_argument("--t-end", type=float, help="end time, s (default: the model's own; a file has none)")
     _add_assembly(command)
+    command.add_argument(
+        "--on-singularity",
+        default="stop",
+        metavar="WHAT",
+        help="'switch' centres rotation parameters again where they come near a singularity (default: 'stop')",
+    )
     command.add_argument("--projection", action="store_true", help="project accepted steps onto the constraints")
     command.add_argument("--progress", action="store_true", help="show a bar (needs tqdm)")
     command.add_argument("--report", type=Path, metavar="FILE", help="write a page for a browser, .html")

@@ -11,6 +11,7 @@ from rbdae.cli.outputs import check_outputs
 from rbdae.cli.target import target
 from rbdae.io.npz import read_npz
 from rbdae.reports import check_report
+from rbdae.rotations import CHARTS
 from rbdae.study import Comparison
 
 
@@ -42,12 +43,15 @@ def _solution(given: argparse.Namespace, file: Path) -> rbdae.Solution:
     if stored is None:
         raise ValueError(f"report: the run in {file} is of no rbdae.Problem; leave --model out")
     form = (target(given.model).system, stored["formulation"], stored["rotation"], stored["velocity"])
+    # any start can be read so; the file says where the run had its centres
+    chart = CHARTS.get(stored["rotation"])
+    reference = "start" if chart is not None and chart.centre else "space"
     try:
-        problem = formulated(*form, given.redundant, given)
+        problem = formulated(*form, given.redundant, given, reference)
     except ValueError as error:
         if not may_be_left_out(error):
             raise
-        problem = formulated(*form, "minimum-norm", given)  # there is no run without
+        problem = formulated(*form, "minimum-norm", given, reference)  # there is no run without
     return rbdae.load(file, problem)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import rbdae
 from rbdae._arrays import Vec
 from rbdae.adapter import Stats
-from rbdae.cli.formulated import again_without_redundant, formulated, may_be_left_out
+from rbdae.cli.formulated import again_with, formulated, may_be_left_out
 from rbdae.cli.outputs import check_outputs, write_states
 from rbdae.cli.parser import option_of
 from rbdae.cli.target import Target, end_of, target
@@ -49,6 +49,7 @@ def run_one(given: argparse.Namespace) -> int:
         atol=given.rtol if given.atol is None else given.atol,
         step=given.step,
         projection=given.projection,
+        on_singularity=given.on_singularity,
         progress=given.progress,
         **options,
     )
@@ -65,15 +66,17 @@ def _formulated(given: argparse.Namespace, found: Target) -> rbdae.Problem:
 
     form = (found.system, given.formulation, given.rotation, given.velocity)
     try:
-        return formulated(*form, given.redundant, given)
+        return formulated(*form, given.redundant, given, given.reference)
     except (ValueError, rbdae.ProjectionError) as error:
+        if given.reference == "space" and "reference='start'" in str(error):
+            raise ValueError(f"{error}. {again_with(given, '--reference', 'start')}") from error
         if given.redundant != "error" or not may_be_left_out(error):
             raise
         try:
-            formulated(*form, "minimum-norm", given)
+            formulated(*form, "minimum-norm", given, given.reference)
         except (ValueError, rbdae.ProjectionError):
             raise error from None
-        raise ValueError(f"{error}. {again_without_redundant(given)}") from error
+        raise ValueError(f"{error}. {again_with(given, '--redundant', 'minimum-norm')}") from error
 
 
 def _write(solution: rbdae.Solution, given: argparse.Namespace) -> None:

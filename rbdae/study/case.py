@@ -19,11 +19,13 @@ from rbdae.solving.registry import solvers as known_solvers
 Option: TypeAlias = bool | int | float | str | tuple[Any, ...] | None
 Options: TypeAlias = Mapping[str, Any] | Iterable[tuple[str, Any]]
 Redundant: TypeAlias = Literal["error", "minimum-norm"]
+OnSingularity: TypeAlias = Literal["stop", "switch"]
 
 TOLERANCES = (1e-4, 1e-6, 1e-8)
 """Of `rbdae.compare` where none are named."""
 
 _REDUNDANT = ("error", "minimum-norm")
+_ON_SINGULARITY = ("stop", "switch")
 
 
 @final
@@ -40,6 +42,8 @@ class Case:
     projection : as `rbdae.solve` takes it; True becomes a `rbdae.Projection`, False None
     options : the solver's own; a dict becomes sorted pairs (name, value). Values are numbers, strings, booleans or
         tuples of them
+    on_singularity : as `rbdae.solve` takes it; with ``"switch"`` rotations that have a singular set begin with
+        ``reference="start"``, so that every rotation can be compared from any start
     """
 
     formulation: str
@@ -51,10 +55,13 @@ class Case:
     hold: Hold = ()
     projection: Projection | bool | None = None
     options: Options = ()
+    on_singularity: OnSingularity = "stop"
 
     def __post_init__(self) -> None:
         if not isinstance(self.redundant, str) or self.redundant not in _REDUNDANT:
             raise _check.unknown("value of redundant", self.redundant, _REDUNDANT)
+        if not isinstance(self.on_singularity, str) or self.on_singularity not in _ON_SINGULARITY:
+            raise _check.unknown("value of on_singularity", self.on_singularity, _ON_SINGULARITY)
         hold = tuple(item if isinstance(item, str) else tuple(item) for item in check_hold(self.hold))
         object.__setattr__(self, "hold", hold)
         object.__setattr__(self, "projection", _projection(self.projection))
@@ -72,6 +79,12 @@ class Case:
         if self.projection is not None:
             extras.append("projected")
         return f"{self.solver} ({', '.join(extras)})" if extras else self.solver
+
+    @property
+    def reference(self) -> Literal["space", "start"]:
+        """Where the chart is centred, as `rbdae.formulate` takes it."""
+        chart = CHARTS.get(self.rotation)
+        return "start" if self.on_singularity == "switch" and chart is not None and chart.centre else "space"
 
     @property
     def curve(self) -> tuple[str, str]:
@@ -130,13 +143,14 @@ def cases(
     hold: Hold = (),
     projection: Projection | bool | None = None,
     options: Mapping[str, Options] | None = None,
+    on_singularity: OnSingularity = "stop",
 ) -> list[Case]:
     """All cases that make sense; None takes all there are (of the solvers: those installed, with step control).
 
     Parameters
     ----------
     formulations, rotations, velocities, solvers, tolerances : what to combine
-    redundant, hold, projection : the same for all cases, see `Case`
+    redundant, hold, projection, on_singularity : the same for all cases, see `Case`
     options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
 
     Raises
@@ -162,7 +176,7 @@ def cases(
     sizes = _tolerances(tolerances)
     own = _options(options, methods)
     found = [
-        Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()))
+        Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()), on_singularity)
         for f, r, v in selected
         for name, method in methods.items()
         if method.accepts(FORMULATIONS[f].kind, FORMULATIONS[f].index)

@@ -21,7 +21,7 @@ from rbdae.problem.projection import Projection, ProjectionError
 from rbdae.solving.solution import Solution
 from rbdae.study import references
 from rbdae.study.ahead import compile_for
-from rbdae.study.case import TOLERANCES, Case, Options, Redundant, cases
+from rbdae.study.case import TOLERANCES, Case, OnSingularity, Options, Redundant, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.executor import run_all
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
@@ -46,6 +46,7 @@ def compare(
     hold: Hold = (),
     projection: Projection | bool | None = None,
     options: Mapping[str, Options] | None = None,
+    on_singularity: OnSingularity = "stop",
     reference: Reference | Solution | None = None,
     executor: Executor | None = None,
     resume: str | Path | None = None,
@@ -65,6 +66,7 @@ def compare(
     redundant, hold : as `rbdae.formulate` takes them
     projection : as `rbdae.solve` takes it
     options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
+    on_singularity : ``"switch"`` centres rotations that have a singular set at the start, and again on the way
     reference : from `rbdae.study.reference`, `rbdae.study.Reference.from_solutions`, or a `Solution` that one trusts;
         None computes it by two formulations at 1e-13
     executor : any `concurrent.futures.Executor`, such as a `ProcessPoolExecutor` with the context "spawn", or that of a
@@ -113,6 +115,7 @@ def compare(
         hold=hold,
         projection=projection,
         options=options,
+        on_singularity=on_singularity,
     )
     return compare_cases(
         system,

@@ -206,6 +206,7 @@ def formulated(system: System, case: Case) -> Problem:
         velocity=case.velocity,
         redundant=case.redundant,
         hold=case.hold,
+        reference=case.reference,
     )
 
 
@@ -224,6 +225,7 @@ def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[f
         rtol=case.tolerance,
         atol=case.tolerance,
         projection=case.projection,
+        on_singularity=case.on_singularity,
         progress=progress,
         **dict(case.options),
     )

@@ -28,6 +28,7 @@ COLUMNS: Final[dict[str, str]] = {
     "hold": "as given to formulate, JSON; empty for nothing",
     "projection": "fields of the Projection, JSON; empty for none",
     "options": "the solver's own, JSON; empty for none",
+    "on_singularity": "as given to solve",
     "same": "other formulations with the same equations, for which this run stands",
     "error": "the largest of the three errors below",
     "error_position": "at the end, relative",
@@ -70,6 +71,7 @@ def record(row: Row, reference: Reference) -> Record:
         "hold": json.dumps(case.hold) if case.hold else "",
         "projection": json.dumps(asdict(case.projection)) if isinstance(case.projection, Projection) else "",
         "options": json.dumps(dict(case.options)) if case.options else "",
+        "on_singularity": case.on_singularity,
         "same": ", ".join(row.same),
         "error": errors.largest if errors is not None else None,
         "error_position": errors.position if errors is not None else None,
@@ -127,6 +129,7 @@ def _row_of(given: Mapping[str, Any]) -> Row:
         hold=tuple(json.loads(given["hold"])) if given["hold"] else (),
         projection=projection,
         options=json.loads(given["options"]) if given["options"] else (),
+        on_singularity=given.get("on_singularity", "stop"),  # files of older versions have none
     )
     errors = None
     if given["error_position"] is not None:

@@ -432,6 +432,7 @@ def calls() -> dict[str, Call]:
                 "hold": FORMULATE["hold"],
                 "projection": optional(_role("a projection", "true")),
                 "options": optional(_role("options by solver", "dict")),
+                "on_singularity": TEXT,
                 "reference": optional(_role("a reference")),
                 "executor": optional(_role("an executor")),
                 "resume": optional(_role("a path", "text")),

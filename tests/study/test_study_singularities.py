@@ -1,0 +1,59 @@
+"""A study of rotations that have a singular set, from a start at which some of them are singular."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rbdae
+from rbdae import study
+from rbdae.cli import main
+
+
+def spinning() -> rbdae.System:
+    """A body that begins in the gimbal lock of Euler's angles, and turns by more than half a turn."""
+    system = rbdae.System(gravity=(0, 0, -9.81))
+    system.add_body("a", mass=1.0, inertia=(0.8, 0.6, 0.5), angular_velocity=(5.0, 6.0, 0.3))
+    return system
+
+
+ONE = {"formulations": ["index-0"], "solvers": ["scipy:DOP853"], "tolerances": [1e-8], "velocities": ["angular"]}
+
+
+def test_every_rotation_can_be_compared_from_any_start(tmp_path):
+    rotations = ["quaternion", "euler-313", "bryant-321"]
+    stopped = rbdae.compare(spinning(), 1.0, rotations=rotations, **ONE)
+    failures = {row.case.rotation: row.failure for row in stopped.rows}
+    assert "reference='start'" in failures["euler-313"] and not failures["quaternion"]
+    found = rbdae.compare(spinning(), 1.0, rotations=rotations, on_singularity="switch", **ONE)
+    assert all(row.errors is not None and row.errors.largest < 1e-6 for row in found.rows), str(found)
+    assert [row.case.reference for row in found.rows] == ["space", "start", "start"]
+    found.to_json(tmp_path / "study.json")
+    again = study.Comparison.from_json(tmp_path / "study.json")
+    assert [row.case for row in again.rows] == [row.case for row in found.rows]
+
+
+def test_the_word_is_checked():
+    with pytest.raises(ValueError, match=r"on_singularity.*'swich'.*'switch'"):
+        study.cases(["index-0"], ["quaternion"], None, ["scipy:DOP853"], on_singularity="swich")
+
+
+def test_the_command_line_centres_charts(tmp_path, capsys):
+    model = f"{tmp_path / 'model.py'}:spinning"
+    (tmp_path / "model.py").write_text(
+        "import rbdae\n\ndef spinning():\n    system = rbdae.System()\n"
+        "    system.add_body('a', mass=1.0, inertia=(0.8, 0.6, 0.5), angular_velocity=(5.0, 6.0, 0.3))\n"
+        "    return system\n",
+        encoding="utf-8",
+    )
+    run = ["run", model, "--t-end", "1", "--rotation", "euler-313", "--formulation", "index-0"]
+    assert main(run) != 0
+    assert "euler-313 --formulation index-0 --reference start" in capsys.readouterr().err
+    saved = tmp_path / "run.npz"
+    assert main([*run, "--reference", "start", "--on-singularity", "switch", "--save", str(saved)]) == 0
+    system = rbdae.System()
+    system.add_body("a", mass=1.0, inertia=(0.8, 0.6, 0.5), angular_velocity=(5.0, 6.0, 0.3))
+    problem = rbdae.formulate(system, "index-0", rotation="euler-313", reference="start")
+    run = rbdae.load(saved, problem)
+    assert run.stats.restarts > 0
+    assert np.abs(run.energy.total - run.energy.total[0]).max() < 1e-6
