@@ -8,6 +8,7 @@ from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
 from rbdae import models as models
+from rbdae import rotations as rotations
 from rbdae._version import __version__ as __version__
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
@@ -40,9 +41,11 @@ __all__ = [
     "forces",
     "formulate",
     "joints",
+    "kinematics",
     "load",
     "models",
     "pairings",
+    "rotations",
     "scaled_atol",
     "solve",
     "solvers",
@@ -52,13 +55,13 @@ __all__ = [
 _moved.install()
 
 if TYPE_CHECKING:
-    from rbdae import study
+    from rbdae import kinematics, study
     from rbdae.study.comparing import compare as compare
 else:
 
     def __getattr__(name: str) -> Any:
-        if name == "study":
-            return import_module("rbdae.study")
+        if name in ("kinematics", "study"):
+            return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare
         return _moved.submodule(name)

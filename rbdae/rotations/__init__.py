@@ -2,10 +2,12 @@
 
 Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
 R^T Rdot = Omega^. A further chart is one file like those below and one line here, or a call of `register` elsewhere.
+`quaternions` has the algebra of quaternions for users.
 """
 
 from __future__ import annotations
 
+from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
 from rbdae.rotations.chart import Chart as Chart
@@ -19,4 +21,4 @@ register(DIRECTORS)
 register(EULER_313)
 register(BRYANT_321)
 
-__all__ = ["CHARTS", "Chart", "register"]
+__all__ = ["CHARTS", "Chart", "quaternions", "register"]

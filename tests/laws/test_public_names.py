@@ -29,9 +29,16 @@ NEEDED = {
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
     "compare": {"compare", "study"},
+    "calculate by hand": {"kinematics", "rotations"},
 }
 PUBLIC = set().union(*NEEDED.values())
-PACKAGES = ["rbdae", *(f"rbdae.{name}" for name in ("joints", "drives", "forces", "models", "study", "plotting"))]
+PACKAGES = [
+    "rbdae",
+    *(
+        f"rbdae.{name}"
+        for name in ("joints", "drives", "forces", "models", "study", "plotting", "kinematics", "rotations.quaternions")
+    ),
+]
 
 
 def public(module: ModuleType) -> list[str]:

@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from inside import option_table, show
 
 import rbdae
-from rbdae import drives, forces, joints, models, solving, study
+from rbdae import drives, forces, joints, kinematics, models, solving, study
+from rbdae.rotations import quaternions
 
 NUMBERS = {"int", "zero", "negative", "float32"}
 
@@ -57,14 +59,14 @@ VALUES: list[tuple[str, Any]] = [
     ("list", [None]),
     ("list", ["a", "b", "c"]),
     ("two numbers", [1.0, 2.0]),
-    ("list", [1.0, 2.0, 3.0, 4.0, 5.0]),
+    ("numbers", [1.0, 2.0, 3.0, 4.0, 5.0]),
     ("list", [[1.0, 2.0], [1.0]]),
     ("list", (1.0, "2", 3.0)),
     ("list", (0.5, None, 0.5)),
     ("complex", [1j, 2.0, 3.0]),
     ("nan", (0.0, float("nan"), 1.0)),
     ("empty array", np.zeros(0)),
-    ("array", np.zeros((2, 2, 2))),
+    ("zeros", np.zeros((2, 2, 2))),
     ("array", np.array(["a", "b", "c"])),
     ("array", np.array([object(), 1.0, 2.0], dtype=object)),
     ("array", np.ones(3, dtype=bool)),
@@ -96,6 +98,7 @@ TEXT = _role("one of some words")
 THING = _role("a body, joint, system, problem or the like")
 LAW = _role("number or law; a class is called at formulate", "class", *NUMBERS)
 FUNCTION = _role("function; a class is called at formulate", "class")
+STACK = _role("numbers of any shape", *NUMBERS, "two numbers", "numbers", "zeros", "empty list", "empty array")
 STATE = _role("unknowns")
 STATES = _role("unknowns; not a number is answered by not a number", "nan")
 TIME = _role("time", *NUMBERS)
@@ -295,6 +298,43 @@ def _model(name: str) -> Call:
     return Call(lambda: (MODELS[name], {}), roles)
 
 
+def _calculations(module: ModuleType, where: str) -> dict[str, Call]:
+    """Functions of vectors, quaternions and rotations; the names of the arguments say what they are."""
+    out = {}
+    for name in module.__all__:
+        function = getattr(module, name)
+        if inspect.isclass(function):
+            continue
+        given: dict[str, Any] = {}
+        roles = {}
+        for key in inspect.signature(function).parameters:
+            if key == "motion":
+                given[key] = _screw(name)
+            elif key.startswith("angle"):
+                given[key], roles[key] = 0.5, STACK
+            else:
+                roles[key] = VECTOR
+                given[key] = _valid(module, function, key)
+        out[f"{where}.{name}"] = _plain(function, roles, **given)
+    return out
+
+
+def _valid(module: ModuleType, function: Any, key: str) -> Any:
+    if key in ("rotation", "frame", "relative", "reference", "increment", "fixed", "moved", "R"):
+        return np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    if key in ("A", "variation") or (key in ("rate", "second_rate") and "angular" in function.__name__):
+        return np.eye(3)
+    if module is quaternions and key in ("p", "q", "qdot"):
+        return (0.5, 0.5, -0.5, 0.5)
+    return (0.0, 0.0, 1.0)
+
+
+def _screw(name: str) -> Any:
+    if name == "screw_velocity":
+        return kinematics.instantaneous_screw((0, 0, 0), (1, 0, 0), (0, 0, 1))
+    return kinematics.screw(np.eye(3), (1, 0, 0))
+
+
 OPTION_ROLES = {
     "positive": POSITIVE,
     "limit": also(POSITIVE, "infinite"),
@@ -427,7 +467,7 @@ def calls() -> dict[str, Call]:
                 "system": THING,
                 "t_end": POSITIVE,
                 **{key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")},
-                "tolerances": _role("tolerances", "array"),
+                "tolerances": _role("tolerances", "array", "zeros"),
                 "redundant": TEXT,
                 "hold": FORMULATE["hold"],
                 "projection": optional(_role("a projection", "true")),
@@ -444,7 +484,7 @@ def calls() -> dict[str, Call]:
         "study.cases": _plain(
             study.cases,
             {key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")}
-            | {"tolerances": _role("tolerances", "array")},
+            | {"tolerances": _role("tolerances", "array", "zeros")},
             formulations=["index-0"],
             rotations=["quaternion"],
             velocities=["angular"],
@@ -545,8 +585,10 @@ def calls() -> dict[str, Call]:
         "Problem.sparse_jacobian": _of_problem(
             "sparse_jacobian", {"t": TIME, "y": STATES, "yd": STATES, "c": NUMBER}, "index-2"
         ),
-        "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array"))}),
-        "Problem.rhs_jacobian": _of_problem("rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array"))}),
+        "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}),
+        "Problem.rhs_jacobian": _of_problem(
+            "rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}
+        ),
         "Problem.matrices": _of_problem("matrices", {"t": TIME, "y": STATES, "sparse": optional(FLAG)}),
         "Problem.project": _of_problem(
             "project", {"t": TIME, "y": STATE, "projection": optional(_role("projection", "true"))}
@@ -567,6 +609,8 @@ def calls() -> dict[str, Call]:
         },
         "Problem.run_multipliers": _of_problem("run_multipliers", {"t": TIME, "y": STATES}, "index-2"),
         **{f"models.{model}": _model(model) for model in MODELS},
+        **_calculations(kinematics, "kinematics"),
+        **_calculations(quaternions, "quaternions"),
     }
     return out | _options()
 

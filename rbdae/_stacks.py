@@ -1,0 +1,207 @@
+"""Checked arguments of vectorised functions: vectors, quaternions and rotations with any leading axes, such as time.
+
+Messages have the style of `rbdae._check`: ``owner: what must be ..., got ...; remedy``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+ORTHONORMAL = 1e-8
+"""How far R^T R may be from the identity, and a unit vector's length from one: single precision does not pass."""
+
+_WORDS = {1: "real numbers", 3: "three real numbers", 4: "four real numbers"}
+_EXAMPLES = {3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)"}
+
+
+def numbers(owner: str, what: str, value: object) -> Vec:
+    """Finite real numbers of any shape, float64."""
+    return _finite(owner, what, value, "a real number or an array of them", "give float64")
+
+
+def vectors(owner: str, what: str, value: object, n: int = 3) -> Vec:
+    """Finite real numbers (..., n), float64."""
+    wanted = f"{_WORDS[n]}, or a stack of such vectors, (..., {n})"
+    out = _finite(owner, what, value, wanted, f"pass e.g. {_EXAMPLES[n]}")
+    if out.ndim == 0 or out.shape[-1] != n:
+        raise ValueError(
+            f"{owner}: {what} must be {wanted}, got {_check.show(value)} of shape {out.shape}; pass e.g. {_EXAMPLES[n]}"
+        )
+    return out
+
+
+def axes(owner: str, what: str, value: object) -> Vec:
+    """Unit vectors (..., 3) along vectors that are not zero."""
+    out = vectors(owner, what, value)
+    length = norm(out)
+    if not length.all():
+        raise ValueError(
+            f"{owner}: {what} must not be the zero vector, got {_check.show(value)}; pass a direction, e.g. (0, 0, 1)"
+        )
+    out = out / _largest(out)  # lengths that are subnormal have few digits
+    return _unit(out)
+
+
+def nonzero_quaternions(owner: str, what: str, value: object) -> Vec:
+    """Unit quaternions (..., 4) along quaternions that are not zero, scalar first."""
+    out = vectors(owner, what, value, 4)
+    largest = _largest(out)
+    if not largest.all():
+        raise ValueError(
+            f"{owner}: {what} must not be the zero quaternion, got {_check.show(value)}; "
+            "pass (1, 0, 0, 0) for no rotation"
+        )
+    out = out / largest
+    return _unit(out)
+
+
+def matrices(owner: str, what: str, value: object) -> Mat:
+    """Finite real numbers (..., 3, 3), float64."""
+    wanted = "a (3, 3) array of real numbers, or a stack of them, (..., 3, 3)"
+    out = _finite(owner, what, value, wanted, "pass e.g. numpy.eye(3)")
+    if out.shape[-2:] != (3, 3):
+        raise ValueError(
+            f"{owner}: {what} must be {wanted}, got {_check.show(value)} of shape {out.shape}; pass e.g. numpy.eye(3)"
+        )
+    return out
+
+
+def rotation_matrices(owner: str, what: str, value: object) -> Mat:
+    """Rotation matrices (..., 3, 3) of a `Rotation` or of matrices that are rotations."""
+    rotation = _as_rotation(value)
+    if rotation is not None:
+        return np.asarray(rotation.as_matrix(), dtype=float)
+    remedy = "pass a scipy Rotation, or [d1 d2 d3] with orthonormal columns"
+    wanted = "a Rotation or rotation matrices (..., 3, 3)"
+    out = _finite(owner, what, value, wanted, remedy)
+    if out.shape[-2:] != (3, 3):
+        raise ValueError(f"{owner}: {what} must be {wanted}, got {_check.show(value)} of shape {out.shape}; {remedy}")
+    # beyond two the product could overflow
+    sized = np.abs(out).max(initial=0.0) <= 2.0
+    defect = np.abs(np.swapaxes(out, -1, -2) @ out - np.eye(3)).max(initial=0.0) if sized else np.inf
+    if defect > ORTHONORMAL:
+        raise ValueError(
+            f"{owner}: {what} must be a rotation, but its columns are not orthonormal (R^T R - I has an entry of size "
+            f"{defect:.3g}), got {_check.show(value)}; {remedy}"
+        )
+    if (np.linalg.det(out) < 0.0).any():
+        raise ValueError(
+            f"{owner}: {what} must be a rotation, but it is improper (determinant -1, a reflection), "
+            f"got {_check.show(value)}; use a right-handed frame, e.g. flip one column"
+        )
+    return out
+
+
+def rotation_quaternions(owner: str, what: str, value: object) -> Vec:
+    """Unit quaternions (..., 4), scalar first and not negative, of a `Rotation` or of rotation matrices."""
+    rotation = _as_rotation(value)
+    if rotation is None:
+        out = spurrier_klumpp(rotation_matrices(owner, what, value))
+    else:
+        out = np.roll(rotation.as_quat(), 1, axis=-1)
+    return np.where(out[..., :1] < 0.0, -out, out)
+
+
+def spurrier_klumpp(R: Mat) -> Vec:
+    """Unit quaternions (..., 4) of rotation matrices: the row of S = 4 p p^T with the largest diagonal entry.
+
+    [GR95] (203)-(205), [NS] section 6.
+    """
+    S = np.empty((*R.shape[:-2], 4, 4))
+    trace = np.trace(R, axis1=-2, axis2=-1)
+    S[..., 0, 0] = 1.0 + trace
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        S[..., i + 1, i + 1] = 1.0 + R[..., i, i] - R[..., j, j] - R[..., k, k]
+        S[..., 0, i + 1] = S[..., i + 1, 0] = R[..., k, j] - R[..., j, k]
+        S[..., j + 1, k + 1] = S[..., k + 1, j + 1] = R[..., j, k] + R[..., k, j]
+    largest = np.argmax(np.diagonal(S, axis1=-2, axis2=-1), axis=-1)
+    row = np.take_along_axis(S, largest[..., None, None], axis=-2)[..., 0, :]
+    out: Vec = row / norm(row)[..., None]
+    return out
+
+
+def to_rotation(q: Vec) -> Rotation:
+    """A `scipy.spatial.transform.Rotation` of unit quaternions (..., 4), scalar first."""
+    from scipy.spatial.transform import Rotation  # takes half a second to import
+
+    return Rotation.from_quat(np.roll(q, -1, axis=-1))
+
+
+def norm(x: Vec) -> Vec:
+    """Euclidean norms over the last axis, without overflow and underflow."""
+    out: Vec = np.hypot.reduce(x, axis=-1)
+    return out
+
+
+def _largest(x: Vec) -> Vec:
+    out: Vec = np.abs(x).max(axis=-1, keepdims=True, initial=0.0)
+    return out
+
+
+def _unit(x: Vec) -> Vec:
+    out: Vec = x / norm(x)[..., None]
+    return out
+
+
+def together(owner: str, **given: tuple[Vec, int]) -> None:
+    """Refuse stacks whose leading axes cannot be broadcast; `given` has arrays, and how many other axes each has."""
+    leading = {name: array.shape[: array.ndim - own] for name, (array, own) in given.items()}
+    try:
+        np.broadcast_shapes(*leading.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+        raise ValueError(
+            f"{owner}: the leading axes must go together, got {listed}; give equal ones, or one value for all"
+        ) from None
+
+
+def _as_rotation(value: object) -> Any:
+    """The `Rotation` that a value is, or None."""
+    if isinstance(value, (tuple, list, np.ndarray, int, float)):
+        return None
+    from scipy.spatial.transform import Rotation  # takes half a second to import
+
+    return value if isinstance(value, Rotation) else None
+
+
+def _finite(owner: str, what: str, value: object, wanted: str, remedy: str) -> Vec:
+    raw: Any = None
+    if not isinstance(value, np.ma.MaskedArray):
+        try:
+            raw = np.asarray(value)
+        except Exception:  # ragged lists, and whatever another package's object raises
+            raw = None
+    if raw is None or raw.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{owner}: {what} must be {wanted}, got {_check.show(value)} of type {type(value).__name__}; {remedy}"
+        )
+    with np.errstate(over="ignore"):  # a long double may not fit and becomes infinite
+        out = np.array(raw, dtype=np.float64)
+    if not np.isfinite(out).all():
+        raise ValueError(f"{owner}: {what} must be finite, got {_check.show(value)}; remove nan and inf")
+    return out
+
+
+__all__ = [
+    "ORTHONORMAL",
+    "axes",
+    "matrices",
+    "nonzero_quaternions",
+    "norm",
+    "numbers",
+    "rotation_matrices",
+    "rotation_quaternions",
+    "spurrier_klumpp",
+    "to_rotation",
+    "together",
+    "vectors",
+]

@@ -1,0 +1,245 @@
+"""From quaternions to rotation vectors, axes and angles, matrices and scipy's `Rotation`, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rbdae import _check, _stacks
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.rotations.quaternions.matrices import left, right
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+
+def exponential(q: ArrayLike) -> Vec:
+    """exp(q) = e^q0 (cos |q|, q sin |q| / |q|), (..., 4), of any quaternion q (..., 4).
+
+    With q0 = 0 this is the exponential map of the unit sphere, [BS09] (5), (6): exp((0, w / 2)) is the rotation by the
+    vector w.
+
+    Raises
+    ------
+    ValueError
+        if the result overflows
+    """
+    given = _stacks.vectors("exponential", "q", q, 4)
+    with np.errstate(over="ignore", invalid="ignore"):
+        out = np.exp(given[..., :1]) * _turned(given[..., 1:])
+    if not np.isfinite(out).all():
+        raise ValueError(f"exponential: q must have a scalar part below 709, got {_check.show(q)}; exp(q) overflows")
+    return out
+
+
+def logarithm(q: ArrayLike) -> Vec:
+    """log q = (log |q|, angle q / |q|) with the angle of the plane (q0, |q|) in [0, pi), the inverse of `exponential`.
+
+    Parameters
+    ----------
+    q : (..., 4) array_like
+        Not zero, and no negative real number: its logarithm has no direction. q and -q have different logarithms; for
+        the rotation vector, to which they are one, take `to_rotation_vector`.
+
+    Returns
+    -------
+    (..., 4) array
+
+    Raises
+    ------
+    ValueError
+        where there is no logarithm
+    """
+    unit = _stacks.nonzero_quaternions("logarithm", "q", q)
+    size = _stacks.norm(unit[..., 1:])
+    if ((size == 0.0) & (unit[..., 0] < 0.0)).any():
+        raise ValueError(
+            f"logarithm: q must not be a negative real number, got {_check.show(q)}; its logarithm has no direction"
+        )
+    length = np.log(_stacks.norm(np.asarray(q, dtype=float)))
+    return np.concatenate((length[..., None], _angle_over_sine(size, unit[..., 0]) * unit[..., 1:]), axis=-1)
+
+
+def from_rotation_vector(w: ArrayLike) -> Vec:
+    """The unit quaternion exp((0, w / 2)), (..., 4), of the rotation by |w| rad about w (..., 3), [BS09] (6)."""
+    return of_rotation_vector(_stacks.vectors("from_rotation_vector", "w", w))
+
+
+def of_rotation_vector(w: Vec) -> Vec:
+    """The unit quaternions of checked rotation vectors."""
+    return _turned(0.5 * w)
+
+
+def to_rotation_vector(q: ArrayLike) -> Vec:
+    """The rotation vector (..., 3) of quaternions (..., 4) that are not zero, no longer than pi, [GR95] (164), (194).
+
+    At half a turn both signs are right; q0 = +0 gives the direction of q.
+
+    Raises
+    ------
+    ValueError
+        for the zero quaternion
+    """
+    return rotation_vector(_stacks.nonzero_quaternions("to_rotation_vector", "q", q))
+
+
+def rotation_vector(q: Vec) -> Vec:
+    """The rotation vectors, no longer than pi, of checked unit quaternions."""
+    q = _shorter(q)
+    return 2.0 * _angle_over_sine(_stacks.norm(q[..., 1:]), q[..., 0]) * q[..., 1:]
+
+
+def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
+    """(cos(phi / 2), n sin(phi / 2)), (..., 4), [GR95] (194), (223).
+
+    Parameters
+    ----------
+    axis : (..., 3) array_like
+        Not zero; only its direction counts.
+    angle : (...) array_like
+        rad, any real number.
+
+    Raises
+    ------
+    ValueError
+        for a zero axis
+    """
+    owner = "from_axis_angle"
+    n, phi = _stacks.axes(owner, "axis", axis), _stacks.numbers(owner, "angle", angle)
+    _stacks.together(owner, axis=(n, 1), angle=(phi, 0))
+    return of_axis_angle(n, phi)
+
+
+def of_axis_angle(n: Vec, phi: Vec) -> Vec:
+    """The unit quaternions of checked axes and angles."""
+    n, half_angle = np.broadcast_arrays(n, 0.5 * phi[..., None])
+    return np.concatenate((np.cos(half_angle[..., :1]), np.sin(half_angle) * n), axis=-1)
+
+
+def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
+    """The unit axis (..., 3) and the angle (...) in [0, pi] of quaternions (..., 4) that are not zero, [GR95] (194).
+
+    The axis of no rotation is (1, 0, 0) by convention.
+
+    Raises
+    ------
+    ValueError
+        for the zero quaternion
+    """
+    return axis_angle_of(_stacks.nonzero_quaternions("to_axis_angle", "q", q))
+
+
+def axis_angle_of(q: Vec) -> tuple[Vec, Vec]:
+    """Axes and angles of checked unit quaternions."""
+    q = _shorter(q)
+    e = q[..., 1:]
+    size = _stacks.norm(e)
+    largest = np.abs(e).max(axis=-1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):
+        n = np.where(largest > 0.0, e / largest, (1.0, 0.0, 0.0))
+    return n / _stacks.norm(n)[..., None], 2.0 * np.arctan2(size, q[..., 0])
+
+
+def to_matrix(q: ArrayLike) -> Mat:
+    """The Euler map R(q) = (q0^2 - q . q) I + 2 q q^T + 2 q0 q^ = E(q) G(q)^T, (..., 3, 3), of q (..., 4).
+
+    [NS] (26), [BS09] (8), (12), [GR95] (199), (200), (246): a rotation for unit quaternions, homogeneous of degree two.
+    """
+    return matrix(_stacks.vectors("to_matrix", "q", q, 4))
+
+
+def matrix(q: Vec) -> Mat:
+    """R(q) of checked quaternions: the block of Q_l(q) Q_r(q)^T, [GR95] (245)."""
+    out: Mat = (left(q) @ np.swapaxes(right(q), -1, -2))[..., 1:, 1:]
+    return out
+
+
+def from_matrix(R: Rotation | ArrayLike) -> Vec:
+    """The unit quaternion (..., 4) of a rotation, with q0 >= 0, after Spurrier and Klumpp.
+
+    [GR95] (203)-(205), [NS] section 6, [Klu76], [Spu78]: the largest component comes from a square root.
+
+    Parameters
+    ----------
+    R : Rotation or (..., 3, 3) array_like
+
+    Raises
+    ------
+    ValueError
+        unless the columns are orthonormal and right-handed
+    """
+    return _stacks.rotation_quaternions("from_matrix", "R", R)
+
+
+def to_rotation(q: ArrayLike) -> Rotation:
+    """A `scipy.spatial.transform.Rotation` of quaternions (..., 4) that are not zero.
+
+    More than one leading axis needs scipy 1.17.
+
+    Raises
+    ------
+    ValueError
+        for the zero quaternion
+    """
+    return _stacks.to_rotation(_stacks.nonzero_quaternions("to_rotation", "q", q))
+
+
+def from_rotation(rotation: Rotation | ArrayLike) -> Vec:
+    """The unit quaternion (..., 4), scalar first and not negative, of a `Rotation` or of matrices (..., 3, 3)."""
+    return _stacks.rotation_quaternions("from_rotation", "rotation", rotation)
+
+
+def half(q: ArrayLike) -> Vec:
+    """The unit quaternion (..., 4) of half the rotation of q (..., 4): (1 + q) / |1 + q|, half(q) half(q) = +-q.
+
+    It is c / 4 and 1 of the conformal rotation vector, normalised, [GR95] (252), (257); q or -q is taken, whichever has
+    the smaller angle.
+
+    Raises
+    ------
+    ValueError
+        for the zero quaternion
+    """
+    return halved(_stacks.nonzero_quaternions("half", "q", q))
+
+
+def halved(q: Vec) -> Vec:
+    """The half of checked unit quaternions."""
+    q = _shorter(q) + np.array((1.0, 0.0, 0.0, 0.0))
+    return q / _stacks.norm(q)[..., None]
+
+
+def _shorter(q: Vec) -> Vec:
+    """q or -q, the one with q0 >= 0."""
+    return np.where(q[..., :1] < 0.0, -q, q)
+
+
+def _turned(v: Vec) -> Vec:
+    """(cos |v|, v sin |v| / |v|). The quotient is accurate down to the smallest numbers: it needs no series."""
+    size = _stacks.norm(v)[..., None]
+    with np.errstate(invalid="ignore"):
+        factor = np.where(size > 0.0, np.sin(size) / size, 1.0)
+    return np.concatenate((np.cos(size), factor * v), axis=-1)
+
+
+def _angle_over_sine(size: Vec, scalar: Vec) -> Vec:
+    """The angle of the plane (scalar, size), over size, (..., 1); one at the identity."""
+    with np.errstate(invalid="ignore"):
+        out = np.where(size > 0.0, np.arctan2(size, scalar) / size, 1.0)
+    return out[..., None]
+
+
+__all__ = [
+    "exponential",
+    "from_axis_angle",
+    "from_matrix",
+    "from_rotation",
+    "from_rotation_vector",
+    "half",
+    "logarithm",
+    "to_axis_angle",
+    "to_matrix",
+    "to_rotation",
+    "to_rotation_vector",
+]
