@@ -6,7 +6,8 @@ side comes from differentiating the index-1 system implicitly at (q, v, vdot, la
     [M G^T; G 0] (d vdot, d la) = -d(M vdot - psi + G^T la, G vdot + g_II)|_(vdot, la fixed).
 
 Internal states s of forces follow, sdot = f(q, v, s, t); vdot then depends on s, too.
-With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-point system is M^-1 pdot.
+With momenta (lambda eliminated, [BS09], Remark 4.2) the unknown of the saddle-point system is M^-1 pdot, with the
+spatial angular velocity Omegadot = R^T omegadot.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
+from rbdae.kernels.bodies.spatial import to_spatial_rates, to_spatial_rows
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
@@ -27,7 +29,7 @@ from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_st
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
 from rbdae.kernels.memory import head, rhs_tangent
-from rbdae.kernels.records import STRIDED
+from rbdae.kernels.records import SPATIAL_VELOCITIES, STRIDED
 from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
 from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution
 
@@ -76,6 +78,8 @@ def _set_rates(m: Memory, t: float, y: Array) -> None:
     accelerations(m)
     if head(m).momenta == 1:
         _to_momentum_rates(m)
+    elif head(m).spatial == SPATIAL_VELOCITIES:
+        to_spatial_rates(m)
 
 
 @entry("ityo")
@@ -121,6 +125,8 @@ def acceleration_tangents(m: Memory) -> None:
     scatter_state_rows(m, h.n_v + h.n_la)
     h.mode = mode
     solve_saddle_tangent(m)
+    if h.spatial == SPATIAL_VELOCITIES:
+        to_spatial_rows(m)
 
 
 @jit

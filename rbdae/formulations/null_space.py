@@ -7,7 +7,8 @@ w = (xdot, Omega) of all bodies satisfies the velocity constraints G w + g_I = 0
 rounding whatever the solver does. Where T comes from depends on the structure of the system, see
 `rbdae.kernels.null_space.quasi_velocities`. Internal states s of forces follow: sdot - f(q, w, s, t) = 0, and psi
 depends on s, too. As an ODE the form takes nudot from the angular saddle-point system, whose solution wdot satisfies
-the same equations because G T = 0: the same numbers in O(n) for trees.
+the same equations because G T = 0: the same numbers in O(n) for trees. With spatial velocities nu is another one, see
+`rbdae.kernels.null_space.spatial`.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from rbdae.kernels.null_space.quasi_velocities import (
     velocity_tangents,
 )
 from rbdae.kernels.null_space.reduction import reduce_tangent, scatter_reduced_states
+from rbdae.kernels.null_space.spatial import turn_motion
 from rbdae.kernels.outputs import position_rows, scatter_position_rows
 from rbdae.kernels.scatter import open_rhs_tangent, open_target, scatter_block, scatter_identity
 from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, solution, work
@@ -61,12 +63,14 @@ def _set_state(m: Memory, t: float, y_at: Address) -> None:
 
 @entry("ityo")
 def motion(m: Memory, t: float, y: Array, out: Array) -> None:
-    """(w, T by rows) to out: what independent velocities are chosen by, and r = T nu - w."""
+    """(w, T by rows) to out, and with them r = T nu - w; with spatial velocities w = (xdot, omega)."""
     h = head(m)
     _set_state(m, t, address(y))
     null_space_matrix(m)
     T = null_space(m)
     collect_velocities(m, address(out))
+    if h.spatial != 0:
+        turn_motion(m, address(out))
     for i in range(h.n_v):
         for j in range(h.n_nu):
             out[h.n_v + i * h.n_nu + j] = T[i, j]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rbdae.formulations import absolute, explicit, null_space, overdetermined, stabilised
 from rbdae.formulations.base import AbstractKernels, Explicit, Formulation, Implicit
 
-_EITHER = ("angular", "coordinate")
+_EITHER = ("angular", "spatial", "coordinate")
+_TWISTS = ("angular", "spatial")
 
 _ABSOLUTE = Implicit(absolute.residual, absolute.jacobian, explicit.rhs)
 _STABILISED = Implicit(stabilised.residual, stabilised.jacobian, explicit.rhs)
@@ -127,7 +128,7 @@ _TABLE = (
         "[NS] (11), (60), (61)",
         "ode",
         0,
-        ("angular",),
+        _TWISTS,
         _NULL_SPACE,
         unknowns="quasi-velocities",
     ),
@@ -137,7 +138,7 @@ _TABLE = (
         "[NS] (11)",
         "overdetermined",
         0,
-        ("angular",),
+        _TWISTS,
         _NULL_SPACE_OVERDETERMINED,
         unknowns="quasi-velocities",
         levels=(0,),

@@ -9,7 +9,7 @@ from rbdae import _check
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.pairing import chosen_velocity
 from rbdae.formulations.table import FORMULATIONS, SPELLINGS
-from rbdae.multibody.velocity_kind import ANGULAR, KINDS, VelocityKind
+from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.rotations import CHARTS, Chart
 
 RadialInertia = Literal["zero", "half-trace"]
@@ -64,9 +64,9 @@ def check_choices(
     speed = chosen_velocity(form, chart, velocity)
     _one_of("radial_inertia", radial_inertia, ("zero", "half-trace"))
     _one_of("value of redundant", redundant, ("error", "minimum-norm"))
-    kind = ANGULAR if speed == "angular" or chart.coordinate_velocities is None else KINDS[chart.coordinate_velocities]
     radial = 1.0 if radial_inertia == "half-trace" else 0.0
     _check_reference(reference, chart)
+    kind = _kind(speed, chart)
     return Choices(form, chart, speed, kind, radial, _gains(form, gains), redundant == "minimum-norm", reference)
 
 
@@ -78,6 +78,15 @@ def _check_reference(reference: str, chart: Chart) -> None:
         raise ValueError(
             f"reference='start' centres charts that have a singular set: {centred}; {chart.name} has none, leave it out"
         )
+
+
+def _kind(velocity: str, chart: Chart) -> VelocityKind:
+    """Momenta are conjugate to the rates of the coordinates."""
+    if velocity == "spatial":
+        return SPATIAL
+    if velocity == "angular" or chart.coordinate_velocities is None:
+        return ANGULAR
+    return KINDS[chart.coordinate_velocities]
 
 
 def check_consistent(value: str) -> str:

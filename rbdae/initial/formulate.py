@@ -27,7 +27,7 @@ from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_r
 from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
 from rbdae.multibody.settings import Settings, Structure, features
 from rbdae.multibody.tree_velocities import tree_velocities
-from rbdae.multibody.velocity_selection import metric
+from rbdae.multibody.velocity_selection import metric, spatial_columns
 from rbdae.multibody.workspace import Memory, Workspace
 from rbdae.problem.problem import Problem, Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
@@ -74,8 +74,10 @@ def formulate(
     rotation : str
         ``"quaternion"``, ``"directors"``, ``"euler-313"``, ``"bryant-321"``.
     velocity : str
-        ``"angular"`` (default): v = (xdot, Omega), material Omega; ``"coordinate"``: v = qdot (quaternion, directors).
-        The Hamiltonian forms have momenta.
+        ``"angular"`` (default): v = (xdot, Omega), material Omega; ``"spatial"``: v = (xdot, omega), omega = R Omega;
+        ``"coordinate"``: v = qdot (quaternion, directors). The Hamiltonian forms have momenta. In null-space forms
+        ``"spatial"`` holds for roots, for trees of ball joints and for the selection of loops; other joints of trees
+        keep their rates in the bodies' frames.
     consistent : ``"warn"``, ``"project"`` or ``"check"``
         Initial values that are not given are found: unknown positions move before unknown orientations, unknown
         velocities are those of least kinetic energy. Given ones that contradict the joints change as little as
@@ -210,7 +212,7 @@ def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[
     tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
     if tree is not None:
         return replace(_bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    velocities = _independent_velocities(model, state)
+    velocities = _independent_velocities(model, state, choices.kind.spatial)
     settings = replace(_bare_settings(choices, "loops"), n_independent=len(velocities.S), redundant=bool(state.dropped))
     return settings, Selection(rows, velocities)
 
@@ -222,7 +224,7 @@ def _kept_rows(model: Model, state: ConsistentState) -> KeptRows:
     return KeptRows(state.dropped, strength(model, G, state.dropped), float(closeness(model, G, len(state.dropped))))
 
 
-def _independent_velocities(model: Model, state: ConsistentState) -> IndependentVelocities:
+def _independent_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
     """From the null space at the start."""
     G = state.joint_matrix()
     loose = redundant_rows(model, np.delete(G, state.dropped, axis=0), prefer_trees=False)
@@ -230,6 +232,8 @@ def _independent_velocities(model: Model, state: ConsistentState) -> Independent
         kept = np.delete(np.arange(len(G)), state.dropped)
         names = "; ".join(model.row_name(int(kept[k])) for k in loose)
         raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
+    if spatial:
+        G = spatial_columns(G, rotation_matrices(state.motion.p))
     measure = metric(model)
     return measure.select(G, len(measure.scale) - len(G) + len(state.dropped))
 

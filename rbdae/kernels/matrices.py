@@ -5,7 +5,8 @@
 
 with the velocities v of the chosen kind; the constraints are the internal ones of the bodies, then the joints. With
 momenta p = M v, [BS09]: v = qdot, psi = -dH/dq, and vdot stands for M^-1 pdot. The null-space form has
-v = (xdot, Omega).
+v = (xdot, Omega). With spatial velocities v = (xdot, omega) in all forms: M = R J R^T, G R^T, K R^T and R psi of the
+rotations, and wdot = R^T omegadot, so that the same equations hold.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_positions
 from rbdae.kernels.bodies.internal_constraints import internal_residual
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
+from rbdae.kernels.bodies.spatial import turn_columns, turn_forces, turn_rows
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.gradients import gradients, turn_gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.equations import scatter_multiplier_columns
@@ -37,9 +39,12 @@ def mass_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
     gather_positions(m, address(y))
     open_target(m, out)
     block = tangent_memory(m).block
+    h = head(m)
     B = bodies(m)
     S = states(m)
-    for b in range(head(m).n_bodies):
+    if h.spatial != 0:
+        place(m)
+    for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
         i = o.iv
@@ -53,6 +58,9 @@ def mass_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
             apply_mass(m, b, s.ad, s.t)
             for k in range(o.nr):
                 block[k, j] = s.t[k]
+        if h.spatial != 0:
+            turn_columns(m, b, block, 3)
+            turn_rows(m, b, block, 3)
         scatter_block(m, i, i, block, o.nr, o.nr, 1.0)
 
 
@@ -65,6 +73,8 @@ def kinematic_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
     h = head(m)
     B = bodies(m)
     S = states(m)
+    if h.spatial != 0:
+        place(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -78,6 +88,8 @@ def kinematic_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
             for k in range(3):
                 s.t[k] = 0.0
             rate_tangents(h.chart, s.a, s.t, scratch.K, scratch.A)
+            if h.spatial != 0:
+                turn_columns(m, b, scratch.K, o.na)
             scatter_block(m, i, j, scratch.K, o.na, 3, 1.0)
         else:
             scatter_identity(m, i, j, o.na, 1.0)
@@ -92,6 +104,8 @@ def transposed_gradient(m: Memory, t: float, y: Array, out: Array) -> None:
     primitive_vectors(m, 0)
     velocity_basis(m)
     gradients(m)
+    if head(m).spatial != 0:
+        turn_gradients(m)
     open_target(m, out)
     scatter_multiplier_columns(m, 0, 0, 1.0)
 
@@ -113,6 +127,8 @@ def terms(m: Memory, t: float, y: Array, out: Array) -> None:
     clear_dropped(m, address(out), n)
     applied_forces(m)
     collect_forces(m, address(out[3 * n :]))
+    if h.spatial != 0:
+        turn_forces(m, address(out), 3 * n)
     clear_accelerations(m)
     accelerate(m)
     primitive_vectors(m, 2)

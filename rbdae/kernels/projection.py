@@ -20,6 +20,7 @@ from rbdae.compiler.jit import entry, stage
 from rbdae.kernels.bodies.dynamics import apply_mass, apply_mass_matrix
 from rbdae.kernels.bodies.gather import collect_velocities
 from rbdae.kernels.bodies.natural import move, place, velocity_basis
+from rbdae.kernels.bodies.spatial import spatial_velocity
 from rbdae.kernels.closing import close_joints, largest, normalise_rotations
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.gradients import gradients
@@ -28,6 +29,7 @@ from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.outputs import locate, violations
+from rbdae.kernels.records import SPATIAL_VELOCITIES
 from rbdae.kernels.scratch import constraint_side, constraint_values, right_hand_side, solution, work
 
 # what is where in the array that `project` takes: what to do, and what was done
@@ -54,8 +56,8 @@ SINGULAR = -2.0
 
 @stage("i")
 def _project_velocities(m: Memory) -> None:
-    """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p; or only
-    head.singular."""
+    """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p,
+    with spatial velocities p; or only head.singular."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -88,6 +90,8 @@ def _project_velocities(m: Memory) -> None:
             s.w[k] = v[i + k]
         if h.momenta == 1:
             apply_mass(m, b, s.w, s.p)
+        elif h.spatial == SPATIAL_VELOCITIES:
+            spatial_velocity(m, b)
 
 
 @stage("ii")
@@ -115,7 +119,7 @@ def _write_state(m: Memory, y_at: Address) -> None:
                 y[i + k] = s.px[k] if h.momenta == 1 else s.xd[k]
             i += 3
         for k in range(o.nr):
-            y[i + k] = s.p[k] if h.momenta == 1 else s.w[k]
+            y[i + k] = s.p[k] if h.momenta == 1 or h.spatial == SPATIAL_VELOCITIES else s.w[k]
 
 
 @entry("itoo")

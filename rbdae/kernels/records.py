@@ -15,13 +15,17 @@ SPHERICAL_TREE = 1
 LOOPS = 2
 TREE = 3
 
+# what is spatial: head.spatial. Velocities of bodies, or quasi-velocities
+SPATIAL_VELOCITIES = 1
+SPATIAL_QUASI_VELOCITIES = 2
+
 # modes of the target
 STRIDED = 0
 COLUMNS = 1
 RECORD = 2
 
 # rows of the scratch vectors and matrices, see `rbdae.kernels.scratch`
-N_VECTORS = 14
+N_VECTORS = 15
 N_PLANES = 6
 
 # rows below those of the scratch matrix `rhs_tangent`, for sums of its rows
@@ -106,6 +110,7 @@ HEAD = np.dtype(
             "chart_linear",
             "referenced",
             "momenta",
+            "spatial",
             "structure",
             "level",
             "singular",

@@ -106,6 +106,12 @@ def force_state_rates(m: Memory) -> Any:
 
 
 @jit
+def turned_row(m: Memory) -> Any:
+    """A row of S P of the null-space form of loops with spatial velocities."""
+    return vectors(m)[14]
+
+
+@jit
 def null_space(m: Memory) -> Any:
     """T, nv x nnu."""
     return planes(m)[0]

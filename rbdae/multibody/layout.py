@@ -160,7 +160,9 @@ def _velocity_names(model: Model, settings: Settings, b: int) -> Iterator[str]:
         return
     if model.bodies["nt"][b] == 3 and not child:
         yield from ("px", "py", "pz") if momenta else ("vx", "vy", "vz")
-    if settings.kind.internal == 0:
+    if settings.kind.spatial:
+        yield from ("omega1", "omega2", "omega3")
+    elif settings.kind.internal == 0:
         yield from ("Omega1", "Omega2", "Omega3")
     elif momenta:
         yield from (f"pi_{s}" for s in settings.chart.names)

@@ -82,6 +82,7 @@ def features(model: Model, settings: Settings) -> Features:
     have = {
         "internal": settings.kind.internal > 0,
         "momenta": settings.momenta,
+        "spatial": settings.kind.spatial,
         "spherical-tree": settings.structure == "spherical tree",
         "square-system": settings.structure in ("tree", "loops"),
         "loops": settings.structure == "loops",

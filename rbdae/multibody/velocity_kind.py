@@ -1,4 +1,5 @@
-"""The kinds of rotational velocity w: the material angular velocity, the rates of quaternions, those of directors.
+"""The kinds of rotational velocity w: the material angular velocity, or the spatial one in its place, the rates of
+quaternions, those of directors.
 
 For each kind: how many numbers w has, how many internal constraints its unknowns carry, and how w, or its conjugate
 momentum, is written for a body that rotates with Omega.
@@ -23,10 +24,11 @@ class VelocityKind:
 
     Parameters
     ----------
-    number : by which the kernels know it
+    number : by which the kernels know it; the angular velocities have one number
     feature : the word by which stages of kernels name it
     size : numbers in w
     internal : internal constraints on (a, w)
+    spatial : whether the unknown is R w
     write : (body, p, R, Omega, momenta) -> w, or its conjugate momentum; `body` is a row of `Model.bodies`
     """
 
@@ -35,14 +37,20 @@ class VelocityKind:
     size: int
     internal: int
     write: Callable[[Any, Vec, Mat, Vec, bool], Vec]
+    spatial: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """There is one of each number."""
-        return _numbered, (self.number,)
+        """There is one of each number, material or spatial."""
+        return _found, (self.number, self.spatial)
 
 
 def _angular(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
     return om
+
+
+def _spatial(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
+    """omega = R Omega."""
+    return R @ om
 
 
 def _quaternion_rate(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
@@ -61,14 +69,15 @@ def _director_rate(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
 
 
 ANGULAR = VelocityKind(velocities.ANGULAR, "angular", 3, 0, _angular)
+SPATIAL = VelocityKind(velocities.ANGULAR, "angular", 3, 0, _spatial, spatial=True)
 QUATERNION_RATES = VelocityKind(velocities.QUATERNION_RATE, "quaternion-rate", 4, 1, _quaternion_rate)
 DIRECTOR_RATES = VelocityKind(velocities.DIRECTOR_RATE, "director-rate", 9, 6, _director_rate)
 
 KINDS: dict[int, VelocityKind] = {kind.number: kind for kind in (ANGULAR, QUATERNION_RATES, DIRECTOR_RATES)}
 
 
-def _numbered(number: int) -> VelocityKind:
-    return KINDS[number]
+def _found(number: int, spatial: bool = False) -> VelocityKind:
+    return SPATIAL if spatial else KINDS[number]
 
 
-__all__ = ["ANGULAR", "DIRECTOR_RATES", "KINDS", "QUATERNION_RATES", "VelocityKind"]
+__all__ = ["ANGULAR", "DIRECTOR_RATES", "KINDS", "QUATERNION_RATES", "SPATIAL", "VelocityKind"]

@@ -2,7 +2,7 @@
 
 S is constant, and good where T = [G; S]^-1 [0; I] is of moderate size. It is chosen from the null space of G and
 prefers angular velocities: they are expressed in body frames, so the choice for a crank is as well conditioned after
-half a turn as at the start.
+half a turn as at the start. With spatial velocities nu = S (xdot, omega), which is so for axes that rest.
 """
 
 from __future__ import annotations
@@ -64,6 +64,14 @@ class Metric:
         return IndependentVelocities(S, sizes)
 
 
+def spatial_columns(G: Mat, R: Mat) -> Mat:
+    """G (rows, 6 n) with respect to (xdot, omega) of all bodies in place of (xdot, Omega); R (n, 3, 3)."""
+    out = G.copy()
+    for b, turn in enumerate(R):
+        out[:, 6 * b + 3 : 6 * b + 6] = G[:, 6 * b + 3 : 6 * b + 6] @ turn.T
+    return out
+
+
 def _along_axes(Q: Mat) -> Mat:
     """Another orthonormal basis of the columns of Q, which depends on the space that they span alone.
 
@@ -88,4 +96,4 @@ def metric(model: Model) -> Metric:
     return Metric(np.where(turning, 1.0, model.scales.length), turning, moving)
 
 
-__all__ = ["Metric", "metric"]
+__all__ = ["Metric", "metric", "spatial_columns"]

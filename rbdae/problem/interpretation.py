@@ -170,7 +170,7 @@ class Interpretation:
         return self._each(kernel, t, y, int(np.count_nonzero(kept)))
 
     def null_space(self, t: float, y: Vec) -> tuple[Vec, Mat]:
-        """w = (xdot, Omega) and T (n_v, n_nu) of the null-space form at one state."""
+        """w = (xdot, Omega), or (xdot, omega), and T (n_v, n_nu) of the null-space form at one state."""
         layout = self.workspace.layout
         n_v, n_nu = layout.n_velocities, layout.v.stop - layout.v.start
         out = np.empty(n_v + n_v * n_nu)

@@ -38,6 +38,9 @@ class Matrices:
 
         v = T nu - r,    G T = 0,    qdot = K (T nu - r),    T^T (M vdot - psi) = 0
 
+    With ``velocity="spatial"`` v = (xdot, omega) in all forms: M has R J R^T, G and K have R^T behind them, psi has R
+    before it. The residual keeps its dynamics in the bodies' frames: its rows are R^T times these.
+
     Attributes
     ----------
     M : (n_v, n_v), of large systems a sparse matrix

@@ -20,7 +20,7 @@ _Columns = Iterator[tuple[str, Vec]]
 _VELOCITIES: Final = {
     **dict.fromkeys(("vx", "vy", "vz"), "m/s"),
     **dict.fromkeys(("px", "py", "pz"), "kg m/s"),
-    **dict.fromkeys(("Omega1", "Omega2", "Omega3"), "rad/s"),
+    **dict.fromkeys(("Omega1", "Omega2", "Omega3", "omega1", "omega2", "omega3"), "rad/s"),
 }
 
 

@@ -39,7 +39,7 @@ WITH_AXES = (Revolute, Prismatic, Cylindrical, Planar, Universal, Fixed, PointOn
 
 
 def test_no_case_is_left_out():
-    assert set(JOINT_PAIRS) == {(s, p) for s in cases.JOINT_SYSTEMS for p in cases.PAIRINGS}
+    assert set(JOINT_PAIRS) == {(s, p) for k, s in enumerate(cases.JOINT_SYSTEMS) for p in cases.sample(k)}
 
 
 # ---------------------------------------------------------------- tables
@@ -272,6 +272,7 @@ def test_velocity_constraint_is_the_rate_of_the_position_constraint(system, pair
     n = problem.layout.v.stop
     for where, y in cases.manifold_states(problem, rng):
         rates = np.append(problem.rates(0.0, y)[0], np.zeros(problem.n - n))
+        rates[problem.layout.v] = 0.0  # g does not depend on them, and they may be large
         wanted = along(lambda z, p=problem: p.constraints(0.0, z).position, y, rates)
         found = problem.constraints(0.0, y).velocity
         assert np.abs(found - wanted).max() < 1e-9 * max(1.0, np.abs(wanted).max()), where

@@ -53,7 +53,7 @@ def test_the_equations_hold_at_the_rates_of_index_0(system, pairing, rng):
         if FORMULATIONS[pairing.formulation].unknowns == "momenta":
             forces, vd = vd, np.linalg.solve(found.M, vd)
     else:
-        twin = cases.formulate(SYSTEMS[system](), ("index-0", pairing.rotation, "angular"))
+        twin = cases.formulate(SYSTEMS[system](), ("index-0", pairing.rotation, pairing.velocity))
         state = np.concatenate([y[problem.layout.q], v])
         vd = twin.rates(t, state)[0][twin.layout.v]
         forces = found.M @ vd

@@ -58,7 +58,7 @@ class Case(NamedTuple):
     def index(self) -> int:
         """0 for ODE forms, and 1 for DAE forms that are left without constraints."""
         form = FORMULATIONS[self.formulation]
-        unconstrained = self.velocity == "angular" and not joints(self.example)
+        unconstrained = self.velocity in ("angular", "spatial") and not joints(self.example)
         return 1 if form.kind == "dae" and unconstrained else form.index
 
     @property
@@ -402,6 +402,15 @@ RULES: Final = (
         "as solve_dae:Radau: 2e-6 to 1.2e-4 with directors and angular velocities, below the goal elsewhere",
         "C-index-3-directors-angular-assimulo:Radau5DAE",
     ),
+    Rule(
+        "B",
+        "0123",
+        "spatial",
+        f"{BDF}|assimulo:ODASSL",
+        1e-11,
+        GOAL,
+        AMPLIFIED + "omega of a tumbling body changes faster than Omega: 6e-6 at 1e-10",
+    ),
     Rule("C", "012", ".*", BDF, 1e-12, GOAL, AMPLIFIED + "1e-11 is enough for most of them"),
     Rule(
         "C",
@@ -518,7 +527,7 @@ def test_a_solver_that_does_not_fit_is_refused_with_those_that_do(example, pairi
         assert set(listed.split(", ")) == (able or {"none"})
 
 
-@pytest.mark.parametrize("velocity", ["angular", "coordinate", "momentum"])
+@pytest.mark.parametrize("velocity", ["angular", "spatial", "coordinate", "momentum"])
 @pytest.mark.parametrize("rotation", CHARTS)
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_what_has_no_form_is_refused_with_what_has(formulation, rotation, velocity):

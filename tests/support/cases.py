@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NamedTuple, final
 
+import inside
 import numpy as np
 import pytest
+import samples
 from inside import Vec, fill, twin
 from scipy.spatial.transform import Rotation
 from toy_force import LaggedDamper, Maxwell
@@ -51,8 +53,25 @@ class Pairing(NamedTuple):
     def __str__(self) -> str:
         return "/".join(self)
 
+    @property
+    def angular(self) -> bool:
+        """Whether the unknowns are angular velocities, material or spatial ones."""
+        return self.velocity in ("angular", "spatial")
 
-PAIRINGS = [Pairing(*p) for p in rbdae.pairings()]
+
+ALL_PAIRINGS = [Pairing(*p) for p in rbdae.pairings()]
+
+
+def sample(k: int) -> list[Pairing]:
+    """The pairings of case k of a test: see `samples.charts` and `samples.spatial_charts`."""
+    return [
+        p
+        for p in ALL_PAIRINGS
+        if p.rotation in (samples.spatial_charts if p.velocity == "spatial" else samples.charts)(p.formulation, k)
+    ]
+
+
+PAIRINGS = sample(0)
 INFOS = {info.name: info for info in rbdae.solvers()}
 
 
@@ -452,12 +471,27 @@ STATE_SYSTEMS = {
     "struts-tree": partial(strutted, partial(jointed, "revolute")),
     "struts-loop": partial(strutted, loop),
 }
-STATE_PAIRS = [(s, p) for s in STATE_SYSTEMS for p in PAIRINGS if s == "struts" or p.formulation.startswith("null")]
+STATE_PAIRS = [
+    (s, p) for k, s in enumerate(STATE_SYSTEMS) for p in sample(k) if s == "struts" or p.formulation.startswith("null")
+]
 STATE_IDS = [f"{s}-{p}" for s, p in STATE_PAIRS]
-PAIRS = [(s, p) for s in SYSTEMS for p in PAIRINGS]
-JOINT_PAIRS = [(s, p) for s in JOINT_SYSTEMS for p in PAIRINGS]
+PAIRS = [(s, p) for k, s in enumerate(SYSTEMS) for p in sample(k)]
+JOINT_PAIRS = [(s, p) for k, s in enumerate(JOINT_SYSTEMS) for p in sample(k)]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
+
+
+def turned_rows(problem: rbdae.Problem, t: float, y: Vec) -> Any:
+    """What the rows of the dynamics have to be multiplied by, so that they belong to the velocities v: with spatial
+    ones they are those of the bodies' frames."""
+    out = np.eye(inside.n_velocities(problem))
+    if problem.velocity == "spatial":
+        at = 0
+        for body, z in zip(problem.system.bodies, problem.natural(t, y), strict=True):
+            at += 0 if body.pivot is not None else 3
+            out[at : at + 3, at : at + 3] = z[3:12].reshape(3, 3).T
+            at += 3
+    return out
 
 
 def formulate(
@@ -634,6 +668,10 @@ def manifold_states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterato
 ROTATIONS = list(CHARTS)
 
 
+def _about(axis: tuple[float, float, float], angle: float) -> Rotation:
+    return Rotation.from_rotvec(angle * np.array(axis) / np.linalg.norm(axis))
+
+
 @dataclass(frozen=True)
 class ChartCase:
     """What a chart is by scipy: parameters of a rotation, the matrix of any parameters, and rotations at an angle from
@@ -647,6 +685,22 @@ class ChartCase:
     def n(self) -> int:
         """The number of parameters."""
         return len(self.parameters(_turn(0.7, -0.4, 1.1)))
+
+
+def _along_axis(length: Callable[[float], float], angle: Callable[[float], float], edge: float | None) -> ChartCase:
+    """A chart of parameters along the axis: their length by the angle and back, and the angle of a singular rotation,
+    if the inverse map goes there."""
+
+    def parameters(r: Rotation) -> Any:
+        phi = r.magnitude()
+        return r.as_rotvec() * (length(phi) / phi if phi > 0.0 else length(1e-9) / 1e-9)
+
+    def matrix(a: Any) -> Any:
+        size = float(np.linalg.norm(a))
+        return Rotation.from_rotvec(a * (angle(size) / size) if size > 0.0 else a).as_matrix()
+
+    beside = None if edge is None else lambda tilt: _about((0.3, -0.5, 0.8), edge - tilt)
+    return ChartCase(parameters, matrix, beside)
 
 
 CHART_CASES = {
@@ -665,10 +719,18 @@ CHART_CASES = {
         lambda a: Rotation.from_euler("ZYX", a).as_matrix(),
         lambda tilt: Rotation.from_euler("ZYX", (0.3, np.pi / 2 - tilt, 0.5)),
     ),
+    "rotation-vector": _along_axis(lambda phi: phi, lambda size: size, None),
+    "rodrigues": _along_axis(lambda phi: np.tan(phi / 2), lambda size: 2 * np.arctan(size), np.pi),
+    "conformal": _along_axis(lambda phi: 4 * np.tan(phi / 4), lambda size: 4 * np.arctan(size / 4), None),
+    "linear": _along_axis(np.sin, np.arcsin, np.pi / 2),
+    "quaternion-vector": _along_axis(lambda phi: np.sin(phi / 2), lambda size: 2 * np.arcsin(size), np.pi),
 }
 
 SINGULAR = [name for name, case in CHART_CASES.items() if case.beside_singular is not None]
-REGULAR = [name for name in CHART_CASES if name not in SINGULAR]
+"""Charts that some rotation has no parameters in."""
+
+REGULAR = [name for name, chart in CHARTS.items() if chart.distance is None]
+"""Charts without a singular set."""
 
 
 # ---------------------------------------------------------------- prescribed motions

@@ -1,14 +1,16 @@
 """Columns of the Jacobian: tangents with respect to (xdot, w) or (xddot, wdot) of a body become columns of q and v.
 
-With momenta the velocities depend on (q, p), so the chain rule adds columns of q.
+With momenta the velocities depend on (q, p), and Omega on the attitude where the spatial angular velocity is the
+unknown: the chain rule adds columns of q.
 """
 
 from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.spatial import scatter_acceleration_columns, scatter_velocity_columns
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
-from rbdae.kernels.records import QUATERNION_RATE
+from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.kernels.scatter import scatter_block
 
 
@@ -41,10 +43,12 @@ def scatter_rotation_velocity(m: Memory, b: int, row: int, K: Array, n: int, sca
 def _scatter_rotation_velocity(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
     h = head(m)
     o = bodies(m)[b]
-    if h.momenta == 0:
-        scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale)
-    else:
+    if h.momenta == 1:
         _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale)
+    elif h.spatial == SPATIAL_VELOCITIES:
+        scatter_velocity_columns(m, b, row, K_at, K_step, n, scale)
+    else:
+        scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale)
 
 
 @stage("iiiiiif", "momenta")
@@ -85,11 +89,12 @@ def _scatter_rotation_acceleration(
 ) -> None:
     h = head(m)
     o = bodies(m)[b]
-    if h.momenta == 0:
-        if c != 0.0 or h.mode != 0:
-            scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
-    else:
+    if h.momenta == 1:
         _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
+    elif h.spatial == SPATIAL_VELOCITIES:
+        scatter_acceleration_columns(m, b, row, K_at, K_step, n, c, scale)
+    elif c != 0.0 or h.mode != 0:
+        scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
 
 
 @stage("iiiiiiff", "momenta")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
+from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates, spatial
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
-from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.kernels.scratch import multipliers
 
@@ -73,6 +73,8 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
                     out[r + k] = o.mass * s.xdd[k] - s.tx[k]
             r += 3
         if h.kind == ANGULAR:
+            if h.spatial == SPATIAL_VELOCITIES:
+                spatial.acceleration(m, b)
             J = o.inertia
             for k in range(3):
                 out[r + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2] - s.t[k]
@@ -108,7 +110,10 @@ def dynamics_tangent(m: Memory, row: int, c: float) -> None:
             r += 3
             v += 3
         if h.kind == ANGULAR:
-            angular.dynamics_tangent(m, b, c)
+            if h.spatial == SPATIAL_VELOCITIES:
+                spatial.dynamics_tangent(m, b, c)
+            else:
+                angular.dynamics_tangent(m, b, c)
             scatter_block(m, r, q, scratch.by_q, 3, o.na, 1.0)
             scatter_block(m, r, v, scratch.by_v, 3, 3, 1.0)
         elif h.kind == QUATERNION_RATE:

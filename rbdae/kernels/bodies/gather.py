@@ -7,6 +7,7 @@ from typing import Any
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.records import SPATIAL_VELOCITIES
 from rbdae.kernels.scratch import multipliers
 
 
@@ -59,6 +60,10 @@ def _gather_rates(m: Memory, y_at: Address, offset: int, order: int) -> None:
 def _rates(m: Memory, b: int, order: int) -> Any:
     """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
     s = states(m)[b]
+    if head(m).spatial == SPATIAL_VELOCITIES:
+        if order == 1:
+            return s.xd, s.p
+        return s.xdd, s.pd
     if head(m).momenta == 1:
         if order == 1:
             return s.px, s.p

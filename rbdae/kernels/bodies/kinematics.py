@@ -5,8 +5,9 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates
+from rbdae.kernels.bodies.chain_rule import scatter_rotation_velocity
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
-from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
+from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.rotations.chart import rate, rate_tangents
 
@@ -75,7 +76,8 @@ def scatter_rate_tangent(m: Memory, b: int, row: int, c: float, sign: float) -> 
 
 @stage("iff")
 def kinematics_tangent(m: Memory, c: float, sign: float) -> None:
-    """Rows [0, nq): the tangent of c qdot + sign f, where f(q, v) is the rate of q. With momenta it reads U and V."""
+    """Rows [0, nq): the tangent of c qdot + sign f, where f(q, v) is the rate of q. With momenta
+    and spatial velocities it reads U and V."""
     scratch = tangent_memory(m)
     h = head(m)
     B = bodies(m)
@@ -96,7 +98,10 @@ def kinematics_tangent(m: Memory, c: float, sign: float) -> None:
         na = B[b].na
         if h.kind == ANGULAR:
             scatter_rate_tangent(m, b, i, c, sign)
-            scatter_block(m, i, v, scratch.K, na, 3, sign)
+            if h.spatial == SPATIAL_VELOCITIES:
+                scatter_rotation_velocity(m, b, i, scratch.K, na, sign)
+            else:
+                scatter_block(m, i, v, scratch.K, na, 3, sign)
         elif h.momenta == 1:
             if h.kind == QUATERNION_RATE:
                 for j in range(na):

@@ -2,7 +2,8 @@
 
 For each body z = Phi(q), zdot = B(q) w and zddot = B wdot + b(q, w). The rotational velocity w depends on the kind:
 
-* ANGULAR: the material angular velocity Omega; B = T_d(d), [NS] (24);
+* ANGULAR: the material angular velocity Omega; B = T_d(d), [NS] (24); with the spatial one as unknown Omega = R^T
+  omega comes first (`spatial`);
 * QUATERNION_RATE: pdot; B = Dphi(p), [NS] (48);
 * DIRECTOR_RATE: ddot; B = I.
 
@@ -13,9 +14,9 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Memory, address
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates
+from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates, spatial
 from rbdae.kernels.memory import bodies, head, references, states
-from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn, turn_columns
 from rbdae.rotations.chart import rotation, rotation_tangent
 
@@ -66,6 +67,8 @@ def move(m: Memory) -> None:
             else:
                 director_rates.velocity_of_momentum(m, b)
         if h.kind == ANGULAR:
+            if h.spatial == SPATIAL_VELOCITIES:
+                spatial.velocity(m, b)
             for k in range(3):
                 s.om[k] = s.w[k]
             spin(s.d, s.w, s.dd)
@@ -94,6 +97,8 @@ def accelerate(m: Memory) -> None:
             else:
                 director_rates.acceleration_of_momentum(m, b)
         if h.kind == ANGULAR:
+            if h.spatial == SPATIAL_VELOCITIES:
+                spatial.acceleration(m, b)
             spin(s.d, s.wd, s.ddd)
             add_spin(s.dd, s.w, s.ddd)
         elif h.kind == QUATERNION_RATE:
@@ -120,7 +125,8 @@ def velocity_basis(m: Memory) -> None:
 
 @stage("i")
 def place_tangent(m: Memory) -> None:
-    """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp. Reads a and d, with momenta p."""
+    """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp, with spatial velocities also Ud. Reads a
+    and d, with momenta p, with spatial velocities p and pd."""
     h = head(m)
     S = states(m)
     if h.kind == DIRECTOR_RATE:
@@ -135,6 +141,8 @@ def place_tangent(m: Memory) -> None:
                     _turn_tangent(m, b)
             if joined:
                 director_tangents(s.d, s.B)
+            if h.spatial == SPATIAL_VELOCITIES:
+                spatial.tangents(m, b)
         else:
             if joined:
                 quaternion_rates.natural_tangent(address(s.a), address(s.D0))

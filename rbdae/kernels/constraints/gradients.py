@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.spatial import turn_columns
 from rbdae.kernels.constraints.redundant_rows import drop_gradient
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
@@ -79,6 +80,19 @@ def twist_gradients(m: Memory) -> None:
             if B[b].fixed == 0:
                 director_tangents(S[b].d, basis)
                 _gradient(m, i, side, ANGULAR, basis, 3)
+
+
+@stage("i", "joints spatial", optional=True)
+def turn_gradients(m: Memory) -> None:
+    """G with respect to (xdot, Omega) becomes G with respect to (xdot, omega)."""
+    C = primitives(m)
+    R = rows(m)
+    B = bodies(m)
+    for i in range(head(m).n_primitives):
+        for side in range(2):
+            b = C[i].body[side]
+            if B[b].fixed == 0:
+                turn_columns(m, b, R[i].Gw[side], C[i].n)
 
 
 @jit

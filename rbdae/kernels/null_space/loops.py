@@ -1,8 +1,13 @@
-"""The square system [G; S] of closed loops: S is constant, the selected independent velocities; dense."""
+"""The square system [G; S] of closed loops: S is constant, the selected independent velocities; dense.
+
+With spatial velocities S P stands in the place of S: it turns with the bodies (`spatial`).
+"""
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, matrix_at, vector_at
+from typing import Any
+
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
@@ -16,7 +21,8 @@ from rbdae.kernels.memory import (
     velocity_selection,
 )
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
-from rbdae.kernels.scratch import reduced_tangent, work
+from rbdae.kernels.null_space.spatial import add_selected_tangent, place_selection, turned_selection
+from rbdae.kernels.scratch import reduced_tangent, turned_row, work
 
 
 @jit
@@ -49,6 +55,16 @@ def gather_gradients(m: Memory, out: Array) -> None:
             n += 1
 
 
+@jit
+def _selected(m: Memory, i: int) -> Any:
+    """Row i of S, or of S P where velocities are spatial, which is written to `turned_row`."""
+    row = velocity_selection(m)[i]
+    if head(m).spatial != 0:
+        row = turned_row(m)
+        turned_selection(m, i, address(row))
+    return row
+
+
 @stage("i", "loops")
 def factorise_loops(m: Memory) -> None:
     """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too.
@@ -59,13 +75,15 @@ def factorise_loops(m: Memory) -> None:
     h = head(m)
     A = square_factors(m)
     P = row_exchanges(m)
-    S = velocity_selection(m)
     n = h.n_v
     gather_gradients(m, A)
     first = n - h.n_nu
+    if h.spatial != 0:
+        place_selection(m)
     for i in range(h.n_nu):
+        row = _selected(m, i)
         for j in range(n):
-            A[first + i, j] = S[i, j]
+            A[first + i, j] = row[j]
     size = work(m)
     metric = velocity_metric(m)
     for i in range(n):
@@ -177,11 +195,11 @@ def select_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> No
     w = vector_at(w_at)
     out = vector_at(out_at)
     h = head(m)
-    S = velocity_selection(m)
     for i in range(h.n_nu):
+        s = _selected(m, i)
         t = 0.0 * w[0]
         for j in range(h.n_v):
-            t += S[i, j] * w[j]
+            t += s[j] * w[j]
         out[row + i] = t
 
 
@@ -190,16 +208,18 @@ def select_loop_tangent(m: Memory) -> None:
     """Minus the tangent of nudot = S vdot. Reads minus that of vdot in `rhs_tangent`, T and dw/dq; writes
     `reduced_tangent`."""
     h = head(m)
-    S = velocity_selection(m)
     W = rhs_tangent(m)
     F = reduced_tangent(m)
     x = work(m)
     for i in range(h.n_nu):
+        s = _selected(m, i)
         for j in range(h.n_columns):
             x[j] = 0.0
         for l in range(h.n_v):
-            t = S[i, l]
+            t = s[l]
             if t != 0.0:
                 for j in range(h.n_columns):
                     x[j] += t * W[l, j]
+        if h.spatial != 0:
+            add_selected_tangent(m, i, address(x))
         by_quasi_velocities(m, x, F[i])

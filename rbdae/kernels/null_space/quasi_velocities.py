@@ -11,6 +11,14 @@ from rbdae.compiler.jit import jit
 from rbdae.kernels.bodies.natural import accelerate, move, move_tangent, place_tangent, velocity_basis
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import head
+from rbdae.kernels.null_space.spatial import (
+    add_turned_stiffness,
+    to_spatial_quasi_velocities,
+    turn_reduced_forces,
+    turn_reduced_rows,
+    turn_selected_rows,
+    turn_tangents,
+)
 from rbdae.kernels.null_space.spherical_tangents import (
     add_spherical_stiffness,
     scatter_spherical_kinematics,
@@ -75,6 +83,8 @@ def select_rates(m: Memory, vd_at: Address, out_at: Address, row: int) -> None:
         select_spherical_rates(m, vd_at, out_at, row)
     else:
         select_square_rates(m, vd_at, out_at, row)
+    if head(m).spatial != 0:
+        to_spatial_quasi_velocities(m, out_at, row)
 
 
 @jit
@@ -84,6 +94,8 @@ def reduce_forces(m: Memory, out_at: Address, row: int) -> None:
         reduce_spherical_forces(m, out_at, row)
     else:
         reduce_square_forces(m, out_at, row)
+    if head(m).spatial != 0:
+        turn_reduced_forces(m, out_at, row)
 
 
 @jit
@@ -103,6 +115,8 @@ def null_space_matrix(m: Memory) -> None:
         spherical_tangents(m, 0)
     else:
         square_null_space(m)
+    if head(m).spatial != 0:
+        turn_tangents(m, 0)
 
 
 @jit
@@ -117,6 +131,8 @@ def velocity_tangents(m: Memory) -> None:
         primitive_vectors(m, 1)
         square_velocity_tangents(m)
         h.mode = mode
+        if h.spatial != 0:
+            turn_tangents(m, 1)
 
 
 @jit
@@ -130,6 +146,8 @@ def quasi_velocity_tangents(m: Memory) -> None:
         square_velocity_tangents(m)
         square_acceleration_tangents(m)
         h.mode = mode
+    if h.spatial != 0:
+        turn_tangents(m, 2)
 
 
 @jit
@@ -141,9 +159,17 @@ def scatter_row_stiffness(m: Memory, row: int) -> None:
 
 @jit
 def add_stiffness(m: Memory) -> None:
-    """Add d(T^T)/dq h at fixed h to `reduced_tangent`, if T is known in closed form."""
-    if head(m).structure == SPHERICAL_TREE:
+    """Add d(T^T)/dq h at fixed h to `reduced_tangent`, if T is known in closed form. With spatial velocities T has
+    rows that turn."""
+    h = head(m)
+    if h.structure == SPHERICAL_TREE:
+        if h.spatial != 0:
+            turn_reduced_rows(m, 0)
         add_spherical_stiffness(m)
+        if h.spatial != 0:
+            turn_reduced_rows(m, 1)
+    if h.spatial != 0:
+        add_turned_stiffness(m)
 
 
 @jit
@@ -152,9 +178,13 @@ def select_tangent(m: Memory) -> None:
     `reduced_tangent`."""
     if head(m).structure == SPHERICAL_TREE:
         spherical_tangents(m, 1)
+        if head(m).spatial != 0:
+            turn_tangents(m, 1)
         select_spherical_tangent(m)
     else:
         select_square_tangent(m)
+    if head(m).spatial != 0:
+        turn_selected_rows(m)
 
 
 @jit

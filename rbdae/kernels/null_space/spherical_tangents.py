@@ -7,6 +7,7 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tangent_memory
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
+from rbdae.kernels.null_space.spatial import scatter_turned_kinematics
 from rbdae.kernels.null_space.spherical_trees import ROOT
 from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.kernels.scratch import acceleration_by_nu, acceleration_by_q, null_space, reduced_tangent, velocity_by_q
@@ -152,4 +153,7 @@ def scatter_spherical_kinematics(m: Memory, c: float, sign: float) -> None:
                 scatter_block(m, i, h.n_q, T[o.iv : o.iv + 3], 3, h.n_nu, sign)
             i += 3
         scatter_rate_tangent(m, b, i, c, sign)
-        scatter_block(m, i, v, scratch.K, o.na, 3, sign)
+        if h.spatial != 0:
+            scatter_turned_kinematics(m, b, i, v, sign)
+        else:
+            scatter_block(m, i, v, scratch.K, o.na, 3, sign)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.spatial import to_material
 from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.scratch import quasi_forces
 
@@ -24,6 +25,20 @@ def _add_arm(dd: Array, r: Array, scale: float, out: Array) -> None:
     """out += scale R' r for a rate R' of the directors."""
     for k in range(3):
         out[k] += scale * (dd[k] * r[0] + dd[3 + k] * r[1] + dd[6 + k] * r[2])
+
+
+@stage("iii", "spherical-tree spatial")
+def _to_material(m: Memory, b: int, order: int) -> None:
+    """omega, which stands in w (order 0), or omegadot in wd (1), becomes Omega. Writes p or pd."""
+    s = states(m)[b]
+    if order == 0:
+        for k in range(3):
+            s.p[k] = s.w[k]
+        to_material(s.d, s.p, s.w)
+    else:
+        for k in range(3):
+            s.pd[k] = s.wd[k]
+        to_material(s.d, s.pd, s.wd)
 
 
 @stage("iiii", "spherical-tree")
@@ -46,9 +61,13 @@ def spherical_rotations(m: Memory, y_at: Address, offset: int, order: int) -> No
         for k in range(3):
             if order == 0:
                 s.w[k] = y[i + k]
-                s.om[k] = y[i + k]
             else:
                 s.wd[k] = y[i + k]
+        if head(m).spatial != 0:
+            _to_material(m, b, order)
+        if order == 0:
+            for k in range(3):
+                s.om[k] = s.w[k]
 
 
 @stage("i", "spherical-tree")

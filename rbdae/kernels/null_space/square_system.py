@@ -26,6 +26,7 @@ from rbdae.kernels.null_space.loops import (
     solve_loops_columns,
     solve_loops_transposed,
 )
+from rbdae.kernels.null_space.spatial import to_material_quasi_velocities
 from rbdae.kernels.null_space.tree_frames import select_tree_rates, subtract_frame_rates
 from rbdae.kernels.null_space.trees import factorise_tree, solve_tree, solve_tree_columns, solve_tree_transposed
 from rbdae.kernels.records import TREE
@@ -87,6 +88,8 @@ def _known(m: Memory, y_at: Address, offset: int, level: int) -> None:
                 n += 1
     for i in range(h.n_nu):
         x[n + i] = y[offset + i]
+    if h.spatial != 0:
+        to_material_quasi_velocities(m, address(x[n:]), level)
 
 
 @stage("iii", "square-system")

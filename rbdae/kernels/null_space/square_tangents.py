@@ -8,6 +8,7 @@ from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, tangent_memory
 from rbdae.kernels.null_space.loops import select_loop_tangent
+from rbdae.kernels.null_space.spatial import add_selection_tangents, scatter_selection_stiffness
 from rbdae.kernels.null_space.square_system import solve_columns, square_null_space
 from rbdae.kernels.null_space.tree_frames import (
     frame_rate_tangents,
@@ -43,6 +44,8 @@ def square_velocity_tangents(m: Memory) -> None:
                 n += 1
     if h.structure == TREE:
         frame_tangents(m)
+    elif h.spatial != 0:
+        add_selection_tangents(m, 1)
     solve_columns(m, Q, h.n_q)
 
 
@@ -82,6 +85,8 @@ def square_acceleration_tangents(m: Memory) -> None:
             n += 1
     if h.structure == TREE:
         frame_rate_tangents(m)
+    elif h.spatial != 0:
+        add_selection_tangents(m, 2)
     solve_columns(m, A, h.n_q)
     solve_columns(m, N, h.n_nu)
 
@@ -128,6 +133,9 @@ def scatter_square_kinematics(m: Memory, c: float, sign: float) -> None:
 
 @jit
 def scatter_rows_stiffness(m: Memory, row: int) -> None:
-    """-d(S^T sigma)/dq in the rows of the dynamics, sigma = T^T h. Reads `quasi_forces`; S of loops is constant."""
+    """-d(S^T sigma)/dq in the rows of the dynamics, sigma = T^T h. Reads `quasi_forces`; S of loops is constant,
+    and turns with the bodies where velocities are spatial."""
     if head(m).structure == TREE:
         scatter_frame_stiffness(m, row)
+    elif head(m).spatial != 0:
+        scatter_selection_stiffness(m, row)

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Self, final
 
+import numpy as np
+
 from rbdae._arrays import Vec
 from rbdae.multibody.selection import IndependentVelocities, Selection
+from rbdae.multibody.velocity_selection import spatial_columns
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import AbstractSwitch
 
@@ -44,6 +47,9 @@ class VelocitySwitch(AbstractSwitch):
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """S from the null space of G at (t, y)."""
         G = self.view.joint_matrix(t, y)
+        if self.view.workspace.settings.kind.spatial:
+            d = self.view.natural(t, y)[:, 3:12].reshape(-1, 3, 3)
+            G = spatial_columns(G, np.swapaxes(d, 1, 2))
         return selection.with_velocities(self.view.workspace.memory.metric.select(G, len(self._present.S)))
 
 

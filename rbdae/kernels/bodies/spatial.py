@@ -1,0 +1,231 @@
+"""Bodies with the spatial angular velocity omega as unknown: a change of variables, exact at both levels.
+
+    Omega = R^T omega,    Omegadot = R^T omegadot,
+
+because Rdot^T omega = -Omega x Omega = 0; so [NS] (1) in omega has M = R J R^T, G R^T and R psi (Remark 4.6). All
+other kernels have w = Omega. Here omega (the field p of a state) and its rate (pd) become w and wd, tangents with
+respect to w and wd become columns of a and omega by
+
+    U = d(R^T omega)/da,    V = R^T,    Ud = d(R^T omegadot)/da,
+
+and rates of w become those of omega. The way back has the inverse, C = R^-T, so that it is exact off the internal
+constraints of quaternions and directors, too.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import Address, Array, Memory, matrix_at, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.angular import dynamics_tangent as material_tangent
+from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tangent_memory
+from rbdae.kernels.row_operations import mix_three
+from rbdae.kernels.scatter import scatter_block
+from rbdae.kernels.scratch import solution
+
+
+@jit
+def to_material(d: Array, om: Array, out: Array) -> None:
+    """out = R^T om; d holds the columns of R."""
+    for i in range(3):
+        out[i] = d[3 * i] * om[0] + d[3 * i + 1] * om[1] + d[3 * i + 2] * om[2]
+
+
+@jit
+def inverse_transposed(d: Array, C: Array) -> None:
+    """C = R^-T: its columns are the cross products of the directors over their determinant."""
+    for i in range(3):
+        j = 3 * ((i + 1) % 3)
+        k = 3 * ((i + 2) % 3)
+        C[0, i] = d[j + 1] * d[k + 2] - d[j + 2] * d[k + 1]
+        C[1, i] = d[j + 2] * d[k] - d[j] * d[k + 2]
+        C[2, i] = d[j] * d[k + 1] - d[j + 1] * d[k]
+    det = d[0] * C[0, 0] + d[1] * C[1, 0] + d[2] * C[2, 0]
+    for i in range(3):
+        for k in range(3):
+            C[k, i] /= det
+
+
+@jit
+def times_three(C: Array, x: Array, i: int, out: Array, j: int) -> None:
+    """out[j:j + 3] = C x[i:i + 3]; the same place is allowed."""
+    a = x[i]
+    b = x[i + 1]
+    e = x[i + 2]
+    for k in range(3):
+        out[j + k] = C[k, 0] * a + C[k, 1] * b + C[k, 2] * e
+
+
+@jit
+def add_turned(D: Array, om: Array, n: int, out: Array) -> None:
+    """out[:3, :n] += d(R^T om)/da; D = dd/da."""
+    for i in range(3):
+        for c in range(n):
+            out[i, c] += D[3 * i, c] * om[0] + D[3 * i + 1, c] * om[1] + D[3 * i + 2, c] * om[2]
+
+
+@stage("ii", "spatial")
+def velocity(m: Memory, b: int) -> None:
+    """w = R^T omega."""
+    s = states(m)[b]
+    to_material(s.d, s.p, s.w)
+
+
+@stage("ii", "spatial")
+def acceleration(m: Memory, b: int) -> None:
+    """wdot = R^T omegadot."""
+    s = states(m)[b]
+    to_material(s.d, s.pd, s.wd)
+
+
+@stage("ii", "spatial")
+def spatial_velocity(m: Memory, b: int) -> None:
+    """omega = R^-T w. Writes C, too."""
+    s = states(m)[b]
+    inverse_transposed(s.d, s.C)
+    times_three(s.C, s.w, 0, s.p, 0)
+
+
+@stage("ii", "spatial")
+def tangents(m: Memory, b: int) -> None:
+    """U, V and Ud. Reads d, D0, omega and omegadot."""
+    s = states(m)[b]
+    n = bodies(m)[b].na
+    for i in range(3):
+        for c in range(n):
+            s.U[i, c] = 0.0
+            s.Ud[i, c] = 0.0
+        for k in range(3):
+            s.V[i, k] = s.d[3 * i + k]
+    add_turned(s.D0, s.p, n, s.U)
+    add_turned(s.D0, s.pd, n, s.Ud)
+
+
+@jit
+def add_product(K: Array, U: Array, n_rows: int, n: int, out: Array) -> None:
+    """out[:n_rows, :n] += K[:n_rows, :3] U[:3, :n]."""
+    for i in range(n_rows):
+        for c in range(n):
+            out[i, c] += K[i, 0] * U[0, c] + K[i, 1] * U[1, c] + K[i, 2] * U[2, c]
+
+
+@stage("iif", "spatial")
+def dynamics_tangent(m: Memory, b: int, c: float) -> None:
+    """by_q and by_v of the dynamics, whose rows are material, with respect to a and omega, the latter plus c J V.
+    Reads what `angular.dynamics_tangent` reads, U, V and Ud."""
+    scratch = tangent_memory(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    material_tangent(m, b, 0.0)
+    add_product(scratch.by_v, s.U, 3, o.na, scratch.by_q)
+    add_product(o.inertia, s.Ud, 3, o.na, scratch.by_q)
+    for i in range(3):
+        for j in range(3):
+            scratch.product[i, j] = scratch.by_v[i, j] + c * o.inertia[i, j]
+            scratch.by_v[i, j] = 0.0
+    add_product(scratch.product, s.V, 3, 3, scratch.by_v)
+
+
+@stage("iiiiiif", "spatial")
+def scatter_velocity_columns(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
+    """scale times the tangent K of n rows with respect to w, in the columns of a and omega. Reads U and V."""
+    s = states(m)[b]
+    _scatter_chained(m, b, row, K_at, K_step, n, s.U, scale)
+    _scatter_omega_columns(m, b, row, K_at, K_step, n, scale)
+
+
+@stage("iiiiiiff", "spatial")
+def scatter_acceleration_columns(
+    m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, c: float, scale: float
+) -> None:
+    """scale times the tangent K of n rows with respect to wdot, in the columns of a, and c times in those of omega.
+    Reads Ud and V."""
+    s = states(m)[b]
+    _scatter_chained(m, b, row, K_at, K_step, n, s.Ud, scale)
+    if c != 0.0 or head(m).mode != 0:
+        _scatter_omega_columns(m, b, row, K_at, K_step, n, scale * c)
+
+
+@jit
+def _scatter_chained(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, U: Array, scale: float) -> None:
+    """K U in the columns of a."""
+    o = bodies(m)[b]
+    out = tangent_memory(m).chained
+    _clear(out, n, o.na)
+    add_product(matrix_at(K_at, K_step), U, n, o.na, out)
+    scatter_block(m, row, o.iq + o.nt, out, n, o.na, scale)
+
+
+@jit
+def _scatter_omega_columns(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
+    """K V in the columns of omega."""
+    o = bodies(m)[b]
+    out = tangent_memory(m).chained
+    _clear(out, n, 3)
+    add_product(matrix_at(K_at, K_step), states(m)[b].V, n, 3, out)
+    scatter_block(m, row, head(m).n_q + o.iv + o.nt, out, n, 3, scale)
+
+
+@jit
+def _clear(out: Array, n_rows: int, n: int) -> None:
+    for i in range(n_rows):
+        for c in range(n):
+            out[i, c] = 0.0
+
+
+@stage("i", "spatial")
+def to_spatial_rates(m: Memory) -> None:
+    """`solution`: Omegadot becomes omegadot. Writes C."""
+    vd = solution(m)
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        i = o.iv + o.nt
+        inverse_transposed(s.d, s.C)
+        times_three(s.C, vd, i, vd, i)
+
+
+@stage("i", "spatial")
+def to_spatial_rows(m: Memory) -> None:
+    """The rows of the rotations in `rhs_tangent`: R^T d omegadot become d omegadot. Reads C."""
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        mix_three(rhs_tangent(m), o.iv + o.nt, head(m).rhs_tangent_width, states(m)[b].C)
+
+
+@stage("iii", "spatial")
+def turn_forces(m: Memory, out_at: Address, row: int) -> None:
+    """out[row:row + nv]: psi, which belongs to w, becomes R psi, which belongs to omega. Reads d."""
+    out = vector_at(out_at)
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        d = states(m)[b].d
+        i = row + o.iv + o.nt
+        x = out[i]
+        y = out[i + 1]
+        z = out[i + 2]
+        for k in range(3):
+            out[i + k] = d[k] * x + d[3 + k] * y + d[6 + k] * z
+
+
+@jit
+def turn_columns(m: Memory, b: int, K: Array, n_rows: int) -> None:
+    """K[:n_rows, :3] becomes K R^T. Reads d."""
+    d = states(m)[b].d
+    for i in range(n_rows):
+        x = K[i, 0]
+        y = K[i, 1]
+        z = K[i, 2]
+        for k in range(3):
+            K[i, k] = x * d[k] + y * d[3 + k] + z * d[6 + k]
+
+
+@jit
+def turn_rows(m: Memory, b: int, K: Array, n: int) -> None:
+    """K[:3, :n] becomes R K. Reads d."""
+    d = states(m)[b].d
+    for c in range(n):
+        x = K[0, c]
+        y = K[1, c]
+        z = K[2, c]
+        for k in range(3):
+            K[k, c] = d[k] * x + d[3 + k] * y + d[6 + k] * z
