@@ -75,9 +75,7 @@ def formulate(
         ``"quaternion"``, ``"directors"``, ``"euler-313"``, ``"bryant-321"``.
     velocity : str
         ``"angular"`` (default): v = (xdot, Omega), material Omega; ``"spatial"``: v = (xdot, omega), omega = R Omega;
-        ``"coordinate"``: v = qdot (quaternion, directors). The Hamiltonian forms have momenta. In null-space forms
-        ``"spatial"`` holds for roots, for trees of ball joints and for the selection of loops; other joints of trees
-        keep their rates in the bodies' frames.
+        ``"coordinate"``: v = qdot (quaternion, directors). The Hamiltonian forms have momenta.
     consistent : ``"warn"``, ``"project"`` or ``"check"``
         Initial values that are not given are found: unknown positions move before unknown orientations, unknown
         velocities are those of least kinetic energy. Given ones that contradict the joints change as little as

@@ -15,10 +15,7 @@ SPHERICAL_TREE = 1
 LOOPS = 2
 TREE = 3
 
-# what is spatial: head.spatial. Velocities of bodies, or quasi-velocities
-SPATIAL_VELOCITIES = 1
-SPATIAL_QUASI_VELOCITIES = 2
-
+SPATIAL_VELOCITIES, SPATIAL_QUASI_VELOCITIES = 1, 2  # head.spatial
 # modes of the target
 STRIDED = 0
 COLUMNS = 1

@@ -72,6 +72,13 @@ class Settings:
         return self.formulation.unknowns == "quasi-velocities"
 
     @property
+    def spatial(self) -> int:
+        """The kernels' number of what is spatial."""
+        if not self.kind.spatial:
+            return 0
+        return kb.SPATIAL_QUASI_VELOCITIES if self.reduced else kb.SPATIAL_VELOCITIES
+
+    @property
     def reduction(self) -> int:
         """The kernels' number of the structure."""
         return _REDUCTIONS[self.structure]

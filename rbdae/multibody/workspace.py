@@ -244,13 +244,6 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     return primitives
 
 
-def _spatial(settings: Settings) -> int:
-    """What is spatial."""
-    if not settings.kind.spatial:
-        return 0
-    return kb.SPATIAL_QUASI_VELOCITIES if settings.reduced else kb.SPATIAL_VELOCITIES
-
-
 def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, Any]) -> Any:
     """Sizes and kinds of a model, and the addresses of its arrays."""
     head = np.zeros(1, dtype=kb.HEAD)
@@ -282,7 +275,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "chart_linear": settings.chart.linear,
         "kind": settings.kind.number,
         "momenta": settings.momenta,
-        "spatial": _spatial(settings),
+        "spatial": settings.spatial,
         "structure": settings.reduction,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.multipliers == "integrals",

@@ -21,7 +21,7 @@ from rbdae.kernels.memory import (
     velocity_selection,
 )
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
-from rbdae.kernels.null_space.spatial import add_selected_tangent, place_selection, turned_selection
+from rbdae.kernels.null_space.spatial_loops import add_selected_tangent, place_selection, turned_selection
 from rbdae.kernels.scratch import reduced_tangent, turned_row, work
 
 

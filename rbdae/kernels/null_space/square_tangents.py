@@ -8,7 +8,7 @@ from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, tangent_memory
 from rbdae.kernels.null_space.loops import select_loop_tangent
-from rbdae.kernels.null_space.spatial import add_selection_tangents, scatter_selection_stiffness
+from rbdae.kernels.null_space.spatial_loops import add_selection_tangents, scatter_selection_stiffness
 from rbdae.kernels.null_space.square_system import solve_columns, square_null_space
 from rbdae.kernels.null_space.tree_frames import (
     frame_rate_tangents,
