@@ -15,6 +15,7 @@ from rbdae.initial.assemble import assemble as assemble
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
+from rbdae.problem.norm_multipliers import norm_multipliers as norm_multipliers
 from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
 from rbdae.problem.projection import ProjectionError as ProjectionError
@@ -44,6 +45,7 @@ __all__ = [
     "kinematics",
     "load",
     "models",
+    "norm_multipliers",
     "pairings",
     "rotations",
     "scaled_atol",

@@ -68,6 +68,9 @@ class Formulation:
         the kinematic correction; an overdetermined form has the others as further equations.
     multipliers : whether y contains them, or their integrals
     gains : names of the parameters of constraint stabilisation
+    charts : names of the charts that it is for; empty for all that have its velocities
+    projected : whether the dynamics of each body are projected onto the tangents of its unit norm, so that this has no
+        multiplier among the unknowns
     """
 
     name: str
@@ -81,6 +84,8 @@ class Formulation:
     levels: tuple[int, ...] = ()
     multipliers: Multipliers = "none"
     gains: tuple[str, ...] = ()
+    charts: tuple[str, ...] = ()
+    projected: bool = False
 
     @property
     def corrected(self) -> bool:

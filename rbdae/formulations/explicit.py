@@ -28,7 +28,7 @@ from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
-from rbdae.kernels.memory import head, rhs_tangent
+from rbdae.kernels.memory import head, rhs_tangent, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES, STRIDED
 from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
 from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution
@@ -45,7 +45,7 @@ def accelerations(m: Memory) -> None:
     applied_forces(m)
     velocity_basis(m)
     gradients(m)
-    factorise(m)
+    factorise(m, 1)
     collect_forces(m, address(right_hand_side(m)))
     s = constraint_side(m)
     constraint_rows(m, address(s), 0, 2)
@@ -155,3 +155,20 @@ def rhs_jacobian(m: Memory, t: float, y: Array, out: Array) -> None:
 def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """c I - d(rhs)/dy to the target."""
     _fill_tangent(m, t, y, c, -1.0, out)
+
+
+@entry("ityo")
+def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
+    """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and the joints' with the multipliers by
+    elimination."""
+    set_state(m, t, y)
+    accelerations(m)
+    place(m)
+    add_forces(m, 0)
+    S = states(m)
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            out[12 * b + k] = s.fx[k]
+        for k in range(9):
+            out[12 * b + 3 + k] = s.fd[k]

@@ -9,7 +9,10 @@ from rbdae.rotations import CHARTS, Chart
 
 
 def has_chart(formulation: Formulation, chart: Chart) -> bool:
-    """Momenta are conjugate to the parameters of charts whose rates are velocities."""
+    """Momenta are conjugate to the parameters of charts whose rates are velocities; projected forms are for unit
+    quaternions."""
+    if formulation.charts and chart.name not in formulation.charts:
+        return False
     return formulation.unknowns != "momenta" or chart.coordinate_velocities is not None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.formulations import absolute, explicit, null_space, overdetermined, stabilised
+from rbdae.formulations import absolute, explicit, null_space, overdetermined, projected, stabilised
 from rbdae.formulations.base import AbstractKernels, Explicit, Formulation, Implicit
 
 _EITHER = ("angular", "spatial", "coordinate")
@@ -12,6 +12,7 @@ _ABSOLUTE = Implicit(absolute.residual, absolute.jacobian, explicit.rhs)
 _STABILISED = Implicit(stabilised.residual, stabilised.jacobian, explicit.rhs)
 _OVERDETERMINED = Implicit(overdetermined.residual, overdetermined.jacobian, explicit.rhs)
 _EXPLICIT = Explicit(explicit.residual, explicit.jacobian, explicit.rhs, explicit.rhs_jacobian)
+_PROJECTED = Implicit(projected.residual, projected.jacobian, explicit.rhs)
 _NULL_SPACE = Explicit(null_space.residual, null_space.jacobian, null_space.rhs, null_space.rhs_jacobian)
 _NULL_SPACE_OVERDETERMINED = Implicit(
     null_space.overdetermined_residual, null_space.overdetermined_jacobian, null_space.rhs
@@ -74,6 +75,24 @@ def _hamiltonian(name: str, index: int, summary: str, source: str) -> Formulatio
     )
 
 
+def _projected(index: int, summary: str, source: str) -> Formulation:
+    eliminated = index == 0
+    kernels: AbstractKernels = _EXPLICIT if eliminated else _PROJECTED
+    return Formulation(
+        f"projected-{index}",
+        summary,
+        source,
+        "ode" if eliminated else "dae",
+        index,
+        ("coordinate",),
+        kernels,
+        levels=(2 if eliminated else 3 - index,),
+        multipliers="none" if eliminated else "values",
+        charts=("quaternion",),
+        projected=True,
+    )
+
+
 _BAUMGARTE = "[Bau72]: gddot + 2 alpha gdot + beta^2 g = 0"
 _GAINS = ("alpha", "beta")
 
@@ -122,6 +141,9 @@ _TABLE = (
     ),
     _overdetermined("overdetermined", (1, 0), "index 2 with g = 0 as well, for ODASSL", "[FL91]"),
     _overdetermined("overdetermined-1", (2, 0, 1), "index 1 with g = 0 and gdot = 0 as well", "[FL91]"),
+    _projected(2, "no multiplier of the unit norm; constraints on velocities", "[SNS15] (25)"),
+    _projected(1, "no multiplier of the unit norm; constraints on accelerations", "[SNS15] (25), (33)"),
+    _projected(0, "no multipliers, an ODE in (q, v)", "[SNS15] (38), (40)"),
     Formulation(
         "null-space",
         "independent quasi-velocities, reduced mass matrix; ODE or implicit",

@@ -9,6 +9,7 @@ from rbdae import _check
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.pairing import chosen_velocity
 from rbdae.formulations.table import FORMULATIONS, SPELLINGS
+from rbdae.initial.euler_parameter_choices import check_forms
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.rotations import CHARTS, Chart
 
@@ -27,14 +28,17 @@ _GAIN = 10.0
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """Formulation, chart and velocity that go together; radial inertia as a fraction of tr(J)/2; gains of constraint
-    stabilisation; whether redundant joint equations may be left out; where charts are centred."""
+    """Formulation, chart and velocity that go together; radial inertia as a fraction of tr(J)/2; the kernels' numbers
+    of the forms of [SNS15]; gains of constraint stabilisation; whether redundant joint equations may be left out; where
+    charts are centred."""
 
     formulation: Formulation
     chart: Chart
     velocity: str
     kind: VelocityKind
     radial: float
+    gyroscopic: int
+    pull_back: int
     gains: tuple[float, float] | None
     may_drop: bool
     reference: str
@@ -46,11 +50,12 @@ def check_choices(
     velocity: str | None,
     constraint: str | None,
     radial_inertia: str,
+    forms: tuple[str | None, str | None],
     gains: dict[str, float | None],
     redundant: str,
     reference: str,
 ) -> Choices:
-    """The choices of `rbdae.formulate`.
+    """The choices of `rbdae.formulate`; `forms` are its `gyroscopic` and `pull_back`.
 
     Raises
     ------
@@ -67,7 +72,10 @@ def check_choices(
     radial = 1.0 if radial_inertia == "half-trace" else 0.0
     _check_reference(reference, chart)
     kind = _kind(speed, chart)
-    return Choices(form, chart, speed, kind, radial, _gains(form, gains), redundant == "minimum-norm", reference)
+    gyroscopic, pull_back = check_forms(form, kind, radial_inertia, *forms)
+    may_drop = redundant == "minimum-norm"
+    stabilised = _gains(form, gains)
+    return Choices(form, chart, speed, kind, radial, gyroscopic, pull_back, stabilised, may_drop, reference)
 
 
 def _check_reference(reference: str, chart: Chart) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,28 +15,20 @@ from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes
 from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
+from rbdae.initial.euler_parameter_choices import Gyroscopic, PullBack
 from rbdae.initial.given import Hold
+from rbdae.initial.structure import REMEDY, bare_settings, probable_structure, settings_of
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.multibody.layout import natural_coordinates, write
+from rbdae.multibody.layout import write
 from rbdae.multibody.model import Model
-from rbdae.multibody.references import centred
-from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
-from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
-from rbdae.multibody.settings import Settings, Structure, features
-from rbdae.multibody.tree_velocities import tree_velocities
-from rbdae.multibody.velocity_selection import metric, spatial_columns
+from rbdae.multibody.row_selection import SUSPENDED_FROM
+from rbdae.multibody.settings import features
 from rbdae.multibody.workspace import Memory, Workspace
 from rbdae.problem.problem import Problem, Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
-from rbdae.rotations.euler_map import rotation_matrices
 from rbdae.system import System
-
-_REMEDY = (
-    "replace a joint by one with fewer equations, or ask for redundant='minimum-norm', which gives the same motion and "
-    "reactions of least norm"
-)
 
 _SIZES = "check masses, inertias, positions and velocities, and that the laws of forces and drives return numbers"
 
@@ -51,6 +42,8 @@ def formulate(
     consistent: Literal["warn", "project", "check"] = "warn",
     constraint: str | None = None,
     radial_inertia: RadialInertia = "zero",
+    gyroscopic: Gyroscopic | None = None,
+    pull_back: PullBack | None = None,
     alpha: float | None = None,
     beta: float | None = None,
     redundant: Literal["error", "minimum-norm"] = "error",
@@ -65,9 +58,10 @@ def formulate(
     system : System
     formulation : str
         ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"ggl"``, ``"hiller-anantharaman"``,
-        ``"baumgarte"`` (``"baumgarte-ode"``), ``"overdetermined"`` (``"overdetermined-1"``), ``"null-space"``
-        (``"null-space-overdetermined"``), ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``,
-        ... of Assimulo). Also ``"hamiltonian-momentum"``, ... for the values of `constraint`, and a `Formulation` of
+        ``"baumgarte"`` (``"baumgarte-ode"``), ``"projected-2"``, ``"projected-1"``, ``"projected-0"``,
+        ``"overdetermined"`` (``"overdetermined-1"``), ``"null-space"`` (``"null-space-overdetermined"``),
+        ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``, ... of Assimulo). Also
+        ``"hamiltonian-momentum"``, ... for the values of `constraint`, and a `Formulation` of
         one's own. ``"null-space"`` costs O(n) for trees of lower pairs and O(n^3) in the number of velocities for
         systems with loops; their quasi-velocities are a selection that `solve` changes when it becomes
         ill-conditioned.
@@ -87,6 +81,13 @@ def formulate(
     radial_inertia : ``"zero"`` or ``"half-trace"``
         J0 of the quaternion mass of the coordinate forms: 0 ([NS]) or tr(J)/2 ([BS09], whose
         forms always have it). The motion is the same, the multiplier of the unit norm differs.
+    gyroscopic : ``"third-order"`` (default) or ``"fifth-order"``
+        The gyroscopic term of the coordinate forms in quaternions: [SNS15] (29), which is [NS] (33), or (23). The
+        motion and the joints' multipliers are the same, that of the unit norm differs (`rbdae.norm_multipliers`).
+    pull_back : ``"homogeneous"`` (default), ``"moment"`` or ``"inhomogeneous"``
+        How weights, applied forces and those of the joints become generalised forces there: by the gradient of
+        R(p) = (p0^2 - e . e) I + 2 e e^T + 2 p0 e~, [NS] (48), linear in p; as 2 L^T n, [SNS15] (59), without a part
+        along p; by the gradient of (5), which has used |p| = 1, (69). Again only the multiplier of the norm differs.
     alpha, beta : float
         Of the Baumgarte forms, gddot + 2 alpha gdot + beta^2 g = 0, 1/s; both 10 where they are not given, which is
         right for motions that take about a second.
@@ -127,6 +128,7 @@ def formulate(
         velocity,
         constraint,
         radial_inertia,
+        (gyroscopic, pull_back),
         {"alpha": alpha, "beta": beta},
         redundant,
         reference,
@@ -144,7 +146,7 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     _expect_kernels(model, choices)
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
-    settings, selection = _settings(model, choices, state)
+    settings, selection = settings_of(model, choices, state)
     workspace = Workspace(Memory.of(model, settings), selection)
     start = _start(workspace, state, t0)
     return Problem.of(_with_floor(workspace, choices, start), start, choices.velocity)
@@ -152,8 +154,8 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
 
 def _expect_kernels(model: Model, choices: Choices) -> None:
     """Have other processes compile what this problem will probably call, in this order."""
-    structure = _probable_structure(model, choices)
-    settings = _bare_settings(choices, structure)
+    structure = probable_structure(model, choices)
+    settings = bare_settings(choices, structure)
     start, wanted = features(model, START_SETTINGS), features(model, settings)
     kernels = settings.kernels
     further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
@@ -175,7 +177,7 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
         follow = (
             "1 joint equation follows" if len(state.dropped) == 1 else f"{len(state.dropped)} joint equations follow"
         )
-        raise ValueError(f"{follow} from the others at the start: {names}; {_REMEDY}")
+        raise ValueError(f"{follow} from the others at the start: {names}; {REMEDY}")
     if choices.formulation.unknowns == "momenta" and choices.kind.number == DIRECTOR_RATE:
         for k, name in enumerate(model.names):
             if np.isnan(model.bodies["euler_inverse"][k]).any():
@@ -183,82 +185,6 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
                     f"body {name!r}: its Euler tensor tr(J)/2 I - J is singular (a flat body), so the director mass "
                     "has no inverse; use rotation='quaternion'"
                 )
-
-
-# ---------------------------------------------------------------- settings and selection
-
-
-def _bare_settings(choices: Choices, structure: Structure) -> Settings:
-    return Settings(choices.formulation, choices.chart, choices.kind, choices.radial, choices.gains, structure)
-
-
-def _settings(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
-    """What lays the model out, and the selection at the start."""
-    settings, selection = _structure(model, choices, state)
-    if choices.reference == "space":
-        return settings, selection
-    return settings, selection.with_references(centred(choices.chart, rotation_matrices(state.motion.p)))
-
-
-def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
-    """The structure by which velocities are found, the kept rows and the independent velocities."""
-    rows = _kept_rows(model, state)
-    if choices.formulation.unknowns != "quasi-velocities":
-        return replace(_bare_settings(choices, "any"), redundant=bool(state.dropped)), Selection(rows)
-    if _is_spherical_tree(model):
-        return _bare_settings(choices, "spherical tree"), Selection(rows)
-    tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
-    if tree is not None:
-        return replace(_bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    velocities = _independent_velocities(model, state, choices.kind.spatial)
-    settings = replace(_bare_settings(choices, "loops"), n_independent=len(velocities.S), redundant=bool(state.dropped))
-    return settings, Selection(rows, velocities)
-
-
-def _kept_rows(model: Model, state: ConsistentState) -> KeptRows:
-    if not state.dropped:
-        return KeptRows()
-    G = state.joint_matrix()
-    return KeptRows(state.dropped, strength(model, G, state.dropped), float(closeness(model, G, len(state.dropped))))
-
-
-def _independent_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
-    """From the null space at the start."""
-    G = state.joint_matrix()
-    loose = redundant_rows(model, np.delete(G, state.dropped, axis=0), prefer_trees=False)
-    if loose:
-        kept = np.delete(np.arange(len(G)), state.dropped)
-        names = "; ".join(model.row_name(int(kept[k])) for k in loose)
-        raise ValueError(f"the constraints are redundant or singular at the start: {names}; {_REMEDY}")
-    if spatial:
-        G = spatial_columns(G, rotation_matrices(state.motion.p))
-    measure = metric(model)
-    return measure.select(G, len(measure.scale) - len(G) + len(state.dropped))
-
-
-def _is_spherical_tree(model: Model) -> bool:
-    """Whether T is known in closed form: spherical joints of free bodies, no loop, nothing that moves by itself."""
-    tree = model.tree
-    return (
-        not tree.closing
-        and not len(model.drives)
-        and all(
-            [bool(model.primitives[i]["linear"]) for i in model.joints[k].primitives] == [True]
-            and model.bodies["nt"][b] == 3
-            for b, k in enumerate(tree.joint)
-            if k >= 0
-        )
-    )
-
-
-def _probable_structure(model: Model, choices: Choices) -> Structure:
-    """Before a state is known."""
-    if choices.formulation.unknowns != "quasi-velocities":
-        return "any"
-    if _is_spherical_tree(model):
-        return "spherical tree"
-    closing = [k for k in model.tree.closing if model.joints[k].primitives.start not in model.rheonomic]
-    return "loops" if closing else "tree"
 
 
 # ---------------------------------------------------------------- the start
@@ -273,7 +199,7 @@ def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     if row is not None:
         raise ValueError(
             f"the constraints are redundant or singular at the start, first at {workspace.model.row_name(row)}; "
-            f"{_REMEDY}"
+            f"{REMEDY}"
         )
     return start
 

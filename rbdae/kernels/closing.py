@@ -135,7 +135,7 @@ def _take_step(m: Memory, pull: float) -> None:
     total = displacement(m)
     velocity_basis(m)
     gradients(m)
-    factorise(m)
+    factorise(m, 0)
     if h.singular != 0:
         return
     apply_mass_matrix(m, address(total), address(right_hand_side(m)), -pull)

@@ -9,6 +9,7 @@ from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.bodies.natural import accelerate_tangent, move, move_tangent, place, place_tangent
 from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.force_directions import scatter_force_columns
 from rbdae.kernels.constraints.gradients import scatter_primitive_columns
 from rbdae.kernels.constraints.hessians import scatter_primitive_stiffness
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
@@ -60,6 +61,10 @@ def scatter_dynamics(m: Memory, row: int, c: float) -> None:
 
 @jit
 def scatter_multiplier_columns(m: Memory, row: int, column: int, scale: float) -> None:
-    """scale G^T, internal constraints and joints, in the rows of the dynamics and the columns of the multipliers."""
+    """scale G^T, internal constraints and joints, in the rows of the dynamics and the columns of the multipliers; with
+    the forms of [SNS15] W in place of the joints' part."""
     internal_columns(m, row, column, scale)
-    scatter_primitive_columns(m, row, column, scale)
+    if head(m).forms == 1:
+        scatter_force_columns(m, row, column, scale)
+    else:
+        scatter_primitive_columns(m, row, column, scale)

@@ -29,7 +29,7 @@ def log_determinant(m: Memory, t: float, y: Array, out: Array) -> None:
     primitive_vectors(m, 0)
     velocity_basis(m)
     gradients(m)
-    factorise(m)
+    factorise(m, 0)
     D = factor(m)[1]
     total = 0.0
     for i in range(h.n_rows):

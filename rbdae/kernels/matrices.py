@@ -15,11 +15,11 @@ from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
 from rbdae.kernels.bodies.dynamics import apply_mass, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_positions
-from rbdae.kernels.bodies.internal_constraints import internal_residual
+from rbdae.kernels.bodies.internal_constraints import internal_columns, internal_residual
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
 from rbdae.kernels.bodies.spatial import turn_columns, turn_forces, turn_rows
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.gradients import gradients, turn_gradients
+from rbdae.kernels.constraints.gradients import gradients, scatter_primitive_columns, turn_gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.equations import scatter_multiplier_columns
@@ -98,6 +98,27 @@ def kinematic_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
 @entry("ityM")
 def transposed_gradient(m: Memory, t: float, y: Array, out: Array) -> None:
     """G^T, n_v x n_la, to the target; columns of zeros for dropped rows."""
+    _place_gradients(m, t, y)
+    open_target(m, out)
+    internal_columns(m, 0, 0, 1.0)
+    scatter_primitive_columns(m, 0, 0, 1.0)
+
+
+@entry("ityM")
+def force_directions(m: Memory, t: float, y: Array, out: Array) -> None:
+    """W, n_v x n_la, to the target: G^T, but for the forms of [SNS15]."""
+    h = head(m)
+    _place_gradients(m, t, y)
+    open_target(m, out)
+    projected = h.projected
+    h.projected = 0  # the matrices are those of (23), before the projection
+    scatter_multiplier_columns(m, 0, 0, 1.0)
+    h.projected = projected
+
+
+@jit
+def _place_gradients(m: Memory, t: float, y: Array) -> None:
+    """The gradients at (t, y)."""
     set_time(m, t)
     gather_positions(m, address(y))
     place(m)
@@ -106,8 +127,6 @@ def transposed_gradient(m: Memory, t: float, y: Array, out: Array) -> None:
     gradients(m)
     if head(m).spatial != 0:
         turn_gradients(m)
-    open_target(m, out)
-    scatter_multiplier_columns(m, 0, 0, 1.0)
 
 
 @entry("ityo")

@@ -64,7 +64,7 @@ def _project_velocities(m: Memory) -> None:
     velocity_basis(m)
     primitive_vectors(m, 1)
     gradients(m)
-    factorise(m)
+    factorise(m, 0)
     if h.singular != 0:
         return
     v = work(m)

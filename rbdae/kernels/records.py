@@ -21,6 +21,14 @@ STRIDED = 0
 COLUMNS = 1
 RECORD = 2
 
+# forms of [SNS15]: head.gyroscopic and head.pull_back; head.forms says whether one of them, or the projection, is not
+# the default
+THIRD_ORDER = 0
+FIFTH_ORDER = 1
+HOMOGENEOUS = 0
+MOMENT = 1
+INHOMOGENEOUS = 2
+
 # rows of the scratch vectors and matrices, see `rbdae.kernels.scratch`
 N_VECTORS = 15
 N_PLANES = 6
@@ -108,6 +116,10 @@ HEAD = np.dtype(
             "referenced",
             "momenta",
             "spatial",
+            "forms",
+            "gyroscopic",
+            "pull_back",
+            "projected",
             "structure",
             "level",
             "singular",

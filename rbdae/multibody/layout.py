@@ -46,6 +46,9 @@ class Layout:
         Unknowns.
     n_velocities, n_internal, n_rows : int
         Numbers in (xdot, w) of all bodies, internal constraints of the velocities, joint equations.
+    n_hidden : int
+        Internal constraints, the first ones, whose multipliers are not among the unknowns: the unit norms of projected
+        forms, else 0.
     order, rank : tuple of int, (n_bodies + 1,) int
         The bodies in the order of y, and the place of each of them; the ground comes last.
     iq, iv, il, inu : (n_bodies,) int
@@ -63,6 +66,7 @@ class Layout:
     n_velocities: int
     n_internal: int
     n_rows: int
+    n_hidden: int
     order: tuple[int, ...]
     rank: Ints
     iq: Ints
@@ -105,11 +109,12 @@ def lay_out(model: Model, settings: Settings) -> Layout:
     q = slice(0, n_q)
     v = slice(n_q, n_q + (n_nu if settings.reduced else n_v))
     s = slice(v.stop, v.stop + model.forces.n_states)
-    n_la = n_internal + n_rows if settings.formulation.multipliers != "none" else 0
+    n_hidden = n_internal if settings.formulation.projected else 0
+    n_la = n_internal - n_hidden + n_rows if settings.formulation.multipliers != "none" else 0
     la = slice(s.stop, s.stop + n_la)
     mu = slice(la.stop, la.stop + (n_la if settings.formulation.corrected else 0))
     labels = tuple(_labels(model, settings, order, v.stop - v.start))
-    return Layout(q, v, s, la, mu, mu.stop, n_v, n_internal, n_rows, order, rank, iq, iv, il, inu, labels)
+    return Layout(q, v, s, la, mu, mu.stop, n_v, n_internal, n_rows, n_hidden, order, rank, iq, iv, il, inu, labels)
 
 
 def _offsets(sizes: Ints) -> tuple[int, Ints]:
@@ -141,7 +146,8 @@ def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) ->
     formulation = settings.formulation
     if formulation.multipliers == "none":
         return
-    la = [f"{model.names[b]}.{s}" for b in order for s in (settings.chart.internal if settings.kind.internal else ())]
+    internal = settings.chart.internal if settings.kind.internal and not formulation.projected else ()
+    la = [f"{model.names[b]}.{s}" for b in order for s in internal]
     for joint in model.joints:
         n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
         la += [f"{joint.name}.{i + 1}" for i in range(n)]

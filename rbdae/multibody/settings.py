@@ -35,6 +35,7 @@ class Settings:
     ----------
     formulation, chart, kind : as chosen
     radial : radial inertia J0 of the quaternion mass as a fraction of tr(J)/2
+    gyroscopic, pull_back : the kernels' numbers of the forms of [SNS15], for quaternion rates
     gains : alpha and beta of constraint stabilisation, 1/s; None without
     structure : of the system, for the null-space form
     tree : the quasi-velocities of each body, for the structure ``"tree"``
@@ -46,6 +47,8 @@ class Settings:
     chart: Chart
     kind: VelocityKind = ANGULAR
     radial: float = 0.0
+    gyroscopic: int = kb.THIRD_ORDER
+    pull_back: int = kb.HOMOGENEOUS
     gains: tuple[float, float] | None = None
     structure: Structure = "any"
     tree: tuple[TreeVelocity, ...] = ()
@@ -79,6 +82,12 @@ class Settings:
         return kb.SPATIAL_QUASI_VELOCITIES if self.reduced else kb.SPATIAL_VELOCITIES
 
     @property
+    def forms(self) -> bool:
+        """Whether the equations of the bodies are other forms of [SNS15] than the default one."""
+        default = self.gyroscopic == kb.THIRD_ORDER and self.pull_back == kb.HOMOGENEOUS
+        return not default or self.formulation.projected
+
+    @property
     def reduction(self) -> int:
         """The kernels' number of the structure."""
         return _REDUCTIONS[self.structure]
@@ -105,6 +114,7 @@ def features(model: Model, settings: Settings) -> Features:
         "baumgarte": settings.gains is not None,
         "redundant": settings.redundant,
         "centred": bool(settings.chart.centre),
+        "forms": settings.forms,
     }
     return frozenset({settings.kind.feature, settings.chart.name} | {name for name, wanted in have.items() if wanted})
 

@@ -13,7 +13,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
-from rbdae.formulations import null_space
+from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
@@ -58,6 +58,10 @@ class Interpretation:
     @cached_property
     def _natural(self) -> Kernel:
         return self._kernel(outputs.natural)
+
+    @cached_property
+    def _natural_forces(self) -> Kernel:
+        return self._kernel(explicit.natural_forces)
 
     @cached_property
     def _constraints(self) -> Kernel:
@@ -111,6 +115,13 @@ class Interpretation:
         n = self.model.n
         Z = self._each(self._natural, t, y, 24 * n)
         return Z.reshape(*Z.shape[:-1], n, 24)[..., self.workspace.layout.rank[:n], :]
+
+    def natural_forces(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """(fx, fd) of every body by the explicit form, for velocities that are rates: weight, applied forces and those
+        of the joints on x and the directors, (..., bodies, 12)."""
+        n = self.model.n
+        F = self._each(self._natural_forces, t, y, 12 * n)
+        return F.reshape(*F.shape[:-1], n, 12)[..., self.workspace.layout.rank[:n], :]
 
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
         """Motion of every body by name."""
@@ -253,7 +264,8 @@ class Interpretation:
                 "those that belong to its positions and velocities"
             )
         self.rows(t, y)
-        return np.array(np.asarray(y, dtype=float)[..., layout.la])
+        la = np.asarray(y, dtype=float)[..., layout.la]
+        return np.concatenate([np.zeros((*la.shape[:-1], layout.n_hidden)), la], axis=-1)
 
     @property
     def _ambiguous(self) -> bool:

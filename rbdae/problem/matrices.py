@@ -29,12 +29,14 @@ _LARGE = 300
 class Matrices:
     """M, G, K and what stands beside them in [NS] (1)-(6), for the velocities v of a problem:
 
-        M vdot - psi + G^T la = 0,    qdot = K v
+        M vdot - psi + W la = 0,    W = G^T,    qdot = K v
         g = 0,    G v + g_I = 0,    G vdot + g_II = 0
 
-    The constraints are the internal ones of the bodies, then the joints; dropped rows are zero in G, g_I and g_II. With
-    momenta p = M v: v = qdot, psi = -dH/dq, and vdot stands for M^-1 pdot. The null-space form has v = (xdot, Omega) of
-    all bodies and, [NS] (7)-(11),
+    The constraints are the internal ones of the bodies, then the joints; dropped rows are zero in G, g_I and g_II.
+    `gyroscopic` and `pull_back` of `rbdae.formulate` change psi and the joints' columns of W, on the constraints by
+    multiples of p. Projected forms show [SNS15] (23), before the projection, with la = 0 for the norms. With momenta
+    p = M v: v = qdot, psi = -dH/dq, and vdot stands for M^-1 pdot. The null-space form has v = (xdot, Omega) of all
+    bodies and, [NS] (7)-(11),
 
         v = T nu - r,    G T = 0,    qdot = K (T nu - r),    T^T (M vdot - psi) = 0
 
@@ -46,6 +48,7 @@ class Matrices:
     M : (n_v, n_v), of large systems a sparse matrix
     G : (n_la, n_v), likewise
     K : (n_q, n_v), likewise
+    W : (n_v, n_la), likewise: the directions of the constraints' forces, G^T but for other values of `pull_back`
     g, g_I, g_II : (n_la,)
     psi : (n_v,)
     T : (n_v, n_nu), None for other forms than the null-space ones
@@ -59,6 +62,7 @@ class Matrices:
     g_I: Vec
     g_II: Vec
     psi: Vec
+    W: Matrix
     T: Mat | None = None
     r: Vec | None = None
 
@@ -114,6 +118,8 @@ class MatrixView:
         self._M = BlockMatrix(workspace, kernels.mass_matrix, self._n_v, self._n_v)
         self._K = BlockMatrix(workspace, kernels.kinematic_matrix, n_q, self._n_v)
         self._GT = BlockMatrix(workspace, kernels.transposed_gradient, self._n_v, self._n_la)
+        self._W = BlockMatrix(workspace, kernels.force_directions, self._n_v, self._n_la)
+        self._forms = workspace.settings.forms
 
     def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
         """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
@@ -121,14 +127,16 @@ class MatrixView:
         terms = np.empty(3 * n + self._n_v)
         self._terms(t, y, terms)
         if self._n_v > _LARGE if sparse is None else sparse:
-            M, G, K = self._M.sparse(t, y), self._GT.sparse(t, y).T, self._K.sparse(t, y)
+            M, GT, K = self._M.sparse(t, y), self._GT.sparse(t, y), self._K.sparse(t, y)
+            W = self._W.sparse(t, y) if self._forms else GT
         else:
-            M, G, K = self._M.dense(t, y), self._GT.dense(t, y).T, self._K.dense(t, y)
+            M, GT, K = self._M.dense(t, y), self._GT.dense(t, y), self._K.dense(t, y)
+            W = self._W.dense(t, y) if self._forms else GT
         T, r = None, None
         if reduced is not None:
             w, T = reduced
             r = T @ y[self._nu] - w
-        return Matrices(M, G, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], T, r)
+        return Matrices(M, GT.T, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], W, T, r)
 
 
 __all__ = ["BlockMatrix", "Matrices", "MatrixView"]

@@ -156,6 +156,11 @@ class TimedInterpretation:
         out: Mat = self._each(t, y, lambda view, t, y: view.natural(t, y))
         return out
 
+    def natural_forces(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """(fx, fd) of every body (..., bodies, 12)."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.natural_forces(t, y))
+        return out
+
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
         """Motion of every body by name."""
         return quantities.states(self.parts[0].model, self.natural(t, y))

@@ -146,8 +146,11 @@ def test_projection_of_velocities_is_optimal_in_every_pairing(system, pairing, r
         P = cases.turned_rows(problem, 0.0, out)
         J[n_v], rates[n_v] = P @ J[n_v], P @ rates[n_v]
     M = rates[n_v, n_v]  # with momenta the identity
-    pushed = M @ (out - y)[n_v]
     Gt = (rates if (FORMULATIONS[pairing.formulation].multipliers == "integrals") else J)[n_v, problem.layout.la]
+    if FORMULATIONS[pairing.formulation].projected:
+        found = problem.matrices(0.0, out)
+        M, Gt = found.M, found.G.T
+    pushed = M @ (out - y)[n_v]
     if not Gt.shape[1]:
         np.testing.assert_allclose(pushed, 0.0, atol=1e-13)
         return
@@ -322,6 +325,9 @@ INDEX = {
     "hiller-anantharaman": 1,
     "baumgarte": 1,
     "baumgarte-ode": 0,
+    "projected-2": 2,
+    "projected-1": 1,
+    "projected-0": 0,
     "overdetermined": 2,
     "overdetermined-1": 1,
     "null-space": 0,
@@ -357,7 +363,7 @@ def test_description(system, pairing):
     else:
         assert v.stop - v.start == 3 * free + (3 if pairing.angular else na) * len(bodies)
     index = INDEX[pairing.formulation]
-    multipliers = internal * len(bodies) + joints
+    multipliers = (0 if FORMULATIONS[pairing.formulation].projected else internal) * len(bodies) + joints
     extra = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermined": 1}.get(pairing.formulation, 0)
     assert problem.kind == ("overdetermined" if extra else "ode" if index == 0 else "dae")
     assert la.stop - la.start == (0 if index == 0 else multipliers)

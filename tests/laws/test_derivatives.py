@@ -161,7 +161,7 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
 
 
 @pytest.mark.parametrize("system", ["skew-top", "C", "tied"])
-@pytest.mark.parametrize("formulation", [f for f, *rv in cases.PAIRINGS if rv == ["quaternion", "coordinate"]])
+@pytest.mark.parametrize("formulation", cases.WITH_NORM_MULTIPLIER)
 def test_jacobians_with_radial_inertia(system, formulation, rng):
     pairing = Pairing(formulation, "quaternion", "coordinate")
     check_residual(system, pairing, rng, radial_inertia="half-trace")

@@ -60,7 +60,7 @@ def test_the_equations_hold_at_the_rates_of_index_0(system, pairing, rng):
         assert np.allclose(found.G @ found.T, 0.0, atol=1e-12 * np.abs(found.G).max(initial=1.0))
         assert close(found.T.T @ forces, found.T.T @ found.psi, 1e-9)
     size = max(1.0, np.abs(found.psi).max())
-    assert np.abs(forces - found.psi + found.G.T @ la).max() < 1e-9 * size
+    assert np.abs(forces - found.psi + found.W @ la).max() < 1e-9 * size
     wanted = -found.g_II
     if FORMULATIONS[pairing.formulation].gains:
         wanted = wanted - 2.0 * ALPHA * (found.G @ v + found.g_I) - BETA**2 * found.g

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, final
 
 import numpy as np
 import pytest
-from cases import INFOS, method, need
+from cases import INFOS, WITH_NORM_MULTIPLIER, method, need
 from references import EXAMPLES, FORMS, Motion, compute, reference
 
 import rbdae
@@ -58,7 +58,7 @@ class Case(NamedTuple):
     def index(self) -> int:
         """0 for ODE forms, and 1 for DAE forms that are left without constraints."""
         form = FORMULATIONS[self.formulation]
-        unconstrained = self.velocity in ("angular", "spatial") and not joints(self.example)
+        unconstrained = (self.velocity in ("angular", "spatial") or form.projected) and not joints(self.example)
         return 1 if form.kind == "dae" and unconstrained else form.index
 
     @property
@@ -493,7 +493,7 @@ def test_methods_of_fixed_step_converge_with_order_one(case):
 @pytest.mark.parametrize("rotation, velocity", [("quaternion", "coordinate")])
 @pytest.mark.parametrize(
     "formulation",
-    [f for f, r, v in PAIRINGS if (r, v) == ("quaternion", "coordinate") and f not in WITHOUT_SOLVER],
+    [f for f in WITH_NORM_MULTIPLIER if f not in WITHOUT_SOLVER],
 )
 @pytest.mark.parametrize("example", ["A", *(pytest.param(e, marks=pytest.mark.slow) for e in "BC")])
 def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rotation, velocity):

@@ -25,7 +25,7 @@ BEFORE: dict[str, list[str]] = tomllib.loads(
 NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
     "assemble it": {"Assembly", "InitialValuesWarning", "assemble"},
-    "formulate it": {"formulate", "pairings", "Problem"},
+    "formulate it": {"formulate", "norm_multipliers", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
     "compare": {"compare", "study"},

@@ -223,8 +223,16 @@ def test_multipliers_of_a_joint_are_the_force_on_its_second_body(pairing):
     values, rates = (problem.jacobian(t, y, problem.yd0, c) for c in (0.0, 1.0))
     column = values if form.multipliers == "values" else rates - values
     rows = slice(problem.layout.q.stop, problem.layout.v.stop)
+    G = problem.matrices(t, y, sparse=False).G
+    if form.projected:  # L W over |p|^2 = 1 in place of the rows of the rotation, and no column of the norm
+        e0, e = y[3], y[4:7]
+        L = np.column_stack([-e, e0 * np.eye(3) - np.cross(np.eye(3), e)])
+        np.testing.assert_allclose(column[rows, la][:3], G[1:, :3].T, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(column[rows, la][3:6], L @ G[1:, 3:].T, rtol=0, atol=1e-10)
+        assert not column[rows, la][6].any()
+        return
     found = cases.turned_rows(problem, t, y) @ column[rows, la]
-    np.testing.assert_allclose(found, problem.matrices(t, y, sparse=False).G.T, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(found, G.T, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
@@ -238,7 +246,10 @@ def test_multipliers_are_those_of_positions_and_velocities(pairing):
     np.testing.assert_array_equal(problem.multipliers(t, y), [wanted, wanted])
     if form.multipliers == "values":
         y[:, problem.layout.la] = [[7.0], [8.0]]
-        np.testing.assert_array_equal(problem.run_multipliers(t, y), y[:, problem.layout.la])
+        found = problem.run_multipliers(t, y)
+        n_hidden = problem.layout.n_hidden
+        np.testing.assert_array_equal(found[:, n_hidden:], y[:, problem.layout.la])
+        assert not found[:, :n_hidden].any()
         assert problem.run_multipliers(0.0, problem.y0).shape == wanted.shape
         assert not np.shares_memory(problem.run_multipliers(t, y), y)
         with pytest.raises(ValueError, match="shape"):

@@ -276,7 +276,9 @@ EXAMPLES: dict[type, Any] = {
         cases.built("C"), cases.Pairing("index-0", "bryant-321", "angular")
     ).switches()[0],
     switches.ChartPolicy: switches.ChartPolicy,
-    choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, None, "zero", {}, "error", "space"),
+    choices.Choices: lambda: choices.check_choices(
+        "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space"
+    ),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
     segments.Segments: lambda: _solution().segments,
     energy_balance.EnergyOfRun: lambda: _solution().energy,

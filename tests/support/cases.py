@@ -23,6 +23,7 @@ from toy_joint import PinInSlot
 import rbdae
 from rbdae.adapter import Method
 from rbdae.body import Body
+from rbdae.formulations import FORMULATIONS
 from rbdae.joints import (
     AbstractJoint,
     Coincidence,
@@ -72,6 +73,10 @@ def sample(k: int) -> list[Pairing]:
 
 
 PAIRINGS = sample(0)
+WITH_NORM_MULTIPLIER = [
+    f for f, *rest in ALL_PAIRINGS if rest == ["quaternion", "coordinate"] and not FORMULATIONS[f].projected
+]
+"""Formulations that [SNS15] is about."""
 INFOS = {info.name: info for info in rbdae.solvers()}
 
 

@@ -158,6 +158,7 @@ __all__ = [
     "natural",
     "nearest",
     "neighbours",
+    "norm_rows",
     "null_space",
     "old_attributes",
     "omitted_rows",
@@ -243,6 +244,12 @@ def kept_joint_velocities(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
 def internal_constraints(problem: rbdae.Problem) -> int:
     """Constraints of all rotations together: unit norms, orthonormality."""
     return problem.model.n * len(problem.workspace.settings.chart.internal)
+
+
+def norm_rows(problem: rbdae.Problem) -> list[int]:
+    """The rows of the residual where projected forms have the unit norms, in place of a row of the dynamics."""
+    layout = problem.layout
+    return [int(i) for i in layout.v.start + layout.iv + problem.model.bodies["nt"][:-1] + 3] if layout.n_hidden else []
 
 
 def n_velocities(problem: rbdae.Problem) -> int:

@@ -149,6 +149,11 @@ def problem(formulation: str = "index-0") -> rbdae.Problem:
 
 
 @cache
+def rates_problem() -> rbdae.Problem:
+    return rbdae.formulate(hinged()[0], "index-0", velocity="coordinate")
+
+
+@cache
 def solution() -> rbdae.Solution:
     return rbdae.solve(problem(), (0.0, 0.01), solver="scipy:RK45")
 
@@ -234,6 +239,8 @@ FORMULATE = {
     "velocity": optional(TEXT),
     "consistent": TEXT,
     "radial_inertia": TEXT,
+    "gyroscopic": optional(TEXT),
+    "pull_back": optional(TEXT),
     "alpha": optional(NOT_NEGATIVE),
     "beta": optional(NOT_NEGATIVE),
     "redundant": TEXT,
@@ -419,6 +426,10 @@ def calls() -> dict[str, Call]:
         "scaled_atol": Call(
             lambda: (rbdae.scaled_atol, {"problem": problem(), "tolerance": 1e-6}),
             {"problem": THING, "tolerance": POSITIVE},
+        ),
+        "norm_multipliers": Call(
+            lambda: (rbdae.norm_multipliers, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
+            {"problem": THING, "t": TIME, "y": STATES},
         ),
         "adapter": _plain(solving.adapter, {"package": TEXT}, package="scipy"),
         "find_method": _plain(solving.find_method, {"solver": TEXT}, solver="scipy:RK45"),

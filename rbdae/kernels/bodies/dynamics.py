@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates, spatial
+from rbdae.kernels.bodies import (
+    angular,
+    director_rates,
+    euler_parameter_forms,
+    quaternion_momenta,
+    quaternion_rates,
+    spatial,
+)
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.kernels.scatter import scatter_block, scatter_identity
@@ -21,6 +28,8 @@ def forces(m: Memory, b: int) -> None:
         s.tx[k] = s.fx[k]
     if h.kind == ANGULAR:
         angular.forces(m, b)
+    elif h.forms == 1:
+        euler_parameter_forms.forces(m, b)
     elif h.kind == QUATERNION_RATE:
         quaternion_rates.pull_back(address(s.a), address(s.fd), address(s.t))
         if h.momenta == 1:
@@ -119,6 +128,8 @@ def dynamics_tangent(m: Memory, row: int, c: float) -> None:
         elif h.kind == QUATERNION_RATE:
             if h.momenta == 1:
                 quaternion_momenta.dynamics_tangent(m, b, c, la[o.il])
+            elif h.forms == 1:
+                euler_parameter_forms.dynamics_tangent(m, b, c, la[o.il])
             else:
                 quaternion_rates.dynamics_tangent(m, b, c, la[o.il])
             scatter_block(m, r, q, scratch.by_q, 4, 4, 1.0)

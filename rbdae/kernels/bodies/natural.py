@@ -12,9 +12,18 @@ A natural force (fx, fd) in R^12 does the work fx . xdot + fd . ddot; B^T pulls 
 
 from __future__ import annotations
 
+from typing import Any
+
 from rbdae.compiler.access import Memory, address
-from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import angular, director_rates, quaternion_momenta, quaternion_rates, spatial
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies import (
+    angular,
+    director_rates,
+    euler_parameter_forms,
+    quaternion_momenta,
+    quaternion_rates,
+    spatial,
+)
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
 from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn, turn_columns
@@ -110,7 +119,7 @@ def accelerate(m: Memory) -> None:
 
 @stage("i")
 def velocity_basis(m: Memory) -> None:
-    """B = d(ddot)/dw, if there are joints. Reads a and d."""
+    """B = d(ddot)/dw, and with the forms of [SNS15] the row basis U, if there are joints. Reads a and d."""
     h = head(m)
     S = states(m)
     if h.kind == DIRECTOR_RATE or h.n_primitives == 0:
@@ -121,12 +130,14 @@ def velocity_basis(m: Memory) -> None:
             director_tangents(s.d, s.B)
         else:
             quaternion_rates.natural_tangent(address(s.a), address(s.B))
+            if h.forms == 1:
+                euler_parameter_forms.row_basis(m, b, 0)
 
 
 @stage("i")
 def place_tangent(m: Memory) -> None:
-    """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp, with spatial velocities also Ud. Reads a
-    and d, with momenta p, with spatial velocities p and pd."""
+    """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp, with spatial velocities also Ud, with the
+    forms of [SNS15] the row basis U. Reads a and d, with momenta p, with spatial velocities p and pd."""
     h = head(m)
     S = states(m)
     if h.kind == DIRECTOR_RATE:
@@ -147,6 +158,8 @@ def place_tangent(m: Memory) -> None:
             if joined:
                 quaternion_rates.natural_tangent(address(s.a), address(s.D0))
                 quaternion_rates.natural_tangent(address(s.a), address(s.B))
+                if h.forms == 1:
+                    euler_parameter_forms.row_basis(m, b, h.projected)
             if h.momenta == 1:
                 quaternion_momenta.velocity_tangents(m, b)
 
@@ -198,3 +211,18 @@ def accelerate_tangent(m: Memory) -> None:
                     s.W[i, j] *= 2.0
             if h.momenta == 1:
                 quaternion_momenta.acceleration_tangents(m, b)
+
+
+@jit
+def row_basis(m: Memory, b: int) -> Any:
+    """The virtual velocities of the directors that the rows of the dynamics of body b belong to, 9 x n_row_basis."""
+    if head(m).forms == 1:
+        return states(m)[b].U
+    return states(m)[b].B
+
+
+@jit
+def n_row_basis(m: Memory, b: int) -> int:
+    """How many rows of the dynamics of body b have forces on the directors: nr, or 3 in projected forms."""
+    n: int = bodies(m)[b].nr - head(m).projected
+    return n

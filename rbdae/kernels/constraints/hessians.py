@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies.natural import n_row_basis, row_basis
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.scatter import scatter_block, scatter_identity, scatter_transposed
@@ -75,7 +76,8 @@ def scatter_primitive_stiffness(m: Memory, row: int) -> None:
     C = primitives(m)
     R = rows(m)
     B = bodies(m)
-    for i in range(head(m).n_primitives):
+    h = head(m)
+    for i in range(h.n_primitives):
         p = C[i]
         if p.linear == 1:
             continue
@@ -83,5 +85,23 @@ def scatter_primitive_stiffness(m: Memory, row: int) -> None:
         chart_tangents(m, i)
         for side in range(2):
             o = B[p.body[side]]
-            if o.fixed == 0:
+            if o.fixed == 1:
+                continue
+            if h.forms == 1:
+                _scatter_pulled_hessian(m, i, side, row + o.iv)
+            else:
                 scatter_hessian(m, i, side, row + o.iv, o.nr, r.Pw[side], r.Qw[side], p.scale * r.la[0])
+
+
+@stage("iiii", "bilinear forms")
+def _scatter_pulled_hessian(m: Memory, i: int, side: int, row: int) -> None:
+    """The same with the row basis in place of B."""
+    h = head(m)
+    p = primitives(m)[i]
+    b = p.body[side]
+    n = n_row_basis(m, b)
+    U = row_basis(m, b)
+    work = tangent_memory(m).work
+    columns_of(h.kind, p.A, side, U, n, work[0])
+    columns_of(h.kind, p.B, side, U, n, work[1])
+    scatter_hessian(m, i, side, row, n, work[0], work[1], p.scale * rows(m)[i].la[0])

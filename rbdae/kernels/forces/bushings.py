@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
+from rbdae.kernels.bodies.natural import n_row_basis, row_basis
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
 from rbdae.kernels.memory import bodies, bushings, head, states, tangent_memory
@@ -50,7 +51,6 @@ def scatter_bushing_tangents(m: Memory, row: int) -> None:
     scratch = tangent_memory(m)
     h = head(m)
     C = bushings(m)
-    S = states(m)
     B = bodies(m)
     for i in range(h.n_bushings):
         e = C[i]
@@ -60,7 +60,7 @@ def scatter_bushing_tangents(m: Memory, row: int) -> None:
             if o1.fixed == 1:
                 continue
             L = scratch.lever
-            columns_of(h.kind, e.A, s1, S[b1].B, o1.nr, L)
+            columns_of(h.kind, e.A, s1, row_basis(m, b1), n_row_basis(m, b1), L)
             for s2 in range(2):
                 b2 = e.body[s2]
                 o2 = B[b2]
@@ -86,6 +86,7 @@ def _scatter_spring(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     L = scratch.lever
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
+    n1 = n_row_basis(m, b1)
     T = scratch.point
     KT = scratch.force
     columns_of(h.kind, e.A, s2, states(m)[b2].D0, o2.na, T)
@@ -99,11 +100,11 @@ def _scatter_spring(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
         r += 3
     W = scratch.pulled
     if o2.nt == 3:
-        _transposed_times(L, K, o1.nr, 3, W)
-        scatter_block(m, r, q, W, o1.nr, 3, x2)
+        _transposed_times(L, K, n1, 3, W)
+        scatter_block(m, r, q, W, n1, 3, x2)
         q += 3
-    _transposed_times(L, KT, o1.nr, o2.na, W)
-    scatter_block(m, r, q, W, o1.nr, o2.na, 1.0)
+    _transposed_times(L, KT, n1, o2.na, W)
+    scatter_block(m, r, q, W, n1, o2.na, 1.0)
 
 
 @jit
@@ -130,6 +131,7 @@ def _scatter_spring_rate(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     L = scratch.lever
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
+    n1 = n_row_basis(m, b1)
     s = states(m)[b2]
     T = scratch.point
     KT = scratch.force
@@ -140,8 +142,8 @@ def _scatter_spring_rate(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
         _matrix_times(K, T, o2.na, KT)
         if o1.nt == 3:
             scatter_block(m, r, o2.iq + o2.nt, KT, 3, o2.na, x1)
-        _transposed_times(L, KT, o1.nr, o2.na, W)
-        scatter_block(m, r + o1.nt, o2.iq + o2.nt, W, o1.nr, o2.na, 1.0)
+        _transposed_times(L, KT, n1, o2.na, W)
+        scatter_block(m, r + o1.nt, o2.iq + o2.nt, W, n1, o2.na, 1.0)
     # columns of the velocities, Kx and Kw in T and KT
     columns_of(h.kind, A, s2, s.B, o2.nr, T)
     R = scratch.velocity_force
@@ -156,10 +158,10 @@ def _scatter_spring_rate(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
         scatter_velocity(m, b2, r, W, R, 3, 1.0)
         r += 3
     _matrix_times(K, T, o2.nr, R)
-    _transposed_times(L, K, o1.nr, 3, W)
-    for k in range(o1.nr):
+    _transposed_times(L, K, n1, 3, W)
+    for k in range(n1):
         for j in range(3):
             W[k, j] *= x2
     V = scratch.velocity_pulled
-    _transposed_times(L, R, o1.nr, o2.nr, V)
-    scatter_velocity(m, b2, r, W, V, o1.nr, 1.0)
+    _transposed_times(L, R, n1, o2.nr, V)
+    scatter_velocity(m, b2, r, W, V, n1, 1.0)

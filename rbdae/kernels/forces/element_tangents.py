@@ -6,6 +6,7 @@ from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
+from rbdae.kernels.bodies.natural import n_row_basis, row_basis
 from rbdae.kernels.forces.elements import forms, gather, law, n_displacements
 from rbdae.kernels.memory import bodies, element_memory, elements, entries, head, states
 from rbdae.kernels.records import DIRECTOR_RATE, STATEFUL, USER
@@ -117,6 +118,7 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     t1 = o1.nt if e.start == 0 else 0
     t2 = o2.nt if e.start == 0 else 0
     r = row + o1.iv + o1.nt - t1
+    n1 = n_row_basis(m, b1)
     moved = e.damped == 1 and h.kind != DIRECTOR_RATE
     for k in range(3 - t1, 12):
         K = c.K[12 * s1 + k]
@@ -132,7 +134,7 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
                     y += D[12 * s2 + 3 + l] * s.D1[l, j]
             c.Y[k, t2 + j] = y
     pull_back(m, b1, t1, t2 + o2.na)
-    scatter_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + o1.nr, t2 + o2.na, -1.0)
+    scatter_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + n1, t2 + o2.na, -1.0)
     if e.damped == 0:
         return
     for k in range(3 - t1, 12):
@@ -147,18 +149,18 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     pull_back(m, b1, t1, 3 + o2.nr)
     if t1 == 3:
         scatter_velocity(m, b2, r, c.W[:3, :3], c.W[:3, 3:], 3, -1.0)
-    scatter_velocity(m, b2, r + t1, c.W[t1:, :3], c.W[t1:, 3:], o1.nr, -1.0)
+    scatter_velocity(m, b2, r + t1, c.W[t1:, :3], c.W[t1:, 3:], n1, -1.0)
 
 
 @stage("iiii", "elements")
 def pull_back(m: Memory, b: int, t: int, n: int) -> None:
-    """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0."""
+    """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0; B is the row basis."""
     c = element_memory(m)
-    B = states(m)[b].B
+    B = row_basis(m, b)
     for j in range(n):
         for k in range(t):
             c.W[k, j] = c.Y[k, j]
-        for k in range(bodies(m)[b].nr):
+        for k in range(n_row_basis(m, b)):
             y = 0.0 * c.Y[3, j]
             for l in range(9):
                 y += B[l, k] * c.Y[3 + l, j]

@@ -16,6 +16,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, ve
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
+from rbdae.kernels.bodies.natural import n_row_basis
 from rbdae.kernels.forces.element_tangents import pull_back, scatter_natural
 from rbdae.kernels.forces.elements import add_to_bodies, displacements, forms, gather
 from rbdae.kernels.memory import (
@@ -186,7 +187,7 @@ def _scatter_columns(m: Memory, row: int, i: int, side: int) -> None:
             for j in range(n):
                 c.Y[k, j] = J[12 * side + k, 48 + first + j]
         pull_back(m, b, o.nt, n)
-        scatter_block(m, row + o.iv, h.n_columns - h.n_states + e.state + first, c.W, o.nt + o.nr, n, -1.0)
+        scatter_block(m, row + o.iv, h.n_columns - h.n_states + e.state + first, c.W, o.nt + n_row_basis(m, b), n, -1.0)
 
 
 @stage("ii", "states", optional=True)

@@ -22,9 +22,10 @@ from __future__ import annotations
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
+from rbdae.kernels.constraints.force_directions import force_directions
 from rbdae.kernels.linear import director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import factorise_schur, solve_schur
-from rbdae.kernels.memory import bodies, head, primitives, rows, states
+from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution, unbalanced, work
 
@@ -47,15 +48,16 @@ def reduce_bodies(m: Memory) -> None:
                     s.Ji[i, j] = o.inertia_inverse[i, j]
 
 
-@stage("i")
-def factorise(m: Memory) -> None:
+@stage("ii")
+def factorise(m: Memory, pulled: int) -> None:
     """Reduce the bodies and factorise the joint Schur complement. Reads the gradients; writes N, Ji and `factor`;
-    head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints)."""
+    head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints). The
+    columns of the joints are G^T, or where `pulled` is 1 the directions W of the formulation's forces."""
     reduce_bodies(m)
     h = head(m)
     h.singular = 0
     if h.n_rows > 0:
-        factorise_schur(m)
+        factorise_schur(m, pulled)
 
 
 @jit
@@ -182,8 +184,8 @@ def _solve_joints(m: Memory) -> None:
 
 @stage("i", "internal")
 def _internal_multipliers(m: Memory) -> None:
-    """la_int from G_int^T la_int = f - M vdot - G^T la of the joints: p . (...) / |p|^2, or Lambda = F D^-1. Writes
-    `multipliers` and `unbalanced`."""
+    """la_int from G_int^T la_int = f - M vdot - W la of the joints (W = G^T, but for the forms of [SNS15]):
+    p . (...) / |p|^2, or Lambda = F D^-1. Writes `multipliers` and `unbalanced`."""
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -210,9 +212,13 @@ def _internal_multipliers(m: Memory) -> None:
             if o.fixed == 1:
                 continue
             i = o.iv + o.nt
+            W = r.Gw[side]
+            if h.forms == 1:
+                force_directions(m, n, side, o.nr)
+                W = tangent_memory(m).work[side]
             for j in range(o.nr):
                 for k in range(p.n):
-                    F[i + j] -= r.Gw[side, k, j] * la[p.row + k]
+                    F[i + j] -= W[k, j] * la[p.row + k]
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]

@@ -22,7 +22,7 @@ from rbdae.kernels.memory import (
     rows,
     states,
 )
-from rbdae.kernels.records import ANGULAR
+from rbdae.kernels.records import ANGULAR, MOMENT
 from rbdae.kernels.row_operations import add_row, scale_row
 from rbdae.kernels.scratch import work
 
@@ -31,9 +31,11 @@ SUSPENDED = 1e200
 
 
 @jit
-def factorise_schur(m: Memory) -> None:
+def factorise_schur(m: Memory, pulled: int) -> None:
     """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular."""
     _reduce_gradients(m)
+    if pulled == 1 and head(m).forms == 1:
+        _scale_reduced_gradients(m)
     _assemble_schur(m)
     _eliminate_schur(m)
 
@@ -67,6 +69,25 @@ def _reduce_gradients(m: Memory) -> None:
                     r.HJ[side, k, j] = (
                         r.H[side, k, 0] * s.Ji[0, j] + r.H[side, k, 1] * s.Ji[1, j] + r.H[side, k, 2] * s.Ji[2, j]
                     )
+
+
+@stage("i", "joints forms")
+def _scale_reduced_gradients(m: Memory) -> None:
+    """HJ = |p|^2 H Ji for the generalised forces 2 L^T n: N^T W = |p|^2 N^T G^T there, and N^T G^T for the others."""
+    if head(m).pull_back != MOMENT:
+        return
+    C = primitives(m)
+    for i in range(head(m).n_primitives):
+        for side in range(2):
+            b = C[i].body[side]
+            if bodies(m)[b].fixed == 1:
+                continue
+            a = states(m)[b].a
+            t = a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3]
+            HJ = rows(m)[i].HJ[side]
+            for k in range(3):
+                for j in range(3):
+                    HJ[k, j] *= t
 
 
 @stage("i", "joints")

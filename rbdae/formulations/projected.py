@@ -1,0 +1,138 @@
+"""`projected-2` and `projected-1`: the three rotational equations (25) of [SNS15] for each body, without a multiplier
+of the unit norm, whose row stands in place of the fourth.
+
+    pdot - v = 0                                                            (and xdot - v for the translation)
+    m xddot - f + G_x^T la                                = 0
+    4 J L vdot + 8 L Ldot^T J L v - 2 n + 2 T_d^T G_d^T la = 0              (25), L times (23) over |p|^2
+    p . v, or p . vdot + v . v                            = 0                level 1, 2
+    g of the joints at the same level                     = 0
+
+The index, with joints: differentiated 2 - level times the constraints give vdot and la, once more the rate of la. So it
+is 3 - level. The norm counts as the joints do, because their gradients have parts along p: the rate of la needs
+p . vddot. So all constraints stand at one level. With |p|^2 = 1 itself in place of the fourth row the index would be 3,
+at whatever level the joints are.
+
+Without joints there are no multipliers, and the index is 2 - level: 1 for `projected-2`; `projected-1` is an ordinary
+differential equation in implicit form. `projected-0` is what these forms give for (qdot, vdot), the explicit form of
+(23): (38), or (40), where no joint acts.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.jit import entry, jit, stage
+from rbdae.kernels.bodies.euler_parameter_forms import projected_residual, projected_tangent
+from rbdae.kernels.bodies.gather import gather_accelerations
+from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.natural import accelerate
+from rbdae.kernels.constraints.force_directions import scatter_force_columns
+from rbdae.kernels.constraints.gradients import gradients
+from rbdae.kernels.constraints.hessians import scatter_primitive_stiffness
+from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
+from rbdae.kernels.constraints.primitives import primitive_residual
+from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
+from rbdae.kernels.equations import add_forces, natural_tangents, set_state
+from rbdae.kernels.forces.applied import scatter_applied_tangents
+from rbdae.kernels.forces.internal_states import scatter_states, states_residual
+from rbdae.kernels.memory import bodies, head, states, tangent_memory
+from rbdae.kernels.scatter import open_target, scatter_block, scatter_identity
+from rbdae.kernels.scratch import multipliers
+
+
+@jit
+def _joints_at(m: Memory) -> int:
+    """Where rows and multipliers of the joints would begin if those of the unit norms stood before them."""
+    h = head(m)
+    n: int = h.multipliers_at - h.n_internal
+    return n
+
+
+@stage("ii", "forms")
+def _gather_joint_multipliers(m: Memory, y_at: Address) -> None:
+    """The multipliers of the joints from y; those of the unit norms are zero, as in (23)."""
+    y = vector_at(y_at)
+    h = head(m)
+    la = multipliers(m)
+    for i in range(h.n_internal):
+        la[i] = 0.0
+    for i in range(h.n_internal, h.n_la):
+        la[i] = y[h.multipliers_at - h.n_internal + i]
+
+
+@jit
+def _evaluate(m: Memory, t: float, y: Array, yd: Array, level: int) -> None:
+    """Natural coordinates and forces at (t, y, yd)."""
+    set_state(m, t, y)
+    gather_accelerations(m, address(yd), head(m).n_q)
+    _gather_joint_multipliers(m, address(y))
+    if level == 2:
+        accelerate(m)
+    add_forces(m, level)
+
+
+@stage("iii", "forms")
+def _dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
+    """out[row:row + nv]: the dynamics, and the unit norms."""
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        s = S[b]
+        r = row + o.iv
+        for k in range(o.nt):
+            out[r + k] = o.mass * s.xdd[k] - s.fx[k]
+        projected_residual(m, b, out_at, r + o.nt, h.level)
+
+
+@stage("iif", "forms")
+def _scatter_dynamics(m: Memory, row: int, c: float) -> None:
+    """Its tangent at fixed natural forces."""
+    scratch = tangent_memory(m)
+    h = head(m)
+    B = bodies(m)
+    for b in range(h.n_bodies):
+        o = B[b]
+        r = row + o.iv
+        v = h.n_q + o.iv
+        if o.nt == 3:
+            scatter_identity(m, r, v, 3, c * o.mass)
+        projected_tangent(m, b, c, h.level)
+        scatter_block(m, r + o.nt, o.iq + o.nt, scratch.by_q, 4, 4, 1.0)
+        scatter_block(m, r + o.nt, v + o.nt, scratch.by_v, 4, 4, 1.0)
+
+
+@entry("ityyo")
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+    """F(t, y, yd) to out."""
+    h = head(m)
+    _evaluate(m, t, y, yd, h.level)
+    kinematics_residual(m, address(yd), address(out))
+    _dynamics_residual(m, address(out), h.n_q)
+    states_residual(m, address(yd), address(out))
+    joints = _joints_at(m)
+    primitive_residual(m, address(out), joints, h.level)
+    dropped_residual(m, address(out), joints, address(y), joints)
+
+
+@entry("ityytM")
+def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """dF/dy + c dF/dyd to the target."""
+    h = head(m)
+    open_target(m, out)
+    _evaluate(m, t, y, yd, h.level)
+    natural_tangents(m, h.level)
+    gradients(m)
+    joints = _joints_at(m)
+    kinematics_tangent(m, c, -1.0)
+    _scatter_dynamics(m, h.n_q, c)
+    scatter_primitive_stiffness(m, h.n_q)
+    scatter_applied_tangents(m, h.n_q)
+    scatter_states(m, c)
+    scatter_force_columns(m, h.n_q, joints, 1.0)
+    scatter_dropped(m, joints, joints, 1.0)
+    scatter_primitive_rows(m, joints, h.level, c, 1.0)
+
+
+__all__ = ["jacobian", "residual"]
