@@ -49,8 +49,8 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
     """
     if not isinstance(problem, Problem):
         raise TypeError(
-            f"norm_multipliers needs a rbdae.Problem, got {_check.show(problem)} of type {type(problem).__name__}; "
-            "make one with rbdae.formulate"
+            f"norm_multipliers: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; "
+            "formulate the system first"
         )
     settings = problem.workspace.settings
     if settings.kind.number != QUATERNION_RATE:

@@ -394,5 +394,5 @@ def test_multipliers_of_norms_that_are_not_there_are_refused():
     problem = rbdae.formulate(pushed(), "index-2")
     with pytest.raises(ValueError, match="velocity='coordinate'"):
         rbdae.norm_multipliers(problem, 0.0, problem.y0)
-    with pytest.raises(TypeError, match=r"rbdae\.Problem"):
+    with pytest.raises(TypeError, match=r"problem must be made by rbdae\.formulate"):
         rbdae.norm_multipliers(pushed(), 0.0, problem.y0)  # type: ignore[arg-type]

@@ -301,7 +301,7 @@ def _model(name: str) -> Call:
         elif isinstance(default, str):
             roles[key] = TEXT
         elif default is not inspect.Parameter.empty and default is not None:
-            roles[key] = VECTOR
+            roles[key] = optional(VECTOR) if key == "angular_velocity" else VECTOR
     return Call(lambda: (MODELS[name], {}), roles)
 
 
@@ -397,7 +397,7 @@ def calls() -> dict[str, Call]:
                 "position": optional(VECTOR),
                 "orientation": VECTOR,
                 "velocity": optional(VECTOR),
-                "angular_velocity": VECTOR,
+                "angular_velocity": optional(VECTOR),
                 "allow_unphysical": FLAG,
             },
         ),
