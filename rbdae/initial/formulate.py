@@ -66,7 +66,8 @@ def formulate(
         systems with loops; their quasi-velocities are a selection that `solve` changes when it becomes
         ill-conditioned.
     rotation : str
-        ``"quaternion"``, ``"directors"``, ``"euler-313"``, ``"bryant-321"``.
+        ``"quaternion"``, ``"directors"``, ``"euler-313"``, ``"bryant-321"``, ``"rotation-vector"``, ``"rodrigues"``,
+        ``"conformal"``, ``"linear"``, ``"quaternion-vector"``.
     velocity : str
         ``"angular"`` (default): v = (xdot, Omega), material Omega; ``"spatial"``: v = (xdot, omega), omega = R Omega;
         ``"coordinate"``: v = qdot (quaternion, directors). The Hamiltonian forms have momenta.

@@ -236,6 +236,16 @@ def put_parameters(model: Model, settings: Settings, layout: Layout, d: Mat, ori
         y[first : first + settings.chart.n] = references.parameters(settings.chart, R, origin)
 
 
+def with_nearest_parameters(settings: Settings, layout: Layout, y: Vec, other: Vec) -> Vec:
+    """y with those of the parameters of its rotations that are nearest to the ones in another state: from one to the
+    other there is no jump by a full turn."""
+    out = y.copy()
+    for end in (*layout.iq[1:], layout.q.stop):
+        at = slice(end - settings.chart.n, end)
+        out[at] = settings.chart.nearest(y[at], other[at])
+    return out
+
+
 def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b: int) -> Iterator[Vec]:
     body, momenta = model.bodies[b], settings.momenta
     by_tree = settings.structure in ("spherical tree", "tree") and model.tree.parent[b] >= 0
@@ -247,4 +257,12 @@ def _velocities(model: Model, settings: Settings, motion: BodyMotion, R: Mat, b:
     yield settings.kind.write(body, motion.p[b], R[b], motion.om[b], momenta)
 
 
-__all__ = ["BodyMotion", "Layout", "lay_out", "natural_coordinates", "put_parameters", "write"]
+__all__ = [
+    "BodyMotion",
+    "Layout",
+    "lay_out",
+    "natural_coordinates",
+    "put_parameters",
+    "with_nearest_parameters",
+    "write",
+]

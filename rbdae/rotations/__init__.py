@@ -12,13 +12,23 @@ from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
 from rbdae.rotations.chart import Chart as Chart
 from rbdae.rotations.chart import register as register
+from rbdae.rotations.conformal import CONFORMAL
 from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.euler_313 import EULER_313
+from rbdae.rotations.linear import LINEAR
 from rbdae.rotations.quaternion import QUATERNION
+from rbdae.rotations.quaternion_vector import QUATERNION_VECTOR
+from rbdae.rotations.rodrigues import RODRIGUES
+from rbdae.rotations.rotation_vector import ROTATION_VECTOR
 
 register(QUATERNION)
 register(DIRECTORS)
 register(EULER_313)
 register(BRYANT_321)
+register(ROTATION_VECTOR)
+register(RODRIGUES)
+register(CONFORMAL)
+register(LINEAR)
+register(QUATERNION_VECTOR)
 
 __all__ = ["CHARTS", "Chart", "quaternions", "register"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart, nearest_angles
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -29,6 +29,10 @@ def _parameters(p: Vec, R: Mat) -> Vec:
             np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1]),
         ]
     )
+
+
+def _nearest(a: Vec, b: Vec) -> Vec:
+    return nearest_angles(a, b, np.pi)
 
 
 def _singular(a: Vec) -> str:
@@ -161,4 +165,5 @@ BRYANT_321 = Chart(
     rate_tangents=_rate_tangents,
     centre=(0.0, 0.0, 0.0),
     distance=_distance,
+    nearest=_nearest,
 )

@@ -26,6 +26,11 @@ NEAR_SINGULAR = 1e-6
 """A chart refuses parameters at which K(a) is larger than the inverse of this: six digits are lost."""
 
 
+def _given(a: Vec, b: Vec) -> Vec:
+    """a: a rotation has no other parameters."""
+    return a
+
+
 @with_old_attributes(CHART_ATTRIBUTES)
 @final
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class Chart:
 
     1. `parameters(p, R)`, the inverse map: the parameters of a rotation, from its unit quaternion (scalar first) and
        its matrix, with R(parameters(p, R)) = R. A new array.
+       `nearest(a, b)`: of all parameters of R(a) the ones nearest to b, where a rotation has several.
     2. `singular(a)` says in words why `a` cannot be used, or is empty.
     3. `rotation(a, d)`: d = R(a), orthonormal if the internal constraints hold.
        `rotation_tangent(a, D, step)`: D[:, :na] = dR/da.
@@ -45,8 +51,8 @@ class Chart:
        `internal_tangent(a, T, step)`: T[:n, :na] = dg/da.
        `normalise(a, work)`: a onto g = 0, no farther away than some multiple of g; `work` has nine numbers.
     6. With a singular set: `distance(a, out)`: out[0] = the angle in radians by which the rotation has to be turned
-       further, by the shortest way that the chart describes, until K(a) is unbounded; at most zero or not a number
-       beyond. `centre` has the parameters that are farthest from the singular set.
+       further, by the shortest way that the chart describes, until K(a) or its inverse is unbounded; at most zero or
+       not a number beyond. `centre` has the parameters that are farthest from the singular set.
 
     Kernels take addresses (`rbdae.compiler.access`), and matrices with the distance `step` of their rows.
 
@@ -79,6 +85,7 @@ class Chart:
     centre: tuple[float, ...] = ()
     distance: Kernel | None = None
     whole: bool = True
+    nearest: Callable[[Vec, Vec], Vec] = _given
 
     def __reduce__(self) -> tuple[Any, ...]:
         """There is one of each name."""
@@ -114,6 +121,14 @@ class Chart:
         out = np.zeros((9, self.n))
         plain(rotation_tangent)(self.number, np.zeros(self.n), out)
         return out
+
+
+def nearest_angles(a: Vec, b: Vec, mirror: float) -> Vec:
+    """Of all angles of a rotation those nearest to b: each up to full turns, and with the first and third ones half a
+    turn farther and the second one reflected, mirror - a2."""
+    other = np.array((a[0] + np.pi, mirror - a[1], a[2] + np.pi))
+    both = [x + 2.0 * np.pi * np.round((b - x) / (2.0 * np.pi)) for x in (a, other)]
+    return min(both, key=lambda x: float(np.abs(x - b).sum()))
 
 
 def never_singular(a: Vec) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart, nearest_angles
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -28,6 +28,10 @@ def _parameters(p: Vec, R: Mat) -> Vec:
             np.arctan2(-c * R[0, 1] - s * R[1, 1], c * R[0, 0] + s * R[1, 0]),
         ]
     )
+
+
+def _nearest(a: Vec, b: Vec) -> Vec:
+    return nearest_angles(a, b, 0.0)
 
 
 def _singular(a: Vec) -> str:
@@ -160,4 +164,5 @@ EULER_313 = Chart(
     rate_tangents=_rate_tangents,
     centre=(0.0, 0.5 * np.pi, 0.0),
     distance=_distance,
+    nearest=_nearest,
 )

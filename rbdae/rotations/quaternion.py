@@ -19,6 +19,10 @@ def _parameters(p: Vec, R: Mat) -> Vec:
     return p.copy()
 
 
+def _nearest(a: Vec, b: Vec) -> Vec:
+    return -a if a @ b < 0.0 else a
+
+
 def _rotation(a_at: Address, d_at: Address) -> None:
     euler_map(vector_at(a_at), vector_at(d_at))
 
@@ -99,6 +103,7 @@ QUATERNION = Chart(
     rotation_tangent=_rotation_tangent,
     rate=_rate,
     rate_tangents=_rate_tangents,
+    nearest=_nearest,
     internal=("norm",),
     internal_constraints=_internal_constraints,
     internal_tangent=_internal_tangent,

@@ -8,6 +8,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae.multibody.layout import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.solving.collocation import ENOUGH, Piece, piece
@@ -123,7 +124,11 @@ class DenseOutput:
         out: Vec = self._y[k]
         for j in range(owner, number, -1):
             out = problems[j].translated(float(self._t[k]), out, problems[j - 1])
-        return out
+        if owner == number:
+            return out
+        return with_nearest_parameters(
+            problems[number].workspace.settings, problems[number].layout, out, self._y[k - 1]
+        )
 
 
 def _differential(problem: Problem) -> int:

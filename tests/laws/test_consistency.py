@@ -192,14 +192,14 @@ def test_check_accepts_the_papers_examples(system):
 # ---------------------------------------------------------------- refusals
 
 
-@pytest.mark.parametrize("tilt", [0.0, np.pi])
+@pytest.mark.parametrize("tilt", [0.0, -1e-9])
 @pytest.mark.parametrize("formulation", ["index-2", "index-0", "null-space"])
 @pytest.mark.parametrize("rotation", cases.SINGULAR)
-def test_angles_refuse_a_singular_start(tilt, formulation, rotation):
+def test_charts_refuse_a_singular_start(tilt, formulation, rotation):
     system = rbdae.System()
     turn = cases.CHART_CASES[rotation].beside_singular(tilt)
     system.add_body("disc", mass=1.0, inertia=(1, 1, 1.5), orientation=turn)
-    with pytest.raises(ValueError, match=r"body 'disc': theta2? = .*gimbal lock.*rotation='quaternion'"):
+    with pytest.raises(ValueError, match=r"body 'disc': .*singularity.*reference='start'.*: quaternion,"):
         rbdae.formulate(system, formulation, rotation=rotation)
     rbdae.formulate(system, formulation)
 
@@ -213,7 +213,7 @@ def test_angles_refuse_a_singular_start(tilt, formulation, rotation):
         ({"formulation": "xyz"}, r"unknown formulation 'xyz'; there are index-3, index-2"),
         ({"rotation": "quaternions"}, r"unknown rotation 'quaternions'; did you mean 'quaternion'"),
         ({"rotation": "euler"}, r"did you mean 'euler-313'"),
-        ({"velocity": "angle"}, r"no form with velocity 'angle'; it has angular, coordinate"),
+        ({"velocity": "angle"}, r"no form with velocity 'angle'; it has angular, spatial, coordinate"),
         ({"formulation": "null-space", "velocity": "coordinate"}, r"null-space has no form with velocity 'coordinate'"),
         ({"rotation": "euler-313", "velocity": "coordinate"}, r"quaternion, directors; .*velocity='angular'"),
         ({"formulation": "hamiltonian", "rotation": "euler-313"}, r"hamiltonian has no form in rotation 'euler-313'"),
@@ -309,7 +309,7 @@ def test_flat_bodies_have_no_director_momenta():
             try:
                 problem = cases.formulate(system, pairing)
             except ValueError as error:
-                assert "gimbal lock" in str(error) and pairing.rotation in cases.SINGULAR
+                assert "singularity" in str(error) and pairing.rotation in cases.SINGULAR
                 continue
             assert np.isfinite(problem.yd0).all(), pairing
 

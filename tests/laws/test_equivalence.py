@@ -10,6 +10,7 @@ import cases
 import inside
 import numpy as np
 import pytest
+import samples
 from cases import PAIR_IDS, PAIRS, REFERENCE, SYSTEMS, Pairing, along, close
 from scipy.spatial.transform import Rotation
 
@@ -468,8 +469,7 @@ def test_off_the_manifold_energy_of_momenta_is_the_hamiltonian(rotation, rng):
 # ---------------------------------------------------------------- structure of the equations
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+@pytest.mark.parametrize("system, rotation", samples.with_charts(SYSTEMS))
 def test_implicit_null_space_form_is_the_explicit_one(system, rotation, rng):
     """The residual has its own code with the reduced mass matrix, the right-hand side goes through the multipliers."""
     problem = cases.problem(system, Pairing("null-space", rotation, "angular"))

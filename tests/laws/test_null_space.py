@@ -8,6 +8,7 @@ import cases
 import inside
 import numpy as np
 import pytest
+import samples
 import test_derivatives
 from cases import Pairing, Tie, along, close, differences, worst
 from scipy.spatial.transform import Rotation
@@ -150,7 +151,7 @@ def quasi_velocities(problem, Z):
 # ---------------------------------------------------------------- equations
 
 
-@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+@pytest.mark.parametrize("mechanism, rotation", samples.with_charts(MECHANISMS), indirect=["mechanism"])
 def test_jacobians(mechanism, rotation, rng):
     pairing = Pairing("null-space", rotation, "angular")
     test_derivatives.check_residual(mechanism, pairing, rng)
@@ -165,7 +166,7 @@ def test_complex_steps(system, rotation, rng, monkeypatch):
     test_derivatives.check_rhs(system, pairing, rng, plain=True)
 
 
-@pytest.mark.parametrize("rotation", cases.ROTATIONS)
+@pytest.mark.parametrize("mechanism, rotation", samples.with_charts(MECHANISMS), indirect=["mechanism"])
 def test_equal_to_index_0(mechanism, rotation, rng):
     """At consistent states: velocities, accelerations and multipliers; and nu = S w throughout."""
     problem, absolute = problems(mechanism, rotation)
@@ -195,8 +196,7 @@ def test_equal_to_index_0(mechanism, rotation, rng):
         assert np.abs(problem.constraints(t, far).velocity[joints:]).max() < 1e-12 * max(1.0, np.abs(far).max())
 
 
-@pytest.mark.parametrize("rotation", cases.ROTATIONS)
-@pytest.mark.parametrize("system", ["hinges", "driven", "four-bar", "C"])
+@pytest.mark.parametrize("system, rotation", samples.with_charts(["hinges", "driven", "four-bar", "C"]))
 def test_rows_of_the_overdetermined_form(system, rotation, rng):
     """The implicit residual, then the position constraints."""
     mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()

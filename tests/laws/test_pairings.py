@@ -17,6 +17,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 import pytest
 from cases import INFOS, WITH_NORM_MULTIPLIER, method, need
+from cases import PAIRINGS as SAMPLE
 from references import EXAMPLES, FORMS, Motion, compute, reference
 
 import rbdae
@@ -30,7 +31,9 @@ SLACK: Final = 300.0
 MARGIN: Final = 3.0
 """Between what is found from any start within rounding, on any processor, and what is asserted."""
 
-PAIRINGS = rbdae.pairings()
+# A, B or C passes their singular sets
+SWITCHED: Final = {"rodrigues", "linear", "quaternion-vector"}
+PAIRINGS = [tuple(p) for p in SAMPLE]
 # for least squares: ODASSL's elimination is singular in it (see the formulation)
 WITHOUT_SOLVER: Final = {"overdetermined-1"}
 
@@ -67,7 +70,11 @@ class Case(NamedTuple):
 
     def problem(self) -> rbdae.Problem:
         return rbdae.formulate(
-            EXAMPLES[self.example].build(), self.formulation, rotation=self.rotation, velocity=self.velocity
+            EXAMPLES[self.example].build(),
+            self.formulation,
+            rotation=self.rotation,
+            velocity=self.velocity,
+            reference="start" if self.rotation in SWITCHED else "space",
         )
 
 
@@ -197,6 +204,18 @@ RULES: Final = (
         1e-3,
         INTEGRALS + "its Jacobians are differences, too: 4e-5 to 2e-4 at 1e-8",
         "C-hiller-anantharaman-quaternion-angular-assimulo:ODASSL",
+        "hiller-anantharaman",
+        "quaternion|directors|euler-313",
+    ),
+    Rule(
+        "C",
+        "1",
+        ".*",
+        "assimulo:ODASSL",
+        1e-7,
+        3e-3,
+        INTEGRALS + "its corrector fails at the start below 1e-7 in charts of three parameters: 5e-5 to 2e-3 there",
+        "C-hiller-anantharaman-quaternion-vector-angular-assimulo:ODASSL",
         "hiller-anantharaman",
     ),
     Rule(
@@ -441,7 +460,20 @@ def run(problem: rbdae.Problem, case: Case, rule: Rule) -> rbdae.Solution:
         atol[problem.layout.v] = TOLERANCE
     if str(case) in SCALED:
         atol = rbdae.scaled_atol(problem, rule.tolerance)
-    return rbdae.solve(problem, (0.0, EXAMPLES[case.example].t_end), solver=case.solver, rtol=rule.tolerance, atol=atol)
+    return rbdae.solve(
+        problem,
+        (0.0, EXAMPLES[case.example].t_end),
+        solver=case.solver,
+        rtol=rule.tolerance,
+        atol=atol,
+        on_singularity="switch" if case.rotation in SWITCHED else "stop",
+    )
+
+
+def end_of(solution: rbdae.Solution) -> Motion:
+    """The motion at the end, read by the problem of that time."""
+    t = float(solution.t[-1])
+    return Motion.of(solution.problem_at(t), t, solution.y[-1])
 
 
 # ---------------------------------------------------------------- the laws
@@ -462,7 +494,7 @@ def test_every_pairing_ends_at_the_reference(case):
     solution = run(problem, case, rule)
     assert solution.success, solution.message
     assert solution.t[-1] == EXAMPLES[case.example].t_end
-    errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(case.example))
+    errors = end_of(solution).errors(reference(case.example))
     assert max(errors.values()) < MARGIN * rule.level, rule.why
     if rule.worst == str(case):
         assert max(errors.values()) > rule.level / SLACK, f"state a better level than {rule.level:g}: {rule.why}"
@@ -480,9 +512,15 @@ def test_methods_of_fixed_step_converge_with_order_one(case):
     problem = case.problem()
     found = []
     for n in (400, 800):
-        solution = rbdae.solve(problem, (0.0, t_end), solver=case.solver, step=t_end / n)
+        solution = rbdae.solve(
+            problem,
+            (0.0, t_end),
+            solver=case.solver,
+            step=t_end / n,
+            on_singularity="switch" if case.rotation in SWITCHED else "stop",
+        )
         assert solution.success, solution.message
-        found.append(Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(case.example, t_end)))
+        found.append(end_of(solution).errors(reference(case.example, t_end)))
     coarse, fine = found
     assert max(fine.values()) < 2e-3
     for name, error in fine.items():
@@ -508,7 +546,7 @@ def test_the_radial_inertia_does_not_change_the_motion(example, formulation, rot
     # at 1e-12 IDA stops at the start of B in seven of ten starts that differ by rounding, from 3e-12 on in none
     solution = run(problem, case, replace(rule, tolerance=max(rule.tolerance, 1e-11)))
     assert solution.success, solution.message
-    errors = Motion.of(problem, solution.t[-1], solution.y[-1]).errors(reference(example))
+    errors = end_of(solution).errors(reference(example))
     assert max(errors.values()) < MARGIN * rule.level, rule.why
 
 
@@ -532,7 +570,7 @@ def test_a_solver_that_does_not_fit_is_refused_with_those_that_do(example, pairi
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_what_has_no_form_is_refused_with_what_has(formulation, rotation, velocity):
     system = EXAMPLES["C"].build()
-    forms = {(r, v) for f, r, v in PAIRINGS if f == formulation}
+    forms = {(r, v) for f, r, v in rbdae.pairings() if f == formulation}
     # momenta are the velocities of a Hamiltonian form in either spelling
     asked = "momentum" if (FORMULATIONS[formulation].unknowns == "momenta") and velocity == "coordinate" else velocity
     if (rotation, asked) in forms:

@@ -408,7 +408,9 @@ def test_charts_that_take_turns_meet_every_formulation():
 def test_the_issues_pairings_are_there():
     """The list of the issue, spelt out, so that a chart that drops out of a formulation is noticed."""
     either = [(r, "coordinate") for r in ("quaternion", "directors")]
-    angular = [(r, v) for r in ("quaternion", "directors", "euler-313", "bryant-321") for v in ("angular", "spatial")]
+    along_axis = ("rotation-vector", "rodrigues", "conformal", "linear", "quaternion-vector")
+    charts = ("quaternion", "directors", "euler-313", "bryant-321", *along_axis)
+    angular = [(r, v) for r in charts for v in ("angular", "spatial")]
     wanted = {(f"index-{k}", *rv) for k in range(4) for rv in either + angular}
     wanted |= {(f, *rv) for f in ("ggl", "hiller-anantharaman") for rv in either + angular}
     wanted |= {(f, *rv) for f in ("baumgarte", "baumgarte-ode") for rv in either + angular}

@@ -62,10 +62,10 @@ def run(problem: rbdae.Problem, t_end: float = 1.0, tolerance: float = 1e-9, **o
 
 def _pairings() -> list[Pairing]:
     """Every formulation once, its charts and velocities in turn. The wheel turns about the third axis through all
-    angles, where two of the charts are singular."""
+    angles, where charts of three parameters are singular."""
     out = []
     for k, formulation in enumerate(FORMULATIONS):
-        mine = [p for p in cases.PAIRINGS if p.formulation == formulation and p.rotation not in cases.SINGULAR]
+        mine = [p for p in cases.PAIRINGS if p.formulation == formulation and p.rotation in cases.REGULAR]
         out.append(mine[k % len(mine)])
     return out
 

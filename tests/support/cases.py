@@ -15,7 +15,7 @@ import inside
 import numpy as np
 import pytest
 import samples
-from inside import Vec, fill, twin
+from inside import Vec, distance_to_singularity, fill, twin
 from scipy.spatial.transform import Rotation
 from toy_force import LaggedDamper, Maxwell
 from toy_joint import PinInSlot
@@ -499,12 +499,25 @@ def turned_rows(problem: rbdae.Problem, t: float, y: Vec) -> Any:
     return out
 
 
+# of the way from the centre of a chart to its singular set
+MARGIN = 0.7
+
+
 def formulate(
     system: rbdae.System, pairing: Sequence[str], *, consistent: str = "project", **options: Any
 ) -> rbdae.Problem:
-    """The mechanisms of this file are placed and moved roughly, and are meant to be projected."""
+    """The mechanisms of this file are placed and moved roughly, and are meant to be projected. A start that is
+    near a singular set, or beyond it, becomes the reference: the tests look at states around it."""
     formulation, rotation, velocity = pairing
-    return rbdae.formulate(system, formulation, rotation=rotation, velocity=velocity, consistent=consistent, **options)
+    given: dict[str, Any] = {"rotation": rotation, "velocity": velocity, "consistent": consistent} | options
+    try:
+        problem = rbdae.formulate(system, formulation, **given)
+        near = distance_to_singularity(problem) < MARGIN * CHARTS[rotation].reach
+    except ValueError as error:
+        if "reference='start'" not in str(error):
+            raise
+        near = True
+    return rbdae.formulate(system, formulation, **given, reference="start") if near else problem
 
 
 @cache

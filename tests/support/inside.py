@@ -127,6 +127,7 @@ __all__ = [
     "constraint_gradient",
     "constraints",
     "dense",
+    "distance_to_singularity",
     "dropping",
     "energy_balance",
     "entry",
@@ -228,6 +229,11 @@ def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
 def old_attributes(name: str) -> set[str]:
     """The old names that attributes of a class still have."""
     return set(_deprecated.PROBLEM_ATTRIBUTES) if name == "Problem" else set()
+
+
+def distance_to_singularity(problem: rbdae.Problem) -> float:
+    """The angle from the start to the singular set of the nearest body's chart."""
+    return problem.interpretation.distance_to_singularity(problem.t0, problem.y0)[0]
 
 
 def omitted_rows(problem: rbdae.Problem) -> list[int]:

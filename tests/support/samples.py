@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,11 @@ def spatial_charts(seed: str, k: int = 0) -> tuple[str, ...]:
         return names
     turns = np.random.default_rng(zlib.crc32(seed.encode())).permutation(len(names))
     return (names[turns[k % len(names)]],)
+
+
+def with_charts(mechanisms: Iterable[str], seed: str = "") -> list[tuple[str, str]]:
+    """Each mechanism with its charts."""
+    return [(name, chart) for k, name in enumerate(mechanisms) for chart in charts(seed, k)]
 
 
 def has_drawn_chart(value: Any) -> bool:

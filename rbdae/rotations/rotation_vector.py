@@ -1,0 +1,86 @@
+"""The Cartesian rotation vector Psi = n phi.
+
+    R = exp(Psi^),  Psidot = Omega + Psi x Omega / 2 + gamma Psi x (Psi x Omega),
+    gamma = (1 - (phi / 2) cot(phi / 2)) / phi^2
+
+with the material angular velocity Omega. Singular at phi = 2 pi, where K is not bounded; the inverse map goes to
+phi <= pi. [GR95] (164)-(175).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
+from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.coefficients import cotangents, sines
+
+
+def _parameters(p: Vec, R: Mat) -> Vec:
+    e0, s, n = half_angle(p)
+    return 2.0 * np.arctan2(s, e0) * n
+
+
+def _nearest(a: Vec, b: Vec) -> Vec:
+    """a and, about the same axis, full turns more."""
+    phi = float(np.linalg.norm(a))
+    if phi == 0.0:
+        return a
+    turns = np.round((a @ b / phi - phi) / (2.0 * np.pi))
+    return a * (1.0 + 2.0 * np.pi * turns / phi)
+
+
+def _singular(a: Vec) -> str:
+    phi = float(np.linalg.norm(a))
+    if phi == 0.0 or (phi < 2.0 * np.pi and np.sin(0.5 * phi) > NEAR_SINGULAR * 0.5 * phi):
+        return ""
+    return f"a rotation by {phi:.6g} rad is at or beyond the singularity of the rotation vector, |Psi| = 2 pi"
+
+
+def _rotation(a_at: Address, d_at: Address) -> None:
+    a = vector_at(a_at)
+    alpha, beta, _, _ = sines(square(a))
+    rotation(a, alpha, beta, vector_at(d_at))
+
+
+def _rotation_tangent(a_at: Address, D_at: Address, step: int) -> None:
+    a = vector_at(a_at)
+    alpha, beta, alpha_slope, beta_slope = sines(square(a))
+    rotation_tangent(a, alpha, beta, alpha_slope, beta_slope, matrix_at(D_at, step))
+
+
+def _rate(a_at: Address, om_at: Address, ad_at: Address) -> None:
+    a = vector_at(a_at)
+    kappa, gamma, _, _ = cotangents(square(a))
+    rate(a, vector_at(om_at), kappa, gamma, vector_at(ad_at))
+
+
+def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_at: Address, A_step: int) -> None:
+    a = vector_at(a_at)
+    om = vector_at(om_at)
+    K = matrix_at(K_at, K_step)
+    A = matrix_at(A_at, A_step)
+    kappa, gamma, kappa_slope, gamma_slope = cotangents(square(a))
+    rate_tangents(a, om, kappa, gamma, kappa_slope, gamma_slope, K, A)
+
+
+def _distance(a_at: Address, out_at: Address) -> None:
+    vector_at(out_at)[0] = 2.0 * np.pi - sqrt(square(vector_at(a_at)))
+
+
+ROTATION_VECTOR = Chart(
+    name="rotation-vector",
+    source="[GR95] (164)-(175)",
+    names=("psi1", "psi2", "psi3"),
+    parameters=_parameters,
+    singular=_singular,
+    rotation=_rotation,
+    rotation_tangent=_rotation_tangent,
+    rate=_rate,
+    rate_tangents=_rate_tangents,
+    centre=(0.0, 0.0, 0.0),
+    distance=_distance,
+    nearest=_nearest,
+)
