@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import rbdae
+from rbdae.compiler.plain import plain
 from rbdae.formulations import FORMULATIONS
+from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.rotations import CHARTS, chart
 
 _KERNELS = {"rhs": "rates"}
 """Callbacks whose kernel has another name."""
@@ -15,6 +20,20 @@ def kernel(problem: rbdae.Problem, callback: str) -> tuple[Any, str]:
     """The compiled function behind a callback, and its signature as a word of one letter per argument."""
     entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
     return entry.kernel, entry.signs
+
+
+def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:
+    """The kernel behind a callback as plain Python on numbers of any kind, without the memory as its first argument."""
+    entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
+    mine = problem.workspace
+    workspace = Workspace(Memory.of(mine.model, mine.settings, object), mine.selection)
+    workspace.make_rhs_tangent()
+    return workspace.plain(entry)
+
+
+def chart_kernel(rotation: str, name: str) -> Callable[..., None]:
+    """A kernel of a chart, for example its ``rotation``, as plain Python, without the chart's number."""
+    return partial(plain(getattr(chart, name)), CHARTS[rotation].number)
 
 
 def memory_address(problem: rbdae.Problem) -> int:

@@ -1,0 +1,195 @@
+"""What does each chart cost, with each kind of velocity: time of the callbacks, and operations of their kernels?
+
+Times are of calls of `problem.callbacks` in microseconds, medians over rounds in which all cases take turns, and their
+ratios to those of the quaternion with material angular velocity. The case is two bodies on a spherical joint and a
+pivot, at attitudes that are regular in every chart.
+
+Operations are counted by running the plain kernels on numbers that count (`counting.py`), for one body that turns
+about a pivot in principal axes without weight: what Table 1 of [NS] counts, and beside it. "as run" is all that the
+machine does, "by hand" leaves out sums with 0 and products with 0 and 1.
+
+    python benchmarks/charts.py [--quick] [--times | --counts]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import internals
+import numpy as np
+from counting import SIGNS, counted
+from scipy.spatial.transform import Rotation
+
+import rbdae
+
+FIRST = ("quaternion", "angular")
+
+TABLE_1 = {
+    "null-space quaternionic (42)": "+5 -7 *18 /6",
+    "null-space rotation-free (25)": "-12 *24 /3",
+    "absolute quaternionic (40)": "+17 -4 *24 /3, 4 squares",
+    "absolute rotation-free (23)": "+16 -1 *10, 9 squares, LU of 15 x 15",
+    "Euler angles (66)": "+2 -5 *14 /5, 2 sin, 2 cos",
+}
+"""Of [NS], as printed."""
+
+
+def linked() -> rbdae.System:
+    """Two bodies on a spherical joint, the first on a pivot."""
+    system = rbdae.System()
+    first = system.add_body(
+        "first",
+        mass=1.3,
+        inertia=[[2.0, 0.1, -0.2], [0.1, 3.0, 0.3], [-0.2, 0.3, 4.0]],
+        center_of_mass=(0.2, -0.1, 0.4),
+        pivot=(0.0, 0.0, 0.0),
+        orientation=Rotation.from_rotvec((0.5, -0.3, 0.4)),
+        angular_velocity=(0.3, -0.2, 0.5),
+    )
+    second = system.add_body(
+        "second",
+        mass=0.8,
+        inertia=(1.0, 1.5, 1.2),
+        position=(0.5, 0.2, 1.0),
+        orientation=Rotation.from_rotvec((-0.4, 0.5, 0.2)),
+    )
+    at = Rotation.from_rotvec((0.5, -0.3, 0.4)).inv().apply((0.4, 0.1, 0.7))
+    there = Rotation.from_rotvec((-0.4, 0.5, 0.2)).inv().apply((-0.1, -0.1, -0.3))
+    system.add_joint(rbdae.joints.Spherical(first, second, at_a=at, at_b=there))
+    return system
+
+
+def free_top() -> rbdae.System:
+    """A body about a pivot in its principal axes, nothing else."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    turn = Rotation.from_rotvec((0.5, -0.3, 0.4))
+    system.add_body(
+        "top",
+        mass=1.0,
+        inertia=(2.0, 3.0, 4.0),
+        pivot=(0.0, 0.0, 0.0),
+        orientation=turn,
+        angular_velocity=(0.3, -0.2, 0.5),
+    )
+    return system
+
+
+def cases(formulation: str) -> list[tuple[str, str]]:
+    """(rotation, velocity) of a formulation, that of `FIRST` first."""
+    found = [(r, v) for f, r, v in rbdae.pairings() if f == formulation]
+    return sorted(found, key=lambda pair: pair != FIRST)
+
+
+# ---------------------------------------------------------------- times
+
+
+def calls(rotation: str, velocity: str) -> dict[str, Callable[[], Any]]:
+    """The callbacks of index-0 and index-2, bound to a state."""
+    out = {}
+    for form, names in (("index-0", ("rhs", "rhs_jacobian")), ("index-2", ("residual", "jacobian"))):
+        problem = rbdae.formulate(linked(), form, rotation=rotation, velocity=velocity, consistent="project")
+        y, yd, n = problem.y0, problem.yd0, problem.n
+        arguments: dict[str, tuple[Any, ...]] = {
+            "rhs": (0.0, y, np.empty(n)),
+            "rhs_jacobian": (0.0, y, np.empty((n, n))),
+            "residual": (0.0, y, yd, np.empty(n)),
+            "jacobian": (0.0, y, yd, 1.0, np.empty((n, n))),
+        }
+        for name in names:
+            out[f"{form} {name}"] = partial(getattr(problem.callbacks, name), *arguments[name])
+    return out
+
+
+def seconds(call: Callable[[], Any], n: int) -> float:
+    """Of one call, from a loop of n."""
+    start = time.perf_counter()
+    for _ in range(n):
+        call()
+    return (time.perf_counter() - start) / n
+
+
+def print_times(rounds: int, n: int) -> None:
+    """The table of times and ratios."""
+    chosen = cases("index-0")
+    bound = {pair: calls(*pair) for pair in chosen}
+    spent: dict[tuple[str, str], dict[str, list[float]]] = {p: {name: [] for name in bound[p]} for p in chosen}
+    for _ in range(rounds):
+        for pair in chosen:
+            for name, call in bound[pair].items():
+                spent[pair][name].append(seconds(call, n))
+    first = {name: statistics.median(values) for name, values in spent[FIRST].items()}
+    print("us per call, and over quaternion with angular velocity\n")
+    print("| rotation | velocity | " + " | ".join(first) + " |\n| --- | --- |" + " --- |" * len(first))
+    for pair in chosen:
+        cells = []
+        for name, values in spent[pair].items():
+            middle = statistics.median(values)
+            cells.append(f"{1e6 * middle:.2f} ({middle / first[name]:.2f})")
+        print(f"| `{pair[0]}` | `{pair[1]}` | " + " | ".join(cells) + " |")
+
+
+# ---------------------------------------------------------------- operations
+
+
+def written(seen: Counter[str]) -> str:
+    """For example ``+5 -7 *18``."""
+    found = []
+    for sign in SIGNS:
+        if seen[sign]:
+            found.append(f"{sign}{seen[sign]}" if sign in "+-*/" else f"{seen[sign]} {sign}")
+    return " ".join(found) or "none"
+
+
+def operations(rotation: str, velocity: str, folded: bool) -> dict[str, Counter[str]]:
+    """Of the right-hand side of index-0, and of R(a) and K(a) Omega in it; of its Jacobian."""
+    problem = rbdae.formulate(free_top(), "index-0", rotation=rotation, velocity=velocity)
+    y, n = problem.y0, problem.n
+    a = y[problem.layout.q]
+    found = {
+        "rhs": counted(internals.plain_kernel(problem, "rhs"), 0.0, y, np.zeros(n, dtype=object), folded=folded),
+        "R(a)": counted(internals.chart_kernel(rotation, "rotation"), a, np.zeros(9, dtype=object), folded=folded),
+    }
+    rate = internals.chart_kernel(rotation, "rate")
+    found["K(a) Omega"] = counted(rate, a, np.ones(3), np.zeros(9, dtype=object), folded=folded)
+    jacobian = internals.plain_kernel(problem, "rhs_jacobian")
+    found["rhs_jacobian"] = counted(jacobian, 0.0, y, np.zeros((n, n), dtype=object), folded=folded)
+    return found
+
+
+def print_counts() -> None:
+    """The table of operations, and [NS]'s."""
+    names = ("rhs", "R(a)", "K(a) Omega", "rhs_jacobian")
+    print("operations, as run / by hand\n")
+    print("| rotation | velocity | " + " | ".join(names) + " |\n| --- | --- |" + " --- |" * len(names))
+    for rotation, velocity in cases("index-0"):
+        run, hand = (operations(rotation, velocity, folded) for folded in (False, True))
+        cells = [f"{written(run[name])} / {written(hand[name])}" for name in names[:3]]
+        cells.append(f"{sum(run['rhs_jacobian'].values())} / {sum(hand['rhs_jacobian'].values())}")
+        print(f"| `{rotation}` | `{velocity}` | " + " | ".join(cells) + " |")
+    print("\n[NS], Table 1, as printed:\n")
+    for name, counts in TABLE_1.items():
+        print(f"- {name}: {counts}")
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    parser.add_argument("--times", action="store_true", help="only times")
+    parser.add_argument("--counts", action="store_true", help="only operations")
+    options = parser.parse_args()
+    if not options.counts:
+        print_times(*((5, 500) if options.quick else (31, 2000)))
+        print()
+    if not options.times:
+        print_counts()
+
+
+if __name__ == "__main__":
+    main()
