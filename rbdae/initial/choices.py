@@ -30,7 +30,7 @@ _GAIN = 10.0
 class Choices:
     """Formulation, chart and velocity that go together; radial inertia as a fraction of tr(J)/2; the kernels' numbers
     of the forms of [SNS15]; gains of constraint stabilisation; whether redundant joint equations may be left out; where
-    charts are centred."""
+    charts are centred; whether directors have the constraints of the columns of R."""
 
     formulation: Formulation
     chart: Chart
@@ -42,6 +42,7 @@ class Choices:
     gains: tuple[float, float] | None
     may_drop: bool
     reference: str
+    columns: bool
 
 
 def check_choices(
@@ -54,6 +55,7 @@ def check_choices(
     gains: dict[str, float | None],
     redundant: str,
     reference: str,
+    director_constraints: str,
 ) -> Choices:
     """The choices of `rbdae.formulate`; `forms` are its `gyroscopic` and `pull_back`.
 
@@ -73,9 +75,20 @@ def check_choices(
     _check_reference(reference, chart)
     kind = _kind(speed, chart)
     gyroscopic, pull_back = check_forms(form, kind, radial_inertia, *forms)
+    columns = _by_columns(director_constraints, chart)
     may_drop = redundant == "minimum-norm"
     stabilised = _gains(form, gains)
-    return Choices(form, chart, speed, kind, radial, gyroscopic, pull_back, stabilised, may_drop, reference)
+    return Choices(form, chart, speed, kind, radial, gyroscopic, pull_back, stabilised, may_drop, reference, columns)
+
+
+def _by_columns(constraints: str, chart: Chart) -> bool:
+    """Only directors have a choice."""
+    _one_of("director_constraints", constraints, ("rows", "columns"))
+    if constraints == "columns" and chart.name != "directors":
+        raise ValueError(
+            f"director_constraints='columns' is for rotation='directors', not for {chart.name!r}: leave it out"
+        )
+    return constraints == "columns"
 
 
 def _check_reference(reference: str, chart: Chart) -> None:

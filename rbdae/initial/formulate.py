@@ -49,6 +49,7 @@ def formulate(
     redundant: Literal["error", "minimum-norm"] = "error",
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
+    director_constraints: Literal["rows", "columns"] = "rows",
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -103,6 +104,9 @@ def formulate(
     reference : ``"space"`` or ``"start"``
         R_ref in R = R_ref R(a), a constant of each body, for charts with a singular set: I, or such that the chart is
         centred at the body's initial attitude. A start at or beyond the singular set needs ``"start"``.
+    director_constraints : ``"rows"`` or ``"columns"``
+        The six internal constraints of ``"directors"``: R R^T = I, [NS] (19), or R^T R = I, (44). The motion is the
+        same; La of the columns is R^T La R of the rows.
     t0 : float
         Initial time, s.
 
@@ -133,6 +137,7 @@ def formulate(
         {"alpha": alpha, "beta": beta},
         redundant,
         reference,
+        director_constraints,
     )
     wanted = check_consistent(consistent)
     t0 = _check.number("formulate", "t0", t0)

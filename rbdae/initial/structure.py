@@ -35,6 +35,7 @@ def bare_settings(choices: Choices, structure: Structure) -> Settings:
         choices.pull_back,
         choices.gains,
         structure,
+        columns=choices.columns,
     )
 
 

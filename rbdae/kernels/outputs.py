@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
+from rbdae.kernels.bodies.director_columns import column_constraints, column_products_tangent
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
@@ -83,7 +84,10 @@ def violations(m: Memory, out_at: Address) -> None:
             if h.kind == ANGULAR:
                 rate(h.chart, s.a, s.om, s.ad)
                 v = s.ad
-            internal_constraints(h.chart, s.a, v, out, i, j)
+            if h.columns == 1:
+                column_constraints(address(s.a), address(v), out_at, i, j)
+            else:
+                internal_constraints(h.chart, s.a, v, out, i, j)
     if h.n_rows > 0:
         primitive_vectors(m, 1)
         # the joints' rows are numbered after the internal ones of the formulation
@@ -115,7 +119,11 @@ def scatter_position_rows(m: Memory, row: int) -> None:
     if n > 0:
         for b in range(h.n_bodies):
             o = bodies(m)[b]
-            internal_tangent(h.chart, states(m)[b].a, scratch.block)
+            a = states(m)[b].a
+            if h.columns == 1:
+                column_products_tangent(address(a), 1.0, address(scratch.block), 9)
+            else:
+                internal_tangent(h.chart, a, scratch.block)
             scatter_block(m, row + n * b, o.iq + o.nt, scratch.block, n, o.na, 1.0)
     scatter_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
 

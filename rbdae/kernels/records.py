@@ -120,6 +120,7 @@ HEAD = np.dtype(
             "gyroscopic",
             "pull_back",
             "projected",
+            "columns",
             "structure",
             "level",
             "singular",

@@ -146,7 +146,7 @@ def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) ->
     formulation = settings.formulation
     if formulation.multipliers == "none":
         return
-    internal = settings.chart.internal if settings.kind.internal and not formulation.projected else ()
+    internal = settings.internal_names if settings.kind.internal and not formulation.projected else ()
     la = [f"{model.names[b]}.{s}" for b in order for s in internal]
     for joint in model.joints:
         n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)

@@ -41,6 +41,7 @@ class Settings:
     tree : the quasi-velocities of each body, for the structure ``"tree"``
     n_independent : how many quasi-velocities there are, for the structure ``"loops"``
     redundant : whether joint rows are left out because they follow from the others
+    columns : whether the internal constraints of directors are those of the columns of R, [NS] (44)
     """
 
     formulation: Formulation
@@ -54,6 +55,7 @@ class Settings:
     tree: tuple[TreeVelocity, ...] = ()
     n_independent: int = 0
     redundant: bool = False
+    columns: bool = False
 
     def __deepcopy__(self, memo: object) -> Settings:
         """Itself: nothing in it changes."""
@@ -88,6 +90,13 @@ class Settings:
         return not default or self.formulation.projected
 
     @property
+    def internal_names(self) -> tuple[str, ...]:
+        """Of the internal constraints of a body, those of the multipliers in their order."""
+        if not self.columns:
+            return self.chart.internal
+        return tuple(name.replace("row", "column") for name in self.chart.internal)
+
+    @property
     def reduction(self) -> int:
         """The kernels' number of the structure."""
         return _REDUCTIONS[self.structure]
@@ -99,6 +108,7 @@ def features(model: Model, settings: Settings) -> Features:
         "internal": settings.kind.internal > 0,
         "momenta": settings.momenta,
         "spatial": settings.kind.spatial,
+        "columns": settings.columns,
         "spherical-tree": settings.structure == "spherical tree",
         "square-system": settings.structure in ("tree", "loops"),
         "loops": settings.structure == "loops",

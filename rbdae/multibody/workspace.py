@@ -280,6 +280,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "gyroscopic": settings.gyroscopic,
         "pull_back": settings.pull_back,
         "projected": settings.formulation.projected and settings.formulation.kind == "dae",
+        "columns": settings.columns,
         "structure": settings.reduction,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.multipliers == "integrals",

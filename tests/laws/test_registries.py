@@ -277,7 +277,7 @@ EXAMPLES: dict[type, Any] = {
     ).switches()[0],
     switches.ChartPolicy: switches.ChartPolicy,
     choices.Choices: lambda: choices.check_choices(
-        "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space"
+        "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space", "rows"
     ),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
     segments.Segments: lambda: _solution().segments,

@@ -246,6 +246,7 @@ FORMULATE = {
     "redundant": TEXT,
     "hold": _role("names of bodies", "empty list"),
     "reference": TEXT,
+    "director_constraints": TEXT,
     "t0": TIME,
 }
 
@@ -253,7 +254,7 @@ FORMULATE = {
 def _formulate() -> tuple[Callable[..., Any], dict[str, Any]]:
     given: dict[str, Any] = {"formulation": "baumgarte", "rotation": "quaternion", "velocity": "angular", "hold": ["a"]}
     given |= {"consistent": "project", "radial_inertia": "zero", "alpha": 5.0, "beta": 5.0, "redundant": "error"}
-    given |= {"reference": "space"}
+    given |= {"reference": "space", "director_constraints": "rows"}
     return rbdae.formulate, {"system": hinged()[0], "t0": 0.0, **given}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.bodies import director_columns
 from rbdae.kernels.bodies.chain_rule import chain_directors
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.scatter import scatter_block, scatter_identity
@@ -54,6 +55,11 @@ def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
             s.ad[k] = s.pd[k]
     else:
         euler_tensor_times(o.euler, s.wd, s.ad)
+    if head(m).columns == 1:
+        for k in range(9):
+            out[r + k] = s.ad[k] - s.t[k]
+        director_columns.add_constraint_forces(m, b, address(la), out_at, r)
+        return
     l0 = la[o.il]
     l1 = la[o.il + 1]
     l2 = la[o.il + 2]
@@ -69,6 +75,9 @@ def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
 @stage("iiii", "director-rate")
 def dynamics_tangent(m: Memory, b: int, r: int, q: int) -> None:
     """d(G_int^T la)/dq. Reads the multipliers."""
+    if head(m).columns == 1:
+        director_columns.scatter_constraint_stiffness(m, b, address(multipliers(m)), r, q)
+        return
     scratch = tangent_memory(m)
     T = scratch.block
     symmetric(multipliers(m), bodies(m)[b].il, T)
@@ -91,20 +100,29 @@ def symmetric(l: Array, il: int, out: Array) -> None:
 
 @stage("iiiii", "director-rate")
 def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
-    """D D^T = I at the three levels, [NS] (19)."""
+    """D D^T = I at the three levels, [NS] (19), or D^T D = I, (44)."""
     out = vector_at(out_at)
     s = states(m)[b]
     for k in range(6):
         out[r + k] = 0.0
     if level == 0:
-        add_row_products(s.a, s.a, out, r, 0.5)
+        _add_products(m, s.a, s.a, out, r, 0.5)
         for k in range(3):
             out[r + k] -= 0.5
     elif level == 1:
-        add_row_products(s.a, s.w, out, r, 1.0)
+        _add_products(m, s.a, s.w, out, r, 1.0)
     else:
-        add_row_products(s.a, s.wd, out, r, 1.0)
-        add_row_products(s.w, s.w, out, r, 1.0)
+        _add_products(m, s.a, s.wd, out, r, 1.0)
+        _add_products(m, s.w, s.w, out, r, 1.0)
+
+
+@jit
+def _add_products(m: Memory, X: Array, Y: Array, out: Array, row: int, scale: float) -> None:
+    """Of the rows of R, or of its columns."""
+    if head(m).columns == 1:
+        director_columns.add_column_products(address(X), address(Y), address(out), row, scale)
+    else:
+        add_row_products(X, Y, out, row, scale)
 
 
 @stage("iiiiff", "director-rate")
@@ -119,19 +137,19 @@ def internal_tangent(m: Memory, b: int, row: int, level: int, c: float, scale: f
     v = h.n_q + o.iv + o.nt
     T = scratch.block
     if level == 0:
-        bilinear_matrix(address(s.a), 1.0, address(T))
+        constraint_gradient(m, s.a, 1.0, T)
         scatter_block(m, r, q, T, 6, 9, scale)
         return
     if level == 1:
-        bilinear_matrix(address(s.w), 1.0, address(T))
+        constraint_gradient(m, s.w, 1.0, T)
         scatter_block(m, r, q, T, 6, 9, scale)
-        bilinear_matrix(address(s.a), 1.0, address(T))
+        constraint_gradient(m, s.a, 1.0, T)
     else:
-        bilinear_matrix(address(s.wd), 1.0, address(T))
+        constraint_gradient(m, s.wd, 1.0, T)
         scatter_block(m, r, q, T, 6, 9, scale)
-        bilinear_matrix(address(s.w), 2.0, address(T))
+        constraint_gradient(m, s.w, 2.0, T)
         if c != 0.0:
-            bilinear_matrix(address(s.a), c, address(scratch.product))
+            constraint_gradient(m, s.a, c, scratch.product)
             for i in range(6):
                 for j in range(9):
                     T[i, j] += scratch.product[i, j]
@@ -140,6 +158,15 @@ def internal_tangent(m: Memory, b: int, row: int, level: int, c: float, scale: f
         scatter_block(m, r, v, scratch.chained, 6, 9, scale)
     else:
         scatter_block(m, r, v, T, 6, 9, scale)
+
+
+@jit
+def constraint_gradient(m: Memory, X: Array, scale: float, T: Array) -> None:
+    """T[:6, :9] = scale times the tangent of the products of rows, or of columns, with respect to Y."""
+    if head(m).columns == 1:
+        director_columns.column_products_tangent(address(X), scale, address(T), 9)
+    else:
+        bilinear_matrix(address(X), scale, address(T))
 
 
 @stage("ifi", "director-rate")

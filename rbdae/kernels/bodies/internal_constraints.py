@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, address, vector_at
+from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_rates, quaternion_rates
 from rbdae.kernels.linear.small import dot
@@ -65,5 +65,5 @@ def internal_columns(m: Memory, row: int, column: int, scale: float) -> None:
             for k in range(4):
                 scatter(m, r + k, column + o.il, scale * s.a[k])
         else:
-            director_rates.bilinear_matrix(address(s.a), 1.0, address(scratch.block))
+            director_rates.constraint_gradient(m, s.a, 1.0, scratch.block)
             scatter_transposed(m, r, column + o.il, scratch.block, 9, 6, scale)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies import director_rates, quaternion_rates
+from rbdae.kernels.bodies import director_columns, director_rates, quaternion_rates
 from rbdae.kernels.bodies.internal_constraints import internal_columns
 from rbdae.kernels.constraints.gradients import scatter_gradient_columns, scatter_primitive_columns
 from rbdae.kernels.constraints.hessians import chart_tangents, scatter_hessian
@@ -86,6 +86,10 @@ def add_corrections(m: Memory, out_at: Address) -> None:
             quaternion_rates.pull_back(address(s.a), address(s.gd), address(s.t))
             for k in range(4):
                 out[i + k] += s.t[k] + mu[o.il] * s.a[k]
+        elif h.columns == 1:
+            for k in range(9):
+                out[i + k] += s.gd[k]
+            director_columns.add_constraint_forces(m, b, address(mu), out_at, i)
         else:
             director_rates.symmetric(mu, o.il, scratch.block)
             for j in range(0, 9, 3):
@@ -116,6 +120,8 @@ def scatter_corrections(m: Memory, column: int, scale: float) -> None:
             for k in range(4):
                 scratch.block[k, k] += mu[o.il]
             scatter_block(m, q, q, scratch.block, 4, 4, 1.0)
+        elif h.columns == 1:
+            director_columns.scatter_constraint_stiffness(m, b, address(mu), q, q)
         else:
             director_rates.symmetric(mu, o.il, scratch.block)
             for j in range(0, 9, 3):

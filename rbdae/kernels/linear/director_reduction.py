@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear import director_column_reduction
 from rbdae.kernels.linear.small import inverse3, product_transposed
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
 from rbdae.kernels.row_operations import add_three, set_by_three
@@ -23,6 +24,9 @@ def reduce(m: Memory, b: int) -> None:
         for j in range(3):
             scratch.block[i, j] = s.a[3 * i + j]
     inverse3(scratch.block, s.C)
+    if head(m).columns == 1:
+        director_column_reduction.reduce(m, b)
+        return
     for i in range(3):
         x = s.C[0, i]
         y = s.C[1, i]
@@ -56,6 +60,9 @@ def reduce(m: Memory, b: int) -> None:
 @stage("iiiii", "director-rate")
 def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
     """out = H D^-T with the symmetric matrix H of six numbers of s."""
+    if head(m).columns == 1:
+        director_column_reduction.particular(m, b, s_at, il, out_at)
+        return
     s_int = vector_at(s_at)
     out = vector_at(out_at)
     s = states(m)[b]
@@ -77,6 +84,9 @@ def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> No
 @stage("ii", "director-rate")
 def internal_multipliers(m: Memory, b: int) -> None:
     """The six multipliers of one body, Lambda = F D^-1. Reads `unbalanced`; writes `multipliers`."""
+    if head(m).columns == 1:
+        director_column_reduction.internal_multipliers(m, b)
+        return
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]
@@ -123,6 +133,9 @@ def solve_tangent(m: Memory, b: int) -> None:
 @stage("ii", "director-rate")
 def _maps(m: Memory, b: int) -> None:
     """Pi (see `particular`), Ri, and -Zi in Zi. Three of the six numbers in a row of Pi are zero and never written."""
+    if head(m).columns == 1:
+        director_column_reduction.maps(m, b)
+        return
     s = states(m)[b]
     E = bodies(m)[b].euler
     product_transposed(s.Ji, s.N, 9, s.Ri)
@@ -164,6 +177,9 @@ def _maps(m: Memory, b: int) -> None:
 @stage("iiii", "joints director-rate")
 def gradient(m: Memory, b: int, n: int, side: int) -> None:
     """GP = Gw Pi of one side of a primitive."""
+    if head(m).columns == 1:
+        director_column_reduction.gradient(m, b, n, side)
+        return
     C = states(m)[b].C
     r = rows(m)[n]
     GP = tangent_memory(m).GP

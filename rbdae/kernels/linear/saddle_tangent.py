@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.linear import director_reduction, quaternion_reduction
+from rbdae.kernels.linear import director_column_reduction, director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import solve_schur_tangent
 from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
@@ -120,6 +120,9 @@ def _add_gradient(W: Array, i: int, k: int, n_rows: int, n: int, t: float, g: Ar
 def _finish_body(m: Memory, b: int) -> None:
     """N beta + Pi s of one body; the rows that hold beta come last."""
     h = head(m)
+    if h.columns == 1:
+        director_column_reduction.finish(m, b)
+        return
     o = bodies(m)[b]
     s = states(m)[b]
     W = rhs_tangent(m)

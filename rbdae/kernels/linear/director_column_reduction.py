@@ -1,0 +1,142 @@
+"""A body with director rates and the constraints of the columns of R: its velocities without them, and the way back.
+
+With c_j the reciprocal vectors, c_j . d_i = delta_ij, the rates that respect d_i . d_j are sum_j A_ij c_j with A
+antisymmetric, and H C with H symmetric has the six rates s, whatever the directors are; see `director_reduction` and
+`rbdae.kernels.linear.saddle`.
+"""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear.small import inverse3, product_transposed
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
+from rbdae.kernels.row_operations import add_any_three, mix_three, set_by_three
+from rbdae.kernels.scratch import multipliers, unbalanced
+
+
+@jit
+def _entry(i: int, j: int) -> int:
+    """Where H_ij is among six numbers."""
+    return i if i == j else 2 + i + j
+
+
+@stage("ii", "columns")
+def reduce(m: Memory, b: int) -> None:
+    """N and Ji. Reads C, whose columns are the reciprocal vectors."""
+    scratch = tangent_memory(m)
+    s = states(m)[b]
+    E = bodies(m)[b].euler
+    for l in range(3):
+        i = (l + 1) % 3
+        j = (l + 2) % 3
+        for k in range(3):
+            s.N[3 * i + k, l] = s.C[k, j]
+            s.N[3 * j + k, l] = -s.C[k, i]
+            s.N[3 * l + k, l] = 0.0
+    for l in range(3):
+        for n in range(3):
+            t = 0.0 * s.C[0, 0]
+            for i in range(3):
+                for j in range(3):
+                    for k in range(3):
+                        t += E[i, j] * s.N[3 * i + k, l] * s.N[3 * j + k, n]
+            scratch.block[l, n] = t
+    inverse3(scratch.block, s.Ji)
+
+
+@stage("iiiii", "columns")
+def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
+    """out = H C with the symmetric matrix H of six numbers of s."""
+    s_int = vector_at(s_at)
+    out = vector_at(out_at)
+    C = states(m)[b].C
+    for i in range(3):
+        for k in range(3):
+            t = s_int[il + i] * C[k, i]
+            for j in range(3):
+                if j != i:
+                    t += 0.5 * s_int[il + _entry(i, j)] * C[k, j]
+            out[3 * i + k] = t
+
+
+@stage("ii", "columns")
+def internal_multipliers(m: Memory, b: int) -> None:
+    """The six multipliers of one body, La_ij = F_i . c_j. Reads `unbalanced`; writes `multipliers`."""
+    scratch = tangent_memory(m)
+    o = bodies(m)[b]
+    C = states(m)[b].C
+    la = multipliers(m)
+    F = unbalanced(m)
+    f = o.iv + o.nt
+    for i in range(3):
+        for j in range(3):
+            n = f + 3 * i
+            scratch.block[i, j] = F[n] * C[0, j] + F[n + 1] * C[1, j] + F[n + 2] * C[2, j]
+    for i in range(3):
+        la[o.il + i] = scratch.block[i, i]
+        for j in range(i):
+            la[o.il + _entry(i, j)] = 0.5 * (scratch.block[i, j] + scratch.block[j, i])
+
+
+@stage("ii", "columns")
+def maps(m: Memory, b: int) -> None:
+    """Pi (see `particular`), Ri, and -Zi in Zi."""
+    s = states(m)[b]
+    E = bodies(m)[b].euler
+    product_transposed(s.Ji, s.N, 9, s.Ri)
+    for i in range(3):
+        for k in range(3):
+            n = 3 * i + k
+            for c in range(6):
+                s.Pi[n, c] = 0.0
+            for j in range(3):
+                s.Pi[n, _entry(i, j)] = (1.0 if i == j else 0.5) * s.C[k, j]
+    for l in range(3):
+        # Ri M
+        for j in range(3):
+            for k in range(3):
+                s.t[3 * j + k] = s.Ri[l, k] * E[0, j] + s.Ri[l, 3 + k] * E[1, j] + s.Ri[l, 6 + k] * E[2, j]
+        for c in range(6):
+            t = 0.0 * s.t[0]
+            for n in range(9):
+                t -= s.t[n] * s.Pi[n, c]
+            s.Zi[l, c] = t
+
+
+@stage("iiii", "joints columns")
+def gradient(m: Memory, b: int, n: int, side: int) -> None:
+    """GP = Gw Pi of one side of a primitive."""
+    P = states(m)[b].Pi
+    r = rows(m)[n]
+    GP = tangent_memory(m).GP
+    for k in range(primitives(m)[n].n):
+        for c in range(6):
+            t = 0.0 * r.Gw[side, k, 0]
+            for l in range(9):
+                t += r.Gw[side, k, l] * P[l, c]
+            GP[k, c] = t
+
+
+@stage("ii", "columns")
+def finish(m: Memory, b: int) -> None:
+    """N beta + Pi s of one body; the rows that hold beta come last."""
+    h = head(m)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    W = rhs_tangent(m)
+    nc = h.rhs_tangent_width
+    i = o.iv + o.nt
+    j = h.n_v + o.il
+    for k in range(3, 9):
+        set_by_three(W[i + k], W, i, nc, s.N[k])
+    mix_three(W, i, nc, s.N)
+    for k in range(9):
+        _add_columns(W, i + k, j, nc, s.Pi[k])
+
+
+@jit
+def _add_columns(W: Array, i: int, j: int, n: int, P: Array) -> None:
+    """Row i += P[0] row j + ... + P[5] row j + 5."""
+    add_any_three(W[i], W, j, j + 1, j + 2, n, P[0], P[1], P[2])
+    add_any_three(W[i], W, j + 3, j + 4, j + 5, n, P[3], P[4], P[5])
