@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import io
 import os
 import sys
@@ -28,10 +29,16 @@ _text = io.StringIO()
 _warned: list[warnings.WarningMessage] = []
 
 
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    """This process; opening it takes longer than what is done with it."""
+    return ctypes.CDLL(None)
+
+
 def _flush_compiled() -> None:
     """Empty the buffers of C and of gfortran's runtime, which would print at the end of the process."""
     with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).fflush(None)
+        _libc().fflush(None)
     for name in ("libgfortran.so.5", "libgfortran.5.dylib"):
         # Fails if no package has loaded it, and then nothing is buffered.
         with contextlib.suppress(OSError, AttributeError):

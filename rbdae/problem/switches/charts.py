@@ -54,6 +54,10 @@ class ChartSwitch(AbstractSwitch):
         """The part of the way from the centre to the singular set that is done."""
         return 1.0 - self.view.distance_to_singularity(t, y)[0] / self._reach
 
+    def due(self, t: float, y: Vec) -> bool:
+        """Whether a chart is near its singular set: another centre is always better then."""
+        return self.measure(t, y) > self.limit
+
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """All charts centred at (t, y)."""
         d = self.view.natural(t, y)[:, 3:12]
