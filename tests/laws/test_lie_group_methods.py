@@ -76,7 +76,7 @@ def angle(one: Rotation, two: Rotation) -> float:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_recentred_after_every_step_it_is_the_method_of_munthe_kaas(method):
-    steps = 40
+    steps = 5 if method == "DOP853" else 40
     found = run(method, steps, "rotation-vector", on_singularity="switch", recentre="always")
     assert found.success and found.stats.steps == steps and found.stats.restarts == steps - 1
     R, om = munthe_kaas(METHODS[method], steps)
