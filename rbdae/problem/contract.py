@@ -7,7 +7,8 @@ Whoever depends on these protocols and not on `rbdae.Problem` works with both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, final
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 
@@ -121,6 +122,15 @@ class Solvable(Protocol):
         it was made from; `y` itself where they are the same."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a run ends at a state at which a switch is due, in words, and whether that state can still be read."""
+
+    why: str
+    readable: bool = True
+
+
 class Switch(Protocol):
     """Something that a run may have to choose again on its way, such as the independent velocities.
 
@@ -136,8 +146,8 @@ class Switch(Protocol):
     def due(self, t: float, y: Vec) -> bool:
         """Whether to choose again at this accepted state."""
 
-    def ends(self, t: float, y: Vec) -> str:
-        """Why the run cannot continue from a state at which `due` was True; empty if it can, by `resume`."""
+    def ends(self, t: float, y: Vec) -> Ending | None:
+        """Why the run cannot continue from a state at which `due` was True; None if it can, by `resume`."""
 
     def resume(self, t: float, y: Vec) -> Solvable:
         """An equivalent problem that begins at (t, y)."""
@@ -165,4 +175,4 @@ class StateProjector(Protocol):
         """Largest violation of the constraints that would be projected."""
 
 
-__all__ = ["ProjectionError", "Solvable", "SolvableCallbacks", "StateProjector", "Switch"]
+__all__ = ["Ending", "ProjectionError", "Solvable", "SolvableCallbacks", "StateProjector", "Switch"]

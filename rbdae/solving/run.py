@@ -17,6 +17,7 @@ from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import ChartPolicy
+from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import (
     Event,
     check_charts,
@@ -251,7 +252,7 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
 
 def _with_warnings(solution: Solution, projected: bool) -> Solution:
     """The same, with a word in the message where something is wrong that no error test sees."""
-    said = _singular(solution, projected)
+    said = _singular(solution, projected) + chart_advice(solution)
     if solution.problem is not None:
         said += advice(solution.problem, solution.y, solution.rtol, solution.atol)
     return replace(solution, message=solution.message + said) if said else solution

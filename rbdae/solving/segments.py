@@ -68,9 +68,11 @@ def run_segments(
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
             return _joined(outcomes), Segments(tuple(problems), tuple(times))
         t, y = watch.state
-        why = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), "")
-        if why:
-            outcome.reason, outcome.detail = Reason.CHART, why
+        ending = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), None)
+        if ending is not None:
+            outcome.reason, outcome.detail = Reason.CHART, ending.why
+            if not ending.readable:
+                _drop_from(outcome, t)
             return _joined(outcomes), Segments(tuple(problems), tuple(times))
         problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
         times.append(t)
@@ -140,13 +142,18 @@ class _Remaining:
 
 def _leave_to_next(outcome: Outcome, t: float, y: Vec) -> None:
     """Leave the state at the change to the next segment; events there are in its unknowns."""
+    _drop_from(outcome, t)
+    for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
+        states[times == t] = y
+
+
+def _drop_from(outcome: Outcome, t: float) -> None:
+    """Leave rows and steps from t on out."""
     keep = outcome.t < t
     outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
     if outcome.steps is not None:
         keep = outcome.steps.t < t
         outcome.steps = Steps(outcome.steps.t[keep], outcome.steps.y[keep])
-    for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
-        states[times == t] = y
 
 
 def _joined(outcomes: Sequence[Outcome]) -> Outcome:

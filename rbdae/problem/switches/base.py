@@ -9,7 +9,7 @@ from typing import Literal, Self, final
 
 from rbdae._arrays import Vec
 from rbdae.multibody.selection import Selection
-from rbdae.problem.contract import Solvable
+from rbdae.problem.contract import Ending, Solvable
 from rbdae.problem.interpretation import Interpretation
 
 Resume = Callable[[float, Vec, Selection], Solvable]
@@ -38,7 +38,7 @@ class AbstractSwitch(ABC):
        accepted step. The switch is considered where the number exceeds `limit`.
     3. `next` maps (t, y, selection) to the next selection. It changes its own field and no other, so that switches
        compose. It returns the same object if no other choice is better.
-    4. `ends` says why the run has to end where the switch is due; empty if it can continue.
+    4. `ends` says why the run has to end where the switch is due; None if it can continue.
     """
 
     limit: float
@@ -66,9 +66,9 @@ class AbstractSwitch(ABC):
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """The selection with this switch's own field chosen again at (t, y)."""
 
-    def ends(self, t: float, y: Vec) -> str:
-        """Why the run cannot continue from a state at which the switch is due; empty if it can."""
-        return ""
+    def ends(self, t: float, y: Vec) -> Ending | None:
+        """Why the run cannot continue from a state at which the switch is due; None if it can."""
+        return None
 
     @property
     def selection(self) -> Selection:

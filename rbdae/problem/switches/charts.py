@@ -18,6 +18,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.multibody.references import centred
 from rbdae.multibody.selection import Selection
+from rbdae.problem.contract import Ending
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import AbstractSwitch
 
@@ -51,8 +52,9 @@ class ChartSwitch(AbstractSwitch):
         return self
 
     def measure(self, t: float, y: Vec) -> float:
-        """The part of the way from the centre to the singular set that is done."""
-        return 1.0 - self.view.distance_to_singularity(t, y)[0] / self._reach
+        """The part of the way from the centre to the singular set that is done; inf beyond it."""
+        distance, _ = self.view.distance_to_singularity(t, y)
+        return 1.0 - distance / self._reach if distance > 0.0 else np.inf
 
     def due(self, t: float, y: Vec) -> bool:
         """Whether a chart is near its singular set: another centre is always better then."""
@@ -64,13 +66,15 @@ class ChartSwitch(AbstractSwitch):
         R: Mat = np.swapaxes(d.reshape(-1, 3, 3), 1, 2)
         return selection.with_references(centred(self.view.workspace.settings.chart, R))
 
-    def ends(self, t: float, y: Vec) -> str:
-        """Why the run cannot continue; empty if it can."""
-        if self._policy.on_singularity == "switch":
-            return ""
+    def ends(self, t: float, y: Vec) -> Ending | None:
+        """Why the run cannot continue; None if it can."""
         distance, body = self.view.distance_to_singularity(t, y)
-        chart = self.view.workspace.settings.chart.name
-        return f"the {chart} parameters of body {self.view.model.names[body]!r} are {distance:.3g} rad from it"
+        which = f"the {self.view.workspace.settings.chart.name} parameters of body {self.view.model.names[body]!r}"
+        if not distance > 0.0:
+            return Ending(f"within one step {which} have gone beyond it; take shorter steps", readable=False)
+        if self._policy.on_singularity == "switch":
+            return None
+        return Ending(f"{which} are {distance:.3g} rad from it")
 
 
 __all__ = ["ChartSwitch"]
