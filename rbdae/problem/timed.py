@@ -198,6 +198,10 @@ class TimedInterpretation:
         """w and T at one state."""
         return self.at(t).null_space(t, y)
 
+    def distance_to_singularity(self, t: float, y: Vec) -> tuple[float, int]:
+        """The smallest angle to a singular set of a chart at one state, and whose it is."""
+        return self.at(t).distance_to_singularity(t, y)
+
     def matrices(self, t: float, y: Vec, sparse: bool | None = None) -> Matrices:
         """The equations' matrices at one state."""
         return self.at(t).matrices(t, y, sparse)

@@ -1,4 +1,4 @@
-"""A word for runs that failed where rotation parameters come near their singular set: solvers say other things there."""
+"""A word for runs that failed where rotation parameters are near their singular set: solvers say other things there."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def chart_advice(solution: Solution) -> str:
     if not chart.centre or distance > (1.0 - DUE) * chart.reach:
         return ""
     return (
-        f"; the {chart.name} parameters of body {problem.model.names[body]!r} are {distance:.3g} rad from their singular "
-        "set there: use on_singularity='switch' or rotation='quaternion'"
+        f"; the {chart.name} parameters of body {problem.model.names[body]!r} are {distance:.3g} rad from their "
+        "singular set there: use on_singularity='switch' or rotation='quaternion'"
     )
 
 

@@ -216,6 +216,24 @@ def test_a_run_stops_near_the_singular_set_by_itself(rotation):
     assert np.abs(run.states["a"].position - there.position).max() < 1e-6
 
 
+def test_a_step_beyond_the_singular_set_ends_the_run():
+    """With steps of one size nothing holds a solver back; what lies beyond cannot be read, and is left out."""
+    problem = rbdae.formulate(tumbler("linear"), "index-0", rotation="linear", reference="start")
+    for policy in ("stop", "switch"):
+        run = rbdae.solve(problem, (0.0, 0.5), solver="assimulo:ExplicitEuler", step=0.06, on_singularity=policy)
+        assert run.reason is Reason.CHART and "within one step the linear parameters of body 'a'" in run.message
+        assert len(run.t) and np.isfinite(run.states["a"].position).all()
+        assert run.message.startswith("assimulo:ExplicitEuler stopped at t = 0.12")
+
+
+def test_a_solver_that_fails_near_a_singular_set_says_so():
+    """LSODA takes whole steps beyond it, and then says that its callback returned no number."""
+    problem = rbdae.formulate(tumbler("linear"), "index-0", rotation="linear", reference="start")
+    run = rbdae.solve(problem, (0.0, 0.5), solver="scipy:LSODA", rtol=1e-6, atol=1e-6)
+    assert not run.success and run.reason is not Reason.CHART
+    assert "the linear parameters of body 'a' are 0." in run.message and "on_singularity='switch'" in run.message
+
+
 @pytest.mark.parametrize("rotation", CENTRED)
 def test_a_tumbling_body_passes_every_singular_set(rotation):
     run, wanted = switching(rotation), reference(axis_of(rotation))
