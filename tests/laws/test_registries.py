@@ -24,6 +24,7 @@ from inside import (
     cli_target,
     collocation,
     consistent,
+    contract,
     dense,
     energy_balance,
     equations,
@@ -276,6 +277,7 @@ EXAMPLES: dict[type, Any] = {
         cases.built("C"), cases.Pairing("index-0", "bryant-321", "angular")
     ).switches()[0],
     switches.ChartPolicy: switches.ChartPolicy,
+    contract.Ending: lambda: contract.Ending("too near"),
     choices.Choices: lambda: choices.check_choices(
         "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space", "rows"
     ),

@@ -67,6 +67,7 @@ from rbdae.plotting import animation, canvas, placed
 from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
+    contract,
     equations,
     interpretation,
     matrices,
@@ -126,6 +127,7 @@ __all__ = [
     "consistent",
     "constraint_gradient",
     "constraints",
+    "contract",
     "dense",
     "distance_to_singularity",
     "dropping",
