@@ -37,6 +37,7 @@ __all__ = [
     "Solution",
     "System",
     "assemble",
+    "closed_form",
     "compare",
     "drives",
     "forces",
@@ -57,12 +58,12 @@ __all__ = [
 _moved.install()
 
 if TYPE_CHECKING:
-    from rbdae import kinematics, study
+    from rbdae import closed_form, kinematics, study
     from rbdae.study.comparing import compare as compare
 else:
 
     def __getattr__(name: str) -> Any:
-        if name in ("kinematics", "study"):
+        if name in ("closed_form", "kinematics", "study"):
             return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare

@@ -23,6 +23,7 @@ PUBLIC = {
     "rbdae.adapter",
     "rbdae.body",
     "rbdae.cli",
+    "rbdae.closed_form",
     "rbdae.compiler.access",
     "rbdae.compiler.jit",
     "rbdae.compiler.plain",

@@ -22,7 +22,7 @@ from samples import count
 from toy_force import Maxwell
 
 import rbdae
-from rbdae import drives, forces, joints, kinematics, models, solving, study
+from rbdae import closed_form, drives, forces, joints, kinematics, models, solving, study
 from rbdae.rotations import quaternions
 
 CHUNK = 50
@@ -83,18 +83,21 @@ def test_the_calls_are_valid_before_they_are_spoilt():
             function(**given)
 
 
-@pytest.mark.parametrize("module", [rbdae, forces, drives, joints, models, solving, kinematics, quaternions])
+@pytest.mark.parametrize(
+    "module", [rbdae, forces, drives, joints, models, solving, kinematics, quaternions, closed_form]
+)
 def test_every_public_callable_has_an_invalid_call(module):
     known = {name.split(".")[-1].split(" ")[0] for name in invalid_calls.calls()} | set(invalid_calls.CALLS_SKIPPED)
     public = getattr(module, "__all__", None) or [n for n in dir(module) if n[0] != "_"]
-    if module in (kinematics, quaternions):
-        public = [n for n in public if not inspect.isclass(getattr(module, n))]  # results
+    public = [n for n in public if not hasattr(getattr(module, n), "_fields")]  # results
     public = [n for n in public if callable(getattr(module, n)) and not n.startswith(("Abstract", "Any", "Solver"))]
     other = {"UserElement", "StateElement", "FreeMotion", "Callable", "Entry", "Final", "dataclass", "final"}
     assert {n for n in public if n not in known} <= other | {"study"}
 
 
-@pytest.mark.parametrize("kind", [rbdae.Problem, rbdae.Solution, rbdae.System])
+@pytest.mark.parametrize(
+    "kind", [rbdae.Problem, rbdae.Solution, rbdae.System, closed_form.FreeBody, closed_form.SymmetricTop]
+)
 def test_every_public_method_has_an_invalid_call(kind):
     known = set(invalid_calls.calls())
     inside = {"of", "with_selection", "resumed", "switches", "by_time", "translated", "singular_row"}

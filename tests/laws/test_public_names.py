@@ -29,14 +29,24 @@ NEEDED = {
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
     "compare": {"compare", "study"},
-    "calculate by hand": {"kinematics", "rotations"},
+    "calculate by hand": {"closed_form", "kinematics", "rotations"},
 }
 PUBLIC = set().union(*NEEDED.values())
 PACKAGES = [
     "rbdae",
     *(
         f"rbdae.{name}"
-        for name in ("joints", "drives", "forces", "models", "study", "plotting", "kinematics", "rotations.quaternions")
+        for name in (
+            "joints",
+            "drives",
+            "forces",
+            "models",
+            "study",
+            "plotting",
+            "kinematics",
+            "rotations.quaternions",
+            "closed_form",
+        )
     ),
 ]
 

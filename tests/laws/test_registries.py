@@ -65,7 +65,7 @@ from inside import (
 )
 
 import rbdae
-from rbdae import adapter, drives, formulations, motion, plotting, rotations, study
+from rbdae import adapter, closed_form, drives, formulations, motion, plotting, rotations, study
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
@@ -198,6 +198,8 @@ EXAMPLES: dict[type, Any] = {
     registry.SolverInfo: lambda: rbdae.solvers()[0],
     registry.SolverTable: rbdae.solvers,
     rbdae.models.Entry: lambda: rbdae.models.MODELS["heavy_top"],
+    closed_form.FreeBody: lambda: closed_form.FreeBody((1, 2, 3), (0.1, 2, 0.3)),
+    closed_form.SymmetricTop: lambda: closed_form.SymmetricTop(1.0, 0.5, 2.0),
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
     formulations.Formulation: lambda: formulations.FORMULATIONS["index-2"],
     Spherical: lambda: Spherical(*_bodies()),

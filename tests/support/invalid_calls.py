@@ -19,7 +19,7 @@ import numpy as np
 from inside import option_table, show
 
 import rbdae
-from rbdae import drives, forces, joints, kinematics, models, solving, study
+from rbdae import closed_form, drives, forces, joints, kinematics, models, solving, study
 from rbdae.rotations import quaternions
 
 NUMBERS = {"int", "zero", "negative", "float32"}
@@ -304,6 +304,42 @@ def _model(name: str) -> Call:
         elif default is not inspect.Parameter.empty and default is not None:
             roles[key] = optional(VECTOR) if key == "angular_velocity" else VECTOR
     return Call(lambda: (MODELS[name], {}), roles)
+
+
+def _closed_forms() -> dict[str, Call]:
+    body = closed_form.FreeBody((1, 2, 3), (0.1, 0.2, 3.0))
+    top = closed_form.SymmetricTop(1.0, 0.5, 2.0)
+    return {
+        "closed_form.FreeBody": _plain(
+            closed_form.FreeBody,
+            {"moments": VECTOR, "angular_velocity": VECTOR, "orientation": optional(VECTOR)},
+            moments=(1, 2, 3),
+            angular_velocity=(1, 2, 3),
+        ),
+        **{
+            f"FreeBody.{name}": _plain(getattr(body, name), {"t": STACK}, t=0.5)
+            for name in ("angular_velocity", "orientation", "quaternion")
+        },
+        "closed_form.SymmetricTop": _plain(
+            closed_form.SymmetricTop,
+            {"transverse": POSITIVE, "axial": POSITIVE, "moment": NUMBER},
+            transverse=1.0,
+            axial=0.5,
+            moment=2.0,
+        ),
+        "SymmetricTop.integrals": _plain(
+            top.integrals,
+            {"rotation": VECTOR, "angular_velocity": VECTOR},
+            rotation=np.eye(3),
+            angular_velocity=(1, 2, 3),
+        ),
+        "SymmetricTop.nutation_limits": _plain(
+            top.nutation_limits, {"energy": NUMBER, "L_z": NUMBER, "L_3": NUMBER}, energy=3.0, L_z=1.0, L_3=1.0
+        ),
+        "SymmetricTop.steady_precession": _plain(
+            top.steady_precession, {"tilt": NUMBER, "L_3": NUMBER}, tilt=1.0, L_3=9.0
+        ),
+    }
 
 
 def _calculations(module: ModuleType, where: str) -> dict[str, Call]:
@@ -623,6 +659,7 @@ def calls() -> dict[str, Call]:
         **{f"models.{model}": _model(model) for model in MODELS},
         **_calculations(kinematics, "kinematics"),
         **_calculations(quaternions, "quaternions"),
+        **_closed_forms(),
     }
     return out | _options()
 
