@@ -173,6 +173,8 @@ class SymmetricTop:
 
 def _root(f: Callable[[Decimal], Decimal], inside: Decimal, outside: Decimal) -> Decimal:
     """Where f, not negative at one end and not positive at the other, is zero; by halving."""
+    if f(outside) >= 0:  # an end of the interval itself
+        return outside
     for _ in range(4 * DIGITS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
