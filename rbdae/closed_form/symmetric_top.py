@@ -173,8 +173,8 @@ class SymmetricTop:
 
 def _root(f: Callable[[Decimal], Decimal], inside: Decimal, outside: Decimal) -> Decimal:
     """Where f, not negative at one end and not positive at the other, is zero; by halving."""
-    if f(outside) >= 0:  # an end of the interval itself
-        return outside
+    if f(outside) >= 0 and f(outside + (inside - outside) * Decimal("1e-30")) >= 0:
+        return outside  # the end of the interval itself, unless f is negative before it
     for _ in range(4 * DIGITS):
         middle = (inside + outside) / 2
         if middle in (inside, outside):
