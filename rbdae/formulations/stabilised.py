@@ -5,6 +5,9 @@
     g(q, t)                           = 0
     G v + g_I                         = 0
 
+`hamiltonian-ggl` is the same with momenta: qdot - dH/dp + G^T mu = 0, the dynamics of [BS09] (39), and the constraints
+on positions and on momenta, (38) and (40).
+
 `ggl` (Gear, Gupta and Leimkuhler) has la and mu as unknowns and is of index 2. `hiller-anantharaman` has their
 integrals Lambda, Gamma with Lambda' = la, Gamma' = mu as unknowns, which makes the same equations index 1.
 """

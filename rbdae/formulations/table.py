@@ -8,6 +8,8 @@ from rbdae.formulations.base import AbstractKernels, Explicit, Formulation, Impl
 _EITHER = ("angular", "spatial", "coordinate")
 _TWISTS = ("angular", "spatial")
 
+_MOMENTA = ("momentum", "coordinate")
+
 _ABSOLUTE = Implicit(absolute.residual, absolute.jacobian, explicit.rhs)
 _STABILISED = Implicit(stabilised.residual, stabilised.jacobian, explicit.rhs)
 _OVERDETERMINED = Implicit(overdetermined.residual, overdetermined.jacobian, explicit.rhs)
@@ -67,7 +69,7 @@ def _hamiltonian(name: str, index: int, summary: str, source: str) -> Formulatio
         source,
         "ode" if eliminated else "dae",
         index,
-        ("momentum", "coordinate"),
+        _MOMENTA,
         kernels,
         unknowns="momenta",
         levels=(2 if eliminated else 3 - index,),
@@ -169,6 +171,30 @@ _TABLE = (
     _hamiltonian("hamiltonian-momentum", 2, "momenta; constraint on momenta", "[BS09] (39), (40)"),
     _hamiltonian("hamiltonian-differentiated", 1, "momenta; (40) differentiated", "[BS09], Remark 4.2"),
     _hamiltonian("hamiltonian-eliminated", 0, "momenta; multiplier eliminated", "[BS09], Remark 4.2"),
+    Formulation(
+        "hamiltonian-ggl",
+        "momenta; position and momentum constraint, qdot = dH/dp - G^T mu",
+        "[BS09] (38), (40), after [GGL85]",
+        "dae",
+        2,
+        _MOMENTA,
+        _STABILISED,
+        unknowns="momenta",
+        levels=(0, 1),
+        multipliers="values",
+    ),
+    Formulation(
+        "hamiltonian-overdetermined",
+        "momenta; constraint on momenta with g = 0 as well, for ODASSL",
+        "[BS09] (38), (40), after [FL91]",
+        "overdetermined",
+        2,
+        _MOMENTA,
+        _OVERDETERMINED,
+        unknowns="momenta",
+        levels=(1, 0),
+        multipliers="values",
+    ),
 )
 
 FORMULATIONS: dict[str, Formulation] = {f.name: f for f in _TABLE}

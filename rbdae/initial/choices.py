@@ -20,6 +20,8 @@ _CONSTRAINTS = {
     "momentum": "hamiltonian-momentum",
     "differentiated": "hamiltonian-differentiated",
     "eliminated": "hamiltonian-eliminated",
+    "both": "hamiltonian-ggl",
+    "overdetermined": "hamiltonian-overdetermined",
 }
 
 _GAIN = 10.0

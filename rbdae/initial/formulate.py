@@ -79,7 +79,8 @@ def formulate(
         `Problem.assembly` always says what was given, found and changed. Systems of more than 800 joint equations are
         too large for these priorities: there all values move to the nearest consistent ones.
     constraint : str
-        For ``"hamiltonian"``: ``"position"`` (default), ``"momentum"``, ``"differentiated"``, ``"eliminated"``.
+        For ``"hamiltonian"``: ``"position"`` (default), ``"momentum"``, ``"differentiated"``, ``"eliminated"``,
+        ``"both"`` (with a second multiplier), ``"overdetermined"``.
     radial_inertia : ``"zero"`` or ``"half-trace"``
         J0 of the quaternion mass of the coordinate forms: 0 ([NS]) or tr(J)/2 ([BS09], whose
         forms always have it). The motion is the same, the multiplier of the unit norm differs.

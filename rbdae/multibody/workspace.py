@@ -90,23 +90,23 @@ class Workspace:
         self._plain: PlainMemory | None = None
         self._has_tangent = False
         if selection.rows.dropped:
-            self._own("primitives", _with_kept_rows(memory, selection.rows.dropped))
+            self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
         if selection.rows.pivot_floor is not None:
-            self._own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
+            self.own("pivot_floor", np.ascontiguousarray(selection.rows.pivot_floor))
         if selection.references is not None:
             # a body moves by its place in y
-            self._own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
+            self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
             self.head["referenced"] = 1
         if selection.velocities is not None:
-            self._own("velocity_selection", selection.velocities.S)
+            self.own("velocity_selection", selection.velocities.S)
             inverse = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes]
-            self._own("velocity_metric", np.concatenate(inverse))
+            self.own("velocity_metric", np.concatenate(inverse))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a head of their own; those that shared a memory share one again."""
         return Workspace, (self.memory, self.selection)
 
-    def _own(self, name: str, array: Any) -> None:
+    def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
         self.head[name] = array.ctypes.data
@@ -180,11 +180,11 @@ class Workspace:
             return
         tangent = self.memory.rhs_tangent()
         self.head["rhs_tangent_width"] = tangent.shape[1]
-        self._own("rhs_tangent", tangent)
+        self.own("rhs_tangent", tangent)
         if self.settings.reduced:
             tree = self.memory.arrays["planes"]
             self.head["n_plane_rows"] = tree.shape[1]
-            self._own("planes", tree)
+            self.own("planes", tree)
         self._has_tangent = True
 
     def record(self, kernel: Entry, *arguments: Any) -> Any:
@@ -198,7 +198,7 @@ class Workspace:
             fill(self.m, *arguments, unused)
             n = int(self.head["cursor"][0])
             self.head["n_blocks"] = n
-            self._own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
+            self.own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
             fill(self.m, *arguments, unused)
         finally:
             self.head["mode"] = kb.STRIDED
@@ -207,7 +207,7 @@ class Workspace:
     def set_starts(self, starts: Ints) -> None:
         """Where each column of each block begins in the CSC data."""
         self.head["n_starts"] = len(starts)
-        self._own("block_starts", np.ascontiguousarray(starts, dtype=np.int64))
+        self.own("block_starts", np.ascontiguousarray(starts, dtype=np.int64))
 
     # ------------------------------------------------------------ the last factorisation
 

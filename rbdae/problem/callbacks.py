@@ -12,6 +12,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.formulations.base import Explicit
 from rbdae.kernels.projection import project
+from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.violations import ViolationScales
 
@@ -73,6 +74,25 @@ class Callbacks:
     def project(self) -> Callable[[float, Vec, Vec], None]:
         """project(t, y, info), see `rbdae.kernels.projection`."""
         return self._workspace.compiled(project)
+
+    @cached_property
+    def identity_project(self) -> Callable[[float, Vec, Vec], None]:
+        """The same with M = I, [NS] (64).
+
+        Raises ValueError for momenta, which M makes of velocities, and where joint equations are suspended.
+        """
+        settings = self._workspace.settings
+        if settings.momenta:
+            raise ValueError(
+                f"Projection: metric='identity' projects velocities, and {settings.formulation.name} has momenta, for "
+                "which there is the mass metric; leave it out"
+            )
+        if self._workspace.selection.rows.pivot_floor is not None:
+            raise ValueError(
+                "Projection: metric='identity' does not go with redundant='minimum-norm' and loops: joint equations "
+                "are suspended by their pivots in the mass metric; leave it out"
+            )
+        return with_unit_masses(self._workspace).compiled(project)
 
     @cached_property
     def violation_scales(self) -> ViolationScales:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, final
+from typing import Any, Literal, Protocol, final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class Projectable(Protocol):
 
     @property
     def callbacks(self) -> Callbacks:
-        """With `project` and `violation_scales`."""
+        """With `project`, `identity_project` and `violation_scales`."""
 
     def constraints(self, t: float, y: Vec) -> Constraints:
         """Violations at a state."""
@@ -38,9 +38,10 @@ class Projectable(Protocol):
 class Projection:
     """How to project; [NS], section 6.
 
-    Rotations are projected explicitly: normalisation (63) for quaternions, (64) for directors. Joints follow by
-    Newton's method in the mass metric (62, P), velocities by the linear system (62, V); the velocities of
-    the null-space form satisfy their constraints by construction and are left alone.
+    Rotations are projected explicitly: normalisation (63) for quaternions, the algorithm of Spurrier and Klumpp for
+    directors (others: `rbdae.rotations.orthonormalised`). Joints follow by Newton's method (62, P), velocities by the
+    linear system (62, V); the velocities of the null-space form satisfy their constraints by construction and are left
+    alone.
 
     Parameters
     ----------
@@ -55,6 +56,10 @@ class Projection:
     max_iterations : int
         Of Newton's method, whose steps are halved where a whole one does not reduce the violation. The first half of
         them looks for the nearest consistent state, the others, from far away, for any.
+    metric : ``"mass"`` or ``"identity"``
+        M of (62): the mass matrix, or the identity for the velocities of the formulation, which is (64, V) for
+        directors. The identity counts a metre as one radian, or as a unit of the directors; so with joints, or where
+        bodies have x, it depends on the unit of length. It is for forms in velocities.
     """
 
     position: bool = True
@@ -62,6 +67,7 @@ class Projection:
     tolerance: float = 1e-14
     restart_tolerance: float = 1e-8
     max_iterations: int = 10
+    metric: Literal["mass", "identity"] = "mass"
 
     def __post_init__(self) -> None:
         for name in ("position", "velocity"):
@@ -72,6 +78,8 @@ class Projection:
                     f"Projection: {name} = {getattr(self, name)!r} must be a finite number >= 0; give 1e-14"
                 )
         _check.count("Projection", "max_iterations", self.max_iterations)
+        if not isinstance(self.metric, str) or self.metric not in ("mass", "identity"):
+            raise _check.unknown("metric of a Projection", self.metric, ("mass", "identity"))
 
     def bind(self, problem: Projectable) -> Projector:
         """A projector for one problem."""
@@ -102,6 +110,8 @@ class Projector:
         self._before = np.empty(problem.n)
         p = projection
         scales = problem.callbacks.violation_scales
+        own = projection.metric == "mass"
+        self._project = problem.callbacks.project if own else problem.callbacks.identity_project
         self._info = np.concatenate([np.zeros(kernel.N_INFO), scales.weights])
         self._info[kernel.TIME] = scales.time
         self._info[kernel.STEADY] = max(1e3 * p.tolerance, 30.0 * scales.rounding)
@@ -122,7 +132,7 @@ class Projector:
         """
         self._before[:] = y
         info = self._info
-        self.problem.callbacks.project(t, y, info)
+        self._project(t, y, info)
         if info[kernel.ITERATIONS] < 0.0:
             raise ProjectionError(self._failure(t, info))
         if info[kernel.CHANGED] == 0.0:
@@ -139,9 +149,10 @@ class Projector:
         """Why a projection failed."""
         violation = float(np.max(np.abs(self.problem.constraints(t, self._before).position), initial=0.0))
         if info[kernel.ITERATIONS] == kernel.SINGULAR:
+            row = self.problem.singular_row() if self.projection.metric == "mass" else None
             return (
                 f"t = {t:g}: the constraints are redundant or singular, first at "
-                f"{self.problem.singular_row() or 'a joint'}; remove the redundant joint equation or move away from "
+                f"{row or 'a joint'}; remove the redundant joint equation or move away from "
                 "the singular position"
             )
         return (

@@ -16,6 +16,7 @@ from rbdae.rotations.conformal import CONFORMAL
 from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.euler_313 import EULER_313
 from rbdae.rotations.linear import LINEAR
+from rbdae.rotations.orthonormal import orthonormalised as orthonormalised
 from rbdae.rotations.quaternion import QUATERNION
 from rbdae.rotations.quaternion_vector import QUATERNION_VECTOR
 from rbdae.rotations.rodrigues import RODRIGUES
@@ -31,4 +32,4 @@ register(CONFORMAL)
 register(LINEAR)
 register(QUATERNION_VECTOR)
 
-__all__ = ["CHARTS", "Chart", "quaternions", "register"]
+__all__ = ["CHARTS", "Chart", "orthonormalised", "quaternions", "register"]

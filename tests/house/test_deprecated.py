@@ -158,6 +158,8 @@ FLAGS = {
     "hamiltonian-momentum": (1, True, False, False, False, (), True),
     "hamiltonian-differentiated": (2, True, False, False, False, (), True),
     "hamiltonian-eliminated": (2, True, False, False, False, (), False),
+    "hamiltonian-ggl": (2, True, False, False, False, (), True),
+    "hamiltonian-overdetermined": (1, True, False, False, False, (0,), True),
 }
 
 

@@ -336,10 +336,13 @@ INDEX = {
     "hamiltonian-momentum": 2,
     "hamiltonian-differentiated": 1,
     "hamiltonian-eliminated": 0,
+    "hamiltonian-ggl": 2,
+    "hamiltonian-overdetermined": 2,
 }
 
 
-CORRECTED = {"ggl", "hiller-anantharaman"}
+FURTHER = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermined": 1, "hamiltonian-overdetermined": 1}
+CORRECTED = {"ggl", "hiller-anantharaman", "hamiltonian-ggl"}
 
 
 @pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
@@ -364,7 +367,8 @@ def test_description(system, pairing):
         assert v.stop - v.start == 3 * free + (3 if pairing.angular else na) * len(bodies)
     index = INDEX[pairing.formulation]
     multipliers = (0 if FORMULATIONS[pairing.formulation].projected else internal) * len(bodies) + joints
-    extra = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermined": 1}.get(pairing.formulation, 0)
+    extra = len(FORMULATIONS[pairing.formulation].further_levels)
+    assert extra == FURTHER.get(pairing.formulation, 0)
     assert problem.kind == ("overdetermined" if extra else "ode" if index == 0 else "dae")
     assert la.stop - la.start == (0 if index == 0 else multipliers)
     assert mu.stop - mu.start == (multipliers if pairing.formulation in CORRECTED else 0)
@@ -452,6 +456,8 @@ def test_constraint_is_another_name_of_a_formulation():
         "momentum": "hamiltonian-momentum",
         "differentiated": "hamiltonian-differentiated",
         "eliminated": "hamiltonian-eliminated",
+        "both": "hamiltonian-ggl",
+        "overdetermined": "hamiltonian-overdetermined",
     }
     for constraint, name in names.items():
         problem = rbdae.formulate(cases.heavy_top(), "hamiltonian", constraint=constraint)

@@ -418,11 +418,12 @@ def test_the_issues_pairings_are_there():
     wanted = {(f"index-{k}", *rv) for k in range(4) for rv in either + angular}
     wanted |= {(f, *rv) for f in ("ggl", "hiller-anantharaman") for rv in either + angular}
     wanted |= {(f, *rv) for f in ("baumgarte", "baumgarte-ode") for rv in either + angular}
+    wanted |= {(f"projected-{k}", "quaternion", "coordinate") for k in range(3)}
     wanted |= {(f, *rv) for f in ("overdetermined", "overdetermined-1") for rv in either + angular}
     wanted |= {(f, *rv) for f in ("null-space", "null-space-overdetermined") for rv in angular}
     wanted |= {
         (f"hamiltonian{c}", r, "momentum")
-        for c in ("", "-momentum", "-differentiated", "-eliminated")
+        for c in ("", "-momentum", "-differentiated", "-eliminated", "-ggl", "-overdetermined")
         for r in ("quaternion", "directors")
     }
     assert {tuple(p) for p in cases.ALL_PAIRINGS} >= wanted

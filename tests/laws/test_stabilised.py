@@ -81,7 +81,7 @@ def test_the_correction_is_the_force_on_velocities(pairing, rng):
     q, v, la, mu = problem.layout.q, problem.layout.v, problem.layout.la, problem.layout.mu
     assert np.abs(J[q, la]).max() == 0.0
     assert np.abs(J[v, mu]).max() == 0.0
-    kinematics = np.eye(q.stop) if pairing.velocity == "coordinate" else -J0[q, v]  # qdot = K v - K G^T mu
+    kinematics = np.eye(q.stop) if not pairing.angular else -J0[q, v]  # qdot = K v - K G^T mu
     force = J[v, la]
     if pairing.velocity == "spatial":  # whose rows are those of the material ones
         force = np.linalg.solve(cases.turned_rows(problem, 0.0, y).T, force)
@@ -192,15 +192,17 @@ OVERDETERMINED = [
 @pytest.mark.parametrize("pairing", OVERDETERMINED, ids=str)
 def test_further_equations_are_the_constraints(pairing, rng):
     problem = cases.problem("tied", pairing)
-    square = cases.problem("tied", pairing._replace(formulation=f"index-{FORMULATIONS[pairing.formulation].index}"))
+    form = FORMULATIONS[pairing.formulation]
+    name = "hamiltonian-momentum" if form.unknowns == "momenta" else f"index-{form.index}"
+    square = cases.problem("tied", pairing._replace(formulation=name))
     y, yd = problem.y0 + 0.1 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
     residual = problem.residual(0.0, y, yd)
     np.testing.assert_array_equal(residual[: problem.n], square.residual(0.0, y, yd))
     g = problem.constraints(0.0, y)
     internal = len(g.position) - int(problem.model.primitives["n"].sum())
     # constraints of the chart are equations only where the velocities do not keep them by themselves
-    first = 0 if pairing.velocity == "coordinate" else internal
-    wanted = [g.position[first:], g.velocity[first:]][: len(FORMULATIONS[pairing.formulation].further_levels)]
+    first = internal if pairing.angular else 0
+    wanted = [g.position[first:], g.velocity[first:]][: len(form.further_levels)]
     np.testing.assert_allclose(residual[problem.n :], np.concatenate(wanted), rtol=0, atol=1e-13)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from inside import option_table, show
 
 import rbdae
-from rbdae import closed_form, drives, forces, joints, kinematics, models, solving, study
+from rbdae import closed_form, drives, forces, joints, kinematics, models, rotations, solving, study
 from rbdae.rotations import quaternions
 
 NUMBERS = {"int", "zero", "negative", "float32"}
@@ -448,6 +448,7 @@ def calls() -> dict[str, Call]:
                 "tolerance": NOT_NEGATIVE,
                 "restart_tolerance": NOT_NEGATIVE,
                 "max_iterations": COUNT,
+                "metric": TEXT,
             },
         ),
         "assemble": Call(
@@ -660,6 +661,9 @@ def calls() -> dict[str, Call]:
         **_calculations(kinematics, "kinematics"),
         **_calculations(quaternions, "quaternions"),
         **_closed_forms(),
+        "rotations.orthonormalised": _plain(
+            rotations.orthonormalised, {"M": _role("matrices"), "method": TEXT}, M=np.eye(3), method="polar"
+        ),
     }
     return out | _options()
 

@@ -3,7 +3,7 @@
 Algebra ([GR95] (209)-(217), [NS] (30), [BS09] section 2.1): `product`, `conjugate`, `norm`, `inverse`, `pure`.
 Matrices ([GR95] (239)-(251), [BS09] (9)-(12) and appendix A): `left_matrix` Q_l, `right_matrix` Q_r, `E`, `G`.
 Maps ([BS09] (5)-(8), [GR95] (193)-(205)): `exponential`, `logarithm`, rotation vectors, matrices, scipy's `Rotation`.
-Rates ([BS09] (3), (4), (14), [NS] lemma 4.1): angular velocities of qdot and back.
+Rates ([BS09] (3), (4), (14), (45), [NS] lemma 4.1): angular velocities of qdot and back, angular momentum.
 
 The product is Hamilton's: R(p q) = R(p) R(q), and R(q) x = q x conj(q) takes material to spatial components. Functions
 that read a rotation from a quaternion take its direction alone: q and -q, and any multiple, are one rotation.
@@ -32,6 +32,7 @@ from rbdae.rotations.quaternions.matrices import G as G
 from rbdae.rotations.quaternions.matrices import left_matrix as left_matrix
 from rbdae.rotations.quaternions.matrices import right_matrix as right_matrix
 from rbdae.rotations.quaternions.rates import material_angular_velocity as material_angular_velocity
+from rbdae.rotations.quaternions.rates import momentum_map as momentum_map
 from rbdae.rotations.quaternions.rates import rate_from_material as rate_from_material
 from rbdae.rotations.quaternions.rates import rate_from_spatial as rate_from_spatial
 from rbdae.rotations.quaternions.rates import second_rate as second_rate
@@ -51,6 +52,7 @@ __all__ = [
     "left_matrix",
     "logarithm",
     "material_angular_velocity",
+    "momentum_map",
     "norm",
     "product",
     "pure",

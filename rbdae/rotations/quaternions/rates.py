@@ -49,6 +49,17 @@ def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     return 2.0 * multiplied(qdot, conjugated(q))[..., 1:]
 
 
+def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
+    """L = E(q) p / 2, (..., 3), the angular momentum in spatial components, of q (..., 4) and its momentum p (..., 4).
+
+    [BS09] (45) and above (46), (35): the momentum map of rotations of space. With p = M4 qdot, for example ``pi_p0``,
+    ... of the Hamiltonian forms, it is R J Omega, kg m^2/s, about the point to which J belongs (centre of mass or
+    pivot). A part of p along q is left out.
+    """
+    q, p = _both("momentum_map", "p", q, p, 4)
+    return 0.5 * multiplied(p, conjugated(q))[..., 1:]
+
+
 def second_rate(q: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike) -> Vec:
     """qddot = q (-|Omega|^2 / 4, Omegadot / 2), (..., 4): the derivative of [BS09] (3).
 

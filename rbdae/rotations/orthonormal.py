@@ -1,0 +1,96 @@
+"""Rotations near matrices that have drifted from them: what [NS] section 6 recommends, and its alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from rbdae import _check, _stacks
+from rbdae._arrays import ArrayLike, Mat
+from rbdae.compiler.plain import plain
+from rbdae.rotations.euler_map import rotation_matrices
+from rbdae.rotations.quaternion_algebra import spurrier_klumpp
+
+Method = Literal["spurrier-klumpp", "polar", "gram-schmidt", "logarithm"]
+
+
+def _spurrier_klumpp(M: Mat) -> Mat:
+    d, p = np.swapaxes(M, -1, -2).reshape(-1, 9), np.empty((M.size // 9, 4))
+    for k in range(len(d)):
+        plain(spurrier_klumpp)(d[k], p[k])
+    p /= np.linalg.norm(p, axis=-1, keepdims=True)
+    return rotation_matrices(p).reshape(M.shape)
+
+
+def _polar(M: Mat) -> Mat:
+    U, _, V = np.linalg.svd(M)
+    out: Mat = U @ V
+    return out
+
+
+def _gram_schmidt(M: Mat) -> Mat:
+    Q, R = np.linalg.qr(M)
+    out: Mat = Q * np.sign(np.diagonal(R, axis1=-2, axis2=-1))[..., None, :]
+    return out
+
+
+def _logarithm(M: Mat) -> Mat:
+    from scipy.linalg import expm, logm  # slow imports, not needed to solve
+
+    out = np.empty_like(M)
+    for k in np.ndindex(M.shape[:-2]):
+        g = np.real(logm(M[k]))
+        out[k] = expm(0.5 * (g - g.T))
+    return out
+
+
+_METHODS: dict[str, Callable[[Mat], Mat]] = {
+    "spurrier-klumpp": _spurrier_klumpp,
+    "polar": _polar,
+    "gram-schmidt": _gram_schmidt,
+    "logarithm": _logarithm,
+}
+
+
+def orthonormalised(M: ArrayLike, method: Method = "spurrier-klumpp") -> Mat:
+    """Rotation matrices near matrices that are almost rotations, such as directors after a step of a solver.
+
+    - ``"spurrier-klumpp"``: the unit quaternion of the algorithm of Spurrier and Klumpp, explicit ([NS], section 6;
+      what `rbdae.Projection` does with directors);
+    - ``"polar"``: the orthogonal factor, R of M = S R with S symmetric. It is the solution of (64, P), the nearest
+      rotation in the sum of squares, and the only one of the four that commutes with rotations of space and body;
+    - ``"gram-schmidt"``: Remark 6.3 (a); depends on the order of the directors, keeps the direction of the first;
+    - ``"logarithm"``: Remark 6.3 (b), exp of the skew part of log M; expensive, and not near half a turn.
+
+    Where M = (I + S) R with S symmetric and of the size eps, ``"polar"`` returns R. ``"logarithm"`` differs from it by
+    eps^2, the other two by eps: against Lemma 6.2 the first does not solve (64, P), although it comes near.
+
+    Parameters
+    ----------
+    M : (..., 3, 3) array_like
+        Positive determinants.
+    method : str
+
+    Returns
+    -------
+    (..., 3, 3) array
+
+    Raises
+    ------
+    ValueError
+        Another shape, a determinant that is not positive, or an unknown method.
+    """
+    if not isinstance(method, str) or method not in _METHODS:
+        raise _check.unknown("method of orthonormalised", method, _METHODS)
+    M = _stacks.numbers("orthonormalised", "M", M)
+    if M.shape[-2:] != (3, 3) or not np.all(np.linalg.det(M) > 0.0):
+        raise ValueError(
+            f"orthonormalised: M must be 3 x 3 matrices with positive determinants, got {_check.show(M)} of shape "
+            f"{M.shape}; pass e.g. np.eye(3)"
+        )
+    return _METHODS[method](M)
+
+
+__all__ = ["Method", "orthonormalised"]
