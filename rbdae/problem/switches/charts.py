@@ -26,8 +26,8 @@ NEAR = 1e-3
 """A run stops at this angle from a singular set, in radians."""
 
 DUE = 2.0 / 3.0
-"""Charts are centred again where this part of the way from the centre to the singular set is done: there K(a) is at
-most a few times larger than at the centre."""
+"""Charts are centred again where this part of the way from the centre to the singular set is done: there K(a) and its
+condition are at most four for all charts."""
 
 
 @final
