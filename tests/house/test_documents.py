@@ -16,7 +16,14 @@ import import_graph
 
 ROOT = Path(__file__).parents[2]
 
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md", "docs/references.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/decisions.md",
+    "docs/references.md",
+    "docs/rotations.md",
+)
 
 
 def text(name: str) -> str:

@@ -314,6 +314,23 @@ def test_steady_precession_does_not_nutate(tilt, which):
     assert abs(balance) < 1e-14 * (L_3 * abs(rate) + 3.0)
 
 
+def test_a_run_of_a_steady_precession():
+    """The tilt stays, and the axis turns about the vertical at the rate of the quadratic equation."""
+    top, tilt, L_3 = SymmetricTop(15.0, 12.0, 110.9 * 0.1 * 9.81), 1.0, 240.0
+    rate = top.steady_precession(tilt, L_3).slow
+    Omega = (0.0, rate * math.sin(tilt), L_3 / top.axial)
+    system = rbdae.models.heavy_top(inertia=(15.0, 15.0, 12.0), gravity=9.81, tilt=tilt, angular_velocity=Omega)
+    problem = rbdae.formulate(system, "null-space", rotation="quaternion")
+    times = np.linspace(0.0, 4.0, 9)
+    run = rbdae.solve(problem, (0.0, 4.0), solver="scipy:DOP853", rtol=1e-11, atol=1e-11, t_eval=times)
+    axis = run.states["top"].orientation.as_matrix()[:, :, 2]
+    start = math.atan2(axis[0, 1], axis[0, 0])
+    turned = start + rate * times
+    exact = np.stack((math.sin(tilt) * np.cos(turned), math.sin(tilt) * np.sin(turned), np.full(9, math.cos(tilt))), -1)
+    assert rate * 4.0 > 1.0
+    assert np.abs(axis - exact).max() < 1e-9
+
+
 def test_special_tops():
     top = SymmetricTop(1.0, 0.5, 2.0)
     assert top.steady_precession(0.5 * math.pi, 4.0) == (0.5, math.inf)
