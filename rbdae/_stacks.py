@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ORTHONORMAL = 1e-8
 """How far R^T R may be from the identity, and a unit vector's length from one: single precision does not pass."""
 
-_WORDS = {1: "real numbers", 3: "three real numbers", 4: "four real numbers"}
-_EXAMPLES = {3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)"}
+_WORDS = {1: "real numbers", 3: "three real numbers", 4: "four real numbers", 9: "nine real numbers"}
+_EXAMPLES = {3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
 
 
 def numbers(owner: str, what: str, value: object) -> Vec:

@@ -73,6 +73,14 @@ cos = two_sided(np.cos)(math.cos)
 asin = two_sided(np.arcsin)(math.asin)
 atan = two_sided(np.arctan)(math.atan)
 
+
+@two_sided(np.maximum)
+@jit
+def maximum(x: Any, y: Any) -> Any:
+    """The larger number."""
+    return x if x > y else y
+
+
 __all__ = [
     "Address",
     "Array",
@@ -85,6 +93,7 @@ __all__ = [
     "carray",
     "cos",
     "matrix_at",
+    "maximum",
     "sin",
     "sqrt",
     "vector_at",

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array
 from rbdae.compiler.jit import jit
 
@@ -137,6 +137,25 @@ def rate_tangents(
     A[1, 2] += 0.5 * o1
     A[2, 0] += 0.5 * o2
     A[2, 1] -= 0.5 * o1
+
+
+_EPSILON = np.cross(np.eye(3)[:, None], np.eye(3)[None, :])  # e_i x e_j
+_EYE = np.eye(3)
+
+
+def tangents(a: Vec, values: tuple[Vec, Vec, Vec], slopes: tuple[Vec, Vec, Vec], frame: str) -> tuple[Mat, Mat]:
+    """T (3, 3, ...) and dT/da (3, 3, 3, ...) of arrays a (3, ...), from alpha, beta, delta and their slopes; with the
+    spatial frame the transposes."""
+    alpha, beta, delta = values if frame == "material" else (values[0], -values[1], values[2])
+    alpha_slope, beta_slope, delta_slope = slopes if frame == "material" else (slopes[0], -slopes[1], slopes[2])
+    skew = -np.einsum("ijk,k...->ij...", _EPSILON, a)
+    eye = _EYE.reshape(3, 3, *(a.ndim - 1) * (1,))
+    square = a[:, None] * a
+    T = alpha * eye - beta * skew + delta * square
+    D = 2.0 * (alpha_slope * eye - beta_slope * skew + delta_slope * square)[:, :, None] * a
+    D += np.einsum("ijk,...->ijk...", _EPSILON, beta)
+    D += np.einsum("ik,j...->ijk...", _EYE, delta * a) + np.einsum("jk,i...->ijk...", _EYE, delta * a)
+    return T, D
 
 
 def half_angle(p: Vec) -> tuple[Vec, Vec, Vec]:

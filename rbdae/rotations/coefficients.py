@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec
 from rbdae.compiler.access import cos, sin, sqrt
 from rbdae.compiler.jit import jit, two_sided
 
@@ -138,8 +137,8 @@ def cotangents(t: Any) -> Any:
     return closed_cotangents(t)
 
 
-def delta(t: Vec) -> tuple[Vec, Vec]:
-    """delta and its derivative, of an array."""
+def cubics(t: Any) -> tuple[Any, Any]:
+    """(delta, delta'), of arrays; kernels do not need it."""
     small = t < SERIES
     low, high = np.where(small, t, 0.0), np.where(small, SERIES, t)
     phi = np.sqrt(high)
