@@ -2,7 +2,8 @@
 
 Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
 R^T Rdot = Omega^. A further chart is one file like those below and one line here, or a call of `register` elsewhere.
-`quaternions` has the algebra of quaternions for users.
+The file of a chart has functions for users, with the same names in each (`rbdae.rotations.functions`): for example
+`rbdae.rotations.rodrigues.tangent`. `quaternions` has the algebra of quaternions.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
 
 
 def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3)."""
+    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
     return functions.inverse_tangent_rate(BRYANT_321, a, adot, frame)
 
 

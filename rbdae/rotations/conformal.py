@@ -101,7 +101,8 @@ CONFORMAL = Chart(
 
 def _quaternion(a: Vec) -> Vec:
     u = 0.0625 * np.sum(a * a, axis=-1, keepdims=True)
-    return np.concatenate([1.0 - u, 0.5 * a], axis=-1) / (1.0 + u)
+    out: Vec = np.concatenate([1.0 - u, 0.5 * a], axis=-1) / (1.0 + u)
+    return out
 
 
 def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
@@ -163,7 +164,7 @@ def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
 
 
 def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3)."""
+    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
     return functions.inverse_tangent_rate(CONFORMAL, a, adot, frame)
 
 

@@ -26,6 +26,24 @@ if TYPE_CHECKING:
 Frame: TypeAlias = Literal["material", "spatial"]
 """Of the angular velocity: Omega = R^T omega is material, omega spatial."""
 
+NAMES = (
+    "matrix",
+    "matrix_derivative",
+    "parameters",
+    "quaternion",
+    "half_rotation",
+    "tangent",
+    "tangent_derivative",
+    "tangent_rate",
+    "inverse_tangent",
+    "inverse_tangent_derivative",
+    "inverse_tangent_rate",
+    "compose",
+    "distance",
+    "is_singular",
+)
+"""The functions that the file of every chart has."""
+
 Tangents: TypeAlias = Callable[[Vec, str], tuple[Mat, Mat]]
 
 NEAR = 0.01

@@ -193,7 +193,7 @@ def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
 
 
 def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 4, 3)."""
+    """Kdot (..., 4, 3): addot is K Omegadot + Kdot Omega."""
     return np.swapaxes(0.25 * tangent_rate(a, adot, frame), -1, -2)
 
 

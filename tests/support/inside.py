@@ -82,6 +82,7 @@ from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.reports import blocks as report_blocks
 from rbdae.reports import figures as report_figures
 from rbdae.reports import run_figures
+from rbdae.rotations import functions as chart_functions
 from rbdae.solving import (
     collocation,
     dense,
@@ -120,6 +121,7 @@ __all__ = [
     "block_pattern",
     "cache_in",
     "canvas",
+    "chart_functions",
     "chatter",
     "choices",
     "cli_target",

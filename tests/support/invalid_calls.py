@@ -11,16 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from inside import option_table, show
+from inside import chart_functions, option_table, show
+from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae import closed_form, drives, forces, joints, kinematics, models, rotations, solving, study
-from rbdae.rotations import quaternions
+from rbdae.rotations import CHARTS, quaternions
 
 NUMBERS = {"int", "zero", "negative", "float32"}
 
@@ -363,6 +365,23 @@ def _calculations(module: ModuleType, where: str) -> dict[str, Call]:
     return out
 
 
+def _charts() -> dict[str, Call]:
+    """The functions of every chart, at the parameters of a rotation by a third of a right angle."""
+    R = Rotation.from_euler("ZXZ", (0.2, 0.5, -0.1)).as_matrix()
+    out = {}
+    for chart in CHARTS.values():
+        module = import_module(f"rbdae.rotations.{chart.name.replace('-', '_')}")
+        a = module.parameters(R)
+        for name in chart_functions.NAMES:
+            given: dict[str, Any] = {}
+            roles = {}
+            for key in inspect.signature(getattr(module, name)).parameters:
+                given[key] = {"rotation": R, "frame": "spatial"}.get(key, a)
+                roles[key] = TEXT if key == "frame" else VECTOR
+            out[f"{module.__name__.split('.')[-1]}.{name}"] = _plain(getattr(module, name), roles, **given)
+    return out
+
+
 def _valid(module: ModuleType, function: Any, key: str) -> Any:
     if key in ("rotation", "frame", "relative", "reference", "increment", "fixed", "moved", "R"):
         return np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -432,7 +451,7 @@ def calls() -> dict[str, Call]:
                 "center_of_mass": VECTOR,
                 "pivot": optional(VECTOR),
                 "position": optional(VECTOR),
-                "orientation": VECTOR,
+                "orientation": optional(VECTOR),
                 "velocity": optional(VECTOR),
                 "angular_velocity": optional(VECTOR),
                 "allow_unphysical": FLAG,
@@ -664,6 +683,7 @@ def calls() -> dict[str, Call]:
         "rotations.orthonormalised": _plain(
             rotations.orthonormalised, {"M": _role("matrices"), "method": TEXT}, M=np.eye(3), method="polar"
         ),
+        **_charts(),
     }
     return out | _options()
 

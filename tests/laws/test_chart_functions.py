@@ -1,0 +1,419 @@
+"""The public functions of the charts: against 60 digits, scipy's `Rotation`, and the laws of the group.
+
+The exact matrices come from the definitions alone: R by the axis and the angle, T and its derivative from differences
+of R with 60 digits. Errors are measured by the condition: what a change of `a` in its last digit does.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inside import chart_functions
+from precise import MP, exact, length, rounded, vect
+from precise import rotation as turned
+from scipy.spatial.transform import Rotation
+
+from rbdae.rotations import CHARTS
+
+MODULES = {name: import_module(f"rbdae.rotations.{name.replace('-', '_')}") for name in CHARTS}
+ALONG_AXIS = ("rotation-vector", "rodrigues", "conformal", "linear", "quaternion-vector")
+ANGLES = ("euler-313", "bryant-321")
+FRAMES = ("material", "spatial")
+
+# the length of the parameters by the angle of rotation, and the angle of the singular rotation
+LENGTHS: dict[str, tuple[Any, Any, float]] = {
+    "rotation-vector": (lambda phi, f: phi, lambda r, f: r, 2.0 * np.pi),
+    "rodrigues": (lambda phi, f: f.tan(phi / 2), lambda r, f: 2 * f.atan(r), np.pi),
+    "conformal": (lambda phi, f: 4 * f.tan(phi / 4), lambda r, f: 4 * f.atan(r / 4), 2.0 * np.pi),
+    "linear": (lambda phi, f: f.sin(phi), lambda r, f: f.asin(r), 0.5 * np.pi),
+    "quaternion-vector": (lambda phi, f: f.sin(phi / 2), lambda r, f: 2 * f.asin(r), np.pi),
+}
+
+every = pytest.mark.parametrize("name", CHARTS)
+along_axis = pytest.mark.parametrize("name", ALONG_AXIS)
+quick = settings(deadline=None, max_examples=60, derandomize=True, database=None)
+
+
+def skew(w: Any) -> Any:
+    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+
+
+def of_angle(name: str, phi: float, axis: Any) -> Any:
+    """Parameters of the rotation by an angle, rounded once."""
+    return float(LENGTHS[name][0](MP.mpf(phi), MP)) * np.asarray(axis)
+
+
+def samples(name: str, rng: np.random.Generator, away: float = 0.2) -> Rotation:
+    """Twenty rotations around the chart's centre, away from the singular set by an angle."""
+    chart = CHARTS[name]
+    centre = Rotation.from_matrix(MODULES[name].matrix(chart.centre)) if chart.centre else Rotation.identity()
+    axis = rng.standard_normal((20, 3))
+    angle = rng.uniform(0.0, min(chart.reach, np.pi) - away, (20, 1))
+    return centre * Rotation.from_rotvec(angle * axis / np.linalg.norm(axis, axis=-1, keepdims=True))
+
+
+def stacked(name: str, r: Rotation) -> tuple[Any, Any]:
+    """Matrices (4, 5, 3, 3) and their parameters."""
+    R = r.as_matrix().reshape(4, 5, 3, 3)
+    return R, MODULES[name].parameters(R)
+
+
+# ---------------------------------------------------------------- 60 digits
+
+
+def exact_matrix(name: str, a: Any) -> Any:
+    """R by definition, with 60 digits."""
+    if name in LENGTHS:
+        size = length(a)
+        return turned(a, LENGTHS[name][1](size, MP)) if size else exact(np.eye(3))
+    axes = {"euler-313": (2, 0, 2), "bryant-321": (2, 1, 0)}[name]
+    R = exact(np.eye(3))
+    for k, angle in zip(axes, a, strict=True):
+        R = R @ turned(exact(np.eye(3)[k]), angle)
+    return R
+
+
+def slopes(f: Any, a: Any) -> Any:
+    """df/da, the derivatives along the last axis, by central differences of 60 digits."""
+    h = MP.mpf(10) ** -20
+    columns = []
+    for e in exact(np.eye(3)):
+        columns.append((f(a + h * e) - f(a - h * e)) / (2 * h))
+    return np.stack(columns, axis=-1)
+
+
+def exact_tangent(name: str, a: Any, frame: str) -> Any:
+    """T from Rdot = R Omega^ = omega^ R."""
+    R = exact_matrix(name, a)
+    D = slopes(lambda b: exact_matrix(name, b), a)
+    columns = [vect(R.T @ D[..., j] if frame == "material" else D[..., j] @ R.T) for j in range(3)]
+    return np.stack(columns, axis=-1)
+
+
+def inverted(T: Any) -> Any:
+    return np.array((MP.matrix(T.tolist()) ** -1).tolist(), dtype=object).reshape(3, 3)
+
+
+def points(name: str) -> list[Any]:
+    """Parameters from tiny angles to 5 mrad from the singular set, and beside the switch of the series."""
+    axis = np.array((0.36, -0.48, 0.8))
+    if name in ANGLES:
+        middle = CHARTS[name].centre[1]
+        return [
+            np.array((0.4, middle + tilt, -2.0)) for tilt in (0.0, 1e-8, 0.7, 1.5, np.pi / 2 - 5e-3, 5e-3 - np.pi / 2)
+        ]
+    edge = LENGTHS[name][2]
+    angles = [1e-12, 1e-8, 1e-4, 0.01, 0.5, 1.4, edge - 0.3, edge - 0.03, edge - 5e-3]
+    if edge > 2.1:
+        angles += [2.0 - 1e-9, 2.0 + 1e-9, 2.9]
+    if edge > 3.2:
+        angles += [np.pi, 4.0]
+    return [of_angle(name, phi, axis) for phi in angles]
+
+
+def checked(found: Any, wanted: Any, conditioned: float, digits: float) -> None:
+    error = float(max(abs(x) for x in np.ravel(exact(found) - wanted)))
+    assert error <= digits * conditioned, (error, conditioned)
+
+
+def condition(f: Any, a: Any) -> float:
+    """The size of f, and what it changes by as a does relative to it."""
+    h = 1e-7
+    with np.errstate(all="ignore"):
+        here = f(a)
+        return float(np.abs(here).max() + np.abs(f(a * (1.0 - h)) - here).max() / h)
+
+
+@pytest.mark.parametrize("name", ALONG_AXIS + ANGLES)
+def test_matrices_against_60_digits(name):
+    """Values to 1e-14 and derivatives to 1e-12 relative to the condition."""
+    of = MODULES[name]
+    for a in points(name):
+        z = exact(a)
+        checked(of.matrix(a), exact_matrix(name, z), condition(of.matrix, a), 1e-14)
+        wanted = slopes(lambda b: exact_matrix(name, b), z)
+        checked(of.matrix_derivative(a), wanted, condition(of.matrix_derivative, a), 1e-12)
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("name", ALONG_AXIS + ANGLES)
+def test_tangents_against_60_digits(name, frame):
+    """T, its inverse K and their derivatives, in either frame."""
+    of = MODULES[name]
+    for a in points(name):
+        z = exact(a)
+        T = exact_tangent(name, z, frame)
+        D = slopes(lambda b: exact_tangent(name, b, frame), z)
+        K = inverted(T)
+        DK = -np.einsum("ij,jkm,kl->ilm", K, D, K)
+        for what, values, derivatives in (("tangent", T, D), ("inverse_tangent", K, DK)):
+            value, derivative = getattr(of, what), getattr(of, f"{what}_derivative")
+            checked(value(a, frame), values, condition(lambda b, f=value: f(b, frame), a), 1e-14)
+            checked(derivative(a, frame), derivatives, condition(lambda b, f=derivative: f(b, frame), a), 1e-12)
+
+
+@along_axis
+def test_inverse_maps_against_60_digits(name):
+    """Of the nearest rotation, up to the singular set or half a turn."""
+    of, edge = MODULES[name], min(LENGTHS[name][2], np.pi)
+    axis = np.array((0.36, -0.48, 0.8))
+    for phi in (1e-300, 1e-12, 1e-8, 1e-4, 0.3, 1.0, edge - 0.3, edge - 0.03, edge - 5e-3):
+        q = np.append(rounded(MP.sin(MP.mpf(phi) / 2) * exact(axis)), float(MP.cos(MP.mpf(phi) / 2)))
+        found = of.parameters(Rotation.from_quat(q))
+        # the angle that these rounded numbers say
+        says = 2 * MP.atan2(length(exact(q[:3])), MP.mpf(float(q[3])))
+        wanted = LENGTHS[name][0](says, MP) * exact(q[:3]) / length(exact(q[:3]))
+        slope = float(abs(MP.diff(lambda t: LENGTHS[name][0](t, MP), says)) * (says if phi < 1.0 else 1))
+        checked(found, wanted, float(length(wanted)) + slope, 1e-14)
+
+
+# ---------------------------------------------------------------- all functions together
+
+
+@every
+def test_every_chart_has_the_functions_with_the_same_arguments(name):
+    """And docstrings that name the source of what is not a derivative of another one."""
+    of = MODULES[name]
+    mine = {n for n, f in vars(of).items() if inspect.isfunction(f) and f.__module__ == of.__name__ and n[0] != "_"}
+    assert mine == set(chart_functions.NAMES)
+    for what in chart_functions.NAMES:
+        function, first = getattr(of, what), getattr(MODULES["quaternion"], what)
+        assert list(inspect.signature(function).parameters) == list(inspect.signature(first).parameters)
+        assert len(function.__doc__ or "") > 20
+    for what in ("matrix", "tangent", "half_rotation", "parameters"):
+        assert re.search(r"\[(GR95|NS)\]|columns of", getattr(of, what).__doc__), what
+
+
+@every
+def test_functions_are_those_of_one_rotation(name, rng):
+    """R and its derivative, T, K, rates, half rotations, quaternions, composition: for stacks of parameters."""
+    of, chart = MODULES[name], CHARTS[name]
+    R, a = stacked(name, samples(name, rng))
+    np.testing.assert_allclose(of.matrix(a), R, rtol=0, atol=4e-15)
+    p = of.quaternion(a)
+    assert np.abs(np.linalg.norm(p, axis=-1) - 1.0).max() < 1e-15
+    as_scipy = Rotation.from_quat(np.roll(p, -1, axis=-1).reshape(-1, 4)).as_matrix()
+    np.testing.assert_allclose(as_scipy.reshape(R.shape), R, rtol=0, atol=4e-15)
+    F = of.half_rotation(a)
+    np.testing.assert_allclose(F @ F, R, rtol=0, atol=4e-15)
+    np.testing.assert_allclose(np.swapaxes(F, -1, -2) @ F, np.broadcast_to(np.eye(3), F.shape), rtol=0, atol=3e-15)
+    assert (np.trace(F, axis1=-2, axis2=-1) > 1.0 - 1e-12).all()  # the half of at most half a turn
+    for frame in FRAMES:
+        T, K = of.tangent(a, frame), of.inverse_tangent(a, frame)
+        assert T.shape == (4, 5, 3, chart.n) and K.shape == (4, 5, chart.n, 3)
+        size = np.abs(T).max() * np.abs(K).max()
+        np.testing.assert_allclose(T @ K, np.broadcast_to(np.eye(3), (4, 5, 3, 3)), rtol=0, atol=1e-14 * size)
+        om = rng.standard_normal((4, 5, 3))
+        adot = np.einsum("...ij,...j->...i", K, om)
+        Rdot = np.einsum("...ijk,...k->...ij", of.matrix_derivative(a), adot)
+        turning = np.array([[skew(w) for w in row] for row in om])
+        wanted = R @ turning if frame == "material" else turning @ R
+        np.testing.assert_allclose(Rdot, wanted, rtol=0, atol=2e-14 * size)
+        for what in ("tangent", "inverse_tangent"):
+            D, rate = getattr(of, f"{what}_derivative")(a, frame), getattr(of, f"{what}_rate")(a, adot, frame)
+            np.testing.assert_allclose(np.einsum("...ijk,...k->...ij", D, adot), rate, rtol=0, atol=1e-12 * size)
+            h = 1e-5
+            ahead, behind = (getattr(of, what)(a + s * h * adot, frame) for s in (1.0, -1.0))
+            largest = max(1.0, np.abs(rate).max())
+            np.testing.assert_allclose((ahead - behind) / (2 * h), rate, rtol=0, atol=3e-6 * largest)
+        # [GR95] (162), (163): P = R Q
+    np.testing.assert_allclose(of.tangent(a, "spatial"), R @ of.tangent(a), rtol=0, atol=1e-14 * size)
+    assert of.distance(a).shape == of.is_singular(a).shape == (4, 5)
+    assert (of.distance(a) > 0.19).all() and not of.is_singular(a).any()
+    rows = [chart.distance_to_singularity(row) for row in a.reshape(-1, chart.n)]
+    np.testing.assert_array_equal(of.distance(a).ravel(), rows)
+
+
+@every
+def test_rates_give_angular_accelerations(name, rng):
+    """[GR95] (174): Omegadot = T addot + Tdot adot along a motion, by differences of the angular velocity."""
+    of = MODULES[name]
+    _, a = stacked(name, samples(name, rng))
+    a = a[0, 0]
+    adot = of.inverse_tangent(a) @ (0.5, -0.8, 0.3)
+    addot = of.inverse_tangent_rate(a, adot) @ (0.5, -0.8, 0.3) + of.inverse_tangent(a) @ (0.2, 0.1, -0.4)
+    np.testing.assert_allclose(of.tangent(a) @ addot + of.tangent_rate(a, adot) @ adot, (0.2, 0.1, -0.4), atol=1e-12)
+    h = 1e-4
+    after, before = (
+        of.tangent(a + s * h * adot + 0.5 * h * h * addot, "spatial") @ (adot + s * h * addot) for s in (1.0, -1.0)
+    )
+    found = of.tangent(a, "spatial") @ addot + of.tangent_rate(a, adot, "spatial") @ adot
+    np.testing.assert_allclose((after - before) / (2 * h), found, atol=1e-5 * max(1.0, np.abs(addot).max()))
+
+
+@every
+def test_composition_is_the_product(name, rng):
+    of = MODULES[name]
+    R, a = stacked(name, samples(name, rng, 0.7))
+    small = Rotation.from_rotvec(0.1 * rng.standard_normal((20, 3))).as_matrix().reshape(4, 5, 3, 3)
+    if name in ANGLES:  # in which small rotations are near the singular set, or are not
+        b = of.parameters(np.swapaxes(R, -1, -2) @ R[::-1])
+        with_b = R[::-1]
+    else:
+        b, with_b = of.parameters(small), R @ small
+    np.testing.assert_allclose(of.matrix(of.compose(a, b)), with_b, rtol=0, atol=1e-14)
+    first = of.compose(a[0, 0], b)
+    np.testing.assert_allclose(of.matrix(first), R[0, 0] @ of.matrix(b), rtol=0, atol=1e-14)
+
+
+@along_axis
+def test_charts_along_the_axis_do_not_prefer_a_frame(name, rng):
+    """a is a vector: R(S a) = S R(a) S^T, and so do T and K."""
+    of = MODULES[name]
+    _, a = stacked(name, samples(name, rng))
+    S = Rotation.random(random_state=rng).as_matrix()
+    for f in (of.matrix, of.tangent, of.inverse_tangent, of.half_rotation):
+        np.testing.assert_allclose(f(a @ S.T), S @ f(a) @ S.T, rtol=1e-13, atol=1e-14)
+    np.testing.assert_array_equal(of.tangent(a, "spatial"), np.swapaxes(of.tangent(a), -1, -2))
+
+
+# ---------------------------------------------------------------- wrong input
+
+WRONG = [
+    (lambda of, n: of.matrix(np.zeros(n + 1)), ValueError, r"a must be .* numbers.*shape \(\d+,\).*pass e.g."),
+    (lambda of, n: of.matrix(np.full(n, np.nan)), ValueError, "a must be finite.*remove nan"),
+    (lambda of, n: of.tangent(["x"] * n), TypeError, "a must be .* numbers.*of type list"),
+    (lambda of, n: of.parameters(2.0 * np.eye(3)), ValueError, "rotation must be a rotation.*not orthonormal"),
+    (lambda of, n: of.parameters(np.diag((1.0, 1.0, -1.0))), ValueError, "improper"),
+    (lambda of, n: of.parameters((1.0, 2.0)), ValueError, r"rotation must be a Rotation or .*\(2,\)"),
+    (lambda of, n: of.distance(np.zeros((2, n + 2))), ValueError, "a must be .* numbers"),
+]
+
+
+@every
+@pytest.mark.parametrize("call, error, said", WRONG)
+def test_wrong_input_is_refused(name, call, error, said):
+    with pytest.raises(error, match=f"{name}: .*{said}"):
+        call(MODULES[name], CHARTS[name].n)
+
+
+@every
+def test_frames_and_rates_that_do_not_fit_are_refused(name, rng):
+    of = MODULES[name]
+    _, a = stacked(name, samples(name, rng))
+    with pytest.raises(ValueError, match=r"frame.*'body'.*material.*spatial"):
+        of.tangent(a, "body")
+    with pytest.raises(ValueError, match="leading axes must go together"):
+        of.tangent_rate(a, np.zeros((3, CHARTS[name].n)))
+
+
+@pytest.mark.parametrize(
+    "name, a, said",
+    [
+        ("rotation-vector", (2.0 * np.pi, 0.0, 0.0), r"6\.28319 rad is at or beyond"),
+        ("rotation-vector", (0.0, 7.0, 0.0), "7 rad is at or beyond"),
+        ("rodrigues", (0.0, 0.0, 2e3), r"3\.14059 rad is at the singularity"),
+        ("conformal", (0.0, 9e3, 0.0), r"6\.28141 rad is at the singularity"),
+        ("linear", (0.0, 0.8, 0.6), r"1\.5708 rad is at or beyond.*phi = pi / 2"),
+        ("linear", (0.0, 1.8, 0.6), "at or beyond"),
+        ("quaternion-vector", (0.6, 0.0, 0.8), r"\|e\| = 1 is at or beyond"),
+        ("quaternion-vector", (1.0, 1.0, 0.0), "at or beyond"),
+        ("euler-313", (0.3, 0.0, 0.5), "gimbal lock"),
+        ("bryant-321", (0.3, np.pi / 2, 0.5), "gimbal lock"),
+        ("quaternion", (1.0, 0.1, 0.0, 0.0), r"constraints norm to 1e-06.*off by 0\.005"),
+        ("directors", np.ones(9), "constraints row11.*normalise it"),
+    ],
+)
+def test_parameters_outside_of_their_range_are_refused(name, a, said):
+    of = MODULES[name]
+    for f in (of.matrix, of.matrix_derivative, of.quaternion, of.half_rotation, of.tangent, of.inverse_tangent):
+        with pytest.raises(ValueError, match=f"{name}: a must .*{said}"):
+            f(a)
+        with pytest.raises(ValueError, match=said):
+            f(np.array([a, a]))
+    if not CHARTS[name].internal:
+        assert of.is_singular(a)
+
+
+# ---------------------------------------------------------------- the whole ball, nasty values included
+
+fractions = st.one_of(
+    st.sampled_from((0.0, -0.0, 1e-300, 5e-324, 1e-160, 1e-12, 1e-8, 1e-4, 0.5, 1.0 - 1e-3, 2.0 / np.pi)),
+    st.floats(0.0, 1.0 - 1e-3),
+)
+numbers = st.one_of(st.sampled_from((0.0, -0.0, 1.0, -1.0, 1e-9)), st.floats(-1.0, 1.0))
+axes = (
+    st.tuples(numbers, numbers, numbers)
+    .map(np.array)
+    .filter(lambda n: np.linalg.norm(n) > 0.1)
+    .map(lambda n: n / np.linalg.norm(n))
+)
+names = st.sampled_from(ALONG_AXIS)
+
+
+@quick
+@given(names, axes, fractions)
+def test_round_trips_over_the_ball(name, axis, fraction):
+    """Inside of half a turn parameters come back; beyond it their rotation does."""
+    of, edge = MODULES[name], LENGTHS[name][2]
+    phi = fraction * edge
+    a = of_angle(name, phi, axis)
+    R = of.matrix(a)
+    np.testing.assert_allclose(R @ R.T, np.eye(3), rtol=0, atol=3e-15)
+    np.testing.assert_allclose(R, Rotation.from_rotvec(phi * axis).as_matrix(), rtol=0, atol=2e-14)
+    if of.distance(a) < 0.01:
+        return
+    if phi < 3.0 or edge < 3.2:
+        lost = 2e-15 * condition(of.tangent, a) * condition(of.inverse_tangent, a)
+        np.testing.assert_allclose(of.parameters(R), a, rtol=lost, atol=lost * np.abs(a).max() + 1e-323)
+    else:
+        np.testing.assert_allclose(of.matrix(of.parameters(R)), R, rtol=0, atol=2e-14)
+
+
+@quick
+@given(names, axes, axes, st.tuples(fractions, fractions), st.floats(0.0, 1.0))
+def test_group_laws(name, m, n, sizes, third):
+    """One, inverse, associativity; sums of angles that stay inside."""
+    of, edge = MODULES[name], min(LENGTHS[name][2], np.pi)
+    a, b = (of_angle(name, 0.3 * f * edge, axis) for f, axis in zip(sizes, (m, n), strict=True))
+    c = of_angle(name, 0.3 * third * edge, np.cross(m, n))
+    one = np.zeros(3)
+    for found, wanted in (
+        (of.compose(a, one), a),
+        (of.compose(one, a), a),
+        (of.compose(a, -a), one),
+        (of.compose(-b, -a), -of.compose(a, b)),
+        (of.compose(of.compose(a, b), c), of.compose(a, of.compose(b, c))),
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-14 * max(1.0, condition(of.inverse_tangent, wanted)))
+    np.testing.assert_allclose(of.matrix(of.compose(a, b)), of.matrix(a) @ of.matrix(b), rtol=0, atol=1e-14)
+
+
+@quick
+@given(names, axes, fractions)
+def test_tangents_over_the_ball(name, axis, fraction):
+    """T K = I, and neither grows before the singular set does it."""
+    of = MODULES[name]
+    a = of_angle(name, fraction * LENGTHS[name][2], axis)
+    for frame in FRAMES:
+        T, K = of.tangent(a, frame), of.inverse_tangent(a, frame)
+        np.testing.assert_allclose(T @ K, np.eye(3), rtol=0, atol=1e-14 * np.abs(T).max() * np.abs(K).max())
+    np.testing.assert_allclose(
+        of.tangent(a, "spatial"), of.matrix(a) @ of.tangent(a), rtol=0, atol=1e-13 * np.abs(T).max()
+    )
+
+
+@along_axis
+def test_half_a_turn_and_full_turns(name):
+    """At pi the inverse map has two answers and gives one; from there a chart reaches on, or says that it does not."""
+    of, edge = MODULES[name], LENGTHS[name][2]
+    R = Rotation.from_rotvec(np.pi * np.array((0.36, -0.48, 0.8)))
+    if edge <= np.pi:
+        with pytest.raises(
+            ValueError, match=f"{name}: the a of the rotation must be off the singular set.*singularity"
+        ):
+            of.parameters(R)
+    else:
+        np.testing.assert_allclose(of.matrix(of.parameters(R)), R.as_matrix(), rtol=0, atol=1e-15)
+        a = of_angle(name, edge - 0.02, np.array((0.36, -0.48, 0.8)))
+        np.testing.assert_allclose(of.distance(a), 0.02, rtol=1e-10)
+        short = of.parameters(of.matrix(a))
+        np.testing.assert_allclose(np.linalg.norm(short), LENGTHS[name][0](MP.mpf(0.02), MP).__float__(), rtol=1e-9)
+        np.testing.assert_allclose(CHARTS[name].nearest(short, a), a, rtol=1e-9)
