@@ -53,6 +53,10 @@ def names_of_tests() -> set[str]:
 TABLE = lines()
 
 
+def test_no_section_is_left_out():
+    assert [*TABLE] == [*SECTIONS]
+
+
 @pytest.mark.parametrize("section", TABLE)
 def test_no_equation_is_left_out(section):
     first, last = SECTIONS[section]

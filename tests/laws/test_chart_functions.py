@@ -274,6 +274,91 @@ def test_charts_along_the_axis_do_not_prefer_a_frame(name, rng):
     np.testing.assert_array_equal(of.tangent(a, "spatial"), np.swapaxes(of.tangent(a), -1, -2))
 
 
+# ---------------------------------------------------------------- the review's own forms of them
+
+
+def test_equations_of_the_conformal_rotation_vector(rng):
+    """[GR95] (252), (254)-(256), (258), (259), (263), (264), (266); (258) is no rotation as printed."""
+    of = MODULES["conformal"]
+    r = samples("conformal", rng)
+    for c in of.parameters(r.as_matrix()):
+        size, C = np.linalg.norm(c), skew(c)
+        c0 = (16.0 - size**2) / 8.0
+        phi = 4.0 * np.arctan(size / 4.0)
+        e = of.quaternion(c)
+        np.testing.assert_allclose(4.0 * e / (1.0 + e[0]), (c0, *c), atol=1e-14)
+        assert 0.0 <= c0 <= 2.0 and size <= 4.0
+        squares = np.array((2.0 / (4.0 - c0), (2.0 - c0) / (4.0 - c0)))
+        np.testing.assert_allclose((np.cos(phi / 4) ** 2, np.sin(phi / 4) ** 2), squares, atol=1e-15)
+        quarter = np.sqrt(np.prod(squares))
+        np.testing.assert_allclose(4.0 * quarter * (2.0 * squares[0] - 1.0), np.sin(phi), atol=2e-15)
+        np.testing.assert_allclose(8.0 * quarter**2, 1.0 - np.cos(phi), atol=2e-15)
+        R = ((c0**2 + 8 * c0 - 16) * np.eye(3) + 2 * np.outer(c, c) + 2 * c0 * C) / (4 - c0) ** 2
+        np.testing.assert_allclose(of.matrix(c), R, atol=2e-15)
+        F = (c0 * np.eye(3) + np.outer(c, c) / 4 + C) / (4 - c0)
+        np.testing.assert_allclose(of.half_rotation(c), F, atol=1e-15)
+        np.testing.assert_allclose(np.eye(3) + 8 / (16 + size**2) * (C + C @ C / 4), F, atol=1e-15)
+        printed = np.eye(3) + 8 / (16 + size**2) * (C + C @ C)
+        assert size < 0.1 or np.abs(printed.T @ printed - np.eye(3)).max() > 1e-3
+        T = 2 / (4 - c0) ** 2 * (c0 * np.eye(3) + np.outer(c, c) / 4 - C)
+        np.testing.assert_allclose(of.tangent(c), T, atol=1e-15)
+        np.testing.assert_allclose(of.inverse_tangent(c), (4 - c0) / 2 * F, atol=1e-14)
+
+
+def test_steps_to_rodrigues_parameters(rng):
+    """[GR95] (187)-(190) with half of the printed n / cos^2 in (189), and twice the printed vect(R)."""
+    of = MODULES["rodrigues"]
+    n, ndot = np.array((0.36, 0.48, -0.8)), np.cross((0.36, 0.48, -0.8), rng.standard_normal(3))
+    phi, rate = 1.3, 0.7
+    b, h = np.tan(phi / 2) * n, 1e-6
+    ahead, behind = ((n + s * h * ndot) * np.tan((phi + s * h * rate) / 2) for s in (1.0, -1.0))
+    bdot = ndot * np.tan(phi / 2) + n * rate / (2 * np.cos(phi / 2) ** 2)
+    np.testing.assert_allclose((ahead - behind) / (2 * h), bdot, atol=1e-9)
+    np.testing.assert_allclose(2 * np.cos(phi / 2) ** 2 * n @ bdot, rate, atol=1e-14)
+    np.testing.assert_allclose((bdot - n * (n @ bdot)) / np.tan(phi / 2), ndot, atol=1e-14)
+    R = of.matrix(b)
+    axial = 0.5 * np.array((R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]))
+    np.testing.assert_allclose(axial, 2 * b / (1 + b @ b), atol=1e-15)
+    np.testing.assert_allclose(b @ b, (3 - np.trace(R)) / (1 + np.trace(R)), atol=1e-14)  # (186)
+
+
+def test_equations_of_the_linear_parameters(rng):
+    """[GR95] (268), (269), (271), (273), (275); (273) as printed gives the spatial angular velocity, and T is not
+    bounded at pi / 2, long before the printed singularity at pi."""
+    of, eye = MODULES["linear"], np.eye(3)
+    for s in of.parameters(samples("linear", rng).as_matrix()):
+        S, s0 = skew(s), np.sqrt(1.0 - s @ s)
+        np.testing.assert_allclose(of.matrix(s), s0 * eye + np.outer(s, s) / (1 + s0) + S, atol=2e-15)
+        printed = eye + (np.outer(s, s) / s0 + S) / (1 + s0)
+        np.testing.assert_allclose(of.tangent(s, "spatial"), printed, atol=2e-14)
+        np.testing.assert_allclose(of.tangent(s, "material"), printed.T, atol=2e-14)
+        sdot = rng.standard_normal(3)
+        omega = of.tangent(s) @ sdot
+        np.testing.assert_allclose(omega @ s / np.linalg.norm(s), sdot @ s / np.linalg.norm(s) / s0, atol=1e-13)
+        e0, *e = of.quaternion(s)
+        F = e0 * eye + np.outer(e, e) / (1 + e0) + skew(e)
+        np.testing.assert_allclose(of.half_rotation(s), F, atol=1e-15)
+        np.testing.assert_allclose(of.matrix(e), F, atol=1e-15)  # Euler parameters in place of s
+    assert np.abs(of.tangent(np.sin(np.pi / 2 - 1e-5) * eye[0])).max() > 9e4
+
+
+def test_equations_of_euler_and_bryant_angles(rng):
+    """[GR95] (279) with sin(psi) in its last line, and (287)."""
+    for R in Rotation.random(20, random_state=rng).as_matrix():
+        psi, theta, phi = MODULES["euler-313"].parameters(R)
+        assert abs(np.tan(phi) - R[2, 0] / R[2, 1]) < 1e-12 * (1 + np.tan(phi) ** 2)
+        np.testing.assert_allclose(np.sin(theta), R[2, 0] * np.sin(phi) + R[2, 1] * np.cos(phi), atol=1e-14)
+        np.testing.assert_allclose(np.cos(theta), R[2, 2], atol=1e-15)
+        np.testing.assert_allclose(np.cos(psi), R[0, 0] * np.cos(phi) - R[0, 1] * np.sin(phi), atol=1e-14)
+        np.testing.assert_allclose(np.sin(psi), R[1, 0] * np.cos(phi) - R[1, 1] * np.sin(phi), atol=1e-14)
+        theta, psi, phi = MODULES["bryant-321"].parameters(R)
+        assert abs(np.tan(theta) - R[1, 0] / R[0, 0]) < 1e-12 * (1 + np.tan(theta) ** 2)
+        np.testing.assert_allclose(np.cos(psi), R[1, 0] * np.sin(theta) + R[0, 0] * np.cos(theta), atol=1e-14)
+        np.testing.assert_allclose(np.sin(psi), -R[2, 0], atol=1e-15)
+        np.testing.assert_allclose(np.cos(phi), -R[0, 1] * np.sin(theta) + R[1, 1] * np.cos(theta), atol=1e-14)
+        np.testing.assert_allclose(np.sin(phi), R[0, 2] * np.sin(theta) - R[1, 2] * np.cos(theta), atol=1e-14)
+
+
 # ---------------------------------------------------------------- wrong input
 
 WRONG = [
