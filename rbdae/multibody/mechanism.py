@@ -45,7 +45,9 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
 
     yield named("the number of bodies, joints or forces", [model.n, len(model.joints), len(model.forces.elements)])
     yield named("gravity", model.system.gravity)
-    yield named("the parameters of the formulation", [settings.radial, *(settings.gains or (0.0, 0.0))])
+    # one number for radial inertia, gyroscopic term and generalised forces: files of version 0.1 have three here
+    forms = settings.radial + 2.0 * settings.gyroscopic + 4.0 * settings.pull_back
+    yield named("the parameters of the formulation", [forms, *(settings.gains or (0.0, 0.0))])
     for body in model.system.bodies:
         yield named(f"the mass of body {body.name!r}", body.mass)
         yield named(f"the inertia of body {body.name!r}", body.inertia)

@@ -390,6 +390,17 @@ def test_what_has_no_meaning_is_refused(formulation, options, words):
         rbdae.formulate(pushed(), formulation, **options)
 
 
+def test_a_run_is_read_by_its_own_form(tmp_path):
+    """Its multipliers are those of the form."""
+    problem, run = _run("sksundae:ida", "index-1", ("fifth-order", "moment"))
+    run.save(tmp_path / "run.npz")
+    again = rbdae.load(tmp_path / "run.npz", problem)
+    np.testing.assert_array_equal(again.run_multipliers, run.run_multipliers)
+    for form in (("third-order", "moment"), ("fifth-order", "homogeneous")):
+        with pytest.raises(ValueError, match="the parameters of the formulation"):
+            rbdae.load(tmp_path / "run.npz", formulate(linked(), "index-1", form, consistent="project"))
+
+
 def test_multipliers_of_norms_that_are_not_there_are_refused():
     problem = rbdae.formulate(pushed(), "index-2")
     with pytest.raises(ValueError, match="velocity='coordinate'"):
