@@ -21,6 +21,7 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
     "docs/architecture.md",
     "docs/decisions.md",
+    "docs/euler-parameters.md",
     "docs/references.md",
     "docs/rotations.md",
 )
@@ -46,6 +47,12 @@ def defined_in(path: Path) -> set[str]:
 
     visit(ast.parse(path.read_text(encoding="utf-8")), "")
     return found
+
+
+def test_the_forms_of_the_quaternion_equations_are_tested_by_these_names():
+    found = set(re.findall(r"`(test_\w+)`", text("docs/euler-parameters.md")))
+    assert len(found) > 5
+    assert found <= defined_in(ROOT / "tests/laws/test_euler_parameter_forms.py")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
