@@ -75,6 +75,7 @@ _ARRAYS = (
     "state_tangents",
 )
 
+# `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
 # `most_states` are those of the force that has the most; `n_columns` those of the dynamics' tangents: (q, v, s), where
 # v are all velocities, of null-space forms, too; `states_at`, `multipliers_at`, `corrections_at`: where s, la and mu
 # begin in y
@@ -115,6 +116,7 @@ HEAD = np.dtype(
             "chart_linear",
             "referenced",
             "momenta",
+            "chained",
             "spatial",
             "forms",
             "gyroscopic",

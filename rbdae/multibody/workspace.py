@@ -275,6 +275,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "chart_linear": settings.chart.linear,
         "kind": settings.kind.number,
         "momenta": settings.momenta,
+        "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,
         "spatial": settings.spatial,
         "forms": settings.forms,
         "gyroscopic": settings.gyroscopic,

@@ -10,7 +10,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.spatial import scatter_acceleration_columns, scatter_velocity_columns
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
-from rbdae.kernels.records import QUATERNION_RATE, SPATIAL_VELOCITIES
+from rbdae.kernels.records import QUATERNION_RATE
 from rbdae.kernels.scatter import scatter_block
 
 
@@ -43,12 +43,12 @@ def scatter_rotation_velocity(m: Memory, b: int, row: int, K: Array, n: int, sca
 def _scatter_rotation_velocity(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
     h = head(m)
     o = bodies(m)[b]
-    if h.momenta == 1:
-        _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale)
-    elif h.spatial == SPATIAL_VELOCITIES:
-        scatter_velocity_columns(m, b, row, K_at, K_step, n, scale)
-    else:
+    if h.chained == 0:
         scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale)
+    elif h.momenta == 1:
+        _scatter_velocity_by_momenta(m, b, row, K_at, K_step, n, scale)
+    else:
+        scatter_velocity_columns(m, b, row, K_at, K_step, n, scale)
 
 
 @stage("iiiiiif", "momenta")
@@ -89,12 +89,13 @@ def _scatter_rotation_acceleration(
 ) -> None:
     h = head(m)
     o = bodies(m)[b]
-    if h.momenta == 1:
+    if h.chained == 0:
+        if c != 0.0 or h.mode != 0:
+            scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
+    elif h.momenta == 1:
         _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
-    elif h.spatial == SPATIAL_VELOCITIES:
+    else:
         scatter_acceleration_columns(m, b, row, K_at, K_step, n, c, scale)
-    elif c != 0.0 or h.mode != 0:
-        scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
 
 
 @stage("iiiiiiff", "momenta")

@@ -7,10 +7,11 @@ are the same manifold, R^T (R R^T - I) R = 0, and La of the columns is R^T La R 
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, matrix_at, vector_at
+from rbdae.compiler.access import Address, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, states
+from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.scatter import scatter_identity
+from rbdae.kernels.scratch import multipliers
 
 
 @jit
@@ -73,6 +74,38 @@ def add_constraint_forces(m: Memory, b: int, la_at: Address, out_at: Address, r:
             l = la[il + _entry(i, j)]
             for k in range(3):
                 out[r + 3 * i + k] += l * a[3 * j + k]
+
+
+@stage("iiii", "columns")
+def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
+    """out[r:r + 9] = E vdot (or pdot) - t + G_int^T la."""
+    out = vector_at(out_at)
+    o = bodies(m)[b]
+    s = states(m)[b]
+    E = o.euler
+    for i in range(3):
+        for k in range(3):
+            inertia = s.pd[3 * i + k]
+            if head(m).momenta == 0:
+                inertia = E[i, 0] * s.wd[k] + E[i, 1] * s.wd[3 + k] + E[i, 2] * s.wd[6 + k]
+            out[r + 3 * i + k] = inertia - s.t[3 * i + k]
+    add_constraint_forces(m, b, address(multipliers(m)), out_at, r)
+
+
+@stage("iiiii", "columns")
+def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
+    """D^T D = I at the three levels."""
+    out = vector_at(out_at)
+    s = states(m)[b]
+    for k in range(6):
+        out[r + k] = -0.5 if level == 0 and k < 3 else 0.0
+    if level == 0:
+        add_column_products(address(s.a), address(s.a), out_at, r, 0.5)
+    elif level == 1:
+        add_column_products(address(s.a), address(s.w), out_at, r, 1.0)
+    else:
+        add_column_products(address(s.a), address(s.wd), out_at, r, 1.0)
+        add_column_products(address(s.w), address(s.w), out_at, r, 1.0)
 
 
 @stage("iiiii", "columns")

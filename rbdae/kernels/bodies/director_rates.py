@@ -55,11 +55,6 @@ def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
             s.ad[k] = s.pd[k]
     else:
         euler_tensor_times(o.euler, s.wd, s.ad)
-    if head(m).columns == 1:
-        for k in range(9):
-            out[r + k] = s.ad[k] - s.t[k]
-        director_columns.add_constraint_forces(m, b, address(la), out_at, r)
-        return
     l0 = la[o.il]
     l1 = la[o.il + 1]
     l2 = la[o.il + 2]
@@ -100,29 +95,20 @@ def symmetric(l: Array, il: int, out: Array) -> None:
 
 @stage("iiiii", "director-rate")
 def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) -> None:
-    """D D^T = I at the three levels, [NS] (19), or D^T D = I, (44)."""
+    """D D^T = I at the three levels, [NS] (19)."""
     out = vector_at(out_at)
     s = states(m)[b]
     for k in range(6):
         out[r + k] = 0.0
     if level == 0:
-        _add_products(m, s.a, s.a, out, r, 0.5)
+        add_row_products(s.a, s.a, out, r, 0.5)
         for k in range(3):
             out[r + k] -= 0.5
     elif level == 1:
-        _add_products(m, s.a, s.w, out, r, 1.0)
+        add_row_products(s.a, s.w, out, r, 1.0)
     else:
-        _add_products(m, s.a, s.wd, out, r, 1.0)
-        _add_products(m, s.w, s.w, out, r, 1.0)
-
-
-@jit
-def _add_products(m: Memory, X: Array, Y: Array, out: Array, row: int, scale: float) -> None:
-    """Of the rows of R, or of its columns."""
-    if head(m).columns == 1:
-        director_columns.add_column_products(address(X), address(Y), address(out), row, scale)
-    else:
-        add_row_products(X, Y, out, row, scale)
+        add_row_products(s.a, s.wd, out, r, 1.0)
+        add_row_products(s.w, s.w, out, r, 1.0)
 
 
 @stage("iiiiff", "director-rate")

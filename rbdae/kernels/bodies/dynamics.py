@@ -6,6 +6,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     angular,
+    director_columns,
     director_rates,
     euler_parameter_forms,
     quaternion_momenta,
@@ -68,6 +69,8 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
     B = bodies(m)
     S = states(m)
     la = multipliers(m)
+    if h.spatial == SPATIAL_VELOCITIES:
+        spatial.accelerations(m)
     for b in range(h.n_bodies):
         o = B[b]
         s = S[b]
@@ -82,8 +85,6 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
                     out[r + k] = o.mass * s.xdd[k] - s.tx[k]
             r += 3
         if h.kind == ANGULAR:
-            if h.spatial == SPATIAL_VELOCITIES:
-                spatial.acceleration(m, b)
             J = o.inertia
             for k in range(3):
                 out[r + k] = J[k, 0] * s.wd[0] + J[k, 1] * s.wd[1] + J[k, 2] * s.wd[2] - s.t[k]
@@ -97,7 +98,10 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
                 for k in range(4):
                     out[r + k] = s.pd[k] - s.t[k] + l * s.a[k]
         else:
-            director_rates.dynamics_residual(m, b, out_at, r)
+            if h.columns == 1:
+                director_columns.dynamics_residual(m, b, out_at, r)
+            else:
+                director_rates.dynamics_residual(m, b, out_at, r)
 
 
 @stage("iif")

@@ -7,7 +7,6 @@ from typing import Any
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.records import SPATIAL_VELOCITIES
 from rbdae.kernels.scratch import multipliers
 
 
@@ -60,17 +59,17 @@ def _gather_rates(m: Memory, y_at: Address, offset: int, order: int) -> None:
 def _rates(m: Memory, b: int, order: int) -> Any:
     """The velocities (order 1) or accelerations (2) of one body that are unknowns, or its momenta or their rates."""
     s = states(m)[b]
-    if head(m).spatial == SPATIAL_VELOCITIES:
+    if head(m).chained == 0:
+        if order == 1:
+            return s.xd, s.w
+        return s.xdd, s.wd
+    if head(m).momenta == 0:
         if order == 1:
             return s.xd, s.p
         return s.xdd, s.pd
-    if head(m).momenta == 1:
-        if order == 1:
-            return s.px, s.p
-        return s.pxd, s.pd
     if order == 1:
-        return s.xd, s.w
-    return s.xdd, s.wd
+        return s.px, s.p
+    return s.pxd, s.pd
 
 
 @stage("i")

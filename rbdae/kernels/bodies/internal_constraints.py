@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import director_rates, quaternion_rates
+from rbdae.kernels.bodies import director_columns, director_rates, quaternion_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
@@ -23,7 +23,9 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
     for b in range(h.n_bodies):
         s = S[b]
         r = row + B[b].il
-        if h.kind == DIRECTOR_RATE:
+        if h.columns == 1:
+            director_columns.internal_residual(m, b, out_at, r, level)
+        elif h.kind == DIRECTOR_RATE:
             director_rates.internal_residual(m, b, out_at, r, level)
         elif level == 0:
             out[r] = 0.5 * (dot(s.a, s.a, 4) - 1.0)

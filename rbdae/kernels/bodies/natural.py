@@ -62,8 +62,10 @@ def _turn_tangent(m: Memory, b: int) -> None:
 @stage("i")
 def move(m: Memory) -> None:
     """Natural velocities of all bodies; of momenta first w = dH/dp, [BS09] (39). Reads a, d and w, or px and p;
-    writes om and dd, with momenta xd and w, too."""
+    writes om and dd, with momenta xd and w, too, with spatial velocities w."""
     h = head(m)
+    if h.spatial == SPATIAL_VELOCITIES:
+        spatial.velocities(m)
     B = bodies(m)
     S = states(m)
     for b in range(h.n_bodies):
@@ -76,8 +78,6 @@ def move(m: Memory) -> None:
             else:
                 director_rates.velocity_of_momentum(m, b)
         if h.kind == ANGULAR:
-            if h.spatial == SPATIAL_VELOCITIES:
-                spatial.velocity(m, b)
             for k in range(3):
                 s.om[k] = s.w[k]
             spin(s.d, s.w, s.dd)
@@ -92,8 +92,10 @@ def move(m: Memory) -> None:
 @stage("i")
 def accelerate(m: Memory) -> None:
     """Natural accelerations of all bodies. Reads a, d, dd and the rates of the velocities, wd, or of the momenta,
-    pxd and pd; writes ddd, with momenta xdd and wd, too."""
+    pxd and pd; writes ddd, with momenta xdd and wd, too, with spatial velocities wd."""
     h = head(m)
+    if h.spatial == SPATIAL_VELOCITIES:
+        spatial.accelerations(m)
     B = bodies(m)
     S = states(m)
     for b in range(h.n_bodies):
@@ -106,8 +108,6 @@ def accelerate(m: Memory) -> None:
             else:
                 director_rates.acceleration_of_momentum(m, b)
         if h.kind == ANGULAR:
-            if h.spatial == SPATIAL_VELOCITIES:
-                spatial.acceleration(m, b)
             spin(s.d, s.wd, s.ddd)
             add_spin(s.dd, s.w, s.ddd)
         elif h.kind == QUATERNION_RATE:
@@ -152,8 +152,6 @@ def place_tangent(m: Memory) -> None:
                     _turn_tangent(m, b)
             if joined:
                 director_tangents(s.d, s.B)
-            if h.spatial == SPATIAL_VELOCITIES:
-                spatial.tangents(m, b)
         else:
             if joined:
                 quaternion_rates.natural_tangent(address(s.a), address(s.D0))
@@ -162,6 +160,8 @@ def place_tangent(m: Memory) -> None:
                     euler_parameter_forms.row_basis(m, b, h.projected)
             if h.momenta == 1:
                 quaternion_momenta.velocity_tangents(m, b)
+    if h.spatial == SPATIAL_VELOCITIES:
+        spatial.tangents_of_bodies(m)
 
 
 @stage("i")

@@ -63,18 +63,20 @@ def add_turned(D: Array, om: Array, n: int, out: Array) -> None:
             out[i, c] += D[3 * i, c] * om[0] + D[3 * i + 1, c] * om[1] + D[3 * i + 2, c] * om[2]
 
 
-@stage("ii", "spatial")
-def velocity(m: Memory, b: int) -> None:
-    """w = R^T omega."""
-    s = states(m)[b]
-    to_material(s.d, s.p, s.w)
+@stage("i", "spatial")
+def velocities(m: Memory) -> None:
+    """w = R^T omega of all bodies."""
+    for b in range(head(m).n_bodies):
+        s = states(m)[b]
+        to_material(s.d, s.p, s.w)
 
 
-@stage("ii", "spatial")
-def acceleration(m: Memory, b: int) -> None:
-    """wdot = R^T omegadot."""
-    s = states(m)[b]
-    to_material(s.d, s.pd, s.wd)
+@stage("i", "spatial")
+def accelerations(m: Memory) -> None:
+    """wdot = R^T omegadot of all bodies."""
+    for b in range(head(m).n_bodies):
+        s = states(m)[b]
+        to_material(s.d, s.pd, s.wd)
 
 
 @stage("ii", "spatial")
@@ -98,6 +100,13 @@ def tangents(m: Memory, b: int) -> None:
             s.V[i, k] = s.d[3 * i + k]
     add_turned(s.D0, s.p, n, s.U)
     add_turned(s.D0, s.pd, n, s.Ud)
+
+
+@stage("i", "spatial")
+def tangents_of_bodies(m: Memory) -> None:
+    """U, V and Ud of all bodies."""
+    for b in range(head(m).n_bodies):
+        tangents(m, b)
 
 
 @jit

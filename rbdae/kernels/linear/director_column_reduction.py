@@ -23,9 +23,13 @@ def _entry(i: int, j: int) -> int:
 
 @stage("ii", "columns")
 def reduce(m: Memory, b: int) -> None:
-    """N and Ji. Reads C, whose columns are the reciprocal vectors."""
+    """C, whose columns are the reciprocal vectors, N and Ji."""
     scratch = tangent_memory(m)
     s = states(m)[b]
+    for i in range(3):
+        for j in range(3):
+            scratch.block[i, j] = s.a[3 * i + j]
+    inverse3(scratch.block, s.C)
     E = bodies(m)[b].euler
     for l in range(3):
         i = (l + 1) % 3

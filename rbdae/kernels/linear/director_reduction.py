@@ -24,9 +24,6 @@ def reduce(m: Memory, b: int) -> None:
         for j in range(3):
             scratch.block[i, j] = s.a[3 * i + j]
     inverse3(scratch.block, s.C)
-    if head(m).columns == 1:
-        director_column_reduction.reduce(m, b)
-        return
     for i in range(3):
         x = s.C[0, i]
         y = s.C[1, i]
@@ -60,9 +57,6 @@ def reduce(m: Memory, b: int) -> None:
 @stage("iiiii", "director-rate")
 def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> None:
     """out = H D^-T with the symmetric matrix H of six numbers of s."""
-    if head(m).columns == 1:
-        director_column_reduction.particular(m, b, s_at, il, out_at)
-        return
     s_int = vector_at(s_at)
     out = vector_at(out_at)
     s = states(m)[b]
@@ -84,9 +78,6 @@ def particular(m: Memory, b: int, s_at: Address, il: int, out_at: Address) -> No
 @stage("ii", "director-rate")
 def internal_multipliers(m: Memory, b: int) -> None:
     """The six multipliers of one body, Lambda = F D^-1. Reads `unbalanced`; writes `multipliers`."""
-    if head(m).columns == 1:
-        director_column_reduction.internal_multipliers(m, b)
-        return
     scratch = tangent_memory(m)
     o = bodies(m)[b]
     s = states(m)[b]

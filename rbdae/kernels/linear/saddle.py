@@ -23,7 +23,7 @@ from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.constraints.force_directions import force_directions
-from rbdae.kernels.linear import director_reduction, quaternion_reduction
+from rbdae.kernels.linear import director_column_reduction, director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import factorise_schur, solve_schur
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
@@ -39,7 +39,10 @@ def reduce_bodies(m: Memory) -> None:
         if h.kind == QUATERNION_RATE:
             quaternion_reduction.reduce(m, b)
         elif h.kind == DIRECTOR_RATE:
-            director_reduction.reduce(m, b)
+            if h.columns == 1:
+                director_column_reduction.reduce(m, b)
+            else:
+                director_reduction.reduce(m, b)
         else:
             o = bodies(m)[b]
             s = states(m)[b]
@@ -61,12 +64,30 @@ def factorise(m: Memory, pulled: int) -> None:
 
 
 @jit
+def _director_particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
+    """By rows or columns."""
+    if head(m).columns == 1:
+        director_column_reduction.particular(m, b, address(s_int), il, address(out))
+    else:
+        director_reduction.particular(m, b, address(s_int), il, address(out))
+
+
+@jit
+def _director_multipliers(m: Memory, b: int) -> None:
+    """By rows or columns."""
+    if head(m).columns == 1:
+        director_column_reduction.internal_multipliers(m, b)
+    else:
+        director_reduction.internal_multipliers(m, b)
+
+
+@jit
 def _particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
     """out = velocities of one body with G_int out = s[il:]."""
     if head(m).kind == QUATERNION_RATE:
         quaternion_reduction.particular(m, b, address(s_int), il, address(out))
     else:
-        director_reduction.particular(m, b, address(s_int), il, address(out))
+        _director_particular(m, b, s_int, il, out)
 
 
 @stage("i")
@@ -227,4 +248,4 @@ def _internal_multipliers(m: Memory) -> None:
             n2 = s.a[0] * s.a[0] + s.a[1] * s.a[1] + s.a[2] * s.a[2] + s.a[3] * s.a[3]
             la[o.il] = (s.a[0] * F[i] + s.a[1] * F[i + 1] + s.a[2] * F[i + 2] + s.a[3] * F[i + 3]) / n2
         else:
-            director_reduction.internal_multipliers(m, b)
+            _director_multipliers(m, b)
