@@ -125,6 +125,7 @@ def test_exponential_logarithm_and_angles(angle, rng):
     # the logarithm, other than the rotation vector, tells q from -q; its condition near -1 is 1 / angle
     far = Q.logarithm(-q)
     assert np.abs(Q.exponential(far) + q).max() < 1e-15
+    assert np.abs(2.0 * far[1:] + (2.0 * np.pi - angle) * n).max() < 3e-15
     half = Q.half(q)
     assert error(half[1:], exact(w) / size * MP.sin(size / 4)) < 1e-15
     assert np.abs(Q.product(half, half) - q).max() < 1e-15

@@ -58,7 +58,10 @@ def logarithm(q: ArrayLike) -> Vec:
             f"logarithm: q must not be a negative real number, got {_check.show(q)}; its logarithm has no direction"
         )
     length = np.log(_stacks.norm(np.asarray(q, dtype=float)))
-    return np.concatenate((length[..., None], _angle_over_sine(size, unit[..., 0]) * unit[..., 1:]), axis=-1)
+    # beyond a right angle the quotient of angle and sine may overflow, and a direction has all digits
+    near = _angle_over_sine(size, np.abs(unit[..., 0])) * unit[..., 1:]
+    far = np.arctan2(size, unit[..., 0])[..., None] * _directions(unit[..., 1:])
+    return np.concatenate((length[..., None], np.where(unit[..., :1] < 0.0, far, near)), axis=-1)
 
 
 def from_rotation_vector(w: ArrayLike) -> Vec:
@@ -134,11 +137,7 @@ def axis_angle_of(q: Vec) -> tuple[Vec, Vec]:
     """Axes and angles of checked unit quaternions."""
     q = _shorter(q)
     e = q[..., 1:]
-    size = _stacks.norm(e)
-    largest = np.abs(e).max(axis=-1, keepdims=True, initial=0.0)
-    with np.errstate(invalid="ignore"):
-        n = np.where(largest > 0.0, e / largest, (1.0, 0.0, 0.0))
-    return n / _stacks.norm(n)[..., None], 2.0 * np.arctan2(size, q[..., 0])
+    return _directions(e), 2.0 * np.arctan2(_stacks.norm(e), q[..., 0])
 
 
 def to_matrix(q: ArrayLike) -> Mat:
@@ -208,6 +207,14 @@ def halved(q: Vec) -> Vec:
     """The half of checked unit quaternions."""
     q = _shorter(q) + np.array((1.0, 0.0, 0.0, 0.0))
     return q / _stacks.norm(q)[..., None]
+
+
+def _directions(v: Vec) -> Vec:
+    """Unit vectors along v, however short; (1, 0, 0) along zero."""
+    largest = np.abs(v).max(axis=-1, keepdims=True, initial=0.0)
+    with np.errstate(invalid="ignore"):
+        n = np.where(largest > 0.0, v / largest, (1.0, 0.0, 0.0))
+    return n / _stacks.norm(n)[..., None]
 
 
 def _shorter(q: Vec) -> Vec:
