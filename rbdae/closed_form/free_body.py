@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
 import numpy as np
 
@@ -115,7 +115,7 @@ class FreeBody:
         times = _stacks.numbers("FreeBody.angular_velocity", "t", t)
         if self._constants is None:
             return np.broadcast_to(self.initial_velocity, (*times.shape, 3)).copy()
-        out: Vec = _in_frame(self._constants, *_reduced(self._constants, times)[:2]) @ self._constants.frame
+        out: Vec = _in_frame(self._constants, _reduced(self._constants, times)) @ self._constants.frame
         return out
 
     def orientation(self, t: ArrayLike) -> Rotation:
@@ -145,36 +145,71 @@ class FreeBody:
         return multiplied(self.initial_quaternion, multiplied(conjugated(start), now))
 
 
-def _reduced(constants: Polhode, t: Vec) -> tuple[Vec, Vec, Vec, Vec]:
-    """The argument u in [-K, K], the number of half periods, the time without them, and chi / (2 pi) of them."""
-    shift = constants.u0 / constants.rate
-    period = constants.half_period
+class _Reduced(NamedTuple):
+    """Times on one half period.
+
+    Attributes
+    ----------
+    u, low : the argument in [-K, K] is u + low, where low is what u has lost by rounding
+    side : 1 after an even number of half periods, else -1
+    rest : the time without the half periods that are in `turns`
+    turns, steps : chi / (2 pi) of these half periods, and how many of 2 K have been taken from u besides
+    """
+
+    u: Vec
+    low: Vec
+    side: Vec
+    rest: Vec
+    turns: Vec
+    steps: Vec
+
+
+def _reduced(constants: Polhode, t: Vec) -> _Reduced:
+    period, none = constants.half_period, np.zeros_like(t)
     if math.isinf(period[0]):
-        return constants.rate * t + constants.u0, np.zeros_like(t), t, np.zeros_like(t)
-    n = np.rint((t + shift) / sum(period))
+        u, low = _sum(constants.rate * t, constants.u0)
+        return _Reduced(u, low, none + 1.0, t, none, none)
+    # of the time, not of u: so that t is exact within the first half period, however long it is
+    n = np.rint(t / sum(period))
     rest = ((t - n * period[0]) - n * period[1]) - n * period[2]
-    turns = np.zeros_like(t)
+    turns = none
     for part in constants.turns:
         turns = turns + np.remainder(n * part, 1.0)
-    return constants.rate * rest + constants.u0, n, rest, turns
+    u, low = _sum(constants.rate * rest, constants.u0)
+    twice_K = 2.0 * constants.functions.K
+    steps = np.rint(u / twice_K)
+    u, lost = _sum(u, -twice_K * steps)
+    side = np.where(np.remainder(n + steps, 2.0) == 0.0, 1.0, -1.0)
+    return _Reduced(u, low + lost - 2.0 * constants.K_low * steps, side, rest, turns, steps)
 
 
-def _in_frame(constants: Polhode, u: Vec, n: Vec) -> Vec:
+def _sum(a: Vec, b: Vec | float) -> tuple[Vec, Vec]:
+    """a + b and its rounding error."""
+    out = a + b
+    part = out - a
+    return out, (a - (out - part)) + (b - part)
+
+
+def _in_frame(constants: Polhode, at: _Reduced) -> Vec:
     """Omega along the axes a, b, c."""
-    sn, cn, dn = constants.functions.jacobi(u)
-    side = np.where(np.remainder(n, 2.0) == 0.0, 1.0, -1.0)
-    return constants.amplitudes * np.stack((side * cn, side * sn, dn), axis=-1)
+    sn, cn, dn = constants.functions.jacobi(at.u)
+    return constants.amplitudes * np.stack((at.side * cn, at.side * sn, dn), axis=-1)
 
 
 def _turned(constants: Polhode, t: Vec) -> Vec:
     """R_3(chi) B(Omega) in body axes, (..., 4): from the body to a frame whose third axis is the angular momentum."""
-    u, n, rest, turns = _reduced(constants, t)
-    sn, cn, _ = constants.functions.jacobi(u)
-    chi = 2.0 * math.pi * turns + constants.advance * rest + constants.arc * constants.functions.arcs(u)
+    at = _reduced(constants, t)
+    sn, cn, dn = constants.functions.jacobi(at.u)
+    chi = 2.0 * math.pi * at.turns + constants.advance * at.rest + constants.step * at.steps
+    chi = chi + constants.arc * constants.functions.arcs(at.u)
     chi = chi - constants.sign * np.arctan2(constants.tilt[1] * sn, constants.tilt[0] * cn)
+    # where the half period is long, the rounding of u would be an error of time; the rate of chi makes it good
+    spin = constants.amplitudes[2] * dn
+    rate = (constants.twice_energy + constants.L * spin) / (constants.L + constants.moments[2] * spin)
+    chi = chi + (rate - constants.advance) / constants.rate * at.low
     zero = np.zeros_like(chi)
     about = np.stack((np.cos(0.5 * chi), zero, zero, np.sin(0.5 * chi)), axis=-1)
-    momentum = _in_frame(constants, u, n) * (constants.moments / constants.L)
+    momentum = _in_frame(constants, at) * (constants.moments / constants.L)
     shortest = np.stack((1.0 + momentum[..., 2], momentum[..., 1], -momentum[..., 0], zero), axis=-1)
     shortest /= _stacks.norm(shortest)[..., None]
     return multiplied(multiplied(about, shortest), _stacks.spurrier_klumpp(constants.frame))

@@ -32,7 +32,7 @@ class Polhode(NamedTuple):
     frame : (3, 3) array, the axes a, b, c as rows, right-handed
     moments : (3,) array, I_a, I_b, I_c
     amplitudes : (3,) array, A_a, s A_b, A_c, rad/s
-    L : the size of the angular momentum
+    L, twice_energy : the size of the angular momentum, and 2 T
     sign : s
     rate : lambda, 1/s
     u0 : the argument at t = 0, in [-K, K]
@@ -40,23 +40,28 @@ class Polhode(NamedTuple):
     half_period : 2 K / lambda, s, in parts whose whole multiples are exact; infinite on the separatrix
     turns : the advance of the angle chi about the angular momentum in a half period, in turns between -1/2 and 1/2,
         in parts
+    K_low : what the double-precision K has lost
     advance : rad/s; chi = advance t + arc S(u) - s atan2(tilt[1] sn u, tilt[0] cn u) on a half period
     arc, tilt : see advance
+    step : by how much chi - advance t grows from u to u + 2 K
     """
 
     frame: Mat
     moments: Vec
     amplitudes: Vec
     L: float
+    twice_energy: float
     sign: float
     rate: float
     u0: float
     functions: Functions
     half_period: tuple[float, float, float]
     turns: tuple[float, float, float]
+    K_low: float
     advance: float
     arc: float
     tilt: tuple[float, float]
+    step: float
 
 
 def is_steady(moments: Vec, Omega: Vec) -> bool:
@@ -88,8 +93,9 @@ def polhode(moments: Vec, Omega: Vec) -> Polhode:
     kappa = sign * L * decimal(d_ab / (I[a] * I[b])) / rate
     arc = kappa * ((1 + nu) / (nu * (nu + m))).sqrt() if d_ab else Decimal(0)
     half_period = turns = (math.inf, 0.0, 0.0)
-    advance = float(steady)
+    advance, at_K, K_low = float(steady), 0.0, 0.0
     if m1:
+        K_low = float(integrals.K - Decimal(functions.K))
         half_period = in_parts(2 * integrals.K / rate)
         chi = (2 * (steady / rate * integrals.K + kappa * integrals.G_K) - sign * _PI_2 / 2) / _PI_2
         turns = in_parts(chi - chi.to_integral_value())
@@ -102,13 +108,16 @@ def polhode(moments: Vec, Omega: Vec) -> Polhode:
         moments=np.array([float(I[i]) for i in (a, b, c)]),
         amplitudes=np.array([float(A) for A in amplitudes]) * (1.0, sign, 1.0),
         L=float(L),
+        twice_energy=float(sum((i * w * w for i, w in zip(I, W, strict=True)), Fraction(0))),
         sign=float(sign),
         rate=float(rate),
         u0=_argument(body[0] / float(amplitudes[0]), sign * body[1] / float(amplitudes[1]), float(m1)),
         functions=functions,
         half_period=half_period,
         turns=turns,
+        K_low=K_low,
         advance=advance,
+        step=2.0 * float(arc) * at_K - sign * math.pi,
         arc=float(arc),
         tilt=(float(tilt[0] / (tilt[0] + tilt[1])), float(tilt[1] / (tilt[0] + tilt[1]))),
     )

@@ -12,6 +12,7 @@ import precise_body
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from samples import count
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
@@ -70,6 +71,21 @@ def test_fifty_turnovers(name, rng):
 def test_fifty_turnovers_near_the_separatrix(moments, Omega):
     body = FreeBody(moments, Omega)
     assert max(compared(body, 50 * body.half_period)) < 2e-14
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("number", range(count(10, 400)))
+def test_random_bodies(number):
+    """Moments that are nearly equal, half periods that are long, starts anywhere on them."""
+    rng = np.random.default_rng(number)
+    J = 10.0 ** rng.uniform(-1.0, 1.0, 3)
+    if rng.random() < 0.5:
+        i, j = rng.permutation(3)[:2]
+        J[j] = J[i] * (1.0 + 10.0 ** -rng.uniform(0.0, 15.0))
+    Omega = rng.standard_normal(3) * 10.0 ** -(rng.uniform(0.0, 10.0, 3) * (rng.random(3) < 0.5))
+    Omega /= np.abs(Omega).max()
+    body = FreeBody(J, Omega)
+    assert max(compared(body, min(50.0 * body.half_period, 10.0), 2, 0.5 * math.sqrt(J.min() / J.max()))) < 2e-14
 
 
 @pytest.mark.parametrize("side", [-1e-3, -1e-9, -2e-16, 2e-16, 1e-9, 1e-3])

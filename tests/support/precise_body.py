@@ -41,6 +41,7 @@ def free_body(moments: Any, Omega: Any, t_end: float, samples: int = 8, angle: f
         while left:
             size = float(np.linalg.norm([number(x) for x in Omega_now]))
             h = left
+            assert size < 1e6 * (1.0 + float(np.linalg.norm(Omega))), "the series diverges: take a smaller angle"
             if size:
                 h = max(-whole(angle / size), min(left, whole(angle / size)))
             Omega_now, q = _step(rates, Omega_now, q, h)
