@@ -132,8 +132,8 @@ def problems(name, rotation):
     """In null-space form and with index 0, at the same state."""
     system = MECHANISMS[name]()
     return (
-        rbdae.formulate(system, "null-space", rotation=rotation, consistent="project"),
-        rbdae.formulate(system, "index-0", rotation=rotation, velocity="angular", consistent="project"),
+        cases.formulate(system, ("null-space", rotation, "angular")),
+        cases.formulate(system, ("index-0", rotation, "angular")),
     )
 
 
@@ -200,8 +200,8 @@ def test_equal_to_index_0(mechanism, rotation, rng):
 def test_rows_of_the_overdetermined_form(system, rotation, rng):
     """The implicit residual, then the position constraints."""
     mechanism = MECHANISMS[system]() if system in MECHANISMS else cases.SYSTEMS[system]()
-    square = rbdae.formulate(mechanism, "null-space", rotation=rotation, consistent="project")
-    problem = rbdae.formulate(mechanism, "null-space-overdetermined", rotation=rotation, consistent="project")
+    square = cases.formulate(mechanism, ("null-space", rotation, "angular"))
+    problem = cases.formulate(mechanism, ("null-space-overdetermined", rotation, "angular"))
     y = problem.y0 + 0.1 * rng.standard_normal(problem.n)
     yd = rng.standard_normal(problem.n)
     n = problem.n
