@@ -279,7 +279,7 @@ def test_velocity_constraint_is_the_rate_of_the_position_constraint(system, pair
     if (
         FORMULATIONS[pairing.formulation].unknowns != "quasi-velocities"
     ):  # whose velocities keep the joints by construction
-        assert np.abs(wanted).max() > 1e-2  # the last state is off the manifold
+        assert np.abs(wanted).max() > 1e-3  # the last state is off the manifold; of two rows both may be small
 
 
 # ---------------------------------------------------------------- statics by hand
