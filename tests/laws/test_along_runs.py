@@ -244,7 +244,8 @@ def _check_matrices(problem: rbdae.Problem, t: float, y: Vec) -> None:
     np.testing.assert_allclose(found.g[kept], g[kept], rtol=0, atol=1e-12)
     if found.T is None and problem.velocity != "momentum":
         wd = rates[layout.v]
-        assert np.abs(found.M @ wd - found.psi + found.G.T @ la).max() < 1e-9 * size
+        assert np.abs(found.M @ wd - found.psi + found.W @ la).max() < 1e-9 * size
+        assert np.array_equal(found.W, found.G.T)  # constraint forces have other directions in forms of [SNS15] alone
         assert np.abs(found.G @ wd + found.g_II).max() < 1e-9 * size
     elif found.T is not None:
         assert np.abs((found.G @ found.T)[kept]).max(initial=0.0) < 1e-10

@@ -163,8 +163,9 @@ LAWS: dict[str, dict[str, str]] = {
         "skipped": PROJECTIONS,
         "total": PROJECTIONS,
     },
-    "Matrices": dict.fromkeys(("G", "K", "M", "T", "g", "g_I", "g_II", "psi", "r"), EQUATIONS),
+    "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), EQUATIONS),
     "Callbacks": {
+        "identity_project": PROJECTIONS,
         "jacobian": EQUATIONS,
         "jacobian_data": EQUATIONS,
         "project": PROJECTIONS,
@@ -192,6 +193,7 @@ THROUGH = {
     ("Steps", "y"): "the same",
     ("DenseOutput", "steps"): "Solution.dense.steps",
     ("Callbacks", "jacobian_data"): "Problem.sparse_jacobian calls it",
+    ("Callbacks", "identity_project"): "Projector calls it",
     ("Callbacks", "project"): "Projector calls it",
     ("Callbacks", "violation_scales"): "Projector.drift measures by it",
     ("Projector", "problem"): "what it was bound to",

@@ -48,8 +48,8 @@ def test_each_row_is_measured_against_another_formulation(reference):
 
 
 def test_errors_are_small_and_follow_the_tolerance(comparison):
-    # index-0 in angular velocities is the null-space form: 3 forms in two rotations
-    assert len(comparison.rows) == 3 * 2 * 2 * 3
+    # index-0 in angular velocities is the null-space form, in spatial ones it is not: 5 forms in two rotations
+    assert len(comparison.rows) == 5 * 2 * 2 * 3
     for row in comparison.rows:
         assert row.failure == ""
         assert row.errors.largest < 3e3 * row.case.tolerance, row
@@ -142,9 +142,11 @@ def test_every_case_makes_sense_and_none_is_missing():
     cases = study.cases(solvers=["scipy:RK45"])
     forms = {f for f, _, _ in rbdae.pairings()}
     assert (
-        {c.formulation for c in cases} == {"index-0", "baumgarte-ode", "null-space", "hamiltonian-eliminated"} <= forms
+        {c.formulation for c in cases}
+        == {"index-0", "baumgarte-ode", "projected-0", "null-space", "hamiltonian-eliminated"}
+        <= forms
     )
-    assert len(study.cases(["ind0"], ["quaternion"], solvers=["scipy:RK45"])) == 2
+    assert len(study.cases(["ind0"], ["quaternion"], solvers=["scipy:RK45"])) == 3
     every = study.cases(["index-0"], ["quaternion"], ["angular"])
     assert {"scipy:RK45", "scipy:BDF"} <= {c.solver for c in every}
     assert not any("Euler" in c.solver for c in every)
@@ -236,7 +238,7 @@ def test_forms_that_differ_are_all_run():
     found = rbdae.compare(rbdae.models.linked_bodies(), 0.01, reference=exact, velocities=["angular"], **chosen)
     assert len(found.rows) == 9 and not any(row.same for row in found.rows)
     top = rbdae.compare(rbdae.models.heavy_top(), 0.01, velocities=["coordinate"], **chosen)
-    assert len(top.rows) == 8 and not any(row.same for row in top.rows)
+    assert len(top.rows) == 11 and not any(row.same for row in top.rows)
 
 
 def test_references_that_disagree_are_refused_with_the_remedy():
@@ -315,6 +317,7 @@ def test_one_case_that_raises_costs_no_other(reference):
     system = rbdae.models.heavy_top()
     system.add_force(rbdae.forces.Torque(system.bodies[0], law))
     chosen = {"formulations": ["null-space"], "rotations": ["quaternion"], "solvers": ["scipy:RK45"]}
+    chosen["velocities"] = ["angular"]
     found = rbdae.compare(system, T_END, reference=reference, tolerances=[1e-4, 1e-6], **chosen)
     assert [row.reason for row in found.rows] == ["ZeroDivisionError: my law"] * 2
     assert str(found).count("my law") == 1 and "  2: ZeroDivisionError" in str(found)

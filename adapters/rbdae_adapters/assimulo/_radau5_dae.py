@@ -178,6 +178,8 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     # At index 3 rounding is divided by the square of the step: one of order 1 may never be accepted.
     order = 3 if problem.index == 3 else 1
     inith = first_step(problem, request.rtol, order) if own_step else settings.inith
+    if request.first_step is not None and "inith" not in options:
+        inith = request.first_step
     lib = module("lib.radau5")
     fun, jac, solout = _functions(stacked, recorder, trap, lib)
     size = stacked.size

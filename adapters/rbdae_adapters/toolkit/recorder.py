@@ -73,6 +73,7 @@ class Recorder:
         self._one_step = one_step
         self._n = problem.n
         self._stalled = 0
+        self._last_step: float | None = None
         self._least_step = 4 * _EPS * (request.t_end - request.t0)
         self._ts: list[float] = []
         self._ys: list[Vec] = []
@@ -158,6 +159,7 @@ class Recorder:
             rtol=self.request.rtol,
             atol=self.request.atol,
             steps=steps if asked else None,
+            next_step=self._last_step,
         )
 
     # ------------------------------------------------------------ one step
@@ -179,6 +181,7 @@ class Recorder:
         goes_back = self._correct(step)
         event = self._find_events(step) if self._events else None
         self._output(step, unprojected, event)
+        self._last_step = step.t - self.t
         self.t = step.t if event is None else event
         if self.request.advance is not None:
             self.request.advance(self.t)
