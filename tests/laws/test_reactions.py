@@ -153,8 +153,9 @@ MAX_STEPS = {
 
 
 TOLERANCES = {
-    "chain-ggl-quaternion-angular-solve_dae:Radau": 1e-9,
-    "chain-hiller-anantharaman-quaternion-angular-solve_dae:Radau": 1e-9,
+    f"chain-{form}-quaternion-{velocity}-solve_dae:Radau": 1e-9
+    for form in ("ggl", "hiller-anantharaman")
+    for velocity in ("angular", "spatial")
 }
 """At 1e-8 these stop after 5e-5 s: Newton's iteration stagnates for a chain that sets off from rest, not so at 1e-6."""
 
