@@ -95,16 +95,19 @@ def to_arrays(selections: Sequence[Selection]) -> dict[str, Any]:
 
 
 def from_arrays(arrays: Mapping[str, Any], first: Selection) -> list[Selection]:
-    """Selections from a file; what it does not tell is that of `first`. Velocities that a change of the run has left
-    alone are one object, as they were: states are not translated between them."""
+    """Selections from a file; what it does not tell is that of `first`. Velocities and reference rotations that
+    a change of the run has left alone are one object, as they were: states are not translated between them."""
     n = next((len(arrays[name]) for name in ("selection_dropped", "selection_S") if name in arrays), 1)
-    first = replace(first, references=None)  # a run without any has I
+    references, first = first.references, replace(first, references=None)  # a run without any has I
     out: list[Selection] = []
     for k in range(n):
         found = _from_row(arrays, k, first)
         before = out[-1].velocities if out else None
         if before is not None and found.velocities is not None and _equal(before, found.velocities):
             found = found.with_velocities(before)
+        if references is not None and found.references is not None and np.array_equal(references, found.references):
+            found = found.with_references(references)
+        references = found.references
         out.append(found)
     return out
 

@@ -307,7 +307,7 @@ def test_events_across_changes_of_charts():
     assert np.abs(there).max() < 1e-5
 
 
-def test_a_loop_selects_velocities_rows_and_charts_in_one_run():
+def test_a_loop_selects_velocities_rows_and_charts_in_one_run(tmp_path):
     """Bricard's mechanism in Bryant angles needs all three."""
     later, end = 16, 2.4
     t = np.linspace(0.0, end, 13)
@@ -323,6 +323,11 @@ def test_a_loop_selects_velocities_rows_and_charts_in_one_run():
     assert any(a.rows is not b.rows for a, b in pairs)
     assert any(a.velocities is not b.velocities for a, b in pairs)
     assert any(a.references is not b.references for a, b in pairs)
+    again = rbdae.load(run.save(tmp_path / "run"), problem)
+    read = [p.selection for p in again.segments.problems]
+    for (a, b), (c, d) in zip(pairs, pairwise(read), strict=True):  # what a change leaves alone stays one object
+        assert (c.references is d.references) == (a.references is b.references)
+    assert read[0].references is problem.selection.references
     wanted = rbdae.solve(rbdae.formulate(bricard(), "index-0", redundant="minimum-norm"), (0.0, end), **given)
     found = run.problem.natural(run.t, run.y)
     assert np.abs(found - wanted.problem.natural(wanted.t, wanted.y)).max() < 1e-5
