@@ -110,7 +110,8 @@ class Request:
     rtol, atol : tolerances; `atol` is a number or an array of shape (n,)
     step : step size of a method with `Method.fixed_step`, else None
     first_step : the step size that the same method would have taken next, where a run continues after a change of
-        selection; None at its start. One-step methods begin with it, unless the user has said something else
+        selection, within what is left of the interval; None at its start. One-step methods begin with it; those of
+        Assimulo with the user's `inith`, if there is one
     projector : called as ``projector(t, y)`` after accepted steps: corrects `y` in place, returns whether it changed
     events : functions ``event(t, y)`` with scipy's attributes `terminal` and `direction`
     advance : called with the time of each accepted step (the progress bar)

@@ -35,7 +35,6 @@ _CLASSES: dict[str, type[OdeSolver]] = {
 _IMPLICIT = frozenset({"Radau", "BDF", "LSODA"})
 _OPTIONS = {"first_step": check.positive, "max_step": check.limit, "max_steps": check.count}
 _ODE = frozenset({"ode"})
-_ONE_STEP = frozenset({"RK23", "RK45", "DOP853", "Radau"})
 
 
 @final
@@ -65,8 +64,6 @@ class _Stepper(AbstractStepper):
         arguments = dict(options, rtol=request.rtol, atol=request.atol)
         if native.method in _IMPLICIT:
             arguments["jac"] = native.jac
-        if request.first_step is not None and native.method in _ONE_STEP:
-            arguments["first_step"] = min(request.first_step, request.t_end - request.t0)
         made = _CLASSES[native.method]
         self._solver = made(native.fun, request.t0, y0.copy(), request.t_end, **arguments)
 
@@ -165,11 +162,13 @@ class ScipyAdapter(AbstractAdapter):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         options = take_options(request.options, _OPTIONS, f"scipy:{method.name}")
         max_steps = options.pop("max_steps", None)
+        if request.first_step is not None and method.one_step:
+            options["first_step"] = request.first_step
         recorder = Recorder(problem, request, one_step=True)
         with quiet() as chatter:
             stepper = _Stepper(self.native(problem, method.name), request, recorder.y0, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)
-        if method.name in _ONE_STEP:
+        if method.one_step:
             outcome.next_step = stepper.next_step
         return chatter.added_to(outcome)
 

@@ -304,7 +304,7 @@ class SolveDaeAdapter(AbstractAdapter):
                 request, atol = replace(request, rtol=INDEX_3_MARGIN * request.rtol), INDEX_3_MARGIN * atol
                 options.setdefault("first_step", _first_step(problem, request))
             if request.first_step is not None and method.one_step:
-                options["first_step"] = min(request.first_step, request.t_end - request.t0)
+                options["first_step"] = request.first_step
             roundings = _roundings(problem, method.name)
             stepper = _Stepper(native, request, recorder.y0, atol, ~problem.differential, roundings, options)
             outcome = drive(stepper, recorder, max_steps=max_steps)

@@ -9,7 +9,8 @@ import numpy as np
 from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.kinematics.components import skew
-from rbdae.rotations.quaternions.maps import axis_angle_of, of_axis_angle
+from rbdae.rotations.quaternions import maps
+from rbdae.rotations.quaternions.maps import axis_angle_of
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -58,10 +59,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Rotation:
     ValueError
         for a zero axis
     """
-    owner = "from_axis_angle"
-    n, phi = _stacks.axes(owner, "axis", axis), _stacks.numbers(owner, "angle", angle)
-    _stacks.together(owner, axis=(n, 1), angle=(phi, 0))
-    return _stacks.to_rotation(of_axis_angle(n, phi))
+    return _stacks.to_rotation(maps.from_axis_angle(axis, angle))
 
 
 def to_axis_angle(rotation: Rotation | ArrayLike) -> AxisAngle:

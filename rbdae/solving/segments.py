@@ -113,11 +113,12 @@ def _resumed(
 
 def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
     """What is left of a request from t on."""
+    step = outcomes[-1].next_step
     counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(request.events))]
     return replace(
         request,
         t0=t,
-        first_step=outcomes[-1].next_step,
+        first_step=None if step is None else min(step, request.t_end - t),
         t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
         events=[_Remaining(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
     )

@@ -19,9 +19,6 @@ _CODES = {"LSODAR": LSODAR, "Dopri5": DOPRI5}
 _MAX_STEPS = 100_000
 """The default of Radau5ODE and Dopri5, for the others too."""
 
-_ONE_STEP = frozenset({"Radau5ODE", "RodasODE", "Dopri5"})
-"""They begin with a step of 0.01 s, and two of them cannot take back one into what is not finite."""
-
 _LATEST = 20
 """LSODAR's real array holds the latest state from here on, the zeroth difference of its history."""
 
@@ -103,7 +100,8 @@ def _solver(
         options.setdefault("usejac", True)
     if name == "RodasODE":
         options.setdefault("maxsteps", _MAX_STEPS)
-    if name in _ONE_STEP and request.first_step is not None:
+    if method.one_step and not method.fixed_step and request.first_step is not None:
+        # their own 0.01 s may lead into what is not finite, which RodasODE and Dopri5 cannot take back
         options.setdefault("inith", request.first_step)
     if method.fixed_step:
         solver.h = request.step
