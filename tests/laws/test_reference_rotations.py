@@ -6,6 +6,8 @@ more than ten times; quaternions say what is right.
 
 from __future__ import annotations
 
+import copy
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -287,6 +289,21 @@ def test_a_run_in_space_is_read_by_a_problem_centred_at_the_start(tmp_path):
     other = rbdae.formulate(system, "index-0", rotation="bryant-321", reference="start")
     again = rbdae.load(run.save(tmp_path / "run"), other)
     assert np.array_equal(again.states["a"].orientation.as_quat(), run.states["a"].orientation.as_quat())
+
+
+def test_a_run_that_switches_depends_on_its_problem_alone():
+    """A second run of one problem, and runs of copies in two threads, have the same bits."""
+    problem = rbdae.formulate(tumbler("rodrigues"), "index-0", rotation="rodrigues", reference="start")
+
+    def run(of: rbdae.Problem) -> rbdae.Solution:
+        return rbdae.solve(of, (0.0, 1.0), solver="scipy:DOP853", rtol=1e-9, atol=1e-9, on_singularity="switch")
+
+    wanted = run(problem)
+    assert wanted.stats.restarts > 3
+    with ThreadPoolExecutor(2) as threads:
+        for other in (run(problem), *threads.map(run, [copy.copy(problem), copy.copy(problem)])):
+            assert np.array_equal(other.t, wanted.t) and np.array_equal(other.y, wanted.y)
+            assert np.array_equal(other.reactions["ball"]["a"].force, wanted.reactions["ball"]["a"].force)
 
 
 def test_events_across_changes_of_charts():
