@@ -74,7 +74,61 @@ asin = two_sided(np.arcsin)(math.asin)
 atan = two_sided(np.arctan)(math.atan)
 
 
-@two_sided(np.maximum)
+def _plain_select(condition: Any, one: Any, other: Any) -> Any:
+    choose = getattr(condition, "select", None)  # of a condition on symbols
+    if choose is not None:
+        return choose(one, other)
+    return one if condition else other
+
+
+@two_sided(_plain_select)
+@jit
+def select(condition: bool, one: float, other: float) -> Any:
+    """`one` where the condition holds, else `other`. Both are computed, also where a condition on symbols is open: so
+    branches that give numbers and are cheap do not split a recording (`rbdae.graph.symbols`)."""
+    return one if condition else other
+
+
+def _plain_is_zero(x: Any) -> Any:
+    return not hasattr(x, "recorder") and x == 0.0  # a symbol is open: it counts as a number that is not zero
+
+
+@two_sided(_plain_is_zero)
+@jit
+def is_zero(x: float) -> Any:
+    """Whether a factor is zero, so that its products need not be computed."""
+    return x == 0.0
+
+
+def _plain_chosen(condition: Any) -> Any:
+    return condition.choice() if hasattr(condition, "choice") else condition
+
+
+@two_sided(_plain_chosen)
+@jit
+def chosen(condition: bool) -> Any:
+    """A condition that chooses among ways to the same result, as pivots do. On symbols it falls as it does where the
+    recording was made, and holds for all; `rely` says how far."""
+    return condition
+
+
+def _plain_rely(condition: Any) -> None:
+    if hasattr(condition, "rely"):
+        condition.rely()
+
+
+@two_sided(_plain_rely)
+@jit
+def rely(condition: bool) -> None:
+    """What has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording. Machine code, which
+    chooses anew each time, leaves it out."""
+
+
+def _plain_maximum(x: Any, y: Any) -> Any:
+    return _plain_select(x > y, x, y) if hasattr(x > y, "select") else np.maximum(x, y)
+
+
+@two_sided(_plain_maximum)
 @jit
 def maximum(x: Any, y: Any) -> Any:
     """The larger number."""
@@ -91,9 +145,13 @@ __all__ = [
     "asin",
     "atan",
     "carray",
+    "chosen",
     "cos",
+    "is_zero",
     "matrix_at",
     "maximum",
+    "rely",
+    "select",
     "sin",
     "sqrt",
     "vector_at",

@@ -59,6 +59,7 @@ class UserFunction:
     def __init__(self, function: Callable[..., None], n_in: int, n_out: int) -> None:
         self.python = not (ENABLED and is_compiled(function))
         self._function = function
+        self.n_in, self.n_out = n_in, n_out
         if self.python:
             self._keep: Any = _PROTOTYPE(_through_ctypes(function, n_in, n_out))
             self.address: int = ctypes.cast(self._keep, ctypes.c_void_p).value or 0
@@ -103,6 +104,10 @@ def _through_ctypes(function: Callable[..., None], n_in: int, n_out: int) -> Cal
 
 
 def _call_plain(at: Any, t: Any, x: Any, out: Any) -> None:
+    if hasattr(t, "recorder"):
+        function = _ALL[int(at)]
+        out[: function.n_out] = t.recorder.call(function, t, x[: function.n_in], out[: function.n_out])
+        return
     _ALL[int(at)].plain(t, x, out)
 
 

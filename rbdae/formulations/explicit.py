@@ -12,7 +12,7 @@ spatial angular velocity Omegadot = R^T omegadot.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address
+from rbdae.compiler.access import Array, Memory, address, is_zero
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
@@ -141,7 +141,7 @@ def _fill_tangent(m: Memory, t: float, y: Array, c: float, sign: float, out: Arr
     overwrite_block(m, h.n_q, 0, W, h.n_v, h.n_columns, -sign)
     if h.n_states > 0:
         overwrite_block(m, h.states_at, 0, W[h.n_v + h.n_la :], h.n_states, h.n_columns, -sign)
-    if c != 0.0 or h.mode != STRIDED:
+    if not is_zero(c) or h.mode != STRIDED:
         scatter_identity(m, h.n_q, h.n_q, h.n_v + h.n_states, c)
 
 

@@ -81,11 +81,11 @@ class PlainMemory:
     def own(self, name: str, array: Any) -> None:
         """Another array; structured ones have their fields as attributes."""
         view = array.view(np.recarray) if array.dtype.names else array
-        setattr(self, name, view[0] if name in _SINGLE else view)
+        setattr(self, name, view[0] if name in SINGLE else view)
 
 
 # records of which a block has one
-_SINGLE = ("element_memory", "tangent_memory")
+SINGLE = ("element_memory", "tangent_memory")
 
 
 def _aim(m: Any, out: Any) -> None:

@@ -7,7 +7,7 @@ over few columns costs more in its beginning and end than in the sums.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, address, vector_at
+from rbdae.compiler.access import Address, Array, address, is_zero, vector_at
 from rbdae.compiler.jit import jit, stage
 
 
@@ -83,7 +83,7 @@ def scale_row(W: Array, i: int, n: int, a: Array) -> None:
 @jit
 def add_row(W: Array, i: int, k: int, n: int, a: Array) -> None:
     """Row i += a row k."""
-    if a != 0.0:
+    if not is_zero(a):
         _add1(address(W[i]), address(W[k]), n, a)
 
 

@@ -107,16 +107,24 @@ def _by_rows(series: Any, closed: Any, t: Any) -> Any:
     return tuple(np.where(small, x, y) for x, y in zip(low, high, strict=True))
 
 
+def _either(series: Any, closed: Any, t: Any) -> Any:
+    """The branch taken for a number; for a symbol both."""
+    small = t < SERIES
+    if hasattr(small, "select"):
+        return tuple(small.select(x, y) for x, y in zip(series(t), closed(t), strict=True))
+    return series(t) if small else closed(t)
+
+
 def _plain_sines(t: Any) -> Any:
     if isinstance(t, np.ndarray):
         return _by_rows(series_sines, closed_sines, t)
-    return series_sines(t) if t < SERIES else closed_sines(t)
+    return _either(series_sines, closed_sines, t)
 
 
 def _plain_cotangents(t: Any) -> Any:
     if isinstance(t, np.ndarray):
         return _by_rows(series_cotangents, closed_cotangents, t)
-    return series_cotangents(t) if t < SERIES else closed_cotangents(t)
+    return _either(series_cotangents, closed_cotangents, t)
 
 
 @two_sided(_plain_sines)

@@ -6,7 +6,7 @@ unknown: the chain rule adds columns of q.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
+from rbdae.compiler.access import Address, Array, Memory, address, is_zero, matrix_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.spatial import scatter_acceleration_columns, scatter_velocity_columns
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
@@ -72,7 +72,7 @@ def _scatter_velocity_by_momenta(m: Memory, b: int, row: int, K_at: Address, K_s
 def scatter_acceleration(m: Memory, b: int, row: int, Kx: Array, K: Array, n: int, c: float, scale: float) -> None:
     """scale times the tangents (Kx, K) of n rows with respect to (xddot, wdot) of body b; the columns of v take the
     factor c. With momenta wdot depends on q and p, too."""
-    if bodies(m)[b].nt == 3 and (c != 0.0 or head(m).mode != 0):
+    if bodies(m)[b].nt == 3 and (not is_zero(c) or head(m).mode != 0):
         _scatter_translation(m, b, row, address(Kx), Kx.strides[0] // 8, n, scale * c)
     scatter_rotation_acceleration(m, b, row, K, n, c, scale)
 
@@ -90,7 +90,7 @@ def _scatter_rotation_acceleration(
     h = head(m)
     o = bodies(m)[b]
     if h.chained == 0:
-        if c != 0.0 or h.mode != 0:
+        if not is_zero(c) or h.mode != 0:
             scatter_block(m, row, h.n_q + o.iv + o.nt, matrix_at(K_at, K_step), n, o.nr, scale * c)
     elif h.momenta == 1:
         _scatter_acceleration_by_momenta(m, b, row, K_at, K_step, n, c, scale)
@@ -114,7 +114,7 @@ def _scatter_acceleration_by_momenta(
         scatter_block(m, row, o.iq + o.nt, scratch.chained, n, 4, scale)
         _chain(K, s.Vd, n, 4, scratch.chained)
         scatter_block(m, row, v, scratch.chained, n, 4, scale)
-    if c == 0.0 and h.mode == 0:
+    if is_zero(c) and h.mode == 0:
         return
     if h.kind == QUATERNION_RATE:
         _chain(K, s.V, n, 4, scratch.chained)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, is_zero, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_columns
 from rbdae.kernels.bodies.chain_rule import chain_directors
@@ -134,7 +134,7 @@ def internal_tangent(m: Memory, b: int, row: int, level: int, c: float, scale: f
         constraint_gradient(m, s.wd, 1.0, T)
         scatter_block(m, r, q, T, 6, 9, scale)
         constraint_gradient(m, s.w, 2.0, T)
-        if c != 0.0:
+        if not is_zero(c):
             constraint_gradient(m, s.a, c, scratch.product)
             for i in range(6):
                 for j in range(9):

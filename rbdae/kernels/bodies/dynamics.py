@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, is_zero, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     angular,
@@ -118,7 +118,7 @@ def dynamics_tangent(m: Memory, row: int, c: float) -> None:
         q = o.iq + o.nt
         v = h.n_q + o.iv
         if o.nt == 3:
-            if c != 0.0 or h.mode != 0:
+            if not is_zero(c) or h.mode != 0:
                 scatter_identity(m, r, v, 3, c if h.momenta == 1 else c * o.mass)
             r += 3
             v += 3
@@ -140,7 +140,7 @@ def dynamics_tangent(m: Memory, row: int, c: float) -> None:
             scatter_block(m, r, v, scratch.by_v, 4, 4, 1.0)
         else:
             director_rates.dynamics_tangent(m, b, r, q)
-            if c == 0.0 and h.mode == 0:
+            if is_zero(c) and h.mode == 0:
                 continue
             if h.momenta == 1:
                 scatter_identity(m, r, v, 9, c)

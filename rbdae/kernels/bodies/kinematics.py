@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, address, vector_at
+from rbdae.compiler.access import Address, Memory, address, is_zero, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_rates
 from rbdae.kernels.bodies.chain_rule import scatter_rotation_velocity
@@ -87,7 +87,7 @@ def kinematics_tangent(m: Memory, c: float, sign: float) -> None:
         i = B[b].iq
         v = h.n_q + B[b].iv
         if B[b].nt == 3:
-            if c != 0.0 or h.mode != 0:
+            if not is_zero(c) or h.mode != 0:
                 scatter_identity(m, i, i, 3, c)
             if h.momenta == 1:
                 scatter_identity(m, i, v, 3, sign / B[b].mass)
@@ -111,10 +111,10 @@ def kinematics_tangent(m: Memory, c: float, sign: float) -> None:
                 scatter_block(m, i, i, scratch.block, na, na, 1.0)
                 scatter_block(m, i, v, s.V, na, na, sign)
             else:
-                if c != 0.0 or h.mode != 0:
+                if not is_zero(c) or h.mode != 0:
                     scatter_identity(m, i, i, 9, c)
                 director_rates.scatter_mass(m, i, v, address(B[b].euler_inverse), sign)
         else:
-            if c != 0.0 or h.mode != 0:
+            if not is_zero(c) or h.mode != 0:
                 scatter_identity(m, i, i, na, c)
             scatter_identity(m, i, v, na, sign)

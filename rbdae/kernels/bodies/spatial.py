@@ -14,7 +14,7 @@ constraints of quaternions and directors, too.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, is_zero, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.angular import dynamics_tangent as material_tangent
 from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tangent_memory
@@ -150,7 +150,7 @@ def scatter_acceleration_columns(
     Reads Ud and V."""
     s = states(m)[b]
     _scatter_chained(m, b, row, K_at, K_step, n, s.Ud, scale)
-    if c != 0.0 or head(m).mode != 0:
+    if not is_zero(c) or head(m).mode != 0:
         _scatter_omega_columns(m, b, row, K_at, K_step, n, scale * c)
 
 

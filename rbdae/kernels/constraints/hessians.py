@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory
+from rbdae.compiler.access import Array, Memory, is_zero
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.natural import n_row_basis, row_basis
 from rbdae.kernels.constraints.gradients import columns_of
@@ -40,13 +40,13 @@ def scatter_pulled_back(
     q = column + o2.iq
     # directions have no part in x: Lx, Kx are constants
     if o1.nt == 3:
-        if o2.nt == 3 and Lx * Kx != 0.0:
+        if o2.nt == 3 and not is_zero(Lx * Kx):
             scatter_identity(m, r, q, 3, scale * Lx * Kx)
-        if Lx != 0.0:
+        if not is_zero(Lx):
             scatter_block(m, r, q + o2.nt, K, 3, o2.na, scale * Lx)
         r += 3
     if o2.nt == 3:
-        if Kx != 0.0:
+        if not is_zero(Kx):
             scatter_transposed(m, r, q, L, n1, 3, scale * Kx)
         q += 3
     for i in range(n1):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory
+from rbdae.compiler.access import Memory, is_zero
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.chain_rule import (
     scatter_acceleration,
@@ -52,7 +52,7 @@ def _scatter_linear_row(m: Memory, i: int, side: int, row: int, level: int, c: f
         if level == 2:
             f *= c
         column = o.iq if level == 0 else h.n_q + o.iv
-        if f != 0.0 or h.mode != 0:
+        if not is_zero(f) or h.mode != 0:
             # its zeros, too: rows of one structure are factorised together (a third of the time of ggl)
             for k in range(3):
                 for j in range(3):

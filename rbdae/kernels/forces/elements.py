@@ -35,6 +35,8 @@ _TURN = 2.0 * pi
 
 
 def _plain_turns(angle: Any, to: Any) -> Any:
+    if hasattr(angle, "recorder") or hasattr(to, "recorder"):
+        return _TURN * np.floor((to - angle) / _TURN + 0.5)
     return _TURN * np.floor((to.real - angle.real) / _TURN + 0.5)
 
 
@@ -46,6 +48,8 @@ def turns(angle: Array, to: Array) -> Any:
 
 
 def _plain_angle(s: Any, c: Any) -> Any:
+    if hasattr(s, "recorder") or hasattr(c, "recorder"):
+        return np.arctan2(s, c)
     out = atan2(s.real, c.real)
     rest = 1j * (s.imag * c.real - s.real * c.imag) / (s.real**2 + c.real**2)
     return out + rest if np.iscomplexobj(s) else out

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory
+from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
@@ -158,8 +158,7 @@ def _eliminate_schur(m: Memory) -> None:
             d -= L[n] * t
         for n in range(start[i], last):
             w[col[n]] = 0.0
-        if abs(d) < least[i]:
-            d = SUSPENDED
+        d = select(abs(d) < least[i], SUSPENDED, d)
         D[i] = d
         if not abs(d) > 1e-13 * original and h.singular == 0:
             h.singular = i + 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, chosen, is_zero, matrix_at, maximum, rely, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
@@ -23,6 +23,9 @@ from rbdae.kernels.memory import (
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
 from rbdae.kernels.null_space.spatial_loops import add_selected_tangent, place_selection, turned_selection
 from rbdae.kernels.scratch import reduced_tangent, turned_row, work
+
+ALMOST = 10.0
+"""A recorded elimination is good while no pivot is smaller than the best one by more than this factor."""
 
 
 @jit
@@ -89,12 +92,14 @@ def factorise_loops(m: Memory) -> None:
     for i in range(n):
         size[i] = 0.0
         for j in range(n):
-            size[i] = max(size[i], abs(A[i, j]) / metric[j])
+            size[i] = maximum(size[i], abs(A[i, j]) / metric[j])
     for k in range(n):
         best = k
         for i in range(k + 1, n):
-            if abs(A[i, k]) * size[best] > abs(A[best, k]) * size[i]:
+            if chosen(abs(A[i, k]) * size[best] > abs(A[best, k]) * size[i]):
                 best = i
+        for i in range(k, n):
+            rely(abs(A[i, k]) * size[best] <= ALMOST * abs(A[best, k]) * size[i])
         P[k] = best
         if best != k:
             t = size[k]
@@ -105,7 +110,7 @@ def factorise_loops(m: Memory) -> None:
                 A[k, j] = A[best, j]
                 A[best, j] = t
         for i in range(k + 1, n):
-            if A[i, k] != 0.0:
+            if not is_zero(A[i, k]):
                 t = A[i, k] / A[k, k]
                 A[i, k] = t
                 for j in range(k + 1, n):
@@ -175,13 +180,13 @@ def solve_loops_columns(m: Memory, X_at: Address, step: int, n_columns: int) -> 
     for i in range(n):
         for j in range(i):
             t = A[i, j]
-            if t != 0.0:
+            if not is_zero(t):
                 for c in range(n_columns):
                     X[i, c] -= t * X[j, c]
     for i in range(n - 1, -1, -1):
         for j in range(i + 1, n):
             t = A[i, j]
-            if t != 0.0:
+            if not is_zero(t):
                 for c in range(n_columns):
                     X[i, c] -= t * X[j, c]
         t = 1.0 / A[i, i]
@@ -217,7 +222,7 @@ def select_loop_tangent(m: Memory) -> None:
             x[j] = 0.0
         for l in range(h.n_v):
             t = s[l]
-            if t != 0.0:
+            if not is_zero(t):
                 for j in range(h.n_columns):
                     x[j] += t * W[l, j]
         if h.spatial != 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory
+from rbdae.compiler.access import Array, Memory, is_zero
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rhs_tangent
 from rbdae.kernels.scatter import scatter_block, scatter_identity
@@ -31,7 +31,7 @@ def by_quasi_velocities(m: Memory, row: Array, out: Array) -> None:
         out[nq + j] = 0.0
     for l in range(h.n_v):
         w = row[nq + l]
-        if w != 0.0:
+        if not is_zero(w):
             for j in range(nq):
                 out[j] += w * Q[l, j]
             for j in range(h.n_nu):
@@ -75,14 +75,14 @@ def reduce_tangent(m: Memory, c: float) -> None:
                 else:
                     w = o.inertia[k - o.nt, l]
                     n = o.iv + o.nt + l
-                if w != 0.0:
+                if not is_zero(w):
                     for j in range(nq):
                         x[j] += w * A[n, j]
                     for j in range(nnu):
                         x[nq + j] += w * (N[n, j] + c * T[n, j])
             for l in range(nnu):
                 w = T[i, l]
-                if w != 0.0:
+                if not is_zero(w):
                     for j in range(n_columns):
                         F[l, j] += w * x[j]
 

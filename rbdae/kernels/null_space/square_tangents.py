@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory
+from rbdae.compiler.access import Memory, is_zero
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.kinematics import scatter_rate_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
@@ -77,7 +77,7 @@ def square_acceleration_tangents(m: Memory) -> None:
                 A[n, j] = -W[row, j]
             for l in range(h.n_v):
                 t = W[row, h.n_q + l]
-                if t != 0.0:
+                if not is_zero(t):
                     for j in range(h.n_q):
                         A[n, j] -= t * Q[l, j]
                     for j in range(h.n_nu):

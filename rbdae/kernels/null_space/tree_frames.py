@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, vector_at
+from rbdae.compiler.access import Address, Array, Memory, is_zero, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tree_velocities
 from rbdae.kernels.null_space.reduction import by_quasi_velocities
@@ -26,7 +26,7 @@ def _along(S: Array, k: int, d: Array, x: Array) -> Any:
     """sum_j S[k, j] d_j . x over the directors, or their rates."""
     t = 0.0 * x[0]
     for j in range(3):
-        if S[k, j] != 0.0:
+        if not is_zero(S[k, j]):
             t += S[k, j] * (d[3 * j] * x[0] + d[3 * j + 1] * x[1] + d[3 * j + 2] * x[2])
     return t
 
@@ -36,7 +36,7 @@ def _column(S: Array, k: int, D: Array, c: float, x: Array) -> Any:
     """The same with column c of a tangent of the directors."""
     t = 0.0 * x[0]
     for j in range(3):
-        if S[k, j] != 0.0:
+        if not is_zero(S[k, j]):
             t += S[k, j] * (D[3 * j, c] * x[0] + D[3 * j + 1, c] * x[1] + D[3 * j + 2, c] * x[2])
     return t
 
@@ -129,7 +129,7 @@ def frame_rate_tangents(m: Memory) -> None:
                 A[row, q + c] -= _column(e.S, k, s.D0, c, s.xdd) + _column(e.S, k, s.D1, c, s.xd)
             for j in range(6):
                 t = _velocity_column(e.S, k, s, j)
-                if t != 0.0:
+                if not is_zero(t):
                     for c in range(h.n_q):
                         A[row, c] -= t * Q[o.iv + j, c]
                     for c in range(h.n_nu):
@@ -180,7 +180,7 @@ def _combine_rows(m: Memory, b: int, k: int, root: Array, x: Array) -> None:
         t = e.S[k, j] + 0.0 * d[0]
         if j < 3:
             t = e.S[k, 0] * d[j] + e.S[k, 1] * d[3 + j] + e.S[k, 2] * d[6 + j]
-        if t != 0.0:
+        if not is_zero(t):
             for c in range(n):
                 x[c] += t * W[o.iv + j, c]
 

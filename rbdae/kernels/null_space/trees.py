@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, is_zero, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
@@ -193,7 +193,7 @@ def _swap_rows(X: Array, i: int, k: int, n: int) -> None:
 @jit
 def _subtract_row(X: Array, i: int, k: int, t: float, n: int) -> None:
     """Row i of X -= t row k."""
-    if t != 0.0:
+    if not is_zero(t):
         for c in range(n):
             X[i, c] -= t * X[k, c]
 

@@ -1,0 +1,1 @@
+"""Expression graphs: what kernels compute, as data, recorded by running them on symbols."""

@@ -1,0 +1,292 @@
+"""`Graph`: operations on real numbers as nodes of an acyclic graph, with constants folded and equal nodes shared.
+
+A node is a tuple, its operation first; operands are numbers of earlier nodes:
+
+================================ ==============================================================================
+node                             value
+================================ ==============================================================================
+("const", x)                     the number x
+("input", name, i)               the i-th number of the input vector `name`
+("add", a, b), ("sub", a, b),    arithmetic; ("rcp", a) is 1/a, so that quotients by one number share it
+("mul", a, b), ("neg", a),
+("rcp", a)
+("sqrt", a), ("sin", a), ...     functions, see `FUNCTIONS`
+("<", a, b), ("<=", a, b),       conditions, 1 or 0; both are 0 where an operand is not a number
+("==", a, b), ("not", c)
+("select", c, a, b)              a where c is 1, else b
+("arctan2", a, b)                the angle of (b, a)
+("call", k, m, n, t, x..., o...) the k-th function of the user, called with the time t, the vector x of length m and
+                                 a vector of length n that has the values o before the call
+("result", call, i)              the i-th number of that vector after the call
+================================ ==============================================================================
+
+The order of the nodes is one in which they can be computed. Sums and products of a node with a constant 0 or 1 are
+folded, also 0 x: so a number that is not finite can be lost on its way to a result that does not depend on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+Node: TypeAlias = tuple[Any, ...]
+
+FUNCTIONS: dict[str, Callable[[float], float]] = {
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tan": math.tan,
+    "arcsin": math.asin,
+    "arctan": math.atan,
+    "abs": abs,
+    "floor": lambda x: float(math.floor(x)),
+}
+"""Of one number, by NumPy's names."""
+
+CONDITIONS: dict[str, Callable[[float, float], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    "==": lambda a, b: a == b,
+}
+
+LEAVES = frozenset({"const", "input"})
+
+
+def operands(node: Node) -> tuple[int, ...]:
+    """The numbers of the nodes that a node is computed from."""
+    kind = node[0]
+    if kind in LEAVES:
+        return ()
+    if kind == "call":
+        return node[4:]
+    return node[1:2] if kind == "result" else node[1:]
+
+
+@final
+class Graph:
+    """Nodes, in an order in which they can be computed."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._numbers: dict[Node, int] = {}
+
+    def node(self, *node: Any) -> int:
+        """The number of a node, a new one if there is none like it."""
+        numbers = self._numbers
+        k = numbers.get(node)
+        if k is None:
+            k = numbers[node] = len(self.nodes)
+            self.nodes.append(node)
+        return k
+
+    def const(self, x: float) -> int:
+        """A constant. Zeros are one number whatever their sign."""
+        return self.node("const", x + 0.0)
+
+    def value(self, k: int) -> float | None:
+        """The number of a constant, or None."""
+        node = self.nodes[k]
+        return node[1] if node[0] == "const" else None
+
+    # ------------------------------------------------------------ arithmetic
+
+    def add(self, a: int, b: int) -> int:
+        """a + b."""
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None:
+            return self.const(x + y)
+        if x == 0.0:
+            return b
+        if y == 0.0:
+            return a
+        if self.nodes[b][0] == "neg":
+            return self.sub(a, self.nodes[b][1])
+        if self.nodes[a][0] == "neg":
+            return self.sub(b, self.nodes[a][1])
+        return self.node("add", a, b) if a < b else self.node("add", b, a)
+
+    def sub(self, a: int, b: int) -> int:
+        """a - b."""
+        if a == b:
+            return self.const(0.0)
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None:
+            return self.const(x - y)
+        if y == 0.0:
+            return a
+        if x == 0.0:
+            return self.neg(b)
+        if self.nodes[b][0] == "neg":
+            return self.add(a, self.nodes[b][1])
+        return self.node("sub", a, b)
+
+    def neg(self, a: int) -> int:
+        """-a."""
+        node = self.nodes[a]
+        if node[0] == "const":
+            return self.const(-node[1])
+        if node[0] == "neg":
+            out: int = node[1]
+            return out
+        if node[0] == "sub":
+            return self.node("sub", node[2], node[1])
+        return self.node("neg", a)
+
+    def mul(self, a: int, b: int) -> int:
+        """a b."""
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None:
+            return self.const(x * y)
+        if x == 0.0 or y == 0.0:
+            return self.const(0.0)
+        if x == 1.0:
+            return b
+        if y == 1.0:
+            return a
+        if x == -1.0:
+            return self.neg(b)
+        if y == -1.0:
+            return self.neg(a)
+        negative = False
+        if self.nodes[a][0] == "neg":
+            a, negative = self.nodes[a][1], True
+        if self.nodes[b][0] == "neg":
+            b, negative = self.nodes[b][1], not negative
+        out = self.node("mul", a, b) if a < b else self.node("mul", b, a)
+        return self.neg(out) if negative else out
+
+    def div(self, a: int, b: int) -> int:
+        """a / b."""
+        x, y = self.value(a), self.value(b)
+        if y is not None and y != 0.0:
+            return self.const(x / y) if x is not None else self.mul(a, self.const(1.0 / y))
+        if x == 0.0:
+            return a
+        return self.mul(a, self.node("rcp", b))
+
+    def power(self, a: int, n: int) -> int:
+        """a^n for a whole number n >= 0."""
+        out = self.const(1.0)
+        for _ in range(n):
+            out = self.mul(out, a)
+        return out
+
+    def function(self, name: str, a: int) -> int:
+        """One of `FUNCTIONS`; outside of its domain it is not a number."""
+        x = self.value(a)
+        if x is None:
+            return self.node(name, a)
+        try:
+            return self.const(FUNCTIONS[name](x))
+        except (ValueError, OverflowError):
+            return self.const(math.nan)
+
+    def arctan2(self, a: int, b: int) -> int:
+        """The angle of (b, a)."""
+        x, y = self.value(a), self.value(b)
+        return self.node("arctan2", a, b) if x is None or y is None else self.const(math.atan2(x, y))
+
+    # ------------------------------------------------------------ conditions
+
+    def condition(self, kind: str, a: int, b: int) -> int:
+        """``"<"``, ``"<="`` or ``"=="``."""
+        x, y = self.value(a), self.value(b)
+        if x is not None and y is not None:
+            return self.const(float(CONDITIONS[kind](x, y)))
+        if kind == "<" and y == 0.0 and self.nodes[a][0] == "abs":
+            return self.const(0.0)
+        return self.node(kind, a, b)
+
+    def negation(self, c: int) -> int:
+        """Of a condition."""
+        node = self.nodes[c]
+        if node[0] == "const":
+            return self.const(1.0 - node[1])
+        if node[0] == "not":
+            out: int = node[1]
+            return out
+        return self.node("not", c)
+
+    def select(self, c: int, a: int, b: int) -> int:
+        """a where the condition c holds, else b."""
+        x = self.value(c)
+        if x is not None:
+            return a if x else b
+        return a if a == b else self.node("select", c, a, b)
+
+    # ------------------------------------------------------------ as a whole
+
+    def needed(self, outputs: Iterable[int]) -> list[int]:
+        """The nodes that some nodes are computed from, those first that others need."""
+        nodes = self.nodes
+        seen = bytearray(len(nodes))
+        todo = [*outputs]
+        while todo:
+            k = todo.pop()
+            if not seen[k]:
+                seen[k] = 1
+                todo.extend(operands(nodes[k]))
+        return [k for k, wanted in enumerate(seen) if wanted]
+
+    def evaluate(
+        self,
+        outputs: Sequence[int],
+        inputs: dict[str, Sequence[float]],
+        functions: Sequence[Callable[..., None]] = (),
+    ) -> list[float]:
+        """The values of some nodes, in Python: slow, for checks. Functions of the user are ``f(t, x, out)``."""
+        known: dict[int, Any] = {}
+        for k in self.needed(outputs):
+            known[k] = computed(self.nodes[k], known, inputs, functions)
+        return [known[k] for k in outputs]
+
+
+def computed(
+    node: Node,
+    known: Any,
+    inputs: dict[str, Sequence[float]],
+    functions: Sequence[Callable[..., None]],
+) -> Any:
+    """The value of a node whose operands have values; of a call, its vector."""
+    kind = node[0]
+    if kind == "const":
+        return node[1]
+    if kind == "input":
+        return inputs[node[1]][node[2]]
+    if kind == "call":
+        values = np.array([known[k] for k in node[4:]], dtype=float)
+        out = values[1 + node[2] :]
+        functions[node[1]](values[0], values[1 : 1 + node[2]], out)
+        return out.tolist()
+    if kind == "result":
+        return known[node[1]][node[2]]
+    x = known[node[1]]
+    if kind in FUNCTIONS:
+        try:
+            return FUNCTIONS[kind](x)
+        except (ValueError, OverflowError):
+            return math.nan
+    return _arithmetic(kind, x, *(known[k] for k in node[2:]))
+
+
+def _arithmetic(kind: str, x: float, *others: float) -> float:
+    if kind == "neg":
+        return -x
+    if kind == "rcp":
+        return 1.0 / x if x else math.copysign(math.inf, x)
+    if kind == "not":
+        return 1.0 - x
+    if kind in CONDITIONS:
+        return float(CONDITIONS[kind](x, others[0]))
+    if kind == "select":
+        return others[0] if x else others[1]
+    y = others[0]
+    if kind == "arctan2":
+        return math.atan2(x, y)
+    return x + y if kind == "add" else x - y if kind == "sub" else x * y
+
+
+__all__ = ["CONDITIONS", "FUNCTIONS", "LEAVES", "Graph", "Node", "computed", "operands"]

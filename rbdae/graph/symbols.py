@@ -1,0 +1,199 @@
+"""Numbers that record what is done with them: kernels run on them write a `Graph`.
+
+`Symbol` behaves as a float, and has the methods that NumPy calls for its functions of objects. Where a kernel asks for
+the truth of a condition (``if``, ``while``), the answer is that at one point, where the inputs have values, and it is
+noted as a *guard*: what is recorded holds wherever all guards fall as they did there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self, final
+
+import numpy as np
+
+from rbdae.graph.graph import Graph, computed, operands
+
+
+class NotStraight(Exception):
+    """A kernel cannot be recorded: it asks for more conditions than a loop on values would be worth."""
+
+
+@final
+class Recorder:
+    """A graph, a point at which conditions are answered, and the guards: conditions and how they fell.
+
+    Parameters
+    ----------
+    inputs : the values of the input vectors at the point, by name
+    most_guards : beyond which `NotStraight` is raised
+    """
+
+    def __init__(
+        self,
+        inputs: dict[str, Sequence[float]],
+        most_guards: int = 2000,
+    ) -> None:
+        self.graph = Graph()
+        self.guards: dict[int, bool] = {}
+        self._inputs = inputs
+        self.functions: list[Any] = []
+        self._known: dict[int, Any] = {}
+        self._most = most_guards
+
+    def inputs(self, name: str) -> Any:
+        """The symbols of an input vector, an array of objects."""
+        out = np.empty(len(self._inputs[name]), dtype=object)
+        for i in range(len(out)):
+            out[i] = Symbol(self, self.graph.node("input", name, i))
+        return out
+
+    def number(self, value: Any) -> int:
+        """The node of a symbol or a number."""
+        return value.node if isinstance(value, Symbol) else self.graph.const(float(value))
+
+    def result(self, node: int) -> Symbol | float:
+        """A symbol, or the number of a constant."""
+        value = self.graph.value(node)
+        return Symbol(self, node) if value is None else value
+
+    def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Symbol]:
+        """What a user's function, which has its Python side as `plain`, makes of the vector `out`."""
+        if function not in self.functions:
+            self.functions.append(function)
+        k = self.functions.index(function)
+        call = self.graph.node("call", k, len(x), len(out), *(self.number(v) for v in (t, *x, *out)))
+        return [Symbol(self, self.graph.node("result", call, i)) for i in range(len(out))]
+
+    def truth(self, condition: int) -> bool:
+        """How a condition falls at the point; it becomes a guard."""
+        value = self.graph.value(condition)
+        if value is not None:
+            return bool(value)
+        node = self.graph.nodes[condition]
+        if node[0] == "not":
+            return not self.truth(node[1])
+        known = self.guards.get(condition)
+        if known is None:
+            if len(self.guards) >= self._most:
+                raise NotStraight(f"more than {self._most} conditions on values")
+            known = self.guards[condition] = bool(self.value(condition))
+        return known
+
+    def value(self, node: int) -> float:
+        """What a node is at the point."""
+        known, nodes = self._known, self.graph.nodes
+        todo = [node]
+        with np.errstate(all="ignore"):
+            while todo:
+                k = todo[-1]
+                missing = [j for j in operands(nodes[k]) if j not in known]
+                if k in known or not missing:
+                    todo.pop()
+                    if k not in known:
+                        known[k] = computed(nodes[k], known, self._inputs, [f.plain for f in self.functions])
+                else:
+                    todo.extend(missing)
+        out: float = known[node]
+        return out
+
+
+def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    def forward(self: Symbol, other: Any) -> Any:
+        recorder = self.recorder
+        return recorder.result(getattr(recorder.graph, name)(self.node, recorder.number(other)))
+
+    def backward(self: Symbol, other: Any) -> Any:
+        recorder = self.recorder
+        return recorder.result(getattr(recorder.graph, name)(recorder.number(other), self.node))
+
+    return forward, backward
+
+
+def _function(name: str) -> Callable[[Any], Any]:
+    def apply(self: Symbol) -> Any:
+        return self.recorder.result(self.recorder.graph.function(name, self.node))
+
+    return apply
+
+
+def _condition(kind: str, *, swapped: bool = False, negated: bool = False) -> Callable[[Any, Any], Any]:
+    def compare(self: Symbol, other: Any) -> Any:
+        recorder = self.recorder
+        a, b = self.node, recorder.number(other)
+        found = recorder.graph.condition(kind, *((b, a) if swapped else (a, b)))
+        if negated:
+            found = recorder.graph.negation(found)
+        value = recorder.graph.value(found)
+        return Condition(recorder, found) if value is None else bool(value)
+
+    return compare
+
+
+@final
+class Symbol:
+    """A number that is not known yet: a node of a recorder's graph."""
+
+    __slots__ = ("node", "recorder")
+
+    def __init__(self, recorder: Recorder, node: int) -> None:
+        self.recorder = recorder
+        self.node = node
+
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("sub")
+    __mul__, __rmul__ = _binary("mul")
+    __truediv__, __rtruediv__ = _binary("div")
+    sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
+    arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
+    floor, arctan2 = _function("floor"), _binary("arctan2")[0]
+    __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
+    __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
+    __eq__, __ne__ = _condition("=="), _condition("==", negated=True)  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+    def __neg__(self) -> Any:
+        return self.recorder.result(self.recorder.graph.neg(self.node))
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __pow__(self, n: int) -> Any:
+        return self.recorder.result(self.recorder.graph.power(self.node, n))
+
+    def __bool__(self) -> bool:
+        return not self.recorder.truth(self.recorder.graph.condition("==", self.node, self.recorder.number(0.0)))
+
+
+@final
+class Condition:
+    """A condition on symbols. Python asks for its truth, which is that at the recorder's point; `select` does not."""
+
+    __slots__ = ("node", "recorder")
+
+    def __init__(self, recorder: Recorder, node: int) -> None:
+        self.recorder = recorder
+        self.node = node
+
+    def __bool__(self) -> bool:
+        return self.recorder.truth(self.node)
+
+    def choice(self) -> bool:
+        """Its truth at the recorder's point, without a guard: one of several ways to the same result."""
+        return bool(self.recorder.value(self.node))
+
+    def rely(self) -> None:
+        """Make it a guard. Raises `NotStraight` if it does not hold at the recorder's point."""
+        if not self.recorder.truth(self.node):
+            raise NotStraight("a condition to rely on does not hold where the recording is made")
+
+    def __invert__(self) -> Condition:
+        return Condition(self.recorder, self.recorder.graph.negation(self.node))
+
+    def select(self, one: Any, other: Any) -> Any:
+        """`one` where the condition holds, else `other`."""
+        r = self.recorder
+        return r.result(r.graph.select(self.node, r.number(one), r.number(other)))
+
+
+__all__ = ["Condition", "NotStraight", "Recorder", "Symbol"]

@@ -1,0 +1,59 @@
+"""The memory of a problem as plain objects, for kernels that run on symbols (`rbdae.graph.symbols`).
+
+What machine code and complex numbers share, records in arrays, is slow to reach from Python, and a record of floats
+cannot hold a symbol. Here a record is an object with attributes; vectors and matrices of numbers are arrays of objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, final
+
+import numpy as np
+
+from rbdae.kernels.memory import SINGLE
+
+
+@final
+class SymbolicMemory:
+    """What the accessors of `rbdae.kernels.memory` return, under their names; copies, with symbols where `inputs` has
+    arrays of them.
+
+    Parameters
+    ----------
+    head : the head of a workspace
+    arrays : the arrays of a workspace by name
+    inputs : arrays of symbols that take the place of some of them
+    """
+
+    def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
+        self.head = _record(head[0])
+        self.target: Any = None
+        for name, array in arrays.items():
+            given = inputs.get(name)
+            setattr(self, name, _opened(name, array) if given is None else given)
+
+
+def _opened(name: str, array: Any) -> Any:
+    if array.dtype.names:
+        records = [_record(row) for row in array]
+        return records[0] if name in SINGLE else records
+    return array.copy() if array.dtype.kind == "i" else array.astype(object)
+
+
+def _record(row: Any) -> SimpleNamespace:
+    return SimpleNamespace(**{name: _field(row[name]) for name in row.dtype.names})
+
+
+def _field(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value.item()
+    if value.dtype.names:
+        return [_record(row) for row in value]
+    if value.dtype.kind != "i":
+        return value.astype(object)
+    return value.tolist() if value.ndim == 1 else value.copy()
+
+
+__all__ = ["SymbolicMemory"]
