@@ -149,7 +149,7 @@ class Symbol:
     floor, arctan2 = _function("floor"), _binary("arctan2")[0]
     __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
     __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
-    __eq__, __ne__ = _condition("=="), _condition("==", negated=True)  # type: ignore[assignment]
+    __eq__, __ne__ = _condition("=="), _condition("==", negated=True)
     __hash__ = None  # type: ignore[assignment]
 
     def __neg__(self) -> Any:

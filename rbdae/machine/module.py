@@ -122,14 +122,14 @@ def compiled(text: str, level: int = 2) -> Module:
         llvm = _llvm()
         facts = (text, level, llvm.llvm_version_info, *_processor(), sys.platform)
         path = folder() / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:40]}.o"
-        code = _kept(path)
+        code = _stored(path)
         if code is None:
             code = _optimised(text, level)
-            _keep(path, code)
+            _store(path, code)
         return _linked(code)
 
 
-def _kept(path: Path) -> bytes | None:
+def _stored(path: Path) -> bytes | None:
     with suppress(OSError):
         found = path.read_bytes()
         digest, code = found[:_DIGEST], found[_DIGEST:]
@@ -138,7 +138,7 @@ def _kept(path: Path) -> bytes | None:
     return None
 
 
-def _keep(path: Path, code: bytes) -> None:
+def _store(path: Path, code: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent)

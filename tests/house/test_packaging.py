@@ -54,11 +54,12 @@ def test_an_adapter_does_not_import_its_package():
     assert not loaded.intersection(SOLVER_PACKAGES[:-1])  # scipy is always there
 
 
-def test_only_the_compiler_names_numba():
+def test_only_the_compiler_names_numba_and_the_machine_llvmlite():
     for path in (ROOT / "rbdae").rglob("*.py"):
-        if path.parent != ROOT / "rbdae" / "compiler":
-            text = path.read_text(encoding="utf-8")
-            assert not re.search(r"^\s*(import|from) (numba|llvmlite)", text, re.MULTILINE), path
+        folder = path.relative_to(ROOT / "rbdae").parts[0]
+        others = {"compiler": "nothing", "machine": "numba"}.get(folder, "numba|llvmlite")
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(rf"^\s*(import|from) ({others})\b", text, re.MULTILINE), path
 
 
 def test_adapters_name_no_formulation_and_the_core_no_adapter():
