@@ -121,7 +121,7 @@ def _plain_rely(condition: Any) -> None:
 @jit
 def rely(condition: bool) -> None:
     """What has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording. Machine code, which
-    chooses anew each time, leaves it out."""
+    chooses each time, leaves it out."""
 
 
 def _plain_maximum(x: Any, y: Any) -> Any:
