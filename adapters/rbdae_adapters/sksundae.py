@@ -16,7 +16,6 @@ import warnings
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
@@ -236,8 +235,10 @@ def _cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, A
     return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
 
 
-def _pattern(problem: Solvable) -> csc_matrix:
-    """The sparsity with the index type that the package's buffers want."""
+def _pattern(problem: Solvable) -> Any:
+    """The sparsity as a CSC matrix, with the index type that the package's buffers want."""
+    from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
+
     pattern = csc_matrix(problem.sparsity, copy=True)
     pattern.indices = pattern.indices.astype(np.int32)
     pattern.indptr = pattern.indptr.astype(np.int32)
@@ -246,6 +247,7 @@ def _pattern(problem: Solvable) -> csc_matrix:
 
 def _products(problem: Solvable) -> Any:
     """Products with our sparse Jacobian for the Krylov solvers, instead of differences of residuals."""
+    from scipy.sparse import csc_matrix
     from sksundae.ida import IDAJacTimes
 
     data = problem.callbacks.jacobian_data

@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from scipy.sparse import csc_matrix
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
@@ -272,9 +271,10 @@ class SolveDaeAdapter(AbstractAdapter):
             both -= by_y
             return by_y, both
 
-        pattern = problem.sparsity
-
         def csc(t: float, y: Vec, yp: Vec) -> tuple[Any, Any]:
+            from scipy.sparse import csc_matrix  # a slow import, not needed with dense Jacobians
+
+            pattern = problem.sparsity
             by_y, both = np.empty(pattern.nnz), np.empty(pattern.nnz)
             jacobian_data(t, y, yp, 0.0, by_y)
             jacobian_data(t, y, yp, 1.0, both)

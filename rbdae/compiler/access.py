@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rbdae.compiler.cells import as_pointer
+from rbdae.compiler.declared import MachineOnly
 from rbdae.compiler.jit import jit, two_sided
-from rbdae.compiler.options import numba
 
 Memory: TypeAlias = Any
 """The memory of a problem: its address, or in plain Python an object with the arrays."""
@@ -24,7 +23,14 @@ Address: TypeAlias = Any
 Array: TypeAlias = Any
 """A vector or matrix in a kernel."""
 
-carray = numba.carray
+as_pointer: Any = MachineOnly("as_pointer")
+"""f(at): an integer address as a void pointer."""
+
+carray: Any = MachineOnly("carray")
+"""f(pointer, shape, dtype): the array at a pointer, as in numba."""
+
+call_address: Any = MachineOnly("call_address")
+"""f(at, t, x, out): call the C function f(t, x, out) at an address."""
 
 # longer than any vector here: only the address counts
 _LONG = 1 << 40
@@ -144,6 +150,7 @@ __all__ = [
     "as_pointer",
     "asin",
     "atan",
+    "call_address",
     "carray",
     "chosen",
     "cos",

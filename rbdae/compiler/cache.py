@@ -17,12 +17,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import llvmlite.binding as llvm
 import numpy as np
 
 from rbdae.compiler.fingerprint import fingerprint
-from rbdae.compiler.options import OPTIONS, numba
+from rbdae.compiler.options import OPTIONS
 
 
 def _user_cache() -> Path:
@@ -36,9 +34,9 @@ def _user_cache() -> Path:
 @cache
 def directory() -> Path:
     """The folder of all kernels."""
-    cpu = (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag, *cpu)
-    digest = hashlib.sha256(repr(versions).encode())
+    from rbdae.compiler.compiled import versions  # numba is imported here
+
+    digest = hashlib.sha256(repr((*versions(), np.__version__, sys.implementation.cache_tag)).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR")
@@ -87,9 +85,7 @@ class Cached:
     @contextmanager
     def folder(self) -> Iterator[dict[str, Any]]:
         """numba's options, while its cache is this kernel's folder; what has no file is not kept."""
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = str(self._folder)
-        try:
+        from rbdae.compiler.compiled import numba_cache  # numba is imported here
+
+        with numba_cache(self._folder):
             yield {**OPTIONS, "cache": self._has_file and is_writable()}
-        finally:
-            numba.config.CACHE_DIR = before

@@ -14,12 +14,14 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import llvmlite.ir as ir
+import numba as _numba
 from numba import types
 from numba.core import cgutils as _cgutils
 from numba.core import typeconv as _typeconv
 from numba.extending import box, intrinsic, lower_cast, models, register_model
 
-cgutils: Any = _cgutils  # numba is not typed throughout
+numba: Any = _numba  # it is not typed throughout
+cgutils: Any = _cgutils
 typeconv: Any = _typeconv
 
 _TEXT = ir.IntType(8).as_pointer()
@@ -142,8 +144,5 @@ def _call_address(typingctx: Any, at: Any, t: Any, x_at: Any, out_at: Any) -> An
     return signature, codegen
 
 
-as_pointer: Any = _as_pointer
-"""An integer address as a void pointer (numba's `carray` takes it)."""
-
-call_address: Any = _call_address
-"""f(at, t, x, out): call the C function f(t, x, out) at an address."""
+ONLY_HERE: dict[str, Any] = {"as_pointer": _as_pointer, "call_address": _call_address, "carray": numba.carray}
+"""What plain Python does not have (`rbdae.compiler.access`)."""

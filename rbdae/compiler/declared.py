@@ -1,20 +1,20 @@
 """What the names in a kernel stand for: functions that become part of its code, stages, families, functions with two
 sides.
 
-Kernels find each other by the globals of their modules. `declare` says what an object there stands for; from that come
-the stages that a kernel needs (`needed`), the fingerprint of its machine code (`rbdae.compiler.fingerprint`), and its
-plain twin (`rbdae.compiler.plain`).
+Kernels find each other by the globals of their modules, where they are Python functions. `declare` says what such an
+object stands for; from that come the stages that a kernel needs (`needed`), the fingerprint of its machine code
+(`rbdae.compiler.fingerprint`), and its twins: one in machine code (`rbdae.compiler.compiled`), and plain ones
+(`rbdae.compiler.plain`). Nothing is compiled, and numba not imported, before a kernel is asked for in machine code.
 """
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Protocol
-
-from numba.core.dispatcher import Dispatcher
+from typing import Any, Protocol, final
 
 Features = frozenset[str]
 """What a problem has; it decides which stages are compiled for it."""
@@ -29,6 +29,25 @@ class Twins(Protocol):
 
     def function(self, source: Callable[..., Any]) -> Callable[..., Any]:
         """The plain twin of a kernel's Python function."""
+
+
+class Machine(Protocol):
+    """Makes what stands in the globals of kernels when numba compiles them."""
+
+    def inlined(self, source: Callable[..., Any]) -> Any:
+        """A function that becomes part of its callers."""
+
+    def linked(self, symbol: str, kinds: str) -> Any:
+        """A C function by its symbol; `kinds` are those of its arguments, as of a stage."""
+
+    def in_cell(self, symbol: str, kinds: str, message: str, cell: int) -> Any:
+        """A C function by the address of the cell that will have its address; `message` is raised if that is 0."""
+
+    def in_table(self, symbol: str, kinds: str, message: str, table: int) -> Any:
+        """Several of them by their number, in a table."""
+
+    def known(self, name: str) -> Any:
+        """What only machine code has, by its name in `rbdae.compiler.access`."""
 
 
 class Declared(ABC):
@@ -48,6 +67,10 @@ class Declared(ABC):
     @abstractmethod
     def plain(self, twins: Twins) -> Callable[..., Any]:
         """The plain Python function in its place."""
+
+    @abstractmethod
+    def callee(self, machine: Machine) -> Any:
+        """What numba finds in its place."""
 
     def stages(self, features: Features | None) -> tuple[AbstractStage, ...]:
         """The stages that a caller needs linked, for problems with these features (None: all)."""
@@ -69,6 +92,7 @@ class AbstractStage(Declared):
         return (self,) if self.serves(features) else ()
 
 
+@final
 class Inlined(Declared):
     """A kernel that becomes part of its callers."""
 
@@ -85,6 +109,60 @@ class Inlined(Declared):
         assert self.source is not None
         return twins.function(self.source)
 
+    def callee(self, machine: Machine) -> Any:
+        """Its twin."""
+        assert self.source is not None
+        return machine.inlined(self.source)
+
+
+@final
+class _Users(Declared):
+    """A function that the user compiled by numba, with options of its own."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        self.source = dispatcher.py_func
+        self._dispatcher = dispatcher
+
+    @property
+    def described(self) -> str:
+        return "inlined"
+
+    def plain(self, twins: Twins) -> Callable[..., Any]:
+        assert self.source is not None
+        return twins.function(self.source)
+
+    def callee(self, machine: Machine) -> Any:
+        return self._dispatcher
+
+
+@final
+class MachineOnly(Declared):
+    """What only machine code has, by its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        declare(self, self)
+
+    @property
+    def described(self) -> str:
+        """Its name: the cache is that of these sources."""
+        return f"machine {self.name}"
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Nothing that plain Python can do."""
+        raise TypeError(
+            f"{self.name} is there in machine code alone: in plain Python call the twin of a kernel, "
+            "rbdae.compiler.plain.plain(kernel), and give kernels that open memory a plain side"
+        )
+
+    def plain(self, twins: Twins) -> Callable[..., Any]:
+        """Itself, which raises TypeError."""
+        return self
+
+    def callee(self, machine: Machine) -> Any:
+        """numba's function."""
+        return machine.known(self.name)
+
 
 # by identity: some of these objects cannot be hashed, some are equal to others
 _DECLARED: dict[int, tuple[Any, Declared]] = {}
@@ -95,13 +173,19 @@ def declare(value: Any, declared: Declared) -> None:
     _DECLARED[id(value)] = (value, declared)
 
 
+def is_dispatcher(value: Any) -> bool:
+    """Whether numba has compiled a function, or will; while numba is not imported there is none."""
+    kind = getattr(sys.modules.get("numba.core.dispatcher"), "Dispatcher", None)
+    return kind is not None and isinstance(value, kind)
+
+
 def declared(value: Any) -> Declared | None:
     """What an object in the globals of kernels stands for; a function that the user compiled by numba is inlined."""
     found = _DECLARED.get(id(value))
     if found is not None:
         return found[1]
-    if isinstance(value, Dispatcher):
-        declare(value, Inlined(value.py_func))
+    if is_dispatcher(value):
+        declare(value, _Users(value))
         return declared(value)
     return None
 

@@ -13,18 +13,15 @@ import dis
 import enum
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-from numba.core.types import Type
-from numba.extending import intrinsic
 
 from rbdae.compiler.declared import callees, code_objects, declared, values
-
-_Intrinsic: Any = type(intrinsic(lambda typingctx: None))
 
 # modules whose functions numba compiles by its own means; their versions are in the name of the cache's folder
 _KNOWN = ("builtins", "math", "cmath", "numpy", "numba", "rbdae.compiler")
@@ -114,12 +111,12 @@ def _value(value: Any, user: Callable[..., Any], path: str) -> str:
         return f"{type(value).__name__} ({', '.join(_value(v, user, path) for v in value)})"
     if isinstance(value, ModuleType):
         return f"module {value.__name__}"
-    if isinstance(value, Type):
+    if _is_of("numba.core.types", "Type", value):
         return f"type {value!r}"
     if isinstance(value, enum.EnumMeta):
         members: list[enum.Enum] = list(value)
         return f"enum {value.__qualname__} {[(e.name, e.value) for e in members]}"
-    if isinstance(value, _Intrinsic):
+    if _is_of("numba.core.extending", "_Intrinsic", value):
         return f"intrinsic {value.__name__} {_stamp(value.__wrapped__.__code__.co_filename)}"
     if isinstance(value, np.ufunc):
         return f"ufunc {value.__name__}"
@@ -132,6 +129,12 @@ def _value(value: Any, user: Callable[..., Any], path: str) -> str:
         f"kernel {user.__module__}:{user.__qualname__} names {path}, a {type(value).__name__}: it is not known what "
         "machine code depends on there; use numbers, arrays, dtypes and kernels"
     )
+
+
+def _is_of(module: str, name: str, value: Any) -> bool:
+    """Whether a value is of a class of numba's; before numba is imported there are none."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(value, kind)
 
 
 def _loads(function: Callable[..., Any], name: str) -> bool:

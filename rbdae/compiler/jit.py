@@ -1,6 +1,7 @@
 """How a kernel is compiled, linked and entered.
 
-Five decorators:
+Five decorators, which leave a Python function as it is (a family and an entry become objects), and say what it is to be
+in machine code. numba is imported when the first kernel is asked for in machine code, not before.
 
 ``jit``
     a kernel that other kernels call. Lazy, no Python objects, IEEE division. It becomes part of its callers; they are
@@ -29,25 +30,18 @@ import ctypes
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import FunctionType
-from typing import Any, TypeVar, cast, final
-
-import llvmlite.binding as llvm
-from numba import types
-from numba.core import typing as _typing
+from typing import Any, TypeVar, final
 
 from rbdae import _signals
 from rbdae.compiler import ahead
 from rbdae.compiler.cache import Cached
-from rbdae.compiler.cells import done
-from rbdae.compiler.declared import Declared, Features, Inlined, Twins, declare, needed
-from rbdae.compiler.options import COMPILING, ENABLED, OPTIONS, collector_off, numba
+from rbdae.compiler.declared import Declared, Features, Inlined, Machine, Twins, declare, declared, needed
+from rbdae.compiler.options import COMPILING, ENABLED, collector_off
 from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Family, Stage, name_of
 from rbdae.compiler.stages import add_member as add_member
 from rbdae.compiler.stages import family as family
 from rbdae.compiler.stages import stage as stage
-
-numba_typing: Any = _typing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,46 +50,38 @@ _ENTRIES: dict[str, Entry] = {}
 
 
 def jit(function: F) -> F:
-    """Compile a kernel (lazily); leave it alone with the JIT off."""
-    out: Any = function
-    if ENABLED:
-        out = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **OPTIONS)(function)
-    declare(out, Inlined(function))
-    return cast(F, out)
+    """Mark a kernel as part of the kernels that call it."""
+    declare(function, Inlined(function))
+    return function
 
 
 @final
 class _TwoSided(Declared):
-    def __init__(self, compiled: Any, plain_side: Callable[..., Any]) -> None:
-        self.source = getattr(compiled, "py_func", None)
-        self._compiled = compiled
+    def __init__(self, kernel: Any, plain_side: Callable[..., Any]) -> None:
+        self.source = kernel if isinstance(declared(kernel), Inlined) else None
+        self._kernel = kernel
         self._plain = plain_side
 
     @property
     def described(self) -> str:
-        return "inlined" if self.source is not None else repr(self._compiled)
+        return "inlined" if self.source is not None else repr(self._kernel)
 
     def plain(self, twins: Twins) -> Callable[..., Any]:
         # a plain side may call kernels, too: it has to find their twins, which Python can call
         return twins.function(self._plain) if isinstance(self._plain, FunctionType) else self._plain
 
+    def callee(self, machine: Machine) -> Any:
+        return self._kernel if self.source is None else machine.inlined(self.source)
+
 
 def two_sided(plain_side: Callable[..., Any]) -> Callable[[F], F]:
     """Give a kernel (made by `jit`, or a function of the module `math`) a plain function to take its place."""
 
-    def decorate(compiled: F) -> F:
-        if not ENABLED:
-            return cast(F, plain_side)
-        declare(compiled, _TwoSided(compiled, plain_side))
-        return compiled
+    def decorate(kernel: F) -> F:
+        declare(kernel, _TwoSided(kernel, plain_side))
+        return kernel
 
     return decorate
-
-
-_VECTOR_IN = types.Array(types.float64, 1, "C", readonly=True)
-_VECTOR_OUT = types.Array(types.float64, 1, "C")
-_MATRIX_OUT = types.Array(types.float64, 2, "A")
-_SIGNS = {"t": types.float64, "y": _VECTOR_IN, "o": _VECTOR_OUT, "M": _MATRIX_OUT, "i": types.intp}
 
 
 @final
@@ -132,6 +118,10 @@ class Entry(Declared, Cached):
     def plain(self, twins: Twins) -> Callable[..., Any]:
         """Its twin."""
         return twins.function(self.function)
+
+    def callee(self, machine: Machine) -> Any:
+        """Kernels do not call entries."""
+        return self
 
     def missing(self, features: Features | None) -> list[Cached]:
         """What the cache on disk lacks for problems with these features, the longest kernel first."""
@@ -171,12 +161,12 @@ class Entry(Declared, Cached):
 
     def ensure(self) -> Callable[..., Any]:
         """Compile it, or load it from the cache."""
-        arguments = tuple(_SIGNS[s] for s in self.signs)
+        from rbdae.compiler.compiled import COMPILER  # numba is imported here
+
         with collector_off(), self.folder() as options:
-            self._kernel = numba.njit(no_cfunc_wrapper=True, **options)(self.function)
-            self._kernel.compile(numba_typing.signature(done, *arguments))
+            self._kernel, out = COMPILER.entry(self.function, self.signs, options)
         self.mark()
-        return cast(Callable[..., Any], self._kernel.get_overload(arguments))
+        return out
 
 
 def entry(signs: str) -> Callable[[Callable[..., Any]], Entry]:
@@ -205,10 +195,12 @@ def compile_alone(name: str) -> None:
     address that is good for linking only."""
     import_module(name.partition(":")[0])
     kernel: Stage | Entry = STAGES[name] if name in STAGES else _ENTRIES[name]
+    from rbdae.compiler.compiled import link_if_missing  # numba is imported here
+
     nothing = ctypes.c_void_p(0)
     for called in needed(kernel.function, None):
         assert isinstance(called, Stage)
-        if not called.when and llvm.address_of_symbol(called.name) is None:
-            llvm.add_symbol(called.name, ctypes.addressof(nothing))
+        if not called.when:
+            link_if_missing(called.name, ctypes.addressof(nothing))
     with collector_off():
         kernel.ensure()

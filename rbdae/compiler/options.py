@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numba as _numba
 
-numba: Any = _numba  # its stubs know neither the wrapper options nor the run-time configuration
+def _enabled() -> bool:
+    """Without an import of numba, which takes half a second: from what numba would read."""
+    config = getattr(sys.modules.get("numba"), "config", None)
+    if config is None and os.path.exists(".numba_config.yaml"):
+        from numba import config  # it reads this file
+    if config is not None:
+        return not config.DISABLE_JIT
+    try:
+        return not int(os.environ.get("NUMBA_DISABLE_JIT") or 0)
+    except ValueError:
+        return True
 
-ENABLED: bool = not numba.config.DISABLE_JIT
+
+ENABLED: bool = _enabled()
+"""Whether kernels are compiled: ``NUMBA_DISABLE_JIT=1`` says that all are to be plain Python."""
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
 

@@ -7,22 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, final
-
-import llvmlite.binding as llvm
-from numba import types
+from typing import Any, TypeVar, final
 
 from rbdae.compiler.cache import Cached
-from rbdae.compiler.cells import call_cell, call_table
-from rbdae.compiler.declared import AbstractStage, Declared, Features, Twins, declare, declared
-from rbdae.compiler.options import ENABLED, numba
+from rbdae.compiler.declared import AbstractStage, Declared, Features, Machine, Twins, declare
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 STAGES: dict[str, Stage] = {}
 """All stages by name."""
-
-_KINDS = {"i": types.int64, "f": types.float64}
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -36,7 +29,10 @@ def _where(function: Callable[..., Any]) -> str:
 
 
 class Stage(AbstractStage, Cached):
-    """A kernel that is compiled for itself; `link` says what happens to its address."""
+    """A kernel that is compiled for itself.
+
+    Its address goes to `place`, where callers find it at run time; without a place they are linked with it.
+    """
 
     def __init__(
         self,
@@ -44,16 +40,16 @@ class Stage(AbstractStage, Cached):
         kinds: str,
         when: str,
         optional: bool,
-        link: Callable[[int], object],
+        place: ctypes.c_void_p | None,
     ) -> None:
         self.function = function
         self.name = name_of(function)
         self.kind = f"stage {kinds}"
         self.when = frozenset(when.split())
         self.optional = optional
-        self.signature = types.void(*(_KINDS[k] for k in kinds))
+        self.kinds = kinds
         self.compiled: Any = None
-        self._link = link
+        self._place = place
         if self.name in STAGES:
             raise TypeError(
                 f"two stages would have the symbol {self.name}: {_where(STAGES[self.name].function)} and "
@@ -88,12 +84,23 @@ class Stage(AbstractStage, Cached):
 
         return absent
 
+    def callee(self, machine: Machine) -> Any:
+        """A C function."""
+        if self._place is None:
+            return machine.linked(self.name, self.kinds)
+        return machine.in_cell(self.name, self.kinds, self.message, ctypes.addressof(self._place))
+
     def ensure(self) -> None:
         """Compile it, or load it from the cache, and link it."""
         if self.compiled is None:
+            from rbdae.compiler.compiled import COMPILER, link  # numba is imported here
+
             with self.folder() as options:
-                self.compiled = numba.cfunc(self.signature, **options)(self.function)
-            self._link(self.compiled.address)
+                self.compiled = COMPILER.stage(self.function, self.kinds, options)
+            if self._place is None:
+                link(self.name, self.compiled.address)
+            else:
+                self._place.value = self.compiled.address
             self.mark()
 
 
@@ -105,22 +112,9 @@ def stage(kinds: str, when: str = "", *, optional: bool = False) -> Callable[[F]
     """
 
     def decorate(function: F) -> F:
-        symbol = name_of(function)
-        if not when:
-            made = Stage(function, kinds, when, optional, lambda at: llvm.add_symbol(symbol, at))
-            out: Any = types.ExternalFunction(symbol, made.signature)
-        else:
-            cell = ctypes.c_void_p(0)
-
-            def fill(at: int) -> None:
-                cell.value = at
-
-            made = Stage(function, kinds, when, optional, fill)
-            llvm.add_symbol(symbol, ctypes.addressof(cell))
-            out = call_cell(symbol, made.signature, made.message)
-        out = out if ENABLED else function
-        declare(out, made)
-        return cast(F, out)
+        place = ctypes.c_void_p(0) if when else None
+        declare(function, Stage(function, kinds, when, optional, place))
+        return function
 
     return decorate
 
@@ -137,7 +131,7 @@ class Family(Declared):
         self.kinds = kinds
         self.members: dict[int, Stage] = {}
         self._table = (ctypes.c_void_p * self.SIZE)()
-        llvm.add_symbol(self.name, ctypes.addressof(self._table))
+        declare(self, self)
 
     @property
     def message(self) -> str:
@@ -158,10 +152,8 @@ class Family(Declared):
                 f"{self.name} has {self.members[number].name} for {number}, and cannot take {name_of(function)}"
             )
 
-        def fill(at: int) -> None:
-            self._table[number] = at
-
-        self.members[number] = Stage(function, self.kinds, when, False, fill)
+        place = ctypes.c_void_p.from_buffer(self._table, number * ctypes.sizeof(ctypes.c_void_p))
+        self.members[number] = Stage(function, self.kinds, when, False, place)
         Family.size += 1
 
     def stages(self, features: Features | None) -> tuple[Stage, ...]:
@@ -179,26 +171,18 @@ class Family(Declared):
 
         return call
 
+    def callee(self, machine: Machine) -> Any:
+        """A function of the number and the arguments."""
+        return machine.in_table(self.name, self.kinds, self.message, ctypes.addressof(self._table))
+
 
 def family(kinds: str) -> Callable[[Callable[..., Any]], Any]:
     """Mark a function without a body as a family of stages with the argument kinds `kinds` (beside the number)."""
-
-    def decorate(function: Callable[..., Any]) -> Any:
-        made = Family(function, kinds)
-
-        def call(number: int, *arguments: Any) -> None:
-            made.members[number].function(*arguments)
-
-        out = call_table(made.name, types.void(*(_KINDS[k] for k in kinds)), made.message) if ENABLED else call
-        declare(out, made)
-        return out
-
-    return decorate
+    return lambda function: Family(function, kinds)
 
 
 def add_member(of: Any, number: int, function: Callable[..., Any], when: str) -> None:
     """Make a function the member of a family with this number, for problems with the features `when`."""
-    found = declared(of)
-    if not isinstance(found, Family):
+    if not isinstance(of, Family):
         raise TypeError(f"{of!r} is no family of kernels")
-    found.add(number, function, when)
+    of.add(number, function, when)

@@ -16,13 +16,11 @@ from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
-from numba import types
-from numba.core.dispatcher import Dispatcher
 
-from rbdae.compiler.access import carray
-from rbdae.compiler.cells import call_address
+from rbdae.compiler.access import call_address
+from rbdae.compiler.declared import is_dispatcher
 from rbdae.compiler.jit import jit, two_sided
-from rbdae.compiler.options import ENABLED, numba
+from rbdae.compiler.options import ENABLED
 from rbdae.compiler.plain import plain
 
 _PROTOTYPE = ctypes.CFUNCTYPE(None, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
@@ -42,12 +40,16 @@ _ALL: WeakValueDictionary[int, UserFunction] = WeakValueDictionary()
 
 def is_compiled(function: Any) -> bool:
     """Whether a user's function is a numba function."""
-    return isinstance(function, Dispatcher)
+    return is_dispatcher(function)
 
 
 def like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
     """A function made around a user's one, compiled if that one is."""
-    return cast(Callable[..., Any], numba.njit(made)) if ENABLED and is_compiled(function) else made
+    if not (ENABLED and is_compiled(function)):
+        return made
+    from rbdae.compiler.compiled import numba
+
+    return cast(Callable[..., Any], numba.njit(made))
 
 
 class UserFunction:
@@ -76,6 +78,12 @@ class UserFunction:
 
 def _compiled(function: Any, n_in: int, n_out: int) -> Any:
     """A numba function f(t, x, out) as a C function."""
+    from numba import types
+
+    from rbdae.compiler.compiled import numba
+
+    carray = numba.carray
+
     pointer = types.CPointer(types.float64)  # type: ignore[no-untyped-call]
 
     def call(t, x, out):  # type: ignore[no-untyped-def]

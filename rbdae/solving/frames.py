@@ -9,7 +9,6 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
-from rbdae.plotting import continuous_quaternions
 from rbdae.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -125,6 +124,8 @@ def _unknowns(trajectory: Trajectory) -> _Columns:
 
 
 def _states(trajectory: Trajectory) -> _Columns:
+    from rbdae.plotting import continuous_quaternions  # not needed to solve
+
     for body, state in trajectory.states.items():
         yield from _vector(state.position, [f"{body}.position.{s} [m]" for s in "xyz"])
         yield from _vector(continuous_quaternions(state.orientation), [f"{body}.quaternion.{k}" for k in range(4)])

@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from importlib.metadata import entry_points
 from typing import final
 
 from rbdae import _check
@@ -18,8 +17,13 @@ from rbdae.solving.checks import check_problem
 
 _GROUP = "rbdae.adapters"
 _HOUSE = "rbdae_adapters"
-"""The adapters of this distribution, for a checkout on the path without installed metadata: its `ADAPTERS` map names to
-modules. An installed entry point of the same name wins."""
+"""The adapters of this distribution: its `ADAPTERS` map names to modules. To find them takes no search through all that
+is installed, which costs as much as an integration, and no installation: a checkout on the path will do."""
+
+_Source = Callable[[], AbstractAdapter]
+
+_PRESENT: set[str] = set()
+"""Adapters whose packages were there when they were asked for: to find a version takes as long as a short run."""
 
 _FORMS = {
     "ode": "ODE forms (index-0, null-space, ...)",
@@ -106,11 +110,22 @@ def _own() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1)
-def _sources() -> dict[str, Callable[[], AbstractAdapter]]:
+def _installed() -> dict[str, _Source]:
+    """How to load each adapter that is installed, by its name."""
+    from importlib.metadata import entry_points  # a slow import
+
+    return {point.name: point.load for point in entry_points(group=_GROUP)}
+
+
+def _source(package: str) -> _Source | None:
+    """How to load one adapter, or None; other distributions are asked for names that are not ours."""
+    module = _own().get(package)
+    return partial(_adapter_in, module) if module else _installed().get(package)
+
+
+def _sources() -> dict[str, _Source]:
     """How to load each adapter, by its name."""
-    sources: dict[str, Callable[[], AbstractAdapter]] = {p.name: p.load for p in entry_points(group=_GROUP)}
-    for name, module in _own().items():
-        sources.setdefault(name, partial(_adapter_in, module))
+    sources = _installed() | {name: partial(_adapter_in, module) for name, module in _own().items()}
     if not sources:
         raise MissingSolver(
             "no adapters found: rbdae is neither installed nor is its folder adapters/ on the path; "
@@ -120,9 +135,10 @@ def _sources() -> dict[str, Callable[[], AbstractAdapter]]:
 
 
 @cache
-def _load(package: str) -> AbstractAdapter:
-    """One adapter; this does not import its package, and no other adapter."""
-    return _sources()[package]()
+def _load(package: str) -> AbstractAdapter | None:
+    """One adapter, None if there is no such one; this does not import its package, and no other adapter."""
+    source = _source(package)
+    return None if source is None else source()
 
 
 def _adapters() -> dict[str, AbstractAdapter]:
@@ -130,11 +146,14 @@ def _adapters() -> dict[str, AbstractAdapter]:
     found = {}
     for name in _sources():
         try:
-            found[name] = _load(name)
+            one = _load(name)
         except Exception as error:
             if name in _own():
                 raise
             warnings.warn(f"the adapter {name!r} cannot be loaded: {error}", stacklevel=3)
+        else:
+            assert one is not None
+            found[name] = one
     return found
 
 
@@ -166,17 +185,17 @@ def adapter(package: str) -> AbstractAdapter:
     """The adapter of a package, for its `native` objects: ``adapter("scipy").native(problem, "RK45")``."""
     if not isinstance(package, str):
         raise TypeError(f"adapter: package must be a string such as 'scipy', got {_check.show(package)}")
-    if package not in _sources():
+    found = _load(package)
+    if found is None:
         raise ValueError(f"no adapter {package!r}; {_hint(package, _sources())}")
-    return _load(package)
+    return found
 
 
 def package_version(solver: str) -> dict[str, str]:
     """The package of a solver and its version, for reports; empty for one that no adapter here knows."""
     package = solver.partition(":")[0]
-    if package not in _sources():
-        return {}
-    return {package: _load(package).version() or "not installed"}
+    found = _load(package)
+    return {} if found is None else {package: found.version() or "not installed"}
 
 
 def _hint(name: str, names: Iterable[str]) -> str:
@@ -198,12 +217,13 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
     if not isinstance(solver, str):
         raise TypeError(f"solver must be a string such as 'scipy:RK45', got {_check.show(solver)}")
     package, _, name = solver.partition(":")
-    if package in _sources():
-        found = _load(package)
+    found = _load(package)
+    if found is not None:
         for method in found.methods:
             if method.name == name:
-                if found.version() is None:
+                if package not in _PRESENT and found.version() is None:
                     raise MissingSolver(f"{solver!r} needs {package}, which is missing: run {found.install}")
+                _PRESENT.add(package)
                 return found, method
     names = [f"{p}:{m.name}" for p, a in _adapters().items() for m in a.methods]
     raise ValueError(f"unknown solver {solver!r}; {_hint(solver, names)} (rbdae.solvers() lists them all)")

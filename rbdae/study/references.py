@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Self, final
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae._stacks import to_rotation
 from rbdae.initial.formulate import formulate
 from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
@@ -142,11 +142,11 @@ def final_state(problem: Problem, t: float, y: Vec) -> FinalState:
 
 def errors(state: FinalState, exact: FinalState) -> Errors:
     """How far `state` is from `exact`, relative to the sizes of this one."""
-    rotations = [Rotation.from_quat(np.roll(s.orientation, -1, axis=1)) for s in (state, exact)]
+    found, right = (to_rotation(s.orientation) for s in (state, exact))
     position, velocity, angular_velocity = exact.sizes or _sizes(exact)
     return Errors(
         _relative(state.position, exact.position, position),
-        float(np.max((rotations[1].inv() * rotations[0]).magnitude())),
+        float(np.max((right.inv() * found).magnitude())),
         max(
             _relative(state.velocity, exact.velocity, velocity),
             _relative(state.angular_velocity, exact.angular_velocity, angular_velocity),

@@ -37,7 +37,7 @@ from rbdae.forces import symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
-from rbdae.initial import assembly, choices, consistent, given, merit, sides
+from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.log_determinant import log_determinant
@@ -173,6 +173,7 @@ __all__ = [
     "pivots",
     "placed",
     "plain",
+    "plain_residual",
     "plotted",
     "possible_workers",
     "problem",
@@ -296,6 +297,17 @@ def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: b
 def memory(problem: rbdae.Problem) -> dict[str, Vec]:
     """The arrays that the kernels work in, by name."""
     return dict(problem.workspace.arrays)
+
+
+def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
+    """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
+    gains = {"alpha": None, "beta": None}
+    options = choices.check_choices(
+        formulation, "quaternion", None, None, "zero", (None, None), gains, "error", "space", "rows"
+    )
+    of = Memory.of(assemble.compiled(system, 0.0), structure.bare_settings(options, "any"))
+    workspace = Workspace(of, selection.Selection())
+    return plain(options.formulation.kernels.residual, of.features), workspace.plain_memory
 
 
 # ---------------------------------------------------------------- compiling
@@ -440,8 +452,8 @@ def adapter_names() -> list[str]:
 
 def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, AbstractAdapter]) -> None:
     """Further adapters by name, as if distributions had brought them."""
-    sources = registry._sources() | {name: lambda name=name: adapters[name] for name in adapters}
-    monkeypatch.setattr(registry, "_sources", lambda: sources)
+    sources = registry._installed() | {name: lambda name=name: adapters[name] for name in adapters}
+    monkeypatch.setattr(registry, "_installed", lambda: sources)
     monkeypatch.setattr(registry, "_load", cached(registry._load.__wrapped__))
 
 

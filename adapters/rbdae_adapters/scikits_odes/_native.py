@@ -10,7 +10,6 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Solvable, Unsupported
 from rbdae_adapters._sundials import ResidualNative, RhsNative, algebraic, first_step, tolerances
-from rbdae_adapters.scikits_odes._krylov import preconditioned
 
 KRYLOV_FROM = 100
 """Unknowns from which IDA's default for constrained forms is "spgmr" with a sparse factorisation, in place of "dense".
@@ -45,6 +44,8 @@ def ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]
     options.setdefault("first_step_size", first_step(problem, requested))
     native: Callable[[float, Vec, Vec, Vec], None] = resfn
     if problem.kind == "dae" and linsolver in _KRYLOV["ida"]:
+        from rbdae_adapters.scikits_odes._krylov import preconditioned  # it imports scipy.sparse
+
         native, ours = preconditioned(problem, 1.0 / (options["first_step_size"] or first_step(problem, requested)))
         options |= ours
     y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.optimize import brentq
 
 from rbdae._arrays import Vec
 from rbdae._check import count, number
@@ -80,6 +79,8 @@ class Event:
         The values at both ends are given and not evaluated: those of the projected states have different signs, those
         of the dense output need not.
         """
+        from scipy.optimize import brentq  # a slow import, which runs without events do not need
+
         start, end = step
         if values[1] == 0.0:
             return end

@@ -1,0 +1,99 @@
+"""What a first use does not need it does not import: numba and most of scipy take longer than a short run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SLOW = ("numba", "scipy", "pandas", "matplotlib")
+
+# they are imported to compile a kernel for numba
+WITH_NUMBA = {"rbdae.compiler.cells", "rbdae.compiler.compiled"}
+
+
+def _modules() -> list[str]:
+    found = []
+    for folder in (ROOT / "rbdae", ROOT / "adapters" / "rbdae_adapters"):
+        for path in folder.rglob("*.py"):
+            name = ".".join(path.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
+            found.append(name)
+    return sorted(found)
+
+
+IMPORT = f"import {', '.join(m for m in _modules() if not m.endswith('__main__') and m not in WITH_NUMBA)}"
+
+SOLVE = """
+import numpy as np
+import rbdae
+system = rbdae.models.linked_bodies()
+for formulation in ("index-2", "null-space"):
+    problem = rbdae.formulate(system, formulation)
+    problem.residual(0.0, problem.y0, problem.yd0)
+    problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
+    problem.project(0.0, problem.y0)
+    problem.energy(0.0, problem.y0)
+system = rbdae.System()
+body = system.add_body("b", mass=1.0, inertia=(1.0, 2.0, 2.5))
+system.add_force(rbdae.forces.Force(body, lambda t: np.array((t, 0.0, 1.0))))
+problem = rbdae.formulate(system, "index-0")
+problem.rhs(0.0, problem.y0)
+"""
+
+PLAIN = """
+import numpy as np
+import inside
+import rbdae
+kernel, m = inside.plain_residual(rbdae.models.heavy_top(), "index-2")
+out = np.zeros(14)
+kernel(m, 0.0, np.full(14, 0.5), np.ones(14), out)
+assert np.isfinite(out).all() and np.abs(out).max() > 0.0
+"""
+
+FIND = """
+import importlib.metadata
+import rbdae.solving
+importlib.metadata.entry_points = None
+rbdae.solving.find_method("scipy:RK45")
+"""
+
+
+def _imported(statements: str, **environment: str) -> set[str]:
+    """What a fresh process has imported after some statements."""
+    run = subprocess.run(
+        [sys.executable, "-c", f"{statements}\nimport sys\nprint(*sys.modules)"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    return set(run.stdout.split())
+
+
+CASES = {
+    "all modules": (IMPORT.replace("rbdae_adapters.scipy_ivp, ", ""), {}),
+    "plain kernels": (PLAIN, {}),
+    "equations without the JIT": (SOLVE, {"NUMBA_DISABLE_JIT": "1"}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_slow_packages_are_not_imported(case):
+    statements, environment = CASES[case]
+    imported = _imported(statements, **environment)
+    assert "rbdae.compiler.jit" in imported
+    assert not imported.intersection((*SLOW, "scipy.integrate", "scipy.sparse"))
+    assert not imported & WITH_NUMBA
+
+
+def test_a_solver_imports_no_other_adapter():
+    """And does not search through other distributions."""
+    imported = _imported(FIND)
+    adapters = {name for name in _modules() if name.startswith("rbdae_adapters.") and "toolkit" not in name}
+    assert imported & adapters == {"rbdae_adapters.scipy_ivp"}
