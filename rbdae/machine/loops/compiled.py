@@ -1,0 +1,18 @@
+"""The loops as machine code: compiled, or loaded from the cache, when first asked for."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from rbdae.machine.loops.methods import OneStep
+from rbdae.machine.native.callable import callables
+
+
+@cache
+def entries(method: OneStep) -> tuple[Any, ...]:
+    """`run`, `dense` and `interpolate` of a method, which take addresses."""
+    return callables(method.program)
+
+
+__all__ = ["entries"]
