@@ -115,6 +115,8 @@ class Request:
     projector : called as ``projector(t, y)`` after accepted steps: corrects `y` in place, returns whether it changed
     events : functions ``event(t, y)`` with scipy's attributes `terminal` and `direction`
     advance : called with the time of each accepted step (the progress bar)
+    each_step : whether `advance` has to be called after each accepted step; if not, a loop in machine code calls it
+        now and then, at least every 20 ms, so that it can raise what a signal has left
     watch : called with each accepted state; the run ends with `Reason.INTERRUPTED` when it returns True
     begun : called once, before the first step, with a function that gives what was collected so far: that is what is
         left of a run that ends with an exception
@@ -131,6 +133,7 @@ class Request:
     projector: StateProjector | None = None
     events: Sequence[Callable[[float, Vec], float]] = ()
     advance: Callable[[float], None] | None = None
+    each_step: bool = True
     watch: Callable[[float, Vec], bool] | None = None
     begun: Callable[[Callable[[], Outcome]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -4,6 +4,7 @@ Nothing is imported here: an adapter imports its package when it runs.
 """
 
 ADAPTERS: dict[str, str] = {
+    "rbdae": "rbdae_adapters.rbdae_loops",
     "scipy": "rbdae_adapters.scipy_ivp",
     "scikits.odes": "rbdae_adapters.scikits_odes",
     "sksundae": "rbdae_adapters.sksundae",

@@ -49,6 +49,32 @@ class SolvableCallbacks(Protocol):
         """``rhs_jacobian(t, y, out)``: df/dy into `out`, shape (n, n)."""
 
 
+class CompiledFunction(Protocol):
+    """``int32 f(void* context, double t, const double* y, const double* yd, double c, double* out)``: a C function.
+
+    0 says that `out` is complete, anything else that `check` has an exception to raise. It may be called without
+    Python's lock, by one run at a time.
+    """
+
+    @property
+    def address(self) -> int:
+        """Where it begins."""
+
+    @property
+    def context(self) -> int:
+        """Its first argument."""
+
+    def check(self) -> None:
+        """Raise the exception of a user's function that waits, once; nothing if there is none."""
+
+
+class CompiledCallbacks(Protocol):
+    """What callbacks may have beside those of `SolvableCallbacks`, for loops in machine code. Most have it not."""
+
+    def machine(self, name: str) -> CompiledFunction:
+        """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
+
+
 class Solvable(Protocol):
     """A problem as an adapter sees it.
 
@@ -175,4 +201,13 @@ class StateProjector(Protocol):
         """Largest violation of the constraints that would be projected."""
 
 
-__all__ = ["Ending", "ProjectionError", "Solvable", "SolvableCallbacks", "StateProjector", "Switch"]
+__all__ = [
+    "CompiledCallbacks",
+    "CompiledFunction",
+    "Ending",
+    "ProjectionError",
+    "Solvable",
+    "SolvableCallbacks",
+    "StateProjector",
+    "Switch",
+]

@@ -68,6 +68,7 @@ class Monitor:
             request,
             events=[_WatchedEvent(event, self) for event in request.events],
             advance=self._advance(request.advance),
+            each_step=request.advance is not None,
             begun=self._begun,
         )
 

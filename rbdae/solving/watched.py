@@ -31,6 +31,12 @@ class _WatchedCallbacks:
         self._inner = problem.callbacks
         self._monitor = monitor
 
+    @property
+    def machine(self) -> Callable[[str], Any]:
+        """Machine functions are not watched: their loops see by themselves what a watched callback would."""
+        found: Callable[[str], Any] = self._inner.machine  # type: ignore[attr-defined]  # not every problem has it
+        return found
+
     @cached_property
     def residual(self) -> Callable[..., None]:
         return self._monitor.residual(self._inner.residual)

@@ -17,7 +17,7 @@ import rbdae
 import rbdae_adapters
 from rbdae import solving
 from rbdae.adapter import Request
-from rbdae.problem.contract import Solvable, SolvableCallbacks, StateProjector
+from rbdae.problem.contract import CompiledCallbacks, Solvable, SolvableCallbacks, StateProjector
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 ENTRY_POINTS = PYPROJECT["project"]["entry-points"]["rbdae.adapters"]
@@ -37,6 +37,8 @@ class Only:
 
     def __getattr__(self, name):
         if name not in names_of(self._protocol):
+            if name in names_of(CompiledCallbacks):  # which a problem need not have
+                raise AttributeError(name)
             raise AssertionError(f"{name!r} is not in {self._protocol.__name__}")
         return self._instead.get(name) or getattr(self._inner, name)
 

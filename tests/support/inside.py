@@ -44,6 +44,9 @@ from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
+from rbdae.machine.loops import control as loop_control
+from rbdae.machine.loops import dop853_tableau, dopri5
+from rbdae.machine.loops import host as loops
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
     block_pattern,
@@ -132,6 +135,8 @@ __all__ = [
     "contract",
     "dense",
     "distance_to_singularity",
+    "dop853_tableau",
+    "dopri5",
     "dropping",
     "energy_balance",
     "entry",
@@ -153,6 +158,8 @@ __all__ = [
     "kept_joint_velocities",
     "layout",
     "log_determinant",
+    "loop_control",
+    "loops",
     "mass_matrix",
     "matrices",
     "memory",

@@ -27,6 +27,7 @@ from rbdae.machine.loops.memory import (
     CALLBACK_NOT_FINITE,
     DONE,
     EVALUATIONS,
+    EVER_BAD,
     EXPONENT,
     FURTHER,
     GROWS,
@@ -163,7 +164,7 @@ def begin(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
     if status != DONE:
         return status
     if not finite(w[HEAD + K1 * s[M] :], s[M]):
-        w[BAD_T] = w[T]
+        note(s, w, w[T])
         return RATES_NOT_FINITE
     if w[H] == 0.0:
         status = first_step(rhs, context, s, w)
@@ -195,10 +196,16 @@ def advance(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
             k1[i] = last[i]
     s[MOVED] = 0
     if not finite(k1, m):
-        s[BAD] = 1
-        w[BAD_T] = w[T]
+        note(s, w, w[T])
         return RATES_NOT_FINITE
     return DONE
+
+
+def note(s: Ints, w: Vec, t: float) -> None:
+    """Something was not finite."""
+    s[BAD] = 1
+    s[EVER_BAD] = 1
+    w[BAD_T] = t
 
 
 def reject(s: Ints, w: Vec, h: float) -> int:
@@ -216,8 +223,7 @@ def attempt(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
         status = begin(rhs, context, s, w)
     elif s[SHRINK] != 0:
         s[SHRINK] = 0
-        s[BAD] = 1
-        w[BAD_T] = w[T] + w[H]
+        note(s, w, w[T] + w[H])
         return reject(s, w, w[H] / w[SHRINKS])
     elif s[MOVED] != 0:
         status = advance(rhs, context, s, w)
@@ -236,8 +242,7 @@ def attempt(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
         return status
     err = error(s, w)
     if not isfinite(err):
-        s[BAD] = 1
-        w[BAD_T] = t + h
+        note(s, w, t + h)
         return reject(s, w, h / w[SHRINKS])
     fac11 = err ** w[EXPONENT]
     if err > 1.0:

@@ -241,7 +241,8 @@ def error(s: Ints, w: Vec) -> float:
     both = err + 0.01 * total(third, m)
     if both <= 0.0:
         both = 1.0
-    return w[H] * err * sqrt(1.0 / (s[N] * both))
+    out: float = w[H] * err * sqrt(1.0 / (s[N] * both))
+    return out
 
 
 def complete(rhs: Function, context: Address, s: Ints, w: Vec) -> int:

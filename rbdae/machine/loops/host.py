@@ -160,7 +160,8 @@ class Loop:
     def grow(self) -> None:
         """Make space for further steps."""
         s = self.s
-        self._before.append((self._steps_t, self._steps_y))
+        k = int(s[at.ROWS])
+        self._before.append((self._steps_t[:k], self._steps_y[:k]))
         s[at.ROOM] = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
         s[at.ROWS] = 0
         self._make_room()

@@ -43,6 +43,8 @@ OUTPUTS = 17
 """Output times whose rows are written."""
 SHRINK = 18
 """Whether the caller rejects the last attempt: a callback has failed where its arguments were not finite."""
+EVER_BAD = 19
+"""Whether something was not finite at any time."""
 INTS = 24
 
 # ---------------------------------------------------------------- w

@@ -21,7 +21,7 @@ def callables(program: Program, level: int = 2) -> tuple[Any, ...]:
     made = []
     for entry in program.entries:
         source = source_of(entry)
-        kinds = [_C.get(kind, ctypes.c_void_p) for _, kind in source.parameters]
+        kinds: list[Any] = [_C.get(kind, ctypes.c_void_p) for _, kind in source.parameters]
         address = module.address(source.name)
         function: Any = ctypes.CFUNCTYPE(_C[source.result], *kinds)(address)
         function.address, function.module = address, module  # the code lives as long as the function

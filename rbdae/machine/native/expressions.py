@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping
-from types import ModuleType
+from collections.abc import Callable, Hashable, Mapping
+from types import FunctionType, ModuleType
 from typing import Any, final
 
 from rbdae.machine.native import words
@@ -191,8 +191,10 @@ class Expressions:
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
             return self.at.value(Type.BOOL, f"xor i1 {self.of_type(node.operand, Type.BOOL).text}, true")
-        if isinstance(node.operand, ast.Constant) and isinstance(node.op, ast.USub):
-            return constant(-node.operand.value)  # type: ignore[operator]  # refused below if it is no number
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            number = node.operand.value
+            if isinstance(number, (int, float)):
+                return constant(-number)
         x = self.number(node.operand)
         if isinstance(node.op, ast.UAdd):
             return x
@@ -260,7 +262,7 @@ class Expressions:
             raise self.error(node, f"{node.func.id!r} is no function")
         if function is words.evaluate:
             return self._evaluate(node)
-        if isinstance(function, type) or function in BUILTINS:
+        if not isinstance(function, FunctionType):
             return self._builtin(node, function)
         if self.lane is not None:
             raise self.error(node, "loops over each(n) call no functions")
@@ -288,7 +290,7 @@ class Expressions:
         return self.at.value(Type.INT, f"sext i32 {flag.text} to i64")
 
     def _builtin(self, node: ast.Call, function: Any) -> Value:
-        if function not in BUILTINS:
+        if not isinstance(function, Hashable) or function not in BUILTINS:
             raise self.error(node, f"{ast.unparse(node.func)} has no machine code")
         least, most, write = BUILTINS[function]
         if not least <= len(node.args) <= most:

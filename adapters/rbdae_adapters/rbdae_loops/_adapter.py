@@ -1,0 +1,99 @@
+"""The adapter: methods and options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from rbdae._arrays import Vec
+from rbdae._version import __version__
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
+from rbdae.machine.loops.methods import METHODS, OneStep
+from rbdae.problem.contract import CompiledFunction
+from rbdae_adapters.rbdae_loops import _free, _stepwise
+from rbdae_adapters.rbdae_loops._function import right_hand_side
+from rbdae_adapters.toolkit import options as check
+from rbdae_adapters.toolkit import take_options
+
+
+def _factor(owner: str, name: str, value: object) -> float:
+    """A factor by which steps grow."""
+    out = check.positive(owner, name, value)
+    if out < 1.0:
+        raise ValueError(f"{owner}: {name} must be at least 1, got {out!r}; leave it out")
+    return out
+
+
+_OPTIONS: dict[str, check.Check] = {
+    "first_step": check.positive,
+    "max_step": check.limit,
+    "max_steps": check.count,
+    "safety": check.fraction,
+    "shrink": check.fraction,
+    "grow": _factor,
+    "beta": check.not_negative,
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NativeProblem:
+    """What a loop of one's own needs, in C, in machine code or in Python.
+
+    Parameters
+    ----------
+    function : the right-hand side as a machine function: `address` of ``int32 f(void* context, double t, const double*
+        y, const double* yd, double c, double* out)``, which does not read yd and c, `context`, and `check`, to be
+        called after a result that is not 0
+    t0, y0 : the start, shape (n,)
+    method : the method's name
+    """
+
+    function: CompiledFunction
+    t0: float
+    y0: Vec
+    method: str
+
+
+@final
+class LoopsAdapter(AbstractAdapter):
+    """One-step methods in machine code, see the package `rbdae_adapters.rbdae_loops`."""
+
+    package = "rbdae"
+    install = "pip install rbdae"
+    methods = (
+        Method(
+            "dopri5",
+            frozenset({"ode"}),
+            one_step=True,
+            summary="DOPRI5 (Dormand-Prince 5(4)), explicit, its loop in machine code",
+        ),
+        Method(
+            "dop853",
+            frozenset({"ode"}),
+            one_step=True,
+            summary="DOP853 (Dormand-Prince 8(5,3)), explicit, its loop in machine code",
+        ),
+    )
+
+    def version(self) -> str | None:
+        """That of rbdae."""
+        return __version__
+
+    def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
+        """The right-hand side as a machine function, and the start."""
+        take_options(options, (), f"the native form of rbdae:{method}")
+        return NativeProblem(right_hand_side(problem), problem.t0, problem.y0.copy(), method)
+
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
+        """Run one of the methods."""
+        options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
+        scheme: OneStep = METHODS[method.name]
+        if _free.can(request):
+            return _free.run(problem, scheme, request, dict(options))
+        return _stepwise.run(problem, scheme, request, dict(options))
+
+
+ADAPTER = LoopsAdapter()
+
+__all__ = ["ADAPTER", "LoopsAdapter", "NativeProblem"]

@@ -1,0 +1,63 @@
+"""Runs that stay in machine code."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.methods import OneStep
+from rbdae_adapters.rbdae_loops._function import right_hand_side
+from rbdae_adapters.rbdae_loops._loop import Run
+from rbdae_adapters.toolkit import GaveUp
+
+
+def can(request: Request) -> bool:
+    """Whether nothing in this run is asked of Python after each step."""
+    return not request.events and request.projector is None and request.watch is None and not request.each_step
+
+
+def run(problem: Solvable, method: OneStep, request: Request, options: dict[str, object]) -> Outcome:
+    """Run to the end, with pauses in which signals are seen."""
+    began = time.perf_counter()
+    one = Run(method, right_hand_side(problem), request, np.asarray(problem.y0, dtype=float), options, stepwise=False)
+    loop = one.loop
+
+    def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
+        stats = Stats(steps=int(loop.s[at.STEPS]))
+        one.finish(stats)
+        stats.seconds = time.perf_counter() - began
+        t, y = loop.steps()
+        steps = None
+        if request.t_eval is not None:
+            steps = Steps(t, y)
+            t, y = loop.outputs()
+        return Outcome(
+            t, y, reason, stats, detail,
+            t_events=[], y_events=[], stopped=loop.t, rtol=request.rtol, atol=request.atol, steps=steps,
+            next_step=float(loop.w[at.H]),
+        )  # fmt: skip
+
+    if request.begun is not None:
+        request.begun(outcome)
+    work = (began, 0)
+    try:
+        while True:
+            status = loop.run()
+            if status == at.FINISHED:
+                return outcome(Reason.FINISHED)
+            if status == at.FULL:
+                loop.grow()
+            elif status == at.PAUSED:
+                work = loop.paused(work)
+                if request.advance is not None:
+                    request.advance(loop.t)
+            else:
+                one.failed(status)
+    except GaveUp as end:
+        return outcome(end.reason, end.detail)
+
+
+__all__ = ["can", "run"]

@@ -1,0 +1,102 @@
+"""A run's loop: what its codes mean, and what becomes of failures, for both kinds of runs."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import Reason, Request, Stats
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.host import Controls, Loop
+from rbdae.machine.loops.methods import OneStep
+from rbdae.problem.contract import CompiledFunction
+from rbdae_adapters.toolkit import MAX_STALLED, GaveUp
+
+NEAR = 1e-8
+"""Relative distance of times: what was not finite there is the reason of an end here."""
+
+
+def controls_of(method: OneStep, request: Request, options: dict[str, Any]) -> Controls:
+    """How steps are chosen, from the options of the user."""
+    first = options.get("first_step") if request.first_step is None else request.first_step
+    return Controls(
+        first_step=first,
+        max_step=options.get("max_step", np.inf),
+        max_steps=options.get("max_steps"),
+        safety=options.get("safety", 0.9),
+        shrink=options.get("shrink", method.shrinks),
+        grow=options.get("grow", method.grows),
+        beta=options.get("beta", method.beta),
+    )
+
+
+@final
+class Run:
+    """A loop, its function, and the end of it."""
+
+    def __init__(
+        self,
+        method: OneStep,
+        function: CompiledFunction,
+        request: Request,
+        y0: Vec,
+        options: dict[str, Any],
+        *,
+        stepwise: bool,
+    ) -> None:
+        self.function = function
+        self.loop = Loop(
+            method,
+            function,
+            (request.t0, request.t_end),
+            y0,
+            request.rtol,
+            request.atol,
+            controls_of(method, request, options),
+            times=None if stepwise else request.t_eval,
+            stepwise=stepwise,
+            max_stalled=MAX_STALLED,
+        )
+
+    def failed(self, status: int) -> None:
+        """Raise the exception behind a status, or make the loop reject its last attempt, or raise `GaveUp`."""
+        loop = self.loop
+        if status == at.CALLBACK_NOT_FINITE:
+            try:
+                self.function.check()
+            except Exception:
+                loop.s[at.SHRINK] = 1  # the function cannot take what is no number, and need not
+                return
+        if status in (at.CALLBACK, at.CALLBACK_NOT_FINITE):
+            self.function.check()
+            raise GaveUp(Reason.SOLVER, "a callback has failed")
+        raise self._surrender(status)
+
+    def _surrender(self, status: int) -> GaveUp:
+        loop = self.loop
+        s, w, t = loop.s, loop.w, loop.t
+        if status == at.TOO_MANY:
+            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
+        if status == at.DENSE_NOT_FINITE:
+            k = int(s[at.OUTPUTS])
+            return GaveUp(Reason.NOT_FINITE, f"the dense output is not finite at t = {loop.times[k]:.9g}")
+        bad = float(w[at.BAD_T])
+        near = s[at.BAD] or abs(bad - t) <= NEAR * max(1.0, abs(t))
+        if status == at.RATES_NOT_FINITE or (s[at.EVER_BAD] and near):
+            return GaveUp(Reason.NOT_FINITE, f"the right-hand side is not finite at t = {bad:.9g}")
+        if status == at.STANDS_STILL:
+            return GaveUp(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
+        if status == at.TOO_SMALL:
+            return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {w[at.H]:.3g} is lost in rounding")
+        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def finish(self, stats: Stats) -> None:
+        """The loop's counts."""
+        s = self.loop.s
+        stats.rejected, stats.evaluations = int(s[at.REJECTED]), int(s[at.EVALUATIONS])
+        stats.jacobians = stats.factorisations = 0
+
+
+__all__ = ["Run", "controls_of"]

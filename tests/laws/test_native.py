@@ -1,0 +1,430 @@
+"""Native functions: every construct in machine code does what it does in plain Python, and all else is refused."""
+
+from __future__ import annotations
+
+import ctypes
+from math import copysign, cos, exp, fabs, inf, isfinite, log, nan, pow, sin, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from rbdae.machine.native.callable import callables
+from rbdae.machine.native.program import Program
+from rbdae.machine.native.types import NativeError
+from rbdae.machine.native.words import Address, Function, Ints, Vec, each, evaluate
+
+LIMIT = 7
+SCALE = 0.5
+
+
+class Machine:
+    """A native function in machine code, called with arrays."""
+
+    def __init__(self, function, **bindings):
+        self.program = Program((function,), bindings)
+        (self.called,) = callables(self.program, 1)
+        (self.plain,) = self.program.plain()
+
+    def __call__(self, *arguments):
+        return self.called(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
+
+    def agrees(self, *arguments):
+        """Both sides give the same, and leave the same in the vectors."""
+        here, there = ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
+        found, wanted = self(*here), self.plain(*there)
+        same = found == wanted or (found != found and wanted != wanted)
+        assert same or found == pytest.approx(wanted, rel=1e-14), (found, wanted)
+        for a, b in zip(here, there, strict=True):
+            if isinstance(a, np.ndarray):
+                np.testing.assert_allclose(a, b, rtol=1e-14, atol=1e-14)
+
+
+def numbers(a: float, b: float, i: int, j: int) -> float:
+    """Arithmetic of floats and ints."""
+    c = a * b - (a - b) / (1.0 + b * b) + a**2 - 3 * -b
+    c += i / 4 + float(i // j) * 2.0 - (i % j)
+    c -= abs(a) + fabs(b) + abs(i) + int(b) + min(a, b, 0.25) * max(i, j) + max(a, i) + min(i, 2.5)
+    return c + sqrt(abs(c)) + sin(a) * cos(b) + exp(-abs(a)) + log(1.0 + a * a) + copysign(b, a) + pow(abs(b), 0.3)
+
+
+small = some.floats(-1e3, 1e3, allow_subnormal=False)
+whole = some.integers(-50, 50)
+
+
+@pytest.fixture(scope="module")
+def machine():
+    """Each function is compiled once."""
+    made = {}
+
+    def of(function, **bindings):
+        if function not in made:
+            made[function] = Machine(function, **bindings)
+        return made[function]
+
+    return of
+
+
+@settings(max_examples=200, deadline=None)
+@given(a=small, b=small, i=whole, j=whole.filter(bool))
+def test_arithmetic(machine, a, b, i, j):
+    one = machine(numbers)
+    # terms of a thousand cancel, and products may be contracted
+    assert one(a, b, i, j) == pytest.approx(one.plain(a, b, i, j), rel=1e-12, abs=1e-7)
+
+
+def choices(a: float, b: float, i: int) -> int:
+    """Conditions, none of which is evaluated where it does not count."""
+    n = 0
+    if a < b <= 2.0 * b and not i > 3:
+        n = 1
+    elif a != b or i >= 2:
+        n = 2 if a > b or 1 // max(i, 1) == 1 else 3
+    else:
+        pass
+    found = a == b
+    if (i > 0 and a >= 0.0 and 10 // i > 2) or (found and True):
+        n += 10
+    return -n if isfinite(a) and isfinite(b) else +n
+
+
+@settings(max_examples=200, deadline=None)
+@given(a=some.sampled_from([0.0, -0.0, 1.0, -1.0, nan, inf, -inf]), b=some.sampled_from([0.0, 1.0, nan, inf]), i=whole)
+def test_conditions(machine, a, b, i):
+    machine(choices).agrees(a, b, i)
+
+
+@pytest.mark.parametrize("a", [nan, 1.0, -1.0, inf])
+@pytest.mark.parametrize("b", [nan, 0.0, -inf])
+def test_the_least_of_what_is_no_number_is_that_of_python(machine, a, b):
+    def least(a: float, b: float) -> float:
+        return min(a, b)
+
+    def most(a: float, b: float) -> float:
+        return max(a, b)
+
+    for function in (least, most):
+        one = Machine(function)
+        one.agrees(a, b)
+
+
+def walk(n: int, v: Ints) -> int:
+    """Loops of every kind."""
+    k = 0
+    out = 0
+    while True:
+        k += 1
+        if k % 3 == 0:
+            continue
+        if k > n:
+            break
+        out += k
+    while out > 10 * LIMIT:
+        out -= LIMIT
+    for i in range(2, n):
+        v[i] = i
+        i = 99  # the count goes its own way
+        if v[0] > n:
+            break
+        v[0] += 1
+    for i in range(n - 1, -1, -2):
+        v[i] += out
+        for j in range(i):
+            if j == 2:
+                continue
+            v[j] = v[j] - v[i] % 5
+    return out + k
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 8, 31])
+def test_loops(machine, n):
+    machine(walk).agrees(n, np.arange(40))
+
+
+def half(v: Vec, k: int) -> float:
+    """Called by another one."""
+    return SCALE * v[k]
+
+
+def scaled(v: Vec, by: float) -> None:
+    """Changes what it is given."""
+    if by == 0.0:
+        return
+    v[0] *= by
+
+
+def vectors(v: Vec, u: Vec, n: int) -> float:
+    """Entries, addresses within a vector, and calls."""
+    rest = v[2:]
+    rest[0] += half(v, 1)
+    scaled(v[n - 1 :], 3)
+    u[1] = rest[n - 3]
+    total: float = 0
+    for i in range(n):
+        total += v[i]
+    return total
+
+
+def test_vectors_and_calls(machine, rng):
+    machine(vectors).agrees(rng.standard_normal(9), rng.standard_normal(3), 9)
+
+
+def lanes(v: Vec, u: Vec, n: int, h: float) -> None:
+    """Four entries at a time."""
+    shifted = v[n:]
+    for i in each(n):
+        scale = 1e-3 + h * max(abs(v[i]), abs(u[i]), v[0])
+        u[i] = (u[i] - 2 * v[i]) / scale + sqrt(v[i] ** 2) - min(-v[i], h)
+        shifted[i] += u[i] * h
+    for i in each(n):
+        scale = -u[i] + 1
+        u[i] = scale
+
+
+@pytest.mark.parametrize("n", [0, 4, 8, 20])
+def test_vector_registers(machine, rng, n):
+    v = rng.standard_normal(2 * n + 4)
+    v[0] = 0.1  # is read in every pass
+    machine(lanes).agrees(v[:], rng.standard_normal(n + 4), n, 0.3)
+
+
+def opened(v: Vec, n: int) -> float:
+    """Calls what is bound to `half`."""
+    return half(v, n) + SCALE
+
+
+def double(v: Vec, k: int) -> float:
+    """Instead of `half`."""
+    return 2.0 * v[k]
+
+
+def test_names_are_bound(machine):
+    v = np.array([1.0, 2.0, 4.0])
+    assert Machine(opened)(v, 2) == 2.5
+    bound = Machine(opened, half=double, SCALE=0.25)
+    assert bound(v, 2) == bound.plain(v, 2) == 8.25
+    assert opened(v, 2) == 2.5  # as before
+
+
+def sampled(f: Function, context: Address, v: Vec, out: Vec) -> int:
+    """A machine function, twice."""
+    if evaluate(f, context, 0.5, v, v, 2.0, out) != 0:
+        return -1
+    return evaluate(f, context, 1, v, v, 0.0, out[2:])
+
+
+def test_evaluate_calls_machine_functions(machine):
+    signature = ctypes.CFUNCTYPE(
+        ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, *[ctypes.c_void_p] * 2, ctypes.c_double, ctypes.c_void_p
+    )
+
+    @signature
+    def function(context, t, y, yd, c, out):
+        to = ctypes.cast(out, ctypes.POINTER(ctypes.c_double))
+        to[0], to[1] = t + c, ctypes.cast(y, ctypes.POINTER(ctypes.c_double))[0] + context
+        return -3 if t == 1.0 else 0
+
+    v, out = np.array([7.0]), np.zeros(4)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert machine(sampled)(address, 5, v, out) == -3
+    assert list(out) == [2.5, 12.0, 1.0, 12.0]
+
+    def plain(context, t, y, yd, c, out):
+        out[0], out[1] = t + c, y[0] + context
+        return 0
+
+    assert sampled(plain, 5, v, out) == 0
+    assert list(out) == [2.5, 12.0, 1.0, 12.0]
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def unannotated(a) -> float:
+    return a
+
+
+def defaults(a: float = 1.0) -> float:
+    return a
+
+
+def complex_numbers(a: complex) -> float:
+    return 1.0
+
+
+def no_return(a: float) -> float:
+    if a > 0.0:
+        return a
+
+
+def wrong_return(a: float) -> int:
+    return a
+
+
+def unknown_name(a: float) -> float:
+    return a + nowhere  # noqa: F821
+
+
+def unassigned(a: float) -> float:
+    if a > 0.0:
+        b = a
+    return b
+
+
+def after_a_loop(n: int) -> int:
+    for i in range(n):
+        k = i
+    return k
+
+
+def another_type(a: float) -> int:
+    k = 1
+    k = a
+    return k
+
+
+def text(a: float) -> float:
+    a = "text"
+    return a
+
+
+def a_list(a: float) -> float:
+    b = [a, a]
+    return b[0]
+
+
+def two_names(a: float) -> float:
+    b = c = a
+    return b + c
+
+
+def attribute(v: Vec) -> float:
+    return v.sum()
+
+
+def other_slice(v: Vec) -> float:
+    u = v[1:2]
+    return u[0]
+
+
+def negative_index(v: Vec) -> float:
+    return v[-1]
+
+
+def float_index(v: Vec, a: float) -> float:
+    return v[a]
+
+
+def over_a_vector(v: Vec) -> float:
+    b = 0.0
+    for a in v:
+        b += a
+    return b
+
+
+def changing_step(n: int) -> int:
+    k = 0
+    for i in range(0, n, n):
+        k += i
+    return k
+
+
+def unreachable(a: float) -> float:
+    return a
+    a = 2.0
+
+
+def number_as_condition(a: float) -> float:
+    return 1.0 if a else 2.0
+
+
+def two_types(a: float) -> float:
+    return a if a > 0.0 else 1
+
+
+def float_floor(a: float) -> float:
+    return a // 2.0
+
+
+def an_exception(a: float) -> float:
+    raise ValueError
+
+
+def keyword(a: float) -> float:
+    return half(v=a, k=1)
+
+
+def few_arguments(v: Vec) -> float:
+    return half(v)
+
+
+def other_builtin(a: float) -> float:
+    return round(a)
+
+
+def in_lanes(v: Vec, n: int) -> None:
+    for i in each(n):
+        if v[i] > 0.0:
+            v[i] = 0.0
+
+
+def count_in_lanes(v: Vec, n: int) -> None:
+    for i in each(n):
+        v[i] = 2.0 * i
+
+
+def sum_in_lanes(v: Vec, n: int) -> float:
+    out = 0.0
+    for i in each(n):
+        out += v[i]
+    return out
+
+
+def calls_in_lanes(v: Vec, n: int) -> None:
+    for i in each(n):
+        v[i] = half(v, n)
+
+
+REFUSED = {
+    unannotated: "annotated by nothing",
+    defaults: "plain parameters only",
+    complex_numbers: "annotated by complex; a native function has float, int, bool, Vec",
+    no_return: "may end without a return",
+    wrong_return: "'a' is float, and must be int",
+    unknown_name: "'nowhere' is no local name and no number of the module",
+    unassigned: "'b' may be read before it is assigned",
+    after_a_loop: "'k' may be read before it is assigned",
+    another_type: "is int and gets float",
+    text: "'text' has no machine code",
+    a_list: r"'\[a, a\]' has no machine code",
+    two_names: "assign to one name at a time",
+    attribute: "calls are of named functions",
+    other_slice: r"the only slices are v\[k:\]",
+    negative_index: "indices count from the beginning",
+    float_index: "'a' is float, and must be int",
+    over_a_vector: r"loops are `for i in range\(...\)`",
+    changing_step: "the step of a range is a whole number",
+    unreachable: "is never reached",
+    number_as_condition: "'a' is float, and must be bool",
+    two_types: "is float or int: write both alike",
+    float_floor: "FloorDiv has no machine code for float",
+    an_exception: "Raise has no machine code",
+    keyword: "with plain arguments",
+    few_arguments: "half takes 2 arguments, not 1",
+    other_builtin: "round has no machine code",
+    in_lanes: "consist of assignments, not of If",
+    count_in_lanes: "'i' counts a loop over each",
+    sum_in_lanes: "assign to v.i. and to names of their own",
+    calls_in_lanes: "call no functions",
+}
+
+
+@pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
+def test_what_has_no_machine_code_is_refused_with_file_and_line(function):
+    with pytest.raises(NativeError, match=REFUSED[function]) as caught:
+        Program((function,)).text()
+    file, line = str(caught.value).split(":")[:2]
+    first = function.__code__.co_firstlineno
+    assert file == __file__ and first <= int(line) < first + 8
+    assert f"in {function.__name__}: " in str(caught.value)

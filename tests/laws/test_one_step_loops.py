@@ -1,0 +1,322 @@
+"""The one-step methods in machine code: Hairer's step sequences, orders, and independence of how a run is cut."""
+
+from __future__ import annotations
+
+import ctypes
+
+import cases
+import numpy as np
+import pytest
+import toy
+from inside import dop853_tableau, dopri5, loops
+from scipy.integrate import ode
+
+import rbdae
+from rbdae.adapter import Reason
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.methods import METHODS
+from rbdae.machine.native.callable import callables
+from rbdae.machine.native.program import Program
+from rbdae.machine.native.words import Address, Vec
+from rbdae_adapters.rbdae_loops import ADAPTER
+
+NAMES = sorted(METHODS)
+MU = 0.012277471
+
+
+def orbit(context: Address, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
+    """The restricted three-body problem ([HNW93] section II.0)."""
+    left = (y[0] + MU) ** 2 + y[1] ** 2
+    right = (y[0] - 1.0 + MU) ** 2 + y[1] ** 2
+    a = (1.0 - MU) / left**1.5
+    b = MU / right**1.5
+    out[0] = y[2]
+    out[1] = y[3]
+    out[2] = y[0] + 2.0 * y[3] - a * (y[0] + MU) - b * (y[0] - 1.0 + MU)
+    out[3] = y[1] - 2.0 * y[2] - a * y[1] - b * y[1]
+    return 0
+
+
+START = np.array([0.994, 0.0, 0.0, -2.00158510637908252240537862224])
+PERIOD = 17.0652165601579625588917206249
+
+
+def linear(context: Address, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
+    """y1 = exp(-t) sin(3 t), with an equation for its cosine, and y3 = t^2."""
+    out[0] = -y[0] + 3.0 * y[1]
+    out[1] = -y[1] - 3.0 * y[0]
+    out[2] = 2.0 * t
+    return 0
+
+
+def exact(t):
+    t = np.asarray(t)
+    return np.stack([np.exp(-t) * np.sin(3 * t), np.exp(-t) * np.cos(3 * t), t**2], axis=-1)
+
+
+class Native:
+    """A native function with the signature of machine functions."""
+
+    def __init__(self, function):
+        (self._called,) = callables(Program((function,)), 1)
+        self.address, self.context = self._called.address, 0
+
+    def check(self):
+        """There is no Python in it."""
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return {"orbit": Native(orbit), "linear": Native(linear)}
+
+
+def controls(method, **more):
+    usual = {
+        "first_step": None, "max_step": np.inf, "max_steps": None, "safety": 0.9,
+        "shrink": method.shrinks, "grow": method.grows, "beta": method.beta,
+    }  # fmt: skip
+    return loops.Controls(**usual | more)
+
+
+def loop(name, function, span, y0, tol, *, times=None, stepwise=False, **more):
+    method = METHODS[name]
+    return loops.Loop(method, function, span, y0, tol, tol, controls(method, **more), times=times, stepwise=stepwise)
+
+
+def finished(one, budget=None, room=None):
+    """The loop at its end, interrupted after every `budget` evaluations, with `room` rows at a time."""
+    pauses = 0
+    if room is not None:
+        one.s[at.ROOM] = room
+    while True:
+        if budget is not None:
+            one.s[at.BUDGET] = budget
+        status = one.run()
+        if status == at.FINISHED:
+            return one, pauses
+        assert status in (at.PAUSED, at.FULL)
+        if status == at.FULL:
+            one.grow()
+            one.s[at.ROOM] = room or one.s[at.ROOM]
+        elif budget is None:
+            one.paused((0.0, 0))
+        pauses += 1
+
+
+def hairer(name, fun, y0, t_end, tol, **more):
+    """Times and states of scipy's integrators, which are translations of Hairer's codes."""
+    found = []
+    one = ode(lambda t, y: fun(t, y)).set_integrator(name, rtol=tol, atol=tol, nsteps=10**6, **more)
+    one.set_solout(lambda t, y: found.append((t, *y)) and None)
+    one.set_initial_value(y0, 0.0).integrate(t_end)
+    found = np.array(found)
+    return found[:, 0], found[:, 1:]
+
+
+def in_python(native):
+    def fun(t, y):
+        out = np.empty(len(y))
+        native(None, t, y, y, 0.0, out)
+        return out
+
+    return fun
+
+
+@pytest.mark.parametrize("tol", [1e-4, 1e-7, 1e-9])
+def test_dopri5_takes_the_steps_of_hairers_code(functions, tol):
+    times, states = hairer("dopri5", in_python(orbit), START, PERIOD, tol, beta=0.04)
+    one, _ = finished(loop("dopri5", functions["orbit"], (0.0, PERIOD), START, tol))
+    t, y = one.steps()
+    assert len(t) == len(times) and one.s[at.REJECTED] >= 5
+    # rounding grows along the orbit, by some millions
+    np.testing.assert_allclose(t, times, atol=1e-8)
+    np.testing.assert_allclose(y, states, atol=1e-6)
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-10])
+def test_dop853_takes_the_steps_of_hairers_code_where_none_is_rejected(functions, tol):
+    """After a rejection scipy 1.17 takes the shortest step that is allowed, which Hairer's code does not."""
+    more = {"safety": 0.5, "beta": 0.02, "first_step": 1e-3}
+    times, states = hairer("dop853", in_python(linear), exact(0.0), 3.0, tol, dfactor=0.333, **more)
+    one, _ = finished(loop("dop853", functions["linear"], (0.0, 3.0), exact(0.0), tol, **more))
+    t, y = one.steps()
+    assert len(t) == len(times) > 8 and one.s[at.REJECTED] == 0
+    # the error of short steps is rounding in part
+    np.testing.assert_allclose(t, times, rtol=1e-6)
+    np.testing.assert_allclose(y, states, atol=1e-5)
+    np.testing.assert_allclose(y[-1], states[-1], atol=tol)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_step_is_that_of_hairers_code(functions, name):
+    """A first step that is rejected shows it, too: the one after it is a fixed part of it."""
+    for tol in (1e-3, 1e-9):
+        times, _ = hairer(name, in_python(linear), exact(0.0), 1.0, tol, safety=0.5)
+        one, _ = finished(loop(name, functions["linear"], (0.0, 1.0), exact(0.0), tol, safety=0.5))
+        assert one.steps()[0][1] == pytest.approx(times[1], rel=1e-12)
+
+
+@pytest.mark.parametrize("name, tol", [("dopri5", 1e-6), ("dop853", 1e-6)])
+def test_machine_code_does_what_the_python_source_does(functions, name, tol):
+    one, _ = finished(loop(name, functions["orbit"], (0.0, 5.0), START, tol, times=np.linspace(0.0, 5.0, 23)))
+    other = loop(name, functions["orbit"], (0.0, 5.0), START, tol, times=np.linspace(0.0, 5.0, 23))
+    run = METHODS[name].program.plain()[0]
+    steps_t, steps_y = np.zeros(500), np.zeros((500, 4))
+    steps_y[0] = START
+    while (
+        status := run(orbit, 0, other.s, other.w, other.times, other.rows.reshape(-1), steps_t, steps_y.reshape(-1))
+    ) == at.PAUSED:
+        other.s[at.BUDGET] = 10**6
+    assert status == at.FINISHED
+    counts = [at.STEPS, at.REJECTED, at.EVALUATIONS, at.OUTPUTS]
+    assert list(one.s[counts]) == list(other.s[counts])
+    t, y = one.steps()
+    np.testing.assert_allclose(steps_t[: len(t)], t, atol=1e-9)
+    np.testing.assert_allclose(steps_y[: len(t)], y, atol=1e-7)
+    np.testing.assert_allclose(other.rows, one.rows, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("budget, room", [(1, None), (17, 3), (None, 1)])
+def test_a_run_in_several_calls_has_the_same_bits(functions, name, budget, room):
+    whole, _ = finished(loop(name, functions["orbit"], (0.0, 3.0), START, 1e-8, times=np.linspace(0.0, 3.0, 50)))
+    cut, pauses = finished(
+        loop(name, functions["orbit"], (0.0, 3.0), START, 1e-8, times=np.linspace(0.0, 3.0, 50)), budget, room
+    )
+    assert pauses > 10
+    for a, b in zip((*whole.steps(), whole.rows), (*cut.steps(), cut.rows), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_steps_are_the_same_whatever_is_asked_for_beside(functions, name):
+    bare, _ = finished(loop(name, functions["orbit"], (0.0, 3.0), START, 1e-8))
+    dense, _ = finished(loop(name, functions["orbit"], (0.0, 3.0), START, 1e-8, times=np.linspace(0.0, 3.0, 50)))
+    one = loop(name, functions["orbit"], (0.0, 3.0), START, 1e-8, stepwise=True)
+    found = []
+    while not found or found[-1][0] < 3.0:
+        one.s[at.ROWS] = 0
+        while not one.s[at.ROWS]:
+            if one.run() == at.PAUSED:
+                one.s[at.BUDGET] = 10**6
+        found.append((one.t, *one.y))
+        if len(found) % 3 == 0:
+            one.prepare()
+            assert np.isfinite(one.at(one.t - 1e-9)).all()
+    t, y = bare.steps()
+    np.testing.assert_array_equal(dense.steps()[1], y)
+    np.testing.assert_array_equal(np.array(found)[:, 0], t[1:])
+    np.testing.assert_array_equal(np.array(found)[:, 1:], y[1:])
+
+
+# ---------------------------------------------------------------- order
+
+
+@pytest.mark.parametrize("name, order, dense, h", [("dopri5", 5, 4, 0.1), ("dop853", 8, 7, 0.3)])
+def test_orders(functions, name, order, dense, h):
+    """Steps of fixed size: errors at the end, and between the steps."""
+    ends, between = [], []
+    times = np.linspace(0.0, 3.0, 301)
+    for size in (h, h / 2):
+        one, _ = finished(
+            loop(name, functions["linear"], (0.0, 3.0), exact(0.0), 0.9, first_step=size, max_step=size, times=times)
+        )
+        t, y = one.steps()
+        assert len(t) == round(3.0 / size) + 1
+        ends.append(np.abs(y - exact(t))[:, :2].max())
+        between.append(np.abs(one.rows - exact(times))[:, :2].max())
+        assert np.abs(y - exact(t))[:, 2].max() < 1e-12  # t enters, with the right times
+    assert np.log2(ends[0] / ends[1]) == pytest.approx(order, abs=0.4)
+    assert np.log2(between[0] / between[1]) > dense + 0.6
+
+
+def test_coefficients():
+    """Row sums, and weights that add up to one ([HNW93] (1.9) of section II.1)."""
+    for table, stages, weights in ((vars(dopri5), range(2, 7), "B"), (vars(dop853_tableau), range(2, 17), "B")):
+        for i in stages:
+            row = [table[f"A{i}_{j}"] for j in range(1, i) if f"A{i}_{j}" in table]
+            if row:
+                assert sum(row) == pytest.approx(table.get(f"C{i}", 1.0), abs=1e-14 * max(map(abs, row)) * len(row)), i
+        assert sum(table[f"{weights}{j}"] for j in range(1, 13) if f"{weights}{j}" in table) == pytest.approx(1.0)
+        assert sum(value for key, value in table.items() if key[0] == "E" and key[1:].isdigit()) == pytest.approx(
+            0.0, abs=1e-14
+        )
+
+
+# ---------------------------------------------------------------- options and reasons
+
+
+def solve(problem, name, t_end=1.0, **more):
+    return rbdae.solve(problem, (0.0, t_end), solver=f"rbdae:{name}", **more)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options(name):
+    tight = solve(toy.Pendulum(), name, rtol=1e-8, atol=1e-8)
+    assert np.diff(solve(toy.Pendulum(), name, max_step=0.01).t).max() <= 0.01 * (1 + 1e-12)
+    assert solve(toy.Pendulum(), name, first_step=1e-4).t[1] == 1e-4
+    few = solve(toy.Pendulum(), name, max_steps=5)
+    assert few.reason is Reason.TOO_MANY_STEPS and "the limit was 5" in few.message and len(few.t) == 6
+    for more in ({"safety": 0.5}, {"grow": 1.0, "first_step": 1e-2}, {"beta": 0.08}, {"shrink": 0.9}):
+        other = solve(toy.Pendulum(), name, rtol=1e-8, atol=1e-8, **more)
+        assert other.success and (more == {"shrink": 0.9} or other.stats.steps != tight.stats.steps)
+    with pytest.raises(rbdae.adapter.Unsupported, match=f"rbdae:{name} has no option 'maxstep'; did you mean"):
+        solve(toy.Pendulum(), name, maxstep=0.1)
+    for wrong in ({"safety": 1.5}, {"grow": 0.5}, {"shrink": 2.0}, {"beta": -1.0}, {"max_steps": 0}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            solve(toy.Pendulum(), name, **wrong)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("told", [False, True])
+def test_where_the_solution_ends(name, told):
+    """y = 1/(1 - t): the step becomes too small, whichever way the run takes."""
+
+    class Blowing(toy.Pendulum):
+        def _rhs(self, t, y, out):
+            out[:] = 0.0
+            out[0] = y[0] ** 2
+
+    problem = Blowing()
+    problem.y0 = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    problem.callbacks.rhs = problem._rhs
+    solution = solve(problem, name, 2.0, **({"progress": lambda t: None} if told else {}))
+    assert solution.reason in (Reason.STEP_TOO_SMALL, Reason.NOT_FINITE)
+    assert solution.t[-1] == pytest.approx(1.0, abs=1e-4) and np.isfinite(solution.y).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tolerances_are_those_of_each_unknown(name):
+    atol = np.array([1e-3, 1e-3, 1e-3, 1e-10, 1e-10, 1e-10])
+    loose, tight, mixed = (
+        solve(toy.Pendulum(), name, rtol=1e-10, atol=a, first_step=1e-2).stats.steps for a in (1e-3, 1e-10, atol)
+    )
+    assert loose < mixed <= tight
+
+
+def test_the_native_form_is_a_c_function():
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    native = ADAPTER.native(problem, "dopri5")
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int32,
+        ctypes.c_void_p,
+        ctypes.c_double,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_double,
+        ctypes.c_void_p,
+    )
+    y, out = native.y0, np.zeros(problem.n)
+    status = kind(native.function.address)(
+        native.function.context, native.t0, y.ctypes.data, None, 0.0, out.ctypes.data
+    )
+    assert status == 0
+    np.testing.assert_allclose(out, problem.yd0, atol=1e-12 * np.abs(problem.yd0).max())
+    y[:] = 0.0
+    assert problem.y0.any()
+
+
+@pytest.mark.parametrize("solver", [f"rbdae:{name}" for name in NAMES])
+def test_the_solvers_are_always_there(solver):
+    info = cases.INFOS[solver]
+    assert info.available and info.version == rbdae.__version__ and info.one_step and info.takes == "ode"
