@@ -131,65 +131,37 @@ def later_stages(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
     if status != DONE:
         return status
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A9_1 * k1[i] + c.A9_4 * k4[i] + c.A9_5 * k5[i] + c.A9_6 * k6[i] + c.A9_7 * k7[i] + c.A9_8 * k8[i]
-        )
+        one = c.A9_1 * k1[i] + c.A9_4 * k4[i] + c.A9_5 * k5[i] + c.A9_6 * k6[i]
+        two = c.A9_7 * k7[i] + c.A9_8 * k8[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + c.C9 * h, ARGUMENT, K9)
     if status != DONE:
         return status
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A10_1 * k1[i]
-            + c.A10_4 * k4[i]
-            + c.A10_5 * k5[i]
-            + c.A10_6 * k6[i]
-            + c.A10_7 * k7[i]
-            + c.A10_8 * k8[i]
-            + c.A10_9 * k9[i]
-        )
+        one = c.A10_1 * k1[i] + c.A10_4 * k4[i] + c.A10_5 * k5[i] + c.A10_6 * k6[i]
+        two = c.A10_7 * k7[i] + c.A10_8 * k8[i] + c.A10_9 * k9[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + c.C10 * h, ARGUMENT, K10)
     if status != DONE:
         return status
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A11_1 * k1[i]
-            + c.A11_4 * k4[i]
-            + c.A11_5 * k5[i]
-            + c.A11_6 * k6[i]
-            + c.A11_7 * k7[i]
-            + c.A11_8 * k8[i]
-            + c.A11_9 * k9[i]
-            + c.A11_10 * k10[i]
-        )
+        one = c.A11_1 * k1[i] + c.A11_4 * k4[i] + c.A11_5 * k5[i] + c.A11_6 * k6[i]
+        two = c.A11_7 * k7[i] + c.A11_8 * k8[i] + c.A11_9 * k9[i] + c.A11_10 * k10[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + c.C11 * h, ARGUMENT, K11)
     if status != DONE:
         return status
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A12_1 * k1[i]
-            + c.A12_4 * k4[i]
-            + c.A12_5 * k5[i]
-            + c.A12_6 * k6[i]
-            + c.A12_7 * k7[i]
-            + c.A12_8 * k8[i]
-            + c.A12_9 * k9[i]
-            + c.A12_10 * k10[i]
-            + c.A12_11 * k11[i]
-        )
+        one = c.A12_1 * k1[i] + c.A12_4 * k4[i] + c.A12_5 * k5[i] + c.A12_6 * k6[i] + c.A12_7 * k7[i]
+        two = c.A12_8 * k8[i] + c.A12_9 * k9[i] + c.A12_10 * k10[i] + c.A12_11 * k11[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + h, ARGUMENT, K12)
     if status != DONE:
         return status
     for i in each(m):
-        end[i] = y[i] + h * (
-            c.B1 * k1[i]
-            + c.B6 * k6[i]
-            + c.B7 * k7[i]
-            + c.B8 * k8[i]
-            + c.B9 * k9[i]
-            + c.B10 * k10[i]
-            + c.B11 * k11[i]
-            + c.B12 * k12[i]
-        )
+        one = c.B1 * k1[i] + c.B6 * k6[i] + c.B7 * k7[i] + c.B8 * k8[i]
+        two = c.B9 * k9[i] + c.B10 * k10[i] + c.B11 * k11[i] + c.B12 * k12[i]
+        end[i] = y[i] + h * (one + two)
     return DONE
 
 
@@ -212,29 +184,13 @@ def error(s: Ints, w: Vec) -> float:
     rtol = w[RTOL]
     for i in each(m):
         scale = atol[i] + rtol * max(abs(y[i]), abs(end[i]))
-        e3 = (
-            c.B1 * k1[i]
-            + c.B6 * k6[i]
-            + c.B7 * k7[i]
-            + c.B8 * k8[i]
-            + c.B9 * k9[i]
-            + c.B10 * k10[i]
-            + c.B11 * k11[i]
-            + c.B12 * k12[i]
-            - c.F1 * k1[i]
-            - c.F9 * k9[i]
-            - c.F12 * k12[i]
-        )
-        e5 = (
-            c.E1 * k1[i]
-            + c.E6 * k6[i]
-            + c.E7 * k7[i]
-            + c.E8 * k8[i]
-            + c.E9 * k9[i]
-            + c.E10 * k10[i]
-            + c.E11 * k11[i]
-            + c.E12 * k12[i]
-        )
+        one = c.B1 * k1[i] + c.B6 * k6[i] + c.B7 * k7[i] + c.B8 * k8[i]
+        two = c.B9 * k9[i] + c.B10 * k10[i] + c.B11 * k11[i] + c.B12 * k12[i]
+        three = -c.F1 * k1[i] - c.F9 * k9[i] - c.F12 * k12[i]
+        e3 = one + two + three
+        one = c.E1 * k1[i] + c.E6 * k6[i] + c.E7 * k7[i] + c.E8 * k8[i]
+        two = c.E9 * k9[i] + c.E10 * k10[i] + c.E11 * k11[i] + c.E12 * k12[i]
+        e5 = one + two
         third[i] = (e3 / scale) ** 2
         fifth[i] = (e5 / scale) ** 2 + 0.0 * end[i]
     err = total(fifth, m)

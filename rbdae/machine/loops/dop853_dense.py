@@ -31,44 +31,23 @@ def dense(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
     k14 = w[HEAD + K14 * m :]
     k15 = w[HEAD + K15 * m :]
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A14_1 * k1[i]
-            + c.A14_7 * k7[i]
-            + c.A14_8 * k8[i]
-            + c.A14_9 * k9[i]
-            + c.A14_10 * k10[i]
-            + c.A14_11 * k11[i]
-            + c.A14_12 * k12[i]
-            + c.A14_13 * k13[i]
-        )
+        one = c.A14_1 * k1[i] + c.A14_7 * k7[i] + c.A14_8 * k8[i] + c.A14_9 * k9[i]
+        two = c.A14_10 * k10[i] + c.A14_11 * k11[i] + c.A14_12 * k12[i] + c.A14_13 * k13[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + c.C14 * h, ARGUMENT, K14)
     if status != DONE:
         return status
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A15_1 * k1[i]
-            + c.A15_6 * k6[i]
-            + c.A15_7 * k7[i]
-            + c.A15_8 * k8[i]
-            + c.A15_11 * k11[i]
-            + c.A15_12 * k12[i]
-            + c.A15_13 * k13[i]
-            + c.A15_14 * k14[i]
-        )
+        one = c.A15_1 * k1[i] + c.A15_6 * k6[i] + c.A15_7 * k7[i] + c.A15_8 * k8[i]
+        two = c.A15_11 * k11[i] + c.A15_12 * k12[i] + c.A15_13 * k13[i] + c.A15_14 * k14[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + c.C15 * h, ARGUMENT, K15)
     if status != DONE:
         return status
     for i in each(m):
-        x[i] = y[i] + h * (
-            c.A16_1 * k1[i]
-            + c.A16_6 * k6[i]
-            + c.A16_7 * k7[i]
-            + c.A16_8 * k8[i]
-            + c.A16_9 * k9[i]
-            + c.A16_13 * k13[i]
-            + c.A16_14 * k14[i]
-            + c.A16_15 * k15[i]
-        )
+        one = c.A16_1 * k1[i] + c.A16_6 * k6[i] + c.A16_7 * k7[i] + c.A16_8 * k8[i]
+        two = c.A16_9 * k9[i] + c.A16_13 * k13[i] + c.A16_14 * k14[i] + c.A16_15 * k15[i]
+        x[i] = y[i] + h * (one + two)
     status = rates(rhs, context, s, w, t + c.C16 * h, ARGUMENT, K16)
     if status != DONE:
         return status
@@ -107,62 +86,22 @@ def coefficients(s: Ints, w: Vec) -> None:
         c0[i] = difference
         c1[i] = slope
         c2[i] = difference - h * k13[i] - slope
-        c3[i] = h * (
-            c.D4_1 * k1[i]
-            + c.D4_6 * k6[i]
-            + c.D4_7 * k7[i]
-            + c.D4_8 * k8[i]
-            + c.D4_9 * k9[i]
-            + c.D4_10 * k10[i]
-            + c.D4_11 * k11[i]
-            + c.D4_12 * k12[i]
-            + c.D4_13 * k13[i]
-            + c.D4_14 * k14[i]
-            + c.D4_15 * k15[i]
-            + c.D4_16 * k16[i]
-        )
-        c4[i] = h * (
-            c.D5_1 * k1[i]
-            + c.D5_6 * k6[i]
-            + c.D5_7 * k7[i]
-            + c.D5_8 * k8[i]
-            + c.D5_9 * k9[i]
-            + c.D5_10 * k10[i]
-            + c.D5_11 * k11[i]
-            + c.D5_12 * k12[i]
-            + c.D5_13 * k13[i]
-            + c.D5_14 * k14[i]
-            + c.D5_15 * k15[i]
-            + c.D5_16 * k16[i]
-        )
-        c5[i] = h * (
-            c.D6_1 * k1[i]
-            + c.D6_6 * k6[i]
-            + c.D6_7 * k7[i]
-            + c.D6_8 * k8[i]
-            + c.D6_9 * k9[i]
-            + c.D6_10 * k10[i]
-            + c.D6_11 * k11[i]
-            + c.D6_12 * k12[i]
-            + c.D6_13 * k13[i]
-            + c.D6_14 * k14[i]
-            + c.D6_15 * k15[i]
-            + c.D6_16 * k16[i]
-        )
-        c6[i] = h * (
-            c.D7_1 * k1[i]
-            + c.D7_6 * k6[i]
-            + c.D7_7 * k7[i]
-            + c.D7_8 * k8[i]
-            + c.D7_9 * k9[i]
-            + c.D7_10 * k10[i]
-            + c.D7_11 * k11[i]
-            + c.D7_12 * k12[i]
-            + c.D7_13 * k13[i]
-            + c.D7_14 * k14[i]
-            + c.D7_15 * k15[i]
-            + c.D7_16 * k16[i]
-        )
+        one = c.D4_1 * k1[i] + c.D4_6 * k6[i] + c.D4_7 * k7[i] + c.D4_8 * k8[i]
+        two = c.D4_9 * k9[i] + c.D4_10 * k10[i] + c.D4_11 * k11[i] + c.D4_12 * k12[i]
+        three = c.D4_13 * k13[i] + c.D4_14 * k14[i] + c.D4_15 * k15[i] + c.D4_16 * k16[i]
+        c3[i] = h * (one + two + three)
+        one = c.D5_1 * k1[i] + c.D5_6 * k6[i] + c.D5_7 * k7[i] + c.D5_8 * k8[i]
+        two = c.D5_9 * k9[i] + c.D5_10 * k10[i] + c.D5_11 * k11[i] + c.D5_12 * k12[i]
+        three = c.D5_13 * k13[i] + c.D5_14 * k14[i] + c.D5_15 * k15[i] + c.D5_16 * k16[i]
+        c4[i] = h * (one + two + three)
+        one = c.D6_1 * k1[i] + c.D6_6 * k6[i] + c.D6_7 * k7[i] + c.D6_8 * k8[i]
+        two = c.D6_9 * k9[i] + c.D6_10 * k10[i] + c.D6_11 * k11[i] + c.D6_12 * k12[i]
+        three = c.D6_13 * k13[i] + c.D6_14 * k14[i] + c.D6_15 * k15[i] + c.D6_16 * k16[i]
+        c5[i] = h * (one + two + three)
+        one = c.D7_1 * k1[i] + c.D7_6 * k6[i] + c.D7_7 * k7[i] + c.D7_8 * k8[i]
+        two = c.D7_9 * k9[i] + c.D7_10 * k10[i] + c.D7_11 * k11[i] + c.D7_12 * k12[i]
+        three = c.D7_13 * k13[i] + c.D7_14 * k14[i] + c.D7_15 * k15[i] + c.D7_16 * k16[i]
+        c6[i] = h * (one + two + three)
 
 
 def interpolate(s: Ints, w: Vec, theta: float, out: Vec) -> None:

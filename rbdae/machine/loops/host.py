@@ -11,6 +11,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.compiled import entries
+from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.methods import OneStep
 
 SLICE = 0.02
@@ -47,6 +48,29 @@ class Controls:
     shrink: float
     grow: float
     beta: float
+
+
+def _numbers(method: OneStep, span: tuple[float, float], rtol: float, controls: Controls) -> tuple[float, ...]:
+    """The head of `w`, in its order."""
+    t0, t_end = span
+    return (
+        t0,
+        t0,
+        t_end,
+        0.0 if controls.first_step is None else controls.first_step,
+        0.0,
+        min(controls.max_step, t_end - t0),
+        rtol,
+        controls.safety,
+        1.0 / controls.shrink,
+        1.0 / controls.grow,
+        controls.beta,
+        LEAST_ERROR,
+        0.0,
+        4.0 * _EPS * (t_end - t0),
+        method.exponent(controls.beta),
+        0.0,
+    )
 
 
 @final
@@ -87,39 +111,16 @@ class Loop:
         n = len(y0)
         m = -(-n // at.LANES) * at.LANES
         self.n = n
-        self._method, self._function = method, function
+        self._function = function
         self._run, self._dense, self._interpolate = entries(method)
-        head = at.INTS + at.HEAD
-        memory = np.zeros(head + at.VECTORS * m)
-        self._memory = memory
+        self._memory = memory = np.zeros(at.INTS + at.HEAD + at.VECTORS * m)
         self.s = s = memory[: at.INTS].view(np.int64)
         self.w = w = memory[at.INTS :]
         s[: at.BEGUN] = n, m
         s[at.BUDGET] = _FIRST // n + 1
-        s[at.MAX_STEPS : at.ROWS] = (
-            _NEVER if controls.max_steps is None else controls.max_steps,
-            max_stalled,
-            1 if stepwise else max(_ROOM // n, 16),
-        )
-        t0, t_end = span
-        w[: at.HEAD] = (
-            t0,
-            t0,
-            t_end,
-            0.0 if controls.first_step is None else controls.first_step,
-            0.0,
-            min(controls.max_step, t_end - t0),
-            rtol,
-            controls.safety,
-            1.0 / controls.shrink,
-            1.0 / controls.grow,
-            controls.beta,
-            1e-4,
-            0.0,
-            4.0 * _EPS * (t_end - t0),
-            method.exponent(controls.beta),
-            0.0,
-        )
+        most = _NEVER if controls.max_steps is None else controls.max_steps
+        s[at.MAX_STEPS : at.ROWS] = most, max_stalled, 1 if stepwise else max(_ROOM // n, 16)
+        w[: at.HEAD] = _numbers(method, span, rtol, controls)
         self._vectors = vectors = w[at.HEAD :].reshape(at.VECTORS, m)
         vectors[at.ATOL] = 1.0  # also beyond n: it is a divisor
         vectors[at.ATOL, :n] = atol
@@ -130,9 +131,9 @@ class Loop:
         self._before: list[tuple[Vec, Mat]] = []
         self._make_room()
         if not stepwise:
-            self._steps_t[0], self._steps_y[0] = t0, y0
+            self._steps_t[0], self._steps_y[0] = span[0], y0
             s[at.ROWS] = 1
-            if len(self.times) and self.times[0] <= t0:
+            if len(self.times) and self.times[0] <= span[0]:
                 self.rows[0] = y0
                 s[at.OUTPUTS] = 1
 

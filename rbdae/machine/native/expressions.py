@@ -50,11 +50,14 @@ class Expressions:
         """An error at a part of the function."""
         return self.source.error(node, what)
 
+    def _nothing(self, node: ast.AST) -> NativeError:
+        return self.error(node, f"{ast.unparse(node)!r} has no machine code")
+
     def __call__(self, node: ast.expr) -> Value:
         """The value of an expression."""
         write = getattr(self, f"_{type(node).__name__.lower()}", None)
         if write is None:
-            raise self.error(node, f"{ast.unparse(node)!r} has no machine code")
+            raise self._nothing(node)
         value: Value = write(node)
         return value
 
@@ -63,7 +66,7 @@ class Expressions:
         return self._typed(node, self(node), *_NUMBERS)
 
     def of_type(self, node: ast.expr, kind: Type) -> Value:
-        """A value of a type; ints become floats."""
+        """A value of a type, an int as a float."""
         value = self(node)
         return (
             to_float(self.at, value)
@@ -88,7 +91,7 @@ class Expressions:
 
     def _constant(self, node: ast.Constant) -> Value:
         if not isinstance(node.value, (bool, int, float)):
-            raise self.error(node, f"{node.value!r} has no machine code")
+            raise self._nothing(node)
         return constant(node.value)
 
     def _name(self, node: ast.Name) -> Value:
@@ -129,13 +132,10 @@ class Expressions:
         address = self._place(node, vector, node.slice)
         return self._entry(node, vector), address
 
-    def _in_lanes(self, index: ast.expr) -> bool:
-        return isinstance(index, ast.Name) and index.id == self.lane
-
     def _entry(self, node: ast.Subscript, vector: Value) -> Type:
         """The type of v[i]: a vector register in a loop over each(n)."""
         assert vector.type.entry is not None
-        if not self._in_lanes(node.slice):
+        if not (isinstance(node.slice, ast.Name) and node.slice.id == self.lane):
             return vector.type.entry
         if vector.type is not Type.VEC:
             raise self.error(node, "loops over each(n) have floats only")
@@ -147,8 +147,7 @@ class Expressions:
             raise self.error(node, f"{ast.unparse(node.value)!r} is {vector.type.value} and has no entries")
         if isinstance(index, ast.UnaryOp):
             raise self.error(index, "indices count from the beginning")
-        if self._in_lanes(index):
-            assert isinstance(index, ast.Name)
+        if isinstance(index, ast.Name) and index.id == self.lane:
             k = self.at.load(*self.locals[index.id])
         else:
             k = self._typed(index, self(index), Type.INT)
@@ -199,7 +198,7 @@ class Expressions:
         if isinstance(node.op, ast.UAdd):
             return x
         if not isinstance(node.op, ast.USub):
-            raise self.error(node, f"{ast.unparse(node)!r} has no machine code")
+            raise self._nothing(node)
         if x.type is not Type.INT:
             return self.at.value(x.type, f"fneg {x.type.llvm} {x.text}")
         return self.at.value(Type.INT, f"sub i64 0, {x.text}")
@@ -211,7 +210,7 @@ class Expressions:
         left = self.number(node.left)
         for operation, part in zip(node.ops, node.comparators, strict=True):
             if type(operation) not in _COMPARISONS:
-                raise self.error(node, f"{ast.unparse(node)!r} has no machine code")
+                raise self._nothing(node)
             right = self.number(part)
             now = compare(self.at, _COMPARISONS[type(operation)], left, right)
             out = now if out is None else self.at.value(Type.BOOL, f"and i1 {out.text}, {now.text}")
@@ -269,8 +268,7 @@ class Expressions:
         called = source_of(function)
         expected = [kind for _, kind in called.parameters]
         self._called(called)
-        arguments = self._arguments(node, expected)
-        text = f'call {called.result.llvm} @"{called.name}"({arguments})'
+        text = f'call {called.result.llvm} @"{called.name}"({self._arguments(node, expected)})'
         if called.result is Type.NONE:
             self.at.add(text)
             return Value(Type.NONE, "")
@@ -291,7 +289,7 @@ class Expressions:
 
     def _builtin(self, node: ast.Call, function: Any) -> Value:
         if not isinstance(function, Hashable) or function not in BUILTINS:
-            raise self.error(node, f"{ast.unparse(node.func)} has no machine code")
+            raise self._nothing(node.func)
         least, most, write = BUILTINS[function]
         if not least <= len(node.args) <= most:
             raise self.error(node, f"{ast.unparse(node.func)} does not take {len(node.args)} arguments")
