@@ -331,12 +331,12 @@ def _classes() -> set[type]:
     found = set()
     for module in pkgutil.walk_packages(rbdae.__path__, "rbdae."):
         parts = module.name.split(".")
-        if any(part.startswith("_") for part in parts) or {"compiler", "kernels"} & set(parts):
+        if any(part.startswith("_") for part in parts) or {"compiler", "graph", "kernels", "machine"} & set(parts):
             continue
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             home = value.__module__
             private = any(part.startswith("_") for part in (*home.split("."), name))
-            if not private and home.startswith("rbdae") and not home.startswith("rbdae.compiler"):
+            if not private and home.startswith("rbdae") and not home.startswith(("rbdae.compiler", "rbdae.graph", "rbdae.machine")):
                 found.add(value)
     return found
 
