@@ -13,6 +13,9 @@ import pytest
 for folder in ("models", "laws", "support"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
+# the kernels of all models, which most tests are about, are compiled once; code of one model has tests of its own
+os.environ.setdefault("RBDAE_CODE", "generic")
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers keep the cores busy by themselves
     os.environ.setdefault("RBDAE_COMPILE_PROCESSES", "1")

@@ -234,7 +234,7 @@ class Graph:
     def evaluate(
         self,
         outputs: Sequence[int],
-        inputs: dict[str, Sequence[float]],
+        inputs: dict[str, Any],
         functions: Sequence[Callable[..., None]] = (),
     ) -> list[float]:
         """The values of some nodes, in Python: slow, for checks. Functions of the user are ``f(t, x, out)``."""
@@ -247,7 +247,7 @@ class Graph:
 def computed(
     node: Node,
     known: Any,
-    inputs: dict[str, Sequence[float]],
+    inputs: dict[str, Any],
     functions: Sequence[Callable[..., None]],
 ) -> Any:
     """The value of a node whose operands have values; of a call, its vector."""

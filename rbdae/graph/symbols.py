@@ -31,7 +31,7 @@ class Recorder:
 
     def __init__(
         self,
-        inputs: dict[str, Sequence[float]],
+        inputs: dict[str, Any],
         most_guards: int = 2000,
     ) -> None:
         self.graph = Graph()

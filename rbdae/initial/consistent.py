@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NoReturn, final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
-from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.multibody.workspace import Code, Memory, Workspace
 from rbdae.problem.assembly_report import ROUNDING, Assembly, listed, report
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.interpretation import Interpretation
@@ -58,16 +58,20 @@ class ConsistentState:
         return joint_matrix(self.workspace, self.t0, natural_coordinates(self.motion))
 
 
+def _no_pattern() -> NoReturn:
+    raise TypeError("the equations of the start have no Jacobian")
+
+
 @final
 class _Quaternions:
     """A model in quaternions and angular velocities: what the projection needs of a problem."""
 
-    def __init__(self, model: Model, t0: float) -> None:
+    def __init__(self, model: Model, t0: float, code: Code) -> None:
         self.model = model
         self.t0 = t0
-        self.workspace = Workspace(Memory.of(model, START_SETTINGS), Selection())
+        self.workspace = Workspace(Memory.of(model, START_SETTINGS, code=code), Selection())
         self._view = Interpretation(self.workspace)
-        self.callbacks = Callbacks(self.workspace, lambda: None)
+        self.callbacks = Callbacks(self.workspace, _no_pattern)
         self.n = self.workspace.layout.n
 
     def constraints(self, t: float, y: Vec) -> Constraints:
@@ -104,10 +108,13 @@ class _Quaternions:
         return np.asarray((self.workspace.layout.iq + free)[:, None] + np.arange(4))
 
 
-def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold = ()) -> ConsistentState:
+def consistent_state(
+    model: Model, t0: float, *, check: bool = False, hold: Hold = (), code: Code = "generic"
+) -> ConsistentState:
     """A state on the constraints: what is not given is found, what is given changes as little as possible.
 
-    `check` refuses given values that would have to change, `hold` keeps what it names in place.
+    `check` refuses given values that would have to change, `hold` keeps what it names in place, `code` says how the
+    kernels run by which it is found.
 
     Raises
     ------
@@ -117,7 +124,7 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
         The constraints cannot be satisfied near the given values.
     """
     known = Known.of(model, hold)
-    chart = _Quaternions(model, t0)
+    chart = _Quaternions(model, t0, code)
     start = known.at_references(known.start())
     given = chart.constraints(t0, chart.write(start))
     if not (np.isfinite(given.position).all() and np.isfinite(given.velocity).all()):

@@ -14,6 +14,7 @@ from rbdae.formulations.base import Explicit, Formulation
 from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes
 from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
+from rbdae.initial.code import check_code, code_of
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
 from rbdae.initial.euler_parameter_choices import Gyroscopic, PullBack
 from rbdae.initial.given import Hold
@@ -25,7 +26,7 @@ from rbdae.multibody.layout import write
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.settings import features
-from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.multibody.workspace import Code, Memory, Workspace
 from rbdae.problem.problem import Problem, Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
@@ -50,6 +51,7 @@ def formulate(
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
     director_constraints: Literal["rows", "columns"] = "rows",
+    code: Literal["auto", "generic", "traced"] = "auto",
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -108,6 +110,11 @@ def formulate(
     director_constraints : ``"rows"`` or ``"columns"``
         The six internal constraints of ``"directors"``: R R^T = I, [NS] (19), or R^T R = I, (44). The motion is the
         same; La of the columns is R^T La R of the rows.
+    code : ``"auto"``, ``"generic"`` or ``"traced"``
+        The machine code behind the callbacks: kernels that are compiled once for all models, or code of this model
+        alone, which takes a tenth of a second to make and is several times as fast. ``"auto"`` chooses by the size of
+        the model; RBDAE_CODE=generic (or traced) in the environment makes that choice for all. Results agree to
+        rounding; ``problem.code`` and the statistics of a run say which it was.
     t0 : float
         Initial time, s.
 
@@ -141,22 +148,29 @@ def formulate(
         director_constraints,
     )
     wanted = check_consistent(consistent)
+    wanted_code = check_code(code)
     t0 = _check.number("formulate", "t0", t0)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        problem = _formulated(compiled(system, t0), choices, t0, wanted == "check", hold)
+        problem = _formulated(compiled(system, t0), choices, t0, wanted == "check", hold, wanted_code)
     if wanted == "warn" and not hold:
         warn_of_changes(problem.assembly.changes)
     return problem
 
 
-def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold) -> Problem:
-    _expect_kernels(model, choices)
-    state = consistent_state(model, t0, check=check, hold=hold)
+def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
+    code = code_of(wanted, model)
+    if code == "generic":
+        _expect_kernels(model, choices)
+    at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
+    state = consistent_state(model, t0, check=check, hold=hold, code=at_start)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
-    workspace = Workspace(Memory.of(model, settings), selection)
+    workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
     start = _start(workspace, state, t0)
-    return Problem.of(_with_floor(workspace, choices, start), start, choices.velocity)
+    workspace = _with_floor(workspace, choices, start)
+    if code == "traced":
+        workspace = Workspace(workspace.memory.with_code(code, start.y0), workspace.selection)
+    return Problem.of(workspace, start, choices.velocity)
 
 
 def _expect_kernels(model: Model, choices: Choices) -> None:

@@ -93,7 +93,7 @@ def _optimised(text: str, level: int) -> bytes:
     llvm = _llvm()
     module = llvm.parse_assembly(text)
     module.verify()
-    target = _target(level)
+    target = _target(2)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = level > 1
     builder = llvm.create_pass_builder(target, options)
@@ -146,11 +146,12 @@ def _store(path: Path, code: bytes) -> None:
             file.write(hashlib.sha256(code).digest() + code)
         os.replace(name, path)  # other processes see all of it or nothing
     except OSError as error:
-        _say_once(f"machine code cannot be kept in {path.parent} ({error}); each process compiles its own")
+        say_once(f"machine code cannot be kept in {path.parent} ({error}); each process compiles its own")
 
 
 @cache
-def _say_once(message: str) -> None:
+def say_once(message: str) -> None:
+    """Warn, once in a process."""
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
@@ -164,4 +165,4 @@ def symbol(name: str) -> int:
     return out
 
 
-__all__ = ["Module", "NoMachineCode", "compiled", "folder", "symbol"]
+__all__ = ["Module", "NoMachineCode", "compiled", "folder", "say_once", "symbol"]

@@ -14,6 +14,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.kernels.forces import potentials as potential_kernels
 from rbdae.kernels.joint_outputs import joint_forces as forces_kernel
 from rbdae.kernels.joint_outputs import joint_matrix as matrix_kernel
+from rbdae.multibody.bound import bound
 from rbdae.multibody.workspace import Workspace
 
 
@@ -21,7 +22,7 @@ def joint_matrix(workspace: Workspace, t: Vec | float, Z: Mat) -> Mat:
     """G of all joint equations, dropped ones as well, with respect to (xdot, Omega) of all bodies, (..., rows, 6 n);
     zero columns for the x of bodies with a pivot."""
     n, rows = workspace.model.n, workspace.layout.n_rows
-    kernel = workspace.compiled(matrix_kernel)
+    kernel = bound(workspace, matrix_kernel)
     order = list(workspace.layout.order)
 
     def row(time: float, z: Mat, out: Vec) -> None:
@@ -36,7 +37,7 @@ def joint_matrix(workspace: Workspace, t: Vec | float, Z: Mat) -> Mat:
 def joint_forces(workspace: Workspace, t: Vec | float, Z: Mat, la: Mat) -> Mat:
     """Force of each primitive constraint on its two bodies, and its torque about their reference points, spatial
     components, (..., primitives, 2, 6); `la` (..., rows) are the multipliers of all joint equations."""
-    kernel = workspace.compiled(forces_kernel)
+    kernel = bound(workspace, forces_kernel)
     order = list(workspace.layout.order)
     multipliers = iter(np.ascontiguousarray(la).reshape(-1, workspace.layout.n_rows))
 
@@ -50,7 +51,7 @@ def joint_forces(workspace: Workspace, t: Vec | float, Z: Mat, la: Mat) -> Mat:
 def potentials(workspace: Workspace, Z: Mat, s: Mat) -> Mat:
     """Potentials of the bushings, then of the force elements, (..., bushings + elements), at internal states s (...,
     states) of the forces: windings select the branch of their angles."""
-    kernel = workspace.compiled(potential_kernels.potentials)
+    kernel = bound(workspace, potential_kernels.potentials)
     order = list(workspace.layout.order)
     n = len(workspace.model.bushings) + len(workspace.model.forces.elements)
     states = iter(np.ascontiguousarray(s).reshape(math.prod(Z.shape[:-2]), workspace.layout.n_states))

@@ -8,9 +8,9 @@ everything else. So another selection costs microseconds, and the kernels of eit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 
@@ -31,6 +31,12 @@ from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings, features
 from rbdae.multibody.velocity_selection import Metric, metric
 
+Code = Literal["generic", "traced", "plain"]
+"""How kernels run: compiled once for all models; recorded and compiled for this one; as plain Python."""
+
+
+_NOWHERE = np.empty(0)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +45,8 @@ class Memory:
 
     With a `scalar` other than float64 it is for plain kernels alone, for example complex for complex-step derivatives.
     The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
-    workspace copies: sizes, kinds, and the addresses of `arrays`.
+    workspace copies: sizes, kinds, and the addresses of `arrays`. `recorded` has the machine code of recorded kernels
+    (`rbdae.multibody.traced`).
     """
 
     model: Model
@@ -50,19 +57,29 @@ class Memory:
     arrays: dict[str, Any]
     head: Any
     metric: Metric
+    code: Code
+    regular: Vec
+    recorded: dict[Any, Any]
 
     @classmethod
-    def of(cls, model: Model, settings: Settings, scalar: Any = np.float64) -> Self:
-        """The memory of a model."""
+    def of(
+        cls, model: Model, settings: Settings, scalar: Any = np.float64, code: Code = "generic", regular: Vec = _NOWHERE
+    ) -> Self:
+        """The memory of a model; `regular` is a state of the problem, for recordings."""
         layout = lay_out(model, settings)
         arrays = arrays_of(model, settings, layout, scalar)
         arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
         head = _head(model, settings, layout, arrays)
-        return cls(model, settings, layout, features(model, settings), scalar, arrays, head, metric(model))
+        have = features(model, settings)
+        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are memories of their own: the kernels know them by their addresses."""
-        return Memory.of, (self.model, self.settings, self.scalar)
+        return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular)
+
+    def with_code(self, code: Code, regular: Vec) -> Self:
+        """The same memory for kernels that run in another way."""
+        return replace(self, code=code, regular=regular, recorded={})
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
@@ -145,6 +162,11 @@ class Workspace:
         return self.memory.arrays | self._arrays
 
     @property
+    def owned(self) -> frozenset[str]:
+        """The names of the arrays that are not shared."""
+        return frozenset(self._arrays)
+
+    @property
     def n_bytes(self) -> int:
         """The size of all arrays."""
         return sum(array.nbytes for array in self.arrays.values())
@@ -160,13 +182,22 @@ class Workspace:
         """The kernel, compiled for what this model needs and bound to this workspace."""
         bound = partial(kernel.compiled(self.memory.features), self.m)
         bound.workspace = KeptAlive(self)  # type: ignore[attr-defined]
-        functions = (*self.model.user_functions, *self.model.forces.functions)
-        return raising(bound) if any(function.python for function in functions) else bound
+        return self.raising(bound)
+
+    @property
+    def user_functions(self) -> tuple[Any, ...]:
+        """The user's functions that kernels call."""
+        return (*self.model.user_functions, *self.model.forces.functions)
+
+    def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
+        """The kernel, and then what the user's Python functions have raised in it."""
+        return raising(kernel) if any(function.python for function in self.user_functions) else kernel
 
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel as plain Python, which takes numbers of any kind, bound to this workspace.
 
-        With complex or other numbers it needs a memory with this `scalar`.
+        With complex or other numbers it needs a memory with this `scalar`. With floats it does to the memory what
+        machine code does.
         """
         return partial(plain(kernel, self.memory.features), self.plain_memory)
 
@@ -190,16 +221,17 @@ class Workspace:
     def record(self, kernel: Entry, *arguments: Any) -> Any:
         """The blocks (row, column, rows, columns) of a kernel that fills a matrix, by running it with these arguments
         and a matrix."""
-        fill = raising(kernel.compiled(self.memory.features))
+        generic = self.memory.code == "generic"
+        fill = self.compiled(kernel) if generic else self.raising(self.plain(kernel))
         unused = np.zeros((1, 1), dtype=self.memory.scalar)
         self.head["mode"] = kb.RECORD
         try:
             self.head["n_blocks"] = 0
-            fill(self.m, *arguments, unused)
+            fill(*arguments, unused)
             n = int(self.head["cursor"][0])
             self.head["n_blocks"] = n
             self.own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
-            fill(self.m, *arguments, unused)
+            fill(*arguments, unused)
         finally:
             self.head["mode"] = kb.STRIDED
         return self._arrays["blocks"][:n]

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NoReturn, final
+from typing import Literal, NoReturn, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.compiler.jit import Entry
 from rbdae.formulations.base import Explicit
 from rbdae.kernels.projection import project
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.multibody.block_pattern import BlockPattern
+from rbdae.multibody.bound import in_memory
+from rbdae.multibody.traced import Pattern, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.violations import ViolationScales
+
+_SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
+
+
+def count_equations(workspace: Workspace) -> int:
+    """The number of equations: more than unknowns for the overdetermined forms."""
+    settings, layout = workspace.settings, workspace.layout
+    further = len(settings.formulation.further_levels)
+    if settings.reduced:
+        rows = workspace.model.n * len(settings.chart.internal) + layout.n_rows
+    else:
+        rows = layout.n_constraints
+    return layout.n + further * rows
 
 
 @final
@@ -27,10 +45,11 @@ class Callbacks:
     data in the order of `Problem.sparsity`.
     """
 
-    def __init__(self, workspace: Workspace, pattern: Callable[[], Any]) -> None:
+    def __init__(self, workspace: Workspace, pattern: Callable[[], BlockPattern]) -> None:
         self._workspace = workspace
         self._kernels = workspace.settings.kernels
         self._pattern = pattern
+        self._traced: dict[str, TracedKernel | None] = {}
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -38,42 +57,32 @@ class Callbacks:
     @cached_property
     def residual(self) -> Callable[[float, Vec, Vec, Vec], None]:
         """residual(t, y, yd, out)."""
-        return self._workspace.compiled(self._kernels.residual)
+        return self._call("residual")
 
     @cached_property
     def jacobian(self) -> Callable[[float, Vec, Vec, float, Mat], None]:
         """jacobian(t, y, yd, c, out)."""
-        if self._workspace.settings.formulation.multipliers == "none":  # then it goes through dense matrices
-            self._workspace.make_rhs_tangent()
-        return self._workspace.compiled(self._kernels.jacobian)
+        return self._call("jacobian")
 
     @cached_property
     def jacobian_data(self) -> Callable[[float, Vec, Vec, float, Vec], None]:
         """jacobian_data(t, y, yd, c, data)."""
-        self._pattern()
-        jacobian = self.jacobian
-
-        def fill(t: float, y: Vec, yd: Vec, c: float, data: Vec) -> None:
-            jacobian(t, y, yd, c, data.reshape(1, -1))
-
-        return fill
+        return self._call("jacobian_data")
 
     @cached_property
     def rhs(self) -> Callable[[float, Vec, Vec], None]:
         """rhs(t, y, out)."""
-        return self._workspace.compiled(self._explicit().rates)
+        return self._call("rhs")
 
     @cached_property
     def rhs_jacobian(self) -> Callable[[float, Vec, Mat], None]:
         """rhs_jacobian(t, y, out)."""
-        kernel = self._explicit().rhs_jacobian
-        self._workspace.make_rhs_tangent()
-        return self._workspace.compiled(kernel)
+        return self._call("rhs_jacobian")
 
     @cached_property
     def project(self) -> Callable[[float, Vec, Vec], None]:
         """project(t, y, info), see `rbdae.kernels.projection`."""
-        return self._workspace.compiled(project)
+        return in_memory(self._workspace, project)
 
     @cached_property
     def identity_project(self) -> Callable[[float, Vec, Vec], None]:
@@ -92,7 +101,7 @@ class Callbacks:
                 "Projection: metric='identity' does not go with redundant='minimum-norm' and loops: joint equations "
                 "are suspended by their pivots in the mass metric; leave it out"
             )
-        return with_unit_masses(self._workspace).compiled(project)
+        return in_memory(with_unit_masses(self._workspace), project)
 
     @cached_property
     def violation_scales(self) -> ViolationScales:
@@ -103,6 +112,80 @@ class Callbacks:
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
         return ViolationScales(weights, 1.0 / scales.rate, float(np.finfo(float).eps) * scales.reach / scales.length)
 
+    # ------------------------------------------------------------ which code
+
+    def machine(self, name: str) -> MachineFunction:
+        """A callback by its name as a C function, for loops in machine code; see `rbdae.machine.function`. Matrices are
+        those of C, row after row."""
+        found = self._of_this_model(name)
+        if found is not None:
+            return found.function()
+        return trampoline(getattr(self, name), _SIGNS[name], self._shapes(name))
+
+    def code(self, name: str) -> Literal["traced", "generic"]:
+        """The code of a callback: of this model alone, or that of all."""
+        return "generic" if self._of_this_model(name) is None else "traced"
+
+    @property
+    def handed_over(self) -> int:
+        """How often traced code has handed over to the generic one so far, where a guard did not hold."""
+        return sum(found.elsewhere.count for found in self._traced.values() if found is not None)
+
+    def _call(self, name: str) -> Callable[..., None]:
+        found = self._of_this_model(name)
+        return self._generic(name) if found is None else found.call
+
+    def _kernel(self, name: str) -> Entry:
+        if name in ("rhs", "rhs_jacobian"):
+            explicit = self._explicit()
+            return explicit.rates if name == "rhs" else explicit.rhs_jacobian
+        return self._kernels.residual if name == "residual" else self._kernels.jacobian
+
+    def _of_this_model(self, name: str) -> TracedKernel | None:
+        kernel = self._kernel(name)
+        if self._workspace.memory.code != "traced":
+            return None
+        if name not in self._traced:
+            self._make_room(name)
+            pattern = None
+            if name.startswith("jacobian"):
+                found = self._pattern()
+                columns = np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers))
+                pattern = Pattern(found.indices, columns)
+            self._traced[name] = traced(
+                self._workspace,
+                kernel,
+                self._shapes(name),
+                generic=lambda: self._generic(name),
+                pattern=pattern,
+                sparse=name == "jacobian_data",
+            )
+        return self._traced[name]
+
+    def _generic(self, name: str) -> Callable[..., None]:
+        self._make_room(name)
+        call = in_memory(self._workspace, self._kernel(name))
+        if name != "jacobian_data":
+            return call
+        self._pattern()
+
+        def fill(t: float, y: Vec, yd: Vec, c: float, data: Vec) -> None:
+            call(t, y, yd, c, data.reshape(1, -1))
+
+        return fill
+
+    def _make_room(self, name: str) -> None:
+        """For Jacobians of forms without multipliers, which go through dense matrices."""
+        if "jacobian" in name and self._workspace.settings.formulation.multipliers == "none":
+            self._workspace.make_rhs_tangent()
+
+    def _shapes(self, name: str) -> Shapes:
+        n, rows = self._workspace.layout.n, count_equations(self._workspace)
+        if name in ("rhs", "rhs_jacobian"):
+            return {"y": (n,), "out": (n,) if name == "rhs" else (n, n)}
+        out = {"residual": (rows,), "jacobian": (rows, n)}.get(name)
+        return {"y": (n,), "yd": (n,), "out": (len(self._pattern().indices),) if out is None else out}
+
     def _explicit(self) -> Explicit:
         if not isinstance(self._kernels, Explicit):
             raise AttributeError(
@@ -112,4 +195,4 @@ class Callbacks:
         return self._kernels
 
 
-__all__ = ["Callbacks"]
+__all__ = ["Callbacks", "count_equations"]

@@ -12,10 +12,10 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
-from rbdae.multibody.block_pattern import block_pattern
+from rbdae.multibody.block_pattern import BlockPattern, block_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.callbacks import Callbacks, count_equations
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -53,13 +53,7 @@ class Equations:
     @cached_property
     def n_equations(self) -> int:
         """Number of equations: more than unknowns for the overdetermined forms."""
-        settings, layout = self.workspace.settings, self.layout
-        further = len(settings.formulation.further_levels)
-        if settings.reduced:
-            rows = self.workspace.model.n * len(settings.chart.internal) + layout.n_rows
-        else:
-            rows = layout.n_constraints
-        return layout.n + further * rows
+        return count_equations(self.workspace)
 
     @property
     def kind(self) -> Kind:
@@ -94,7 +88,7 @@ class Equations:
     @cached_property
     def callbacks(self) -> Callbacks:
         """The bare kernels."""
-        return Callbacks(self.workspace, lambda: self.sparsity)
+        return Callbacks(self.workspace, lambda: self.block_pattern)
 
     # ------------------------------------------------------------ checked evaluations
 
@@ -147,9 +141,16 @@ class Equations:
 
     @cached_property
     def sparsity(self) -> csc_matrix:
-        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones, recorded from the Jacobian's own kernel."""
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones."""
         from scipy.sparse import csc_matrix
 
+        pattern = self.block_pattern
+        ones = np.ones(len(pattern.indices))
+        return csc_matrix((ones, pattern.indices, pattern.pointers), shape=(self.n_equations, self.n))
+
+    @cached_property
+    def block_pattern(self) -> BlockPattern:
+        """The same, recorded from the Jacobian's own kernel."""
         workspace = self.workspace
         if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
             workspace.make_rhs_tangent()
@@ -157,8 +158,7 @@ class Equations:
         blocks = workspace.record(kernel, 0.0, self.vector("y", self.y), np.zeros(self.n), 1.0)
         pattern = block_pattern(blocks, self.n_equations, self.n)
         workspace.set_starts(pattern.starts)
-        ones = np.ones(len(pattern.indices))
-        return csc_matrix((ones, pattern.indices, pattern.pointers), shape=(self.n_equations, self.n))
+        return pattern
 
 
 def _out(out: Any, shape: tuple[int, ...]) -> Any:

@@ -17,6 +17,7 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
+from rbdae.multibody.bound import bound, in_memory
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import minimum_norm, redundant_rows
@@ -53,7 +54,7 @@ class Interpretation:
     # ------------------------------------------------------------ kernels, row by row
 
     def _kernel(self, entry: Entry) -> Kernel:
-        return self.workspace.compiled(entry)
+        return bound(self.workspace, entry)
 
     @cached_property
     def _natural(self) -> Kernel:
@@ -78,6 +79,10 @@ class Interpretation:
     @cached_property
     def _rates(self) -> Kernel:
         return self._kernel(self.workspace.settings.kernels.rates)
+
+    @cached_property
+    def _rates_in_memory(self) -> Kernel:
+        return in_memory(self.workspace, self.workspace.settings.kernels.rates)
 
     @cached_property
     def _null_space(self) -> Kernel:
@@ -175,7 +180,7 @@ class Interpretation:
         rates = np.empty(self._n_rates)
 
         def kernel(time: float, row: Vec, out: Vec) -> None:
-            self._rates(time, row, rates)
+            self._rates_in_memory(time, row, rates)
             out[:] = self.workspace.pivots[kept] / floor[kept]
 
         return self._each(kernel, t, y, int(np.count_nonzero(kept)))
@@ -243,7 +248,7 @@ class Interpretation:
             return
         kept = KeptRows(rows, pivot_floor=selection.rows.pivot_floor)
         other = self.workspace.with_selection(selection.with_rows(kept))
-        other.compiled(self.workspace.settings.kernels.rates)(t, y, out)
+        bound(other, self.workspace.settings.kernels.rates)(t, y, out)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Multipliers by elimination; those of least norm with redundant equations."""

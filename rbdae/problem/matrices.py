@@ -13,6 +13,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import Entry
 from rbdae.kernels import matrices as kernels
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
+from rbdae.multibody.bound import bound, in_memory
 from rbdae.multibody.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class BlockMatrix:
         self._workspace = Workspace(workspace.memory, workspace.selection)
         self._kernel = kernel
         self._shape = (n_rows, n_columns)
-        self._fill: Callable[..., None] = self._workspace.compiled(kernel)
+        self._fill: Callable[..., None] = in_memory(self._workspace, kernel)
 
     def dense(self, t: float, y: Vec) -> Mat:
         """As an array."""
@@ -114,7 +115,7 @@ class MatrixView:
         layout = workspace.layout
         self._nu = layout.v
         self._n_v, self._n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
-        self._terms = workspace.compiled(kernels.terms)
+        self._terms = bound(workspace, kernels.terms)
         self._M = BlockMatrix(workspace, kernels.mass_matrix, self._n_v, self._n_v)
         self._K = BlockMatrix(workspace, kernels.kinematic_matrix, n_q, self._n_v)
         self._GT = BlockMatrix(workspace, kernels.transposed_gradient, self._n_v, self._n_la)

@@ -186,6 +186,15 @@ class Problem:
         return self.equations.variable_index
 
     @property
+    def code(self) -> str:
+        """``"traced"`` or ``"generic"``: the machine code behind its callbacks, see `rbdae.formulate`.
+
+        Of a traced problem ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its
+        own is generic.
+        """
+        return self.workspace.memory.code
+
+    @property
     def t0(self) -> float:
         """Initial time, s."""
         return self.start.t0

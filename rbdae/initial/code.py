@@ -1,0 +1,42 @@
+"""Which machine code a problem gets: generic kernels, or code of its model alone."""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from rbdae import _check
+from rbdae.compiler.options import ENABLED
+from rbdae.machine.python_calls import supported
+from rbdae.multibody.model import Model
+
+VARIABLE = "RBDAE_CODE"
+
+CHOICES = ("auto", "generic", "traced")
+
+MOST_BODIES = 25
+"""Up to which ``"auto"`` takes code of the model alone; see docs/decisions.md."""
+
+
+def check_code(value: str) -> str:
+    """The argument `code` of `rbdae.formulate`; the environment decides what ``"auto"`` means."""
+    if not isinstance(value, str) or value not in CHOICES:
+        raise _check.unknown("value of code", value, CHOICES)
+    if value == "auto":
+        value = os.environ.get(VARIABLE, "auto")
+        if value not in CHOICES:
+            raise _check.unknown(f"value of {VARIABLE} in the environment", value, CHOICES)
+    return value
+
+
+def code_of(wanted: str, model: Model) -> Literal["generic", "traced"]:
+    """The code of a model's problems. Without the JIT, and where LLVM or Python are not as they should be, it is
+    generic."""
+    if wanted == "generic" or not ENABLED or not supported():
+        return "generic"
+    if wanted == "traced":
+        return "traced"
+    return "traced" if model.n <= MOST_BODIES else "generic"
+
+
+__all__ = ["check_code", "code_of"]

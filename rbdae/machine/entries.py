@@ -1,0 +1,245 @@
+"""The ways into straight code, as LLVM text: as a C function of one signature, and from Python without a detour.
+
+Python's calls are CPython's fast ones (``METH_FASTCALL``): an array of objects. Numbers are read out of floats and
+addresses out of arrays at their places in CPython's and NumPy's structures. What is not just a float and an array of
+contiguous doubles that is long enough goes to a Python function that converts it or refuses it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rbdae.machine.function import (
+    ARRAY_TYPE,
+    CONVERTING,
+    FLOAT_TYPE,
+    GENERIC,
+    NONE,
+    OTHERWISE,
+    VECTORCALL,
+    Shapes,
+)
+from rbdae.machine.straight import ARGUMENTS, PASSED
+
+_TYPE, _CONTENT = 8, 16
+"""Bytes from the beginning of an object to its type, and to the number of a float or the address of an array's data."""
+
+_DIMENSIONS, _LENGTHS, _STRIDES, _DTYPE, _FLAGS = 24, 32, 40, 56, 64
+"""The same in NumPy's arrays."""
+
+_BYTE_ORDER, _NUMBER = 26, 28
+"""The same in NumPy's dtypes."""
+
+_NATIVE, _DOUBLE = ord("="), 12
+_CONTIGUOUS, _WRITEABLE = 0x1, 0x400
+
+STRIDED = f"{ARGUMENTS}, i64 %rs, i64 %cs"
+
+
+def guarded(name: str, straight: str) -> str:
+    """A C function that calls straight code, and what stands in the context where a guard does not hold."""
+    return f"""define i32 @{name}({ARGUMENTS}) nounwind {{
+  %status = call i32 @{straight}({PASSED})
+  %bad = icmp ne i32 %status, 0
+  br i1 %bad, label %elsewhere, label %done
+elsewhere:
+  %at = getelementptr ptr, ptr %context, i64 {OTHERWISE}
+  %function = load ptr, ptr %at
+  %there = icmp ne ptr %function, null
+  br i1 %there, label %other, label %done
+other:
+  %result = call i32 %function(ptr null, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+  ret i32 %result
+done:
+  ret i32 %status
+}}"""
+
+
+def matrix(name: str, straight: str, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> str:
+    """A function that fills a matrix of any strides with what straight code computes of it: entries in the order of
+    `rows` and `columns`."""
+    n, (n_rows, n_columns) = len(rows), shape
+    table = ", ".join(f"i32 {i}, i32 {j}" for i, j in zip(rows, columns, strict=True))
+    return f"""@{name}.places = internal constant [{max(2 * n, 1)} x i32] [{table or "i32 0"}], align 64
+define internal i32 @{name}({STRIDED}) nounwind {{
+entry:
+  %values = alloca [{max(n, 1)} x double], align 64
+  %status = call i32 @{straight}(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %values)
+  %byrows = icmp eq i64 %cs, 1
+  %wide = icmp eq i64 %rs, {n_columns}
+  %plain = and i1 %byrows, %wide
+  %bycolumns = icmp eq i64 %rs, 1
+  %high = icmp eq i64 %cs, {n_rows}
+  %turned = and i1 %bycolumns, %high
+  %whole = or i1 %plain, %turned
+  br i1 %whole, label %clear, label %row
+clear:
+  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 {8 * n_rows * n_columns}, i1 false)
+  br label %fill
+row:
+  %i = phi i64 [0, %entry], [%i1, %rowdone]
+  %first = mul i64 %i, %rs
+  br label %column
+column:
+  %j = phi i64 [0, %row], [%j1, %column]
+  %jo = mul i64 %j, %cs
+  %at = add i64 %first, %jo
+  %p = getelementptr double, ptr %out, i64 %at
+  store double 0.0, ptr %p
+  %j1 = add i64 %j, 1
+  %more = icmp slt i64 %j1, {n_columns}
+  br i1 %more, label %column, label %rowdone
+rowdone:
+  %i1 = add i64 %i, 1
+  %morerows = icmp slt i64 %i1, {n_rows}
+  br i1 %morerows, label %row, label %fill
+fill:
+  br i1 {"true" if n else "false"}, label %entries, label %done
+entries:
+  %k = phi i64 [0, %fill], [%k1, %entries]
+  %k2 = mul i64 %k, 2
+  %rp = getelementptr i32, ptr @{name}.places, i64 %k2
+  %ri = load i32, ptr %rp
+  %k3 = add i64 %k2, 1
+  %cp = getelementptr i32, ptr @{name}.places, i64 %k3
+  %ci = load i32, ptr %cp
+  %r = sext i32 %ri to i64
+  %co = sext i32 %ci to i64
+  %ro = mul i64 %r, %rs
+  %cc = mul i64 %co, %cs
+  %place = add i64 %ro, %cc
+  %vp = getelementptr double, ptr %values, i64 %k
+  %v = load double, ptr %vp
+  %q = getelementptr double, ptr %out, i64 %place
+  store double %v, ptr %q
+  %k1 = add i64 %k, 1
+  %moreentries = icmp slt i64 %k1, {n}
+  br i1 %moreentries, label %entries, label %done
+done:
+  ret i32 %status
+}}
+define internal i32 @{name}.whole({ARGUMENTS}) nounwind {{
+  %status = call i32 @{name}({PASSED}, i64 {n_columns}, i64 1)
+  ret i32 %status
+}}
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"""
+
+
+def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
+    """A function for Python's fast calls: arguments by the kinds in `signs` (see `rbdae.compiler.jit.Entry`)."""
+    lines = [f"define ptr @{name}(ptr %self, ptr %args, i64 %n) nounwind {{", "entry:"]
+    lines += ["  %contextp = getelementptr i8, ptr %self, i64 16", "  %context = load ptr, ptr %contextp"]
+    lines += _slot("arraytype", ARRAY_TYPE) + _slot("floattype", FLOAT_TYPE)
+    lines += [f"  %right = icmp eq i64 %n, {len(signs)}", "  br i1 %right, label %a0, label %convert"]
+    numbers, vectors = iter(("t", "c")), iter(("y", "yd"))
+    given = {"t": "0.0", "c": "0.0", "y": "null", "yd": "null", "out": "null"}
+    for k, sign in enumerate(signs):
+        if sign == "t":
+            which = next(numbers)
+            lines += _float(k)
+        else:
+            which = next(vectors) if sign == "y" else "out"
+            lines += _array(k, shapes[which], writeable=which == "out")
+        given[which] = f"%v{k}"
+    last = len(signs) - 1
+    strides = f", i64 %rs{last}, i64 %cs{last}" if signs[-1] == "M" else ""
+    lines += [
+        f"a{len(signs)}:",
+        f"  %status = call i32 @{target}(ptr %context, double {given['t']}, ptr {given['y']}, ptr {given['yd']}, "
+        f"double {given['c']}, ptr {given['out']}{strides})",
+        "  %bad = icmp ne i32 %status, 0",
+        "  br i1 %bad, label %generic, label %done",
+        "done:",
+        *_slot("none", NONE),
+    ]
+    if sys.version_info < (3, 12):  # None is immortal since then
+        lines += ["  %count = load i64, ptr %none", "  %more = add i64 %count, 1", "  store i64 %more, ptr %none"]
+    lines += ["  ret ptr %none", "convert:", *_python_call("convert", CONVERTING)]
+    lines += ["generic:", *_python_call("generic", GENERIC), "}"]
+    return "\n".join(lines)
+
+
+def _slot(name: str, place: int) -> list[str]:
+    return [f"  %{name}p = getelementptr ptr, ptr %context, i64 {place}", f"  %{name} = load ptr, ptr %{name}p"]
+
+
+def _python_call(name: str, place: int) -> list[str]:
+    """Return what a Python function of the context makes of the same arguments."""
+    return [
+        *_slot(f"{name}f", place),
+        *_slot(f"{name}v", VECTORCALL),
+        f"  %{name}r = call ptr %{name}v(ptr %{name}f, ptr %args, i64 %n, ptr null)",
+        f"  ret ptr %{name}r",
+    ]
+
+
+def _loaded(name: str, kind: str, base: str, offset: int) -> list[str]:
+    return [
+        f"  %{name}p = getelementptr i8, ptr %{base}, i64 {offset}",
+        f"  %{name} = load {kind}, ptr %{name}p",
+    ]
+
+
+def _object(k: int) -> list[str]:
+    return [f"a{k}:", *_loaded(f"o{k}", "ptr", "args", 8 * k), *_loaded(f"type{k}", "ptr", f"o{k}", _TYPE)]
+
+
+def _float(k: int) -> list[str]:
+    """The number of a float."""
+    return [
+        *_object(k),
+        f"  %is{k} = icmp eq ptr %type{k}, %floattype",
+        f"  br i1 %is{k}, label %b{k}, label %convert",
+        f"b{k}:",
+        *_loaded(f"v{k}", "double", f"o{k}", _CONTENT),
+        f"  br label %a{k + 1}",
+    ]
+
+
+def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
+    """The address of an array's numbers; of matrices the strides, too."""
+    flags = (_WRITEABLE if writeable else 0) | (_CONTIGUOUS if len(shape) == 1 else 0)
+    lines = [
+        *_object(k),
+        f"  %is{k} = icmp eq ptr %type{k}, %arraytype",
+        f"  br i1 %is{k}, label %b{k}, label %convert",
+        f"b{k}:",
+        *_loaded(f"v{k}", "ptr", f"o{k}", _CONTENT),
+        *_loaded(f"nd{k}", "i32", f"o{k}", _DIMENSIONS),
+        *_loaded(f"flags{k}", "i32", f"o{k}", _FLAGS),
+        *_loaded(f"dtype{k}", "ptr", f"o{k}", _DTYPE),
+        *_loaded(f"number{k}", "i32", f"dtype{k}", _NUMBER),
+        *_loaded(f"order{k}", "i8", f"dtype{k}", _BYTE_ORDER),
+        f"  %c{k}.0 = icmp eq i32 %nd{k}, {len(shape)}",
+        f"  %m{k} = and i32 %flags{k}, {flags}",
+        f"  %c{k}.1 = icmp eq i32 %m{k}, {flags}",
+        f"  %c{k}.2 = icmp eq i32 %number{k}, {_DOUBLE}",
+        f"  %c{k}.3 = icmp eq i8 %order{k}, {_NATIVE}",
+        f"  %d{k}.1 = and i1 %c{k}.0, %c{k}.1",
+        f"  %d{k}.2 = and i1 %c{k}.2, %c{k}.3",
+        f"  %ok{k} = and i1 %d{k}.1, %d{k}.2",
+        f"  br i1 %ok{k}, label %l{k}, label %convert",
+        f"l{k}:",
+        *_loaded(f"lengths{k}", "ptr", f"o{k}", _LENGTHS),
+    ]
+    holds = "true"
+    for axis, length in enumerate(shape):
+        lines += [
+            *_loaded(f"length{k}.{axis}", "i64", f"lengths{k}", 8 * axis),
+            f"  %e{k}.{axis} = icmp eq i64 %length{k}.{axis}, {length}",
+            f"  %h{k}.{axis} = and i1 {holds}, %e{k}.{axis}",
+        ]
+        holds = f"%h{k}.{axis}"
+    if len(shape) == 2:
+        lines += [
+            *_loaded(f"strides{k}", "ptr", f"o{k}", _STRIDES),
+            *_loaded(f"rb{k}", "i64", f"strides{k}", 0),
+            *_loaded(f"cb{k}", "i64", f"strides{k}", 8),
+            f"  %rs{k} = ashr exact i64 %rb{k}, 3",
+            f"  %cs{k} = ashr exact i64 %cb{k}, 3",
+        ]
+    return [*lines, f"  br i1 {holds}, label %a{k + 1}, label %convert"]
+
+
+__all__ = ["guarded", "matrix", "python_entry"]

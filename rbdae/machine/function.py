@@ -1,0 +1,145 @@
+"""Machine code of a problem as C functions, and as functions that Python calls.
+
+All C functions here have one signature,
+
+    int32 f(void* context, double t, const double* y, const double* yd, double c, double* out)
+
+and return 0 when `out` is complete. What a function does not need may be null. `context` is an array of addresses: of
+the numbers of the selection, of what to do elsewhere, and of the user's functions (`SLOTS`).
+
+Where a guard of recorded code does not hold, the generic kernel takes over. Loops in machine code call it through
+ctypes; Python calls it directly.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, cast, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+
+PROTOTYPE = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_double,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_double,
+    ctypes.c_void_p,
+)
+
+SELECTION, OTHERWISE, ARRAY_TYPE, FLOAT_TYPE, VECTORCALL, CONVERTING, GENERIC, NONE, FIRST_FUNCTION = range(9)
+"""Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
+from Python need: the types of arrays and floats, CPython's function for calls, the Python function for arguments that
+are not just as they should be, the generic kernel, None; then the user's functions."""
+
+
+@final
+class MachineFunction:
+    """A C function with its context, for loops in machine code. It keeps alive what it needs.
+
+    Attributes
+    ----------
+    address, context : int
+        ``f(context, t, y, yd, c, out)`` is the call.
+    """
+
+    def __init__(self, address: int, context: int, owner: Any, errors: list[BaseException]) -> None:
+        self.address = address
+        self.context = context
+        self._owner = owner
+        self.errors = errors
+
+    def check(self) -> None:
+        """Raise what a Python function behind it has raised, if anything; a call that does not return 0 asks for it."""
+        if self.errors:
+            error = self.errors[0]
+            self.errors.clear()
+            raise error
+
+
+Shapes = dict[str, tuple[int, ...]]
+"""The shapes of y, yd and out."""
+
+
+def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> MachineFunction:
+    """A Python function as a C function: ``call(t, y, out)``, ``call(t, y, yd, out)``, ... by the kinds of arguments in
+    `signs` (``t`` a number, ``y`` an input, ``o`` or ``M`` the output). It takes a microsecond or two."""
+    errors: list[BaseException] = []
+
+    def called(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
+        try:
+            numbers, vectors = iter((t, c)), iter((("y", y), ("yd", yd)))
+            arguments: list[Any] = []
+            for sign in signs:
+                if sign == "t":
+                    arguments.append(next(numbers))
+                else:
+                    name, at = next(vectors) if sign == "y" else ("out", out)
+                    arguments.append(_array(at, shapes[name]))
+            call(*arguments)
+        except BaseException as error:
+            errors.append(error)
+            return 1
+        return 0
+
+    function = PROTOTYPE(called)
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return MachineFunction(address, 0, function, errors)
+
+
+def _array(at: int, shape: tuple[int, ...]) -> Any:
+    size = int(np.prod(shape))
+    return np.frombuffer(cast(Any, (ctypes.c_double * size).from_address(at))).reshape(shape)
+
+
+@final
+class Context(np.ndarray):
+    """The array of addresses that machine code takes, and what keeps them valid."""
+
+    alive: list[Any]
+
+    @classmethod
+    def of(cls, selection: Vec, functions: Sequence[int]) -> Context:
+        """A context with the numbers of a selection and the addresses of the user's functions."""
+        out = np.zeros(FIRST_FUNCTION + len(functions), dtype=np.int64).view(cls)
+        out.alive = [selection]
+        out[SELECTION] = selection.ctypes.data
+        for name, place in _PYTHON:
+            out[place] = _address_of(name)
+        out[FIRST_FUNCTION:] = functions
+        return out
+
+
+_PYTHON = (("array", ARRAY_TYPE), ("float", FLOAT_TYPE), ("vectorcall", VECTORCALL), ("None", NONE))
+
+
+@cache
+def _address_of(name: str) -> int:
+    """Where something of CPython is."""
+    if name == "vectorcall":
+        return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
+    return id({"array": np.ndarray, "float": float, "None": None}[name])
+
+
+__all__ = [
+    "ARRAY_TYPE",
+    "CONVERTING",
+    "FIRST_FUNCTION",
+    "FLOAT_TYPE",
+    "GENERIC",
+    "NONE",
+    "OTHERWISE",
+    "PROTOTYPE",
+    "SELECTION",
+    "VECTORCALL",
+    "Context",
+    "MachineFunction",
+    "Shapes",
+    "trampoline",
+]

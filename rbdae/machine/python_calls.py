@@ -1,0 +1,98 @@
+"""Machine code as functions that Python calls."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rbdae.machine.function import CONVERTING, GENERIC, Context, Shapes
+
+_FASTCALL = 0x0080
+_NEW = ctypes.pythonapi.PyCFunction_NewEx
+_NEW.restype = ctypes.py_object
+_NEW.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+
+
+class _Definition(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("text", ctypes.c_char_p),
+    )
+
+
+@cache
+def supported() -> bool:
+    """Whether floats and arrays of this Python are laid out as `rbdae.machine.entries` reads them."""
+    number, array = 1.2345, np.zeros((2, 3))
+
+    def at(value: object, offset: int, kind: Any) -> Any:
+        return kind.from_address(id(value) + offset).value
+
+    return bool(
+        object.__basicsize__ == 16
+        and ctypes.sizeof(ctypes.c_void_p) == 8
+        and at(number, 16, ctypes.c_double) == number
+        and at(number, 8, ctypes.c_void_p) == id(float)
+        and at(array, 16, ctypes.c_void_p) == array.ctypes.data
+        and at(array, 24, ctypes.c_int) == 2
+        and at(array, 56, ctypes.c_void_p) == id(array.dtype)
+        and at(array, 64, ctypes.c_int) & 0x401 == 0x401
+        and at(array.dtype, 26, ctypes.c_char) == b"="
+        and at(array.dtype, 28, ctypes.c_int) == 12
+        and ctypes.c_int64.from_address(at(array, 40, ctypes.c_void_p)).value == array.strides[0]
+        and ctypes.c_int64.from_address(at(array, 32, ctypes.c_void_p)).value == array.shape[0]
+    )
+
+
+def callable_from_python(
+    address: int, name: str, context: Context, signs: str, shapes: Shapes, generic: Callable[..., None]
+) -> Callable[..., None]:
+    """A function of Python that calls machine code made by `rbdae.machine.entries.python_entry`. `generic` is the
+    kernel for states at which a guard does not hold. It owns the context."""
+    definition = _Definition(name.encode(), address, _FASTCALL, b"")
+    known: list[Any] = []
+
+    def converting(*arguments: Any) -> None:
+        known[0]()(*_as_expected(name, signs, shapes, arguments))
+
+    context.alive += [definition, converting, generic]
+    context[CONVERTING], context[GENERIC] = id(converting), id(generic)
+    out: Callable[..., None] = _NEW(ctypes.addressof(definition), context, None)
+    known.append(weakref.ref(out))  # it owns the context: it would keep itself alive
+    return out
+
+
+def _as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ...]) -> list[Any]:
+    """Arguments as machine code reads them; refuses those that it could not read."""
+    if len(arguments) != len(signs):
+        raise TypeError(f"{name} takes {len(signs)} arguments, got {len(arguments)}")
+    vectors = iter(("y", "yd"))
+    return [
+        float(value) if sign == "t" else _array(name, next(vectors) if sign == "y" else "out", shapes, value)
+        for sign, value in zip(signs, arguments, strict=True)
+    ]
+
+
+def _array(name: str, which: str, shapes: Shapes, value: Any) -> Any:
+    shape = shapes[which]
+    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+    if fits and (len(shape) == 2 or value.flags.c_contiguous) and (which != "out" or value.flags.writeable):
+        plain = value.view(np.ndarray)
+        return plain if plain.dtype.byteorder == "=" else plain.view(np.float64)
+    kind = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+    raise TypeError(
+        f"{name}: {which} must be a float64 array of shape {shape}, contiguous if it is a vector"
+        f"{', and writable' if which == 'out' else ''}; got {kind}"
+    )
+
+
+__all__ = ["callable_from_python", "supported"]

@@ -1,0 +1,86 @@
+"""Kernels of a workspace as expression graphs, by running their plain twins on symbols.
+
+Masses, geometry, index maps, loops and branches on structure disappear. What a run may choose again, the selection, is
+an input: independent velocities, reference rotations, pivot floors. Which joint rows are dropped is structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.compiler.jit import Entry
+from rbdae.compiler.plain import plain
+from rbdae.graph.graph import Graph
+from rbdae.graph.symbols import Recorder
+from rbdae.kernels.symbolic import SymbolicMemory
+from rbdae.multibody.workspace import Workspace
+
+SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
+"""The arrays of a workspace that come from its selection and are numbers."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What a kernel computes: the nodes `outputs` of a graph, where the conditions `guards` fall as they say."""
+
+    graph: Graph
+    outputs: list[int]
+    guards: dict[int, bool]
+    functions: list[Any]
+
+
+def selected(workspace: Workspace) -> dict[str, Any]:
+    """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
+    out = {name: workspace.arrays[name] for name in SELECTED if name in workspace.owned}
+    if "centred" in workspace.memory.features and "references" not in out:
+        out["references"] = np.tile(np.eye(3), (workspace.model.n, 1, 1))
+    return out
+
+
+def selection_numbers(workspace: Workspace) -> Vec:
+    """All numbers of the selection, one after the other: the input ``"selection"``."""
+    return np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
+
+
+def recorded(
+    workspace: Workspace, kernel: Entry, shapes: dict[str, tuple[int, ...]], point: tuple[float, Vec, Vec, float]
+) -> Recording:
+    """Run a kernel on symbols. `shapes` has that of `out`, `point` is (t, y, yd, c) where conditions are answered.
+
+    Raises
+    ------
+    NotStraight
+        if the kernel branches on values too often
+    """
+    t, y, yd, c = point
+    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)})
+    chosen = _chosen(workspace, recorder.inputs("selection"))
+    m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
+    if "references" in chosen:
+        m.head.referenced = 1
+    numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
+    vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
+    out = np.zeros(shapes["out"], dtype=object)
+    given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
+    arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
+    run: Callable[..., None] = plain(kernel, workspace.memory.features)
+    run(m, *arguments)
+    outputs = [recorder.number(value) for value in out.ravel()]
+    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions)
+
+
+def _chosen(workspace: Workspace, numbers: Any) -> dict[str, Any]:
+    out, first = {}, 1
+    for name, array in selected(workspace).items():
+        out[name] = numbers[first : first + array.size].reshape(array.shape)
+        first += array.size
+    return out
+
+
+__all__ = ["Recording", "recorded", "selected", "selection_numbers"]
