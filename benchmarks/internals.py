@@ -9,7 +9,8 @@ from typing import Any
 import rbdae
 from rbdae.compiler.plain import plain
 from rbdae.formulations import FORMULATIONS
-from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.multibody.memory import Memory
+from rbdae.multibody.workspace import Workspace
 from rbdae.rotations import CHARTS, chart
 
 _KERNELS = {"rhs": "rates"}

@@ -20,11 +20,12 @@ from rbdae.initial.merit import Merit
 from rbdae.initial.sides import Sides
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.layout import BodyMotion, natural_coordinates, write
+from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import nearly_redundant, redundant_rows
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
-from rbdae.multibody.workspace import Code, Memory, Workspace
+from rbdae.multibody.workspace import Workspace
 from rbdae.problem.assembly_report import ROUNDING, Assembly, listed, report
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.interpretation import Interpretation

@@ -23,10 +23,11 @@ from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.multibody.layout import write
+from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.settings import features
-from rbdae.multibody.workspace import Code, Memory, Workspace
+from rbdae.multibody.workspace import Workspace
 from rbdae.problem.problem import Problem, Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System

@@ -22,7 +22,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 
-PROTOTYPE = ctypes.CFUNCTYPE(
+_PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
     ctypes.c_void_p,
     ctypes.c_double,
@@ -87,7 +87,7 @@ def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> Machine
             return 1
         return 0
 
-    function = PROTOTYPE(called)
+    function = _PROTOTYPE(called)
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     return MachineFunction(address, 0, function, errors)
@@ -135,7 +135,6 @@ __all__ = [
     "GENERIC",
     "NONE",
     "OTHERWISE",
-    "PROTOTYPE",
     "SELECTION",
     "VECTORCALL",
     "Context",

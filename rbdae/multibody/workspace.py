@@ -1,4 +1,4 @@
-"""The memory that the kernels work on: constants and scratch of a model, and the head of one selection.
+"""The memory that the kernels work on: that of a model, and the head of one selection.
 
 `Memory` is laid out once for a model and its settings. A `Workspace` is that memory together with a selection: it owns
 a head (sizes, addresses, the state of the Jacobian's target) and the few arrays that a selection decides, and shares
@@ -8,15 +8,13 @@ everything else. So another selection costs microseconds, and the kernels of eit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, Self, final
+from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Ints, Vec
 from rbdae._frozen import KeptAlive
-from rbdae.compiler.declared import Features
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
 from rbdae.compiler.plain import plain
@@ -24,75 +22,11 @@ from rbdae.compiler.user_functions import raising
 from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import PlainMemory
-from rbdae.multibody.arrays import arrays_of, in_cache_lines, row_length
-from rbdae.multibody.layout import Layout, lay_out
+from rbdae.multibody.layout import Layout
+from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
 from rbdae.multibody.selection import Selection
-from rbdae.multibody.settings import Settings, features
-from rbdae.multibody.velocity_selection import Metric, metric
-
-Code = Literal["generic", "traced", "plain"]
-"""How kernels run: compiled once for all models; recorded and compiled for this one; as plain Python."""
-
-
-_NOWHERE = np.empty(0)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Memory:
-    """Everything of a model in memory that no selection decides.
-
-    With a `scalar` other than float64 it is for plain kernels alone, for example complex for complex-step derivatives.
-    The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
-    workspace copies: sizes, kinds, and the addresses of `arrays`. `recorded` has the machine code of recorded kernels
-    (`rbdae.multibody.traced`).
-    """
-
-    model: Model
-    settings: Settings
-    layout: Layout
-    features: Features
-    scalar: Any
-    arrays: dict[str, Any]
-    head: Any
-    metric: Metric
-    code: Code
-    regular: Vec
-    recorded: dict[Any, Any]
-
-    @classmethod
-    def of(
-        cls, model: Model, settings: Settings, scalar: Any = np.float64, code: Code = "generic", regular: Vec = _NOWHERE
-    ) -> Self:
-        """The memory of a model; `regular` is a state of the problem, for recordings."""
-        layout = lay_out(model, settings)
-        arrays = arrays_of(model, settings, layout, scalar)
-        arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
-        head = _head(model, settings, layout, arrays)
-        have = features(model, settings)
-        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, {})
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles are memories of their own: the kernels know them by their addresses."""
-        return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular)
-
-    def with_code(self, code: Code, regular: Vec) -> Self:
-        """The same memory for kernels that run in another way."""
-        return replace(self, code=code, regular=regular, recorded={})
-
-    def rhs_tangent(self) -> Mat:
-        """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
-        if self.arrays["rhs_tangent"].size == 1:
-            l = self.layout
-            n_columns = l.q.stop + l.n_velocities + l.n_states
-            n_rows = l.n_velocities + l.n_constraints + l.n_states + kb.N_TANGENT_ROWS
-            self.arrays["rhs_tangent"] = in_cache_lines(n_rows, n_columns, self.scalar)
-            if self.settings.reduced:
-                rows = max(l.n_velocities, 9)  # those of the parameters of one body, too
-                self.arrays["planes"] = np.zeros((kb.N_PLANES, rows, n_columns), dtype=self.scalar)
-        out: Mat = self.arrays["rhs_tangent"]
-        return out
+from rbdae.multibody.settings import Settings
 
 
 @final
@@ -276,57 +210,4 @@ def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     return primitives
 
 
-def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, Any]) -> Any:
-    """Sizes and kinds of a model, and the addresses of its arrays."""
-    head = np.zeros(1, dtype=kb.HEAD)
-    counts = {
-        "n_bodies": model.n,
-        "n_primitives": len(model.primitives),
-        "n_bushings": len(model.bushings),
-        "n_drives": len(model.drives),
-        "n_elements": len(model.forces.elements),
-        "n_entries": len(model.forces.entries),
-        "n_rows": layout.n_rows,
-        "n_pairs": len(arrays["pairs"]),
-        "n_factor": arrays["factor"].shape[1] if layout.n_rows else 0,
-        "n_q": layout.q.stop,
-        "n_v": layout.n_velocities,
-        "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
-        "n_internal": layout.n_internal,
-        "n_la": layout.n_constraints,
-        "n_states": layout.n_states,
-        "most_states": len(arrays["state_results"]) - 24,
-        "n_state_tangents": len(arrays["state_tangents"]),
-        "n_columns": layout.q.stop + layout.n_velocities + layout.n_states,
-        "states_at": layout.s.start,
-        "multipliers_at": layout.la.start,
-        "corrections_at": layout.mu.start,
-        "n_vector": row_length(layout, model),
-        "chart": settings.chart.number,
-        "chart_internal": len(settings.chart.internal),
-        "chart_linear": settings.chart.linear,
-        "kind": settings.kind.number,
-        "momenta": settings.momenta,
-        "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,
-        "spatial": settings.spatial,
-        "forms": settings.forms,
-        "gyroscopic": settings.gyroscopic,
-        "pull_back": settings.pull_back,
-        "projected": settings.formulation.projected and settings.formulation.kind == "dae",
-        "columns": settings.columns,
-        "structure": settings.reduction,
-        "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
-        "integral": settings.formulation.multipliers == "integrals",
-    }
-    for name, value in counts.items():
-        head[name] = value
-    if settings.gains is not None:
-        alpha, beta = settings.gains
-        head["damping"] = 2.0 * alpha
-        head["stiffness"] = beta * beta
-    for name, array in arrays.items():
-        head[name] = array.ctypes.data
-    return head
-
-
-__all__ = ["Memory", "Workspace"]
+__all__ = ["Workspace"]

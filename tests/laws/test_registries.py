@@ -34,6 +34,7 @@ from inside import (
     layout,
     mass_matrix,
     matrices,
+    memories,
     merit,
     monitor,
     neighbours,
@@ -42,6 +43,7 @@ from inside import (
     plotted,
     problem,
     quantities,
+    recording,
     registry,
     report_blocks,
     report_figures,
@@ -56,6 +58,7 @@ from inside import (
     switches,
     symbol,
     timed,
+    traced,
     tree_velocities,
     velocity_kind,
     velocity_selection,
@@ -262,8 +265,13 @@ EXAMPLES: dict[type, Any] = {
     violations.ViolationScales: lambda: _problem().callbacks.violation_scales,
     velocity_selection.Metric: lambda: velocity_selection.metric(_problem().model),
     joint_pattern.JointPattern: lambda: joint_pattern.joint_pattern(_problem().model, _problem().layout),
-    workspaces.Memory: lambda: _problem().workspace.memory,
+    memories.Memory: lambda: _problem().workspace.memory,
     workspaces.Workspace: lambda: _problem().workspace,
+    recording.Recording: lambda: _recording(),
+    traced.Pattern: lambda: traced.Pattern(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)),
+    traced.Elsewhere: lambda: traced.Elsewhere(lambda: print),
+    traced.Code: lambda: _traced().code,
+    traced.TracedKernel: lambda: _traced(),
     equations.Equations: lambda: _problem().equations,
     interpretation.Interpretation: lambda: _problem().interpretation,
     timed.TimedEquations: lambda: _problem().by_time([_problem()], [0.5]).equations,
@@ -327,16 +335,35 @@ EXAMPLES: dict[type, Any] = {
 }
 
 
+def _recording() -> recording.Recording:
+    problem = _problem()
+    kernel, point = problem.workspace.settings.kernels.residual, (0.0, problem.y0, problem.yd0, 1.0)
+    return recording.recorded(problem.workspace, kernel, {"out": (problem.n_equations,)}, point)
+
+
+def _traced() -> traced.TracedKernel:
+    problem = _problem()
+    n, kernel = problem.n, problem.workspace.settings.kernels.residual
+    shapes = {"y": (n,), "yd": (n,), "out": (problem.n_equations,)}
+    found = traced.traced(problem.workspace, kernel, shapes, generic=lambda: problem.callbacks.residual)
+    assert found is not None
+    return found
+
+
 def _classes() -> set[type]:
     found = set()
     for module in pkgutil.walk_packages(rbdae.__path__, "rbdae."):
         parts = module.name.split(".")
-        if any(part.startswith("_") for part in parts) or {"compiler", "graph", "kernels", "machine"} & set(parts):
+        if any(part.startswith("_") for part in parts) or {"compiler", "kernels", "graph", "machine"} & set(parts):
             continue
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             home = value.__module__
             private = any(part.startswith("_") for part in (*home.split("."), name))
-            if not private and home.startswith("rbdae") and not home.startswith(("rbdae.compiler", "rbdae.graph", "rbdae.machine")):
+            if (
+                not private
+                and home.startswith("rbdae")
+                and not home.startswith(("rbdae.compiler", "rbdae.graph", "rbdae.kernels", "rbdae.machine"))
+            ):
                 found.add(value)
     return found
 

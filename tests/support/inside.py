@@ -52,20 +52,24 @@ from rbdae.multibody import (
     block_pattern,
     joint_pattern,
     layout,
+    recording,
     references,
     scales,
     selection,
     settings,
+    traced,
     tree_velocities,
     velocity_kind,
     velocity_selection,
 )
+from rbdae.multibody import memory as memories
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
+from rbdae.multibody.memory import Memory
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
-from rbdae.multibody.workspace import Memory, Workspace
+from rbdae.multibody.workspace import Workspace
 from rbdae.plotting import animation, canvas, placed
 from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
@@ -162,6 +166,7 @@ __all__ = [
     "loops",
     "mass_matrix",
     "matrices",
+    "memories",
     "memory",
     "merit",
     "monitor",
@@ -187,6 +192,7 @@ __all__ = [
     "project",
     "quantities",
     "quasi_velocities",
+    "recording",
     "references",
     "registry",
     "report_blocks",
@@ -215,6 +221,7 @@ __all__ = [
     "symbol",
     "timed",
     "toolkit_options",
+    "traced",
     "trap",
     "tree_velocities",
     "twin",
