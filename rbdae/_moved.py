@@ -7,14 +7,12 @@ names of its own and reads them from the modules that took its place. Nothing is
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 MOVED: Final[dict[str, tuple[str, ...]]] = {
     "rbdae.assembly": (
@@ -142,7 +140,9 @@ class _Moved(ModuleType):
         if f"{path}.{name}" in RENAMED:
             new = RENAMED[f"{path}.{name}"]
             _warn(f"{path}.{name}", new)
-            return pkgutil.resolve_name(new)
+            from pkgutil import resolve_name  # it and `importlib.abc` take as long to import as a small problem to make
+
+            return resolve_name(new)
         if path == _FUNCTION:
             _warn(f"the module {path}", MOVED[path][0])
         for home in _homes(path):
@@ -175,13 +175,13 @@ def _warn(old: str, new: str, level: int = 3) -> None:
 
 
 @final
-class _Finder(MetaPathFinder, Loader):
-    """Finds old paths, and nothing else."""
+class _Finder:
+    """Finds and loads old paths, and nothing else."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in MOVED else None
+        return ModuleSpec(fullname, cast(Any, self)) if fullname in MOVED else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _Moved(spec.name)

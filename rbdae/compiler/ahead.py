@@ -15,19 +15,20 @@ cannot be written, and if only a few kernels are missing.
 from __future__ import annotations
 
 import atexit
-import multiprocessing
 import os
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rbdae import _signals
 from rbdae.compiler.cache import is_writable
+
+if TYPE_CHECKING:
+    import subprocess  # a slow import
 
 LIMIT = "RBDAE_COMPILE_PROCESSES"
 
@@ -54,6 +55,8 @@ class _Workers:
     """Child processes and the kernels that they go through."""
 
     def __init__(self, kernels: Sequence[Kernel], size: int) -> None:
+        import subprocess
+
         self.kernels = {kernel.name: kernel for kernel in kernels}
         self._children: list[subprocess.Popen[bytes]] = []
         command = [sys.executable, "-c", _CHILD.format(path=sys.path), *self.kernels]
@@ -149,6 +152,8 @@ def begin(kernels: Sequence[Kernel]) -> None:
 
 def _processes() -> int:
     """How many workers there may be; 0 if they cannot be, or should not."""
+    import multiprocessing  # a slow import
+
     python = Path(sys.executable or "").name.lower()
     if (
         not python.startswith("py")
