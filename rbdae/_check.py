@@ -76,6 +76,8 @@ def _raw(value: object) -> Any:
 
 def _doubles(raw: Any) -> Vec:
     """A fresh copy; a long double may not fit and becomes infinite."""
+    if raw.dtype == np.float64:
+        return np.array(raw, order="C")
     with np.errstate(over="ignore"):
         return np.array(raw, dtype=np.float64, order="C")
 
@@ -175,7 +177,9 @@ def axis(owner: str, what: str, value: object) -> Vec:
 
 
 def number(owner: str, what: str, value: object) -> float:
-    """A finite real number."""
+    """A finite real number; quick for floats."""
+    if type(value) is float and math.isfinite(value):
+        return value
     return float(array(owner, what, value, ()))
 
 

@@ -24,6 +24,18 @@ def twin(value: T, **changes: object) -> T:
     return out
 
 
+def made(kind: type[T], fields: dict[str, object]) -> T:
+    """A frozen value of a class without slots, of all its fields: much quicker than its constructor."""
+    out = object.__new__(kind)
+    out.__dict__.update(fields)
+    return out
+
+
+def changed(value: T, **changes: object) -> T:
+    """The same as `dataclasses.replace`, as quick as `made`; for classes that keep nothing beside their fields."""
+    return made(type(value), {**value.__dict__, **changes})
+
+
 def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
     """What `__reduce__` of a dataclass gives, so that copies and pickles are made of its fields alone: what has been
     computed from them is computed again."""
@@ -59,4 +71,4 @@ def refuse_copies() -> NoReturn:
     )
 
 
-__all__ = ["KeptAlive", "by_fields", "fill", "freeze", "refuse_copies", "twin"]
+__all__ = ["KeptAlive", "by_fields", "changed", "fill", "freeze", "made", "refuse_copies", "twin"]

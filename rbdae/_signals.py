@@ -12,10 +12,11 @@ first is still there. Other signals, and other threads, which Python hands no si
 
 from __future__ import annotations
 
+import _signal  # `signal` makes enumerations of what it hands out, which takes longer than the rest of a short run
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Any, Self, final
 
@@ -39,6 +40,7 @@ _main = Pending()
 _before: Any = None
 """The handler that ours stands for."""
 _shields = 0
+_SIGINT = int(signal.SIGINT)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -91,12 +93,14 @@ class Deferred:
 
     def __enter__(self) -> Self:
         global _before
-        before = signal.getsignal(signal.SIGINT) if self.pending is _main else None
+        before = _signal.getsignal(_SIGINT) if self.pending is _main else None
         if callable(before) and before is not _handle:  # without a handler the process ends, or ignores it
             _before = before
-            with suppress(ValueError):  # not the main interpreter
-                signal.signal(signal.SIGINT, _handle)
+            try:
+                _signal.signal(_SIGINT, _handle)
                 self._set = True  # from here on nothing is raised
+            except ValueError:  # not the main interpreter
+                pass
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -116,8 +120,8 @@ class Deferred:
 
     def _restore(self) -> None:
         # the user may have set another one meanwhile
-        if self._set and signal.getsignal(signal.SIGINT) is _handle:
-            signal.signal(signal.SIGINT, _before)
+        if self._set and _signal.getsignal(_SIGINT) is _handle:
+            _signal.signal(_SIGINT, _before)
 
     def carry(self, error: BaseException) -> None:
         """Give an exception the solution."""

@@ -95,11 +95,13 @@ class Method:
 
     def accepts(self, kind: str, index: int) -> bool:
         """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method."""
+        if kind == "ode":
+            return kind in self.kinds
         allowed = {"dae": self.indices, "overdetermined": self.overdetermined_indices}.get(kind)
         return kind in self.kinds and (allowed is None or index in allowed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """What the user asked `rbdae.solve` for, checked.
 

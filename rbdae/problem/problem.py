@@ -26,7 +26,7 @@ from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
-from rbdae.problem.switches import USUAL, AbstractSwitch, ChartPolicy, switches_of
+from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import TimedEquations, TimedInterpretation
 from rbdae.system import System
 
@@ -256,7 +256,14 @@ class Problem:
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
+        if not self._has_switches:
+            return ()
         return switches_of(Interpretation(self.workspace), self.t0, self.y0, self.resumed, policy)
+
+    @cached_property
+    def _has_switches(self) -> bool:
+        view = Interpretation(self.workspace)
+        return any(kind.needed(view) for kind in SWITCHES)
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float]) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem."""

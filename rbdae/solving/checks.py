@@ -13,7 +13,7 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae.adapter import Method
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
-from rbdae.problem.switches import ChartPolicy
+from rbdae.problem.switches import USUAL, ChartPolicy
 
 Event = Callable[[float, Vec], float]
 
@@ -29,7 +29,8 @@ def check_problem(who: str, problem: object) -> None:
 
 def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float]:
     """Start and end; the start is the problem's."""
-    if np.shape(_list(t_span)) != (2,):
+    simple = type(t_span) in (tuple, list) and list(map(type, t_span)) == [float, float]
+    if not simple and np.shape(_list(t_span)) != (2,):
         raise TypeError(f"t_span must be two numbers (start, end), got {_check.show(t_span)}; pass e.g. (0.0, 1.0)")
     first, last = t_span
     t0, t_end = _check.number("solve", "the start of t_span", first), _check.number("solve", "the end of t_span", last)
@@ -57,6 +58,8 @@ def check_tolerances(problem: Solvable, rtol: float, atol: ArrayLike) -> tuple[f
     relative = _check.number("solve", "rtol", rtol)
     if not 0.0 < relative < 1.0:
         raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}; pass e.g. 1e-6")
+    if type(atol) is float and 0.0 < atol < math.inf:
+        return relative, atol
     shapes = ((), (problem.n,))
     remedy = f"pass e.g. 1e-6, or {problem.n} numbers"
     absolute = _check.array("solve", "atol", atol, *shapes, remedy=remedy)
@@ -112,6 +115,8 @@ def check_events(events: Event | Sequence[Event] | None) -> tuple[Event, ...]:
 
 def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[Event]) -> ChartPolicy:
     """What becomes of charts near their singular sets."""
+    if type(on_singularity) is type(recentre) is str and (on_singularity, recentre) == ("stop", "due"):
+        return USUAL
     for name, value, known in (
         ("on_singularity", on_singularity, ("stop", "switch")),
         ("recentre", recentre, ("due", "always")),

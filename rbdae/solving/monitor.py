@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._frozen import changed
 from rbdae._signals import Pending
 from rbdae.adapter import Outcome, Reason, Request, Stats
 from rbdae.kernels.finite import zero_or_nan
@@ -64,7 +64,7 @@ class Monitor:
 
     def request(self, request: Request) -> Request:
         """The request with functions that are watched."""
-        return replace(
+        return changed(
             request,
             events=[_WatchedEvent(event, self) for event in request.events],
             advance=self._advance(request.advance),

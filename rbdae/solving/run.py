@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, replace
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import changed, made
 from rbdae._signals import Deferred, Pending
-from rbdae.adapter import Outcome, Reason, Request, Steps
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.switches import ChartPolicy
+from rbdae.problem.switches import USUAL, ChartPolicy
 from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import (
     Event,
@@ -36,6 +38,9 @@ from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
 from rbdae.solving.watched import run_once
+
+_ANY = Request(0.0, 1.0, None, 1e-6, 1e-6)
+"""A request in which nothing special is asked for."""
 
 
 def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
@@ -114,10 +119,12 @@ def solve(
     try:
         with run:
             check_progress(progress)
-            asked = _asked(problem, t_span, solver, rtol, atol, t_eval, events, step, options)
+            check_problem("solve", problem)
+            found = find_method(solver)
+            asked = _asked(problem, t_span, solver, found[1], rtol, atol, t_eval, events, step, options)
             projected = bind_projection(problem, projection) is not None
             policy = check_charts(problem, on_singularity, recentre, asked.events)
-            solution = _run(problem, solver, asked, projection, policy, progress, run.pending)
+            solution = _run(problem, solver, found, asked, projection, policy, progress, run.pending)
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
                 solution = run.solution = _with_warnings(solution, projected)
@@ -131,6 +138,7 @@ def _asked(
     problem: Solvable,
     t_span: Sequence[float],
     solver: str,
+    method: Method,
     rtol: float,
     atol: ArrayLike,
     t_eval: ArrayLike | None,
@@ -139,13 +147,12 @@ def _asked(
     options: dict[str, Any],
 ) -> Request:
     """What `solve` is asked for, checked."""
-    check_problem("solve", problem)
-    _, method = find_method(solver)
     check_pairing(problem, solver, method)
     t0, t_end = check_span(problem, t_span)
     relative, absolute = check_tolerances(problem, rtol, atol)
     check_options(solver, options)
-    return Request(
+    return changed(
+        _ANY,
         t0=t0,
         t_end=t_end,
         t_eval=check_times(t_eval, t0, t_end),
@@ -160,6 +167,7 @@ def _asked(
 def _run(
     problem: Solvable,
     solver: str,
+    found: tuple[AbstractAdapter, Method],
     asked: Request,
     projection: Projection | bool | None,
     policy: ChartPolicy,
@@ -167,33 +175,34 @@ def _run(
     pending: Pending,
 ) -> Solution:
     """The run, and what it has found."""
-    adapter, method = find_method(solver)
-    with progress_of(progress, solver, asked.t0, asked.t_end) as advance:
+    adapter, method = found
+    with nullcontext() if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         began = time.perf_counter()
         outcome, segments = run_segments(
             problem,
-            replace(asked, advance=advance),
+            asked if advance is None else changed(asked, advance=advance),
             lambda here, request: run_once(adapter, solver, method, here, request, pending),
             lambda here: bind_projection(here, projection),
             lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
         )
         outcome.stats.seconds = time.perf_counter() - began
     used = _used(outcome, asked)
-    return Solution(
-        problem=_read_by_time(problem, segments),
-        t=outcome.t,
-        y=outcome.y,
-        solver=solver,
-        reason=outcome.reason,
-        message=_message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used),
-        stats=outcome.stats,
-        rtol=used[0],
-        atol=used[1],
-        events=tuple(EventLog(t, y) for t, y in zip(outcome.t_events, outcome.y_events, strict=True)),
-        segments=segments,
-        steps=_steps(outcome, asked.t_eval is not None),
-        options=_options(asked, projection, policy),
-    )
+    fields: dict[str, Any] = {
+        "problem": _read_by_time(problem, segments),
+        "t": outcome.t,
+        "y": outcome.y,
+        "solver": solver,
+        "reason": outcome.reason,
+        "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used),
+        "stats": outcome.stats,
+        "rtol": used[0],
+        "atol": used[1],
+        "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
+        "segments": segments,
+        "steps": _steps(outcome, asked.t_eval is not None),
+        "options": _options(asked, projection, policy),
+    }
+    return made(Solution, fields)
 
 
 def _options(asked: Request, projection: Projection | bool | None, policy: ChartPolicy) -> dict[str, str]:
@@ -203,9 +212,9 @@ def _options(asked: Request, projection: Projection | bool | None, policy: Chart
         out["t_eval"] = f"{len(asked.t_eval)} times"
     if projection is not None and projection is not False:
         out["projection"] = repr(projection)
-    for name, value, usual in zip(("on_singularity", "recentre"), astuple(policy), astuple(ChartPolicy()), strict=True):
-        if value != usual:
-            out[name] = repr(value)
+    for name in ("on_singularity", "recentre"):
+        if getattr(policy, name) != getattr(USUAL, name):
+            out[name] = repr(getattr(policy, name))
     if asked.events:
         out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
     if asked.step is not None:
@@ -223,6 +232,8 @@ def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:
 
 def _loosened(problem: Solvable, asked: Request, used: tuple[float, float | Vec]) -> str:
     """A word for the message where a solver could not use tolerances as tight as those asked for."""
+    if used[0] is asked.rtol and used[1] is asked.atol:
+        return ""
     changed = [
         f"{name} = {_number(b)} in place of {_number(a)}"
         for name, a, b in zip(("rtol", "atol"), (asked.rtol, asked.atol), used, strict=True)
@@ -260,6 +271,8 @@ def _with_warnings(solution: Solution, projected: bool) -> Solution:
 
 def _singular(solution: Solution, projected: bool) -> str:
     """A word where the joints of a loop passed a singular position."""
+    if solution.problem is not None and not solution.problem.model.tree.closing:
+        return ""  # asking for them would take longer
     times = solution.singular_times
     if not len(times):
         return ""

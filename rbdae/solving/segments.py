@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
+from rbdae._frozen import changed
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
 
@@ -63,7 +64,9 @@ def run_segments(
         here = problems[-1]
         switches = switches_of(here)
         watch = _Watch(switches) if switches else None
-        outcome = once(here, replace(asked, watch=watch, projector=bind(here)))
+        projector = bind(here)
+        bare = watch is None and projector is None
+        outcome = once(here, asked if bare else changed(asked, watch=watch, projector=projector))
         outcomes.append(outcome)
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
             return _joined(outcomes), Segments(tuple(problems), tuple(times))
@@ -115,7 +118,7 @@ def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: S
     """What is left of a request from t on."""
     step = outcomes[-1].next_step
     counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(request.events))]
-    return replace(
+    return changed(
         request,
         t0=t,
         first_step=None if step is None else min(step, request.t_end - t),

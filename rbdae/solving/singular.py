@@ -51,11 +51,13 @@ def singular_times(problem: Problem, t: Vec, y: Mat) -> Vec:
     t, y : (m,), (m, n)
         Rising times, close enough to follow the motion.
     """
+    if not problem.model.tree.closing:
+        return np.empty(0)
     rows = problem.layout.n_rows
     finite = np.isfinite(y).all(axis=1) if len(t) else np.zeros(0, dtype=bool)
     t, y = t[finite], y[finite]
     suspends = problem.selection.rows.pivot_floor is not None
-    if not problem.model.tree.closing or not rows or len(t) < 4 or (rows > LARGEST and not suspends):
+    if not rows or len(t) < 4 or (rows > LARGEST and not suspends):
         return np.empty(0)
     samples = _samples(problem, y)
     heights = problem.log_determinant(t[samples], y[samples])

@@ -74,13 +74,19 @@ def run_once(
     adapter: AbstractAdapter, solver: str, method: Method, problem: Solvable, request: Request, pending: Pending
 ) -> Outcome:
     """Run an adapter, in its turn."""
-    monitor = Monitor(problem, pending)
+    if not method.shared_state:
+        return _run(adapter, method, problem, request, pending)
     with turn(solver, method.shared_state, pending):
-        try:
-            watched: Any = WatchedProblem(problem, monitor)
-            outcome = adapter.run(watched, method, monitor.request(request))
-        except BaseException as error:
-            return monitor.failed(error)
+        return _run(adapter, method, problem, request, pending)
+
+
+def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: Request, pending: Pending) -> Outcome:
+    monitor = Monitor(problem, pending)
+    try:
+        watched: Any = WatchedProblem(problem, monitor)
+        outcome = adapter.run(watched, method, monitor.request(request))
+    except BaseException as error:
+        return monitor.failed(error)
     return monitor.ended(outcome)
 
 

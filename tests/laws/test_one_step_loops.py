@@ -70,17 +70,12 @@ def functions():
     return {"orbit": Native(orbit), "linear": Native(linear)}
 
 
-def controls(method, **more):
-    usual = {
-        "first_step": None, "max_step": np.inf, "max_steps": None, "safety": 0.9,
-        "shrink": method.shrinks, "grow": method.grows, "beta": method.beta,
-    }  # fmt: skip
-    return loops.Controls(**usual | more)
+def controls(more):
+    return loops.Controls(**more) if more else loops.USUAL
 
 
 def loop(name, function, span, y0, tol, *, times=None, stepwise=False, **more):
-    method = METHODS[name]
-    return loops.Loop(method, function, span, y0, tol, tol, controls(method, **more), times=times, stepwise=stepwise)
+    return loops.Loop(METHODS[name], function, span, y0, tol, tol, controls(more), times=times, stepwise=stepwise)
 
 
 def finished(one, budget=None, room=None):

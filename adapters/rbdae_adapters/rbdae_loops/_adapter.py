@@ -8,7 +8,7 @@ from typing import Any, final
 from rbdae._arrays import Vec
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
-from rbdae.machine.loops.methods import METHODS, OneStep
+from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _free, _stepwise
 from rbdae_adapters.rbdae_loops._function import right_hand_side
@@ -88,10 +88,10 @@ class LoopsAdapter(AbstractAdapter):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
-        scheme: OneStep = METHODS[method.name]
+        scheme = METHODS[method.name]
         if _free.can(request):
-            return _free.run(problem, scheme, request, dict(options))
-        return _stepwise.run(problem, scheme, request, dict(options))
+            return _free.run(problem, scheme, request, options)
+        return _stepwise.run(problem, scheme, request, options)
 
 
 ADAPTER = LoopsAdapter()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-
-import numpy as np
+from collections.abc import Mapping
+from typing import Any
 
 from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps
 from rbdae.machine.loops import memory as at
@@ -19,16 +19,15 @@ def can(request: Request) -> bool:
     return not request.events and request.projector is None and request.watch is None and not request.each_step
 
 
-def run(problem: Solvable, method: OneStep, request: Request, options: dict[str, object]) -> Outcome:
+def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[str, Any]) -> Outcome:
     """Run to the end, with pauses in which signals are seen."""
     began = time.perf_counter()
-    one = Run(method, right_hand_side(problem), request, np.asarray(problem.y0, dtype=float), options, stepwise=False)
+    one = Run(method, right_hand_side(problem), request, problem.y0, options, stepwise=False)
     loop = one.loop
 
     def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
-        stats = Stats(steps=int(loop.s[at.STEPS]))
+        stats = Stats(steps=int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
         one.finish(stats)
-        stats.seconds = time.perf_counter() - began
         t, y = loop.steps()
         steps = None
         if request.t_eval is not None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, final
-
-import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.adapter import Reason, Request, Stats
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.host import Controls, Loop
+from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import MAX_STALLED, GaveUp
@@ -18,18 +17,11 @@ NEAR = 1e-8
 """Relative distance of times: what was not finite there is the reason of an end here."""
 
 
-def controls_of(method: OneStep, request: Request, options: dict[str, Any]) -> Controls:
+def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
     """How steps are chosen, from the options of the user."""
-    first = options.get("first_step") if request.first_step is None else request.first_step
-    return Controls(
-        first_step=first,
-        max_step=options.get("max_step", np.inf),
-        max_steps=options.get("max_steps"),
-        safety=options.get("safety", 0.9),
-        shrink=options.get("shrink", method.shrinks),
-        grow=options.get("grow", method.grows),
-        beta=options.get("beta", method.beta),
-    )
+    if request.first_step is not None:
+        return Controls(**dict(options) | {"first_step": request.first_step})
+    return Controls(**options) if options else USUAL
 
 
 @final
@@ -42,7 +34,7 @@ class Run:
         function: CompiledFunction,
         request: Request,
         y0: Vec,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         *,
         stepwise: bool,
     ) -> None:
@@ -54,7 +46,7 @@ class Run:
             y0,
             request.rtol,
             request.atol,
-            controls_of(method, request, options),
+            controls_of(request, options),
             times=None if stepwise else request.t_eval,
             stepwise=stepwise,
             max_stalled=MAX_STALLED,
@@ -81,7 +73,8 @@ class Run:
             return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
         if status == at.DENSE_NOT_FINITE:
             k = int(s[at.OUTPUTS])
-            return GaveUp(Reason.NOT_FINITE, f"the dense output is not finite at t = {loop.times[k]:.9g}")
+            late = float("nan") if loop.times is None else loop.times[k]
+            return GaveUp(Reason.NOT_FINITE, f"the dense output is not finite at t = {late:.9g}")
         bad = float(w[at.BAD_T])
         near = s[at.BAD] or abs(bad - t) <= NEAR * max(1.0, abs(t))
         if status == at.RATES_NOT_FINITE or (s[at.EVER_BAD] and near):

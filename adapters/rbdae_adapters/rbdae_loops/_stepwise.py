@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, final
 
 from rbdae._arrays import Vec
@@ -48,10 +49,11 @@ class _Stepper(AbstractStepper):
         self._run.finish(stats)
 
 
-def run(problem: Solvable, method: OneStep, request: Request, options: dict[str, Any]) -> Outcome:
+def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[str, Any]) -> Outcome:
     """Run with everything that a `Recorder` does."""
     recorder = Recorder(problem, request, one_step=True, max_steps=options.get("max_steps"))
-    one = Run(method, right_hand_side(problem), request, recorder.y0, options | {"max_steps": None}, stepwise=True)
+    beside = {name: value for name, value in options.items() if name != "max_steps"}
+    one = Run(method, right_hand_side(problem), request, recorder.y0, beside, stepwise=True)
     outcome = drive(_Stepper(one, request), recorder)
     outcome.next_step = float(one.loop.w[at.H])
     return outcome

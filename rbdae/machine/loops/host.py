@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -24,6 +27,10 @@ _ROOM = 1 << 15
 """Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
 _MOST = 1 << 22
 _NEVER = 1 << 62
+_SMALL = 1000
+"""Unknowns up to which the beginning of the memory is kept from run to run."""
+_NO_TIMES = np.empty(0)
+_NO_ROWS = np.empty((0, 0))
 
 
 @final
@@ -37,40 +44,43 @@ class Controls:
     max_step : infinity for the whole interval
     max_steps : accepted steps after which the run ends; None for any number
     safety : factor on every new step
-    shrink, grow : a step has at least, and at most, these times the length of the one before
-    beta : of the stabilised controller, 0 for none
+    shrink, grow : a step has at least, and at most, these times the length of the one before; None for the method's own
+    beta : of the stabilised controller, 0 for none; None for the method's own
     """
 
-    first_step: float | None
-    max_step: float
-    max_steps: int | None
-    safety: float
-    shrink: float
-    grow: float
-    beta: float
+    first_step: float | None = None
+    max_step: float = math.inf
+    max_steps: int | None = None
+    safety: float = 0.9
+    shrink: float | None = None
+    grow: float | None = None
+    beta: float | None = None
 
 
-def _numbers(method: OneStep, span: tuple[float, float], rtol: float, controls: Controls) -> tuple[float, ...]:
-    """The head of `w`, in its order."""
-    t0, t_end = span
-    return (
-        t0,
-        t0,
-        t_end,
-        0.0 if controls.first_step is None else controls.first_step,
-        0.0,
-        min(controls.max_step, t_end - t0),
-        rtol,
-        controls.safety,
-        1.0 / controls.shrink,
-        1.0 / controls.grow,
-        controls.beta,
-        LEAST_ERROR,
-        0.0,
-        4.0 * _EPS * (t_end - t0),
-        method.exponent(controls.beta),
-        0.0,
-    )
+USUAL = Controls()
+
+
+@lru_cache(maxsize=16)
+def _template(method: OneStep, n: int) -> Vec:
+    """The memory of a run, with what is always the same."""
+    m = -(-n // at.LANES) * at.LANES
+    memory = np.zeros(at.INTS + at.HEAD + at.VECTORS * m)
+    s, w = memory[: at.INTS].view(np.int64), memory[at.INTS :]
+    s[[at.N, at.M, at.BUDGET, at.MAX_STEPS]] = n, m, _FIRST // n + 1, _NEVER
+    w[at.SAFE] = USUAL.safety
+    w[at.SHRINKS : at.BAD_T] = 1.0 / method.shrinks, 1.0 / method.grows, *_beta(method, method.beta), LEAST_ERROR
+    w[at.HEAD + at.ATOL * m : at.HEAD + (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
+    return memory
+
+
+def _beta(method: OneStep, beta: float) -> tuple[float, float]:
+    return beta, method.exponent(beta)
+
+
+def _address(array: Vec | Mat) -> int:
+    """Where an array that can be written begins; quicker than its `ctypes.data`."""
+    memory: Any = array
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
 
 @final
@@ -91,7 +101,7 @@ class Loop:
     Attributes
     ----------
     s, w : the loop's memory, see `rbdae.machine.loops.memory`
-    times, rows : output times and the states there; `s[OUTPUTS]` of them are filled
+    times, rows : output times, or None, and the states there; `s[OUTPUTS]` of them are filled
     """
 
     def __init__(
@@ -102,55 +112,70 @@ class Loop:
         y0: Vec,
         rtol: float,
         atol: float | Vec,
-        controls: Controls,
+        controls: Controls = USUAL,
         *,
         times: Vec | None = None,
         stepwise: bool = False,
         max_stalled: int = _NEVER,
     ) -> None:
         n = len(y0)
-        m = -(-n // at.LANES) * at.LANES
         self.n = n
         self._function = function
         self._run, self._dense, self._interpolate = entries(method)
-        self._memory = memory = np.zeros(at.INTS + at.HEAD + at.VECTORS * m)
+        self._memory = memory = _template(method, n).copy() if n <= _SMALL else _template.__wrapped__(method, n)
         self.s = s = memory[: at.INTS].view(np.int64)
-        self.w = w = memory[at.INTS :]
-        s[: at.BEGUN] = n, m
-        s[at.BUDGET] = _FIRST // n + 1
-        most = _NEVER if controls.max_steps is None else controls.max_steps
-        s[at.MAX_STEPS : at.ROWS] = most, max_stalled, 1 if stepwise else max(_ROOM // n, 16)
-        w[: at.HEAD] = _numbers(method, span, rtol, controls)
-        self._vectors = vectors = w[at.HEAD :].reshape(at.VECTORS, m)
-        vectors[at.ATOL] = 1.0  # also beyond n: it is a divisor
-        vectors[at.ATOL, :n] = atol
-        vectors[at.Y, :n] = vectors[at.Y_NEW, :n] = y0
-        self.times = np.empty(0) if times is None else times
-        self.rows = np.empty((len(self.times), n))
-        s[at.TIMES] = len(self.times)
+        self.w = memory[at.INTS :]
+        self._m = m = (len(memory) - at.INTS - at.HEAD) // at.VECTORS
+        t0, t_end = span
+        length = t_end - t0
+        first, most = at.INTS, at.INTS + at.SAFE
+        memory[first:most] = t0, t0, t_end, 0.0, length, rtol, 4.0 * _EPS * length
+        first += at.HEAD
+        memory[first : first + n] = atol
+        memory[first + m : first + m + n] = memory[first + 2 * m : first + 2 * m + n] = y0
+        if controls is not USUAL:
+            self._control(method, controls)
+        s[at.MAX_STALLED], s[at.ROOM] = max_stalled, 1 if stepwise else max(_ROOM // n, 16)
+        self.times, self.rows = times, _NO_ROWS
+        if times is not None:
+            self.rows = np.empty((len(times), n))
+            s[at.TIMES] = len(times)
         self._before: list[tuple[Vec, Mat]] = []
         self._make_room()
         if not stepwise:
-            self._steps_t[0], self._steps_y[0] = span[0], y0
+            self._steps_t[0], self._steps_y[0] = t0, y0
             s[at.ROWS] = 1
-            if len(self.times) and self.times[0] <= span[0]:
+            if times is not None and times[0] <= t0:
                 self.rows[0] = y0
                 s[at.OUTPUTS] = 1
+
+    def _control(self, method: OneStep, controls: Controls) -> None:
+        """Other choices than the usual ones."""
+        w, given = self.w, controls
+        w[at.H] = given.first_step or 0.0
+        w[at.H_MAX] = min(given.max_step, w[at.H_MAX])
+        w[at.SAFE] = given.safety
+        w[at.SHRINKS] = 1.0 / (given.shrink or method.shrinks)
+        w[at.GROWS] = 1.0 / (given.grow or method.grows)
+        w[at.BETA : at.OLD_ERROR] = _beta(method, method.beta if given.beta is None else given.beta)
+        if given.max_steps is not None:
+            self.s[at.MAX_STEPS] = given.max_steps
 
     def _make_room(self) -> None:
         """Rows for the next steps."""
         room = int(self.s[at.ROOM])
-        self._steps_t, self._steps_y = np.empty(room), np.empty((room, self.n))
-        base = self._memory.ctypes.data
+        steps = np.empty(room * (self.n + 1))
+        self._steps_t, self._steps_y = steps[:room], steps[room:].reshape(room, self.n)
+        base, written = _address(self._memory), _address(steps)
         self._arguments = (
             self._function.address,
             self._function.context,
             base,
             base + 8 * at.INTS,
-            self.times.ctypes.data,
-            self.rows.ctypes.data,
-            self._steps_t.ctypes.data,
-            self._steps_y.ctypes.data,
+            base if self.times is None else self.times.ctypes.data,
+            base if self.times is None else self.rows.ctypes.data,
+            written,
+            written + 8 * room,
         )
 
     def run(self) -> int:
@@ -190,7 +215,7 @@ class Loop:
     def outputs(self) -> tuple[Vec, Mat]:
         """Output times that were reached, and the states there."""
         k = int(self.s[at.OUTPUTS])
-        return self.times[:k], self.rows[:k]
+        return _NO_TIMES if self.times is None else self.times[:k], self.rows[:k]
 
     # ------------------------------------------------------------ the last step
 
@@ -202,12 +227,12 @@ class Loop:
     @property
     def y(self) -> Vec:
         """The state there, (n,); a view."""
-        view: Vec = self._vectors[at.Y_NEW, : self.n]
-        return view
+        first = at.HEAD + at.Y_NEW * self._m
+        return self.w[first : first + self.n]
 
     def replace(self, y: Vec) -> None:
         """Continue from another state at the same time."""
-        self._vectors[at.Y_NEW, : self.n] = y
+        self.y[:] = y
         self.s[at.STALE] = 1
 
     def prepare(self) -> int:
@@ -223,4 +248,4 @@ class Loop:
         return out
 
 
-__all__ = ["SLICE", "Controls", "Loop"]
+__all__ = ["SLICE", "USUAL", "Controls", "Loop"]

@@ -55,23 +55,23 @@ T_NEW = 1
 T_END = 2
 H = 3
 """The size of the next step."""
-H_DONE = 4
-"""The size of the last accepted step."""
-H_MAX = 5
-RTOL = 6
+H_MAX = 4
+RTOL = 5
+LEAST_STEP = 6
+"""Steps that are not longer do not move the time."""
 SAFE = 7
 SHRINKS = 8
 """A step is divided by this at most."""
 GROWS = 9
 """A step is divided by this at least."""
 BETA = 10
-OLD_ERROR = 11
-BAD_T = 12
-"""Where something was not finite."""
-LEAST_STEP = 13
-"""Steps that are not longer do not move the time."""
-EXPONENT = 14
+EXPONENT = 11
 """Of the error, in the next step size."""
+OLD_ERROR = 12
+BAD_T = 13
+"""Where something was not finite."""
+H_DONE = 14
+"""The size of the last accepted step."""
 HEAD = 16
 
 # ---------------------------------------------------------------- vectors

@@ -13,7 +13,7 @@ from rbdae.machine.native.program import Program
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class OneStep:
     """A method with an error estimate.
 
