@@ -76,8 +76,6 @@ def _raw(value: object) -> Any:
 
 def _doubles(raw: Any) -> Vec:
     """A fresh copy; a long double may not fit and becomes infinite."""
-    if raw.dtype == np.float64:
-        return np.array(raw, order="C")
     with np.errstate(over="ignore"):
         return np.array(raw, dtype=np.float64, order="C")
 

@@ -14,9 +14,10 @@ ctypes; Python calls it directly.
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 
@@ -70,6 +71,7 @@ def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> Machine
     """A Python function as a C function: ``call(t, y, out)``, ``call(t, y, yd, out)``, ... by the kinds of arguments in
     `signs` (``t`` a number, ``y`` an input, ``o`` or ``M`` the output). It takes a microsecond or two."""
     errors: list[BaseException] = []
+    views = _Views(shapes)
 
     def called(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
         try:
@@ -80,7 +82,7 @@ def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> Machine
                     arguments.append(next(numbers))
                 else:
                     name, at = next(vectors) if sign == "y" else ("out", out)
-                    arguments.append(_array(at, shapes[name]))
+                    arguments.append(views[name, at])
             call(*arguments)
         except BaseException as error:
             errors.append(error)
@@ -93,9 +95,25 @@ def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> Machine
     return MachineFunction(address, 0, function, errors)
 
 
-def _array(at: int, shape: tuple[int, ...]) -> Any:
-    size = int(np.prod(shape))
-    return np.frombuffer(cast(Any, (ctypes.c_double * size).from_address(at))).reshape(shape)
+@final
+class _Views(dict[tuple[str, int], Any]):
+    """Arrays at addresses, of which a loop has few: they are made once. One is read only while its address is given."""
+
+    def __init__(self, shapes: Shapes) -> None:
+        self._shapes = shapes
+
+    def __missing__(self, key: tuple[str, int]) -> Any:
+        if len(self) >= _MANY:
+            self.clear()
+        name, at = key
+        shape = self._shapes[name]
+        memory: Any = (ctypes.c_double * math.prod(shape)).from_address(at)
+        out = self[key] = np.frombuffer(memory).reshape(shape)
+        return out
+
+
+_MANY = 64
+"""Arrays that are kept at a time."""
 
 
 @final

@@ -50,6 +50,7 @@ class Callbacks:
         self._kernels = workspace.settings.kernels
         self._pattern = pattern
         self._traced: dict[str, TracedKernel | None] = {}
+        self._machine: dict[str, MachineFunction] = {}
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -117,10 +118,13 @@ class Callbacks:
     def machine(self, name: str) -> MachineFunction:
         """A callback by its name as a C function, for loops in machine code; see `rbdae.machine.function`. Matrices are
         those of C, row after row."""
-        found = self._of_this_model(name)
-        if found is not None:
-            return found.function()
-        return trampoline(getattr(self, name), _SIGNS[name], self._shapes(name))
+        if name not in self._machine:
+            found = self._of_this_model(name)
+            made = (
+                trampoline(getattr(self, name), _SIGNS[name], self._shapes(name)) if found is None else found.function()
+            )
+            self._machine[name] = made
+        return self._machine[name]
 
     def code(self, name: str) -> Literal["traced", "generic"]:
         """The code of a callback: of this model alone, or that of all."""

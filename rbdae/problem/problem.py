@@ -262,8 +262,7 @@ class Problem:
 
     @cached_property
     def _has_switches(self) -> bool:
-        view = Interpretation(self.workspace)
-        return any(kind.needed(view) for kind in SWITCHES)
+        return any(kind.needed(Interpretation(self.workspace)) for kind in SWITCHES)
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float]) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem."""

@@ -23,8 +23,9 @@ SLICE = 0.02
 _EPS = float(np.finfo(float).eps)
 _FIRST = 200_000
 """Evaluations times unknowns until the first pause."""
-_ROOM = 1 << 15
-"""Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
+_ROOM = 1 << 12
+"""Numbers in the first rows of steps, few enough for memory that the process has; later ones have twice those before,
+up to `_MOST`."""
 _MOST = 1 << 22
 _NEVER = 1 << 62
 _SMALL = 1000
