@@ -176,9 +176,7 @@ def axis(owner: str, what: str, value: object) -> Vec:
 
 def number(owner: str, what: str, value: object) -> float:
     """A finite real number; quick for floats."""
-    if type(value) is float and math.isfinite(value):
-        return value
-    return float(array(owner, what, value, ()))
+    return value if type(value) is float and math.isfinite(value) else float(array(owner, what, value, ()))
 
 
 def positive(owner: str, what: str, value: object, remedy: str) -> float:

@@ -256,9 +256,8 @@ class Problem:
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        if not self._has_switches:
-            return ()
-        return switches_of(Interpretation(self.workspace), self.t0, self.y0, self.resumed, policy)
+        view = Interpretation(self.workspace)
+        return switches_of(view, self.t0, self.y0, self.resumed, policy) if self._has_switches else ()
 
     @cached_property
     def _has_switches(self) -> bool:
