@@ -69,8 +69,8 @@ def chain_context(n: int) -> int:
 
 
 def pointer(array: Array) -> ctypes.c_void_p:
-    """The first argument of an array that C reads or writes."""
-    return ctypes.c_void_p(array.ctypes.data)
+    """Where C finds an array's numbers; keeps the array alive."""
+    return array.ctypes.data_as(ctypes.c_void_p)
 
 
 def version() -> str:

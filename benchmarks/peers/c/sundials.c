@@ -82,19 +82,21 @@ int run_cvode(Function f, Function jac, double* rows, void* context, int n, doub
     return flag < 0 ? CALLBACK_FAILED : DONE;
 }
 
-/* From 0 to t_end. `id` has 1 for unknowns with a derivative, 0 for algebraic ones, which are not in the error test. */
+/* From 0 to t_end. `id` has 1 for unknowns with a derivative, 0 for algebraic ones, which are not in the error test;
+   `atol` has a tolerance for each, since the algebraic ones are in Newton's test all the same. */
 int run_ida(Function f, Function jac, double* rows, void* context, int n, double t_end, double* y0, double* yd0,
-            double* id, double rtol, double atol, Counts* counts) {
+            double* id, double rtol, double* atol, Counts* counts) {
     SUNContext s;
     Callbacks callbacks = {f, jac, context, rows};
     if (SUNContext_Create(NULL, &s)) return CALLBACK_FAILED;
     N_Vector y = N_VMake_Serial(n, y0, s), yd = N_VMake_Serial(n, yd0, s), classes = N_VMake_Serial(n, id, s);
+    N_Vector least = N_VMake_Serial(n, atol, s);
     void* solver = IDACreate(s);
     SUNMatrix J = SUNDenseMatrix(n, n, s);
     SUNLinearSolver linear = SUNLinSol_Dense(y, J, s);
     double t = 0.0;
     int flag = IDAInit(solver, residual, 0.0, y, yd);
-    flag |= IDASStolerances(solver, rtol, atol) | IDASetUserData(solver, &callbacks);
+    flag |= IDASVtolerances(solver, rtol, least) | IDASetUserData(solver, &callbacks);
     flag |= IDASetMaxNumSteps(solver, 1000000) | IDASetStopTime(solver, t_end);
     flag |= IDASetId(solver, classes) | IDASetSuppressAlg(solver, 1) | IDASetLinearSolver(solver, linear, J);
     if (jac) flag |= IDASetJacFn(solver, jacobian);
@@ -105,6 +107,7 @@ int run_ida(Function f, Function jac, double* rows, void* context, int n, double
     IDAFree(&solver);
     SUNLinSolFree(linear);
     SUNMatDestroy(J);
+    N_VDestroy(least);
     N_VDestroy(classes);
     N_VDestroy(yd);
     N_VDestroy(y);
