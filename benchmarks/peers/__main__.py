@@ -8,17 +8,13 @@ come as wheels; C by hand needs gcc, SUNDIALS from C its headers.
 
 from __future__ import annotations
 
-import os
-
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-
 import argparse
 import datetime
 import importlib
 import json
+import os
 import platform
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,7 +75,9 @@ def measured(
     return {"case": mechanism.name, "targets": mechanism.targets, "references differ": difference, "methods": records}
 
 
-def compiled(mechanism: Mechanism, peers: dict[str, Peer], missing: dict[str, str], repeats: int) -> list[dict[str, Any]]:
+def compiled(
+    mechanism: Mechanism, peers: dict[str, Peer], missing: dict[str, str], repeats: int
+) -> list[dict[str, Any]]:
     """Functions of one mechanism in a compiled loop."""
     found: list[tuple[str, Compiled]] = []
     for name, peer in peers.items():
@@ -103,6 +101,7 @@ def machine() -> dict[str, Any]:
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return {
+        "command": shlex.join(sys.argv),
         "date": datetime.date.today().isoformat(),
         "processor": models[0] if models else platform.processor(),
         "python": platform.python_version(),

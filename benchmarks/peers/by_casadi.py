@@ -150,7 +150,9 @@ def index2(m: LinkedBodies) -> tuple[Any, Any, Any, Any, Any]:
     return y, yd, c, F, ca.jacobian(F, y) + c * ca.jacobian(F, yd)
 
 
-def integrated(mechanism: Mechanism, y: Any, rates: Any, options: dict[str, Any], tolerance: float) -> Callable[[], Array]:
+def integrated(
+    mechanism: Mechanism, y: Any, rates: Any, options: dict[str, Any], tolerance: float
+) -> Callable[[], Array]:
     """A run of CasADi's CVODES; it returns the unknowns at the end."""
     import casadi as ca
 
@@ -186,7 +188,12 @@ def methods(mechanism: Mechanism) -> list[Method]:
     y, rates = rhs_of(mechanism)
     adams = {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}
     found = [
-        Method(f"CVODES, {name}", functools.partial(integrated, mechanism, y, rates, options), mechanism.centres, TOLERANCES)
+        Method(
+            f"CVODES, {name}",
+            functools.partial(integrated, mechanism, y, rates, options),
+            mechanism.centres,
+            TOLERANCES,
+        )
         for name, options in (("BDF", {}), ("Adams", adams))
     ]
     if isinstance(mechanism, LinkedBodies):
@@ -232,7 +239,9 @@ int entry(void* context, double t, const double* y, const double* yd, double c, 
     with tempfile.TemporaryDirectory() as folder:
         source, made = Path(folder, "code.c"), Path(folder, "code.so")
         source.write_text(code_of(function) + entry)
-        subprocess.run([gcc, "-O3", "-march=native", "-fPIC", "-shared", str(source), "-o", str(made), "-lm"], check=True)
+        subprocess.run(
+            [gcc, "-O3", "-march=native", "-fPIC", "-shared", str(source), "-o", str(made), "-lm"], check=True
+        )
         library = ctypes.CDLL(str(made))
     return Compiled(name, ctypes.cast(library.entry, ctypes.c_void_p).value or 0, 0, shape, keep=library)
 

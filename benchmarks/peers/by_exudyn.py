@@ -142,7 +142,9 @@ def bodies(mechanism: Mechanism) -> tuple[Any, list[int]]:
         if link.free:
             system.CreateCartesianSpringDamper(bodyNumbers=[ground, body], stiffness=[link.stiffness] * 3)
         else:
-            system.CreateSphericalJoint(bodyNumbers=[ground if link.parent < 0 else made[link.parent], body], position=at, useGlobalFrame=True)
+            system.CreateSphericalJoint(
+                bodyNumbers=[ground if link.parent < 0 else made[link.parent], body], position=at, useGlobalFrame=True
+            )
     sensors = [
         system.AddSensor(
             SensorBody(bodyNumber=body, writeToFile=False, outputVariableType=exu.OutputVariableType.Position)
@@ -197,7 +199,9 @@ def pinned(mechanism: HeavyTop) -> tuple[Any, list[int]]:
     return (container, system), [sensor]
 
 
-def solved(mechanism: Mechanism, build: Callable[..., Any], solver: str, adaptive: bool, knob: float) -> Callable[[], Any]:
+def solved(
+    mechanism: Mechanism, build: Callable[..., Any], solver: str, adaptive: bool, knob: float
+) -> Callable[[], Any]:
     """A run; the knob is a tolerance or a step."""
     import exudyn as exu
 
@@ -241,12 +245,21 @@ def methods(mechanism: Mechanism) -> list[Method]:
     found = [
         Method("DOPRI5, three hinges a joint", functools.partial(hinges, "DOPRI5", True), centres, ADAPTIVE),
         Method("RK67, three hinges a joint", functools.partial(hinges, "RK67", False), centres, coarse),
-        Method("generalised alpha, Euler parameters", functools.partial(constrained, "GeneralizedAlpha", False), centres, coarse),
+        Method(
+            "generalised alpha, Euler parameters",
+            functools.partial(constrained, "GeneralizedAlpha", False),
+            centres,
+            coarse,
+        ),
     ]
     if isinstance(mechanism, HeavyTop):
         held = functools.partial(solved, mechanism, pinned)
-        found.append(Method("RK67, rotation vector, Lie group", functools.partial(held, "RK67", False), centres, coarse))
-        found.append(Method("RK44, rotation vector, Lie group", functools.partial(held, "RK44", False), centres, coarse))
+        found.append(
+            Method("RK67, rotation vector, Lie group", functools.partial(held, "RK67", False), centres, coarse)
+        )
+        found.append(
+            Method("RK44, rotation vector, Lie group", functools.partial(held, "RK44", False), centres, coarse)
+        )
     return found
 
 

@@ -26,7 +26,8 @@ def model(mechanism: Mechanism, step: float) -> Any:
 
     def body(k: int, link: Link) -> str:
         joints = "".join(
-            f'<joint type="slide" axis="{axis}" stiffness="{link.stiffness!r}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1")
+            f'<joint type="slide" axis="{axis}" stiffness="{link.stiffness!r}"/>'
+            for axis in ("1 0 0", "0 1 0", "0 0 1")
         )
         inertial = f'pos="{written(link.centre)}" mass="{link.mass!r}" diaginertia="{written(link.inertia)}"'
         inner = "".join(body(i, other) for i, other in enumerate(all_links) if other.parent == k)
@@ -38,9 +39,8 @@ def model(mechanism: Mechanism, step: float) -> Any:
     roots = "".join(body(k, link) for k, link in enumerate(all_links) if link.parent < 0)
     option = f'timestep="{step!r}" integrator="RK4" gravity="{written(gravity(mechanism))}"'
     flags = '<flag contact="disable" constraint="disable" energy="disable"/>'
-    return mujoco.MjModel.from_xml_string(
-        f'<mujoco><compiler inertiafromgeom="false"/><option {option}>{flags}</option><worldbody>{roots}</worldbody></mujoco>'
-    )
+    head = f'<compiler inertiafromgeom="false"/><option {option}>{flags}</option>'
+    return mujoco.MjModel.from_xml_string(f"<mujoco>{head}<worldbody>{roots}</worldbody></mujoco>")
 
 
 def start(mechanism: Mechanism) -> tuple[Array, Array]:

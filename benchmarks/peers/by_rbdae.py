@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Literal
 
 import rbdae
 
@@ -14,17 +13,21 @@ from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism
 from .method import Compiled, Method, Peer
 from .missing import Missing
 
-TRACED = "code" in inspect.signature(rbdae.formulate).parameters
+Code = Literal["auto", "generic", "traced"]
 
 
 @functools.cache
-def formulated(mechanism: Mechanism, formulation: str, code: str) -> rbdae.Problem:
+def formulated(mechanism: Mechanism, formulation: str, code: Code) -> rbdae.Problem:
     """One problem for all runs."""
-    options: dict[str, Any] = {"code": code} if TRACED else {}
-    return rbdae.formulate(mechanism.system, formulation, **options)
+    return rbdae.formulate(mechanism.system, formulation, code=code)
 
 
-def solved(mechanism: Mechanism, formulation: str, solver: str, code: str, tolerance: float) -> Callable[[], Array]:
+def large(mechanism: Mechanism) -> bool:
+    """Whether rbdae is left to choose its code: one function of straight code would compile for minutes."""
+    return isinstance(mechanism, Chain) and mechanism.n > 10
+
+
+def solved(mechanism: Mechanism, formulation: str, solver: str, code: Code, tolerance: float) -> Callable[[], Array]:
     """A whole call; it returns the unknowns at the end."""
     problem = formulated(mechanism, formulation, code)
     span = (0.0, mechanism.t_end)
@@ -46,19 +49,17 @@ def methods(mechanism: Mechanism) -> list[Method]:
         tried += [("index-0", s) for s in ("sksundae:cvode", "scipy:LSODA") if s in here]
     if isinstance(mechanism, LinkedBodies):
         tried += [("index-2", s) for s in ("sksundae:ida",) if s in here]
-    codes = ("generic", "traced") if TRACED and not (isinstance(mechanism, Chain) and mechanism.n > 10) else ("auto",)
+    codes = ("generic", "traced") if not large(mechanism) else ("auto",)
     found = [
         Method(
-            f"{solver}, {formulation}, {code if TRACED else 'generic'}",
+            f"{solver}, {formulation}, {code}",
             functools.partial(solved, mechanism, formulation, solver, code),
             mechanism.centres,
         )
         for formulation, solver in tried
         for code in codes
     ]
-    if TRACED and "traced" in codes:
-        found += in_loops(mechanism)
-    return found
+    return found if large(mechanism) else found + in_loops(mechanism)
 
 
 def in_loops(mechanism: Mechanism) -> list[Method]:
@@ -80,8 +81,6 @@ def in_loops(mechanism: Mechanism) -> list[Method]:
 
 def functions(mechanism: Mechanism) -> list[Compiled]:
     """Traced code, as a compiled loop calls it."""
-    if not TRACED:
-        return []
     wanted = [("right-hand side", "index-0", "rhs")]
     if isinstance(mechanism, LinkedBodies):
         wanted += [
@@ -94,8 +93,7 @@ def functions(mechanism: Mechanism) -> list[Compiled]:
 
 def compiled(mechanism: Mechanism, name: str, formulation: str, callback: str) -> Compiled:
     """A callback as a function of `c/peers.h`."""
-    large = isinstance(mechanism, Chain) and mechanism.n > 10
-    problem = formulated(mechanism, formulation, "auto" if large else "traced")
+    problem = formulated(mechanism, formulation, "auto" if large(mechanism) else "traced")
     function = problem.callbacks.machine(callback)
     n = problem.n
     shape = {"rhs": (n,), "residual": (n,), "jacobian": (n, n), "jacobian_data": (problem.sparsity.nnz,)}[callback]

@@ -94,7 +94,9 @@ def chain(m: Chain) -> Rhs:
         Z = np.zeros((n, 3, 3))  # R [a e1 x]
         Z[:, :, 1], Z[:, :, 2] = half * R[:, :, 2], -half * R[:, :, 1]
         free = np.cross(J * om, om) / J
-        w = half * np.stack((-(om[:, 1] ** 2 + om[:, 2] ** 2), free[:, 2] + om[:, 0] * om[:, 1], om[:, 0] * om[:, 2] - free[:, 1]))
+        w = half * np.stack(
+            (-(om[:, 1] ** 2 + om[:, 2] ** 2), free[:, 2] + om[:, 0] * om[:, 1], om[:, 0] * om[:, 2] - free[:, 1])
+        )
         end = np.einsum("kij,jk->ki", R, w)
         P = Z / J @ Z.transpose(0, 2, 1)
         own = P + share * np.eye(3)
@@ -138,7 +140,13 @@ def integrated(rhs: Rhs, mechanism: Mechanism, name: str, tolerance: float) -> C
 
     def run() -> Array:
         found = solve_ivp(
-            rhs, (0.0, mechanism.t_end), mechanism.y0, method=name, rtol=tolerance, atol=tolerance, t_eval=[mechanism.t_end]
+            rhs,
+            (0.0, mechanism.t_end),
+            mechanism.y0,
+            method=name,
+            rtol=tolerance,
+            atol=tolerance,
+            t_eval=[mechanism.t_end],
         )
         if not found.success:
             raise ArithmeticError(found.message)

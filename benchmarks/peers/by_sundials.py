@@ -70,7 +70,13 @@ def ida(mechanism: LinkedBodies, tolerance: float) -> Callable[[], Array]:
     )
     arguments = (
         *(residual, jacobian, None, None, problem.n, double(mechanism.t_end), c_library.pointer(y)),
-        *(c_library.pointer(yd), c_library.pointer(classes), double(tolerance), c_library.pointer(least), ctypes.byref(counts)),
+        *(
+            c_library.pointer(yd),
+            c_library.pointer(classes),
+            double(tolerance),
+            c_library.pointer(least),
+            ctypes.byref(counts),
+        ),
     )
     function = library().run_ida
 

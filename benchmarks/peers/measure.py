@@ -1,4 +1,7 @@
-"""Times to reach an error: a scan over tolerances, then rounds in which all methods take turns."""
+"""Times to reach an error: a scan over tolerances, then rounds in which all methods take turns.
+
+Times are those of the processor for this process, so that other processes on the machine count little.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import c_library
-from .mechanisms import Mechanism
+from .mechanisms import Array, Mechanism
 from .method import Compiled, Method
 from .reference import error
 
@@ -69,9 +72,9 @@ def scan(mechanism: Mechanism, peer: str, method: Method, expected: Array, longe
 
 def once(run: Callable[[], Any]) -> tuple[float, Any]:
     """Seconds of a run, and what it returned."""
-    start = time.perf_counter()
+    start = time.process_time()
     result = run()
-    return time.perf_counter() - start, result
+    return time.process_time() - start, result
 
 
 def around(points: Sequence[Point], target: float) -> tuple[Point, ...]:
@@ -98,18 +101,18 @@ def interpolated(points: Sequence[Point], target: float) -> float | None:
 
 
 def rounds(rows: Sequence[Row], targets: Sequence[float], repeats: int, budget: float) -> None:
-    """Fill in `seconds` of the points that count, in turns. Nobody takes more than `budget` seconds after three rounds."""
+    """Fill in `seconds` of the points that count, in turns; after three rounds, nobody takes more than `budget` seconds."""
     points = {id(p): p for row in rows for target in targets for p in around(row.points, target)}
     used = dict.fromkeys(points, 0.0)
     for turn in range(repeats):
         for key, point in points.items():
             if turn >= 3 and used[key] > budget:
                 continue
-            n = max(1, math.ceil(SHORTEST / point.first))
-            start = time.perf_counter()
+            n = max(1, math.ceil(SHORTEST / max(point.first, 1e-7)))
+            start = time.process_time()
             for _ in range(n):
                 point.run()
-            passed = time.perf_counter() - start
+            passed = time.process_time() - start
             used[key] += passed
             point.seconds.append(passed / n)
 
@@ -117,7 +120,10 @@ def rounds(rows: Sequence[Row], targets: Sequence[float], repeats: int, budget: 
 def inside(mechanism: Mechanism, functions: Sequence[Compiled], repeats: int) -> list[float]:
     """Seconds of a call of each function in a compiled loop, in turns; medians."""
     call = c_library.library().call_many
-    y, double = np.concatenate((mechanism.y0, np.ones(3))), ctypes.c_double  # with multipliers, where a function has them
+    y, double = (
+        np.concatenate((mechanism.y0, np.ones(3))),
+        ctypes.c_double,
+    )  # with multipliers, where a function has them
     found: list[list[float]] = [[] for _ in functions]
     for turn in range(repeats + 1):
         for function, seconds in zip(functions, found, strict=True):
@@ -126,8 +132,8 @@ def inside(mechanism: Mechanism, functions: Sequence[Compiled], repeats: int) ->
             n = 1 if turn == 0 else max(1, math.ceil(SHORTEST / max(seconds[0], 1e-9)))
             arguments = (ctypes.c_void_p(function.address), ctypes.c_void_p(function.context), double(0.0))
             arrays = (c_library.pointer(y), c_library.pointer(yd), double(7.0), c_library.pointer(out))
-            start = time.perf_counter()
+            start = time.process_time()
             if call(*arguments, *arrays, ctypes.c_long(n)):
                 raise ArithmeticError(f"{function.name} of {mechanism.name} failed")
-            seconds.append((time.perf_counter() - start) / n)
+            seconds.append((time.process_time() - start) / n)
     return [float(np.median(s[1:])) for s in found]

@@ -14,7 +14,7 @@ TOLERANCE = 1e-13
 
 
 def reference(mechanism: Mechanism) -> tuple[Array, float | None]:
-    """(n_bodies, 3) positions of the centres at the end, and by how much C's differ, over the length; None without C."""
+    """(n_bodies, 3) positions of the centres at the end, and how much C's differ, over the length; None without C."""
     solution = rbdae.solve(
         mechanism.problem,
         (0.0, mechanism.t_end),

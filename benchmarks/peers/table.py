@@ -20,7 +20,14 @@ def whole_runs(rows: Sequence[Row], targets: Sequence[float]) -> list[dict[str, 
         ratios = [f / b if f and b else None for f, b in zip(found, base or [None] * len(found), strict=True)]
         points = [{"knob": p.knob, "error": p.error, "seconds": p.median, "rounds": len(p.seconds)} for p in row.points]
         records.append(
-            {"peer": row.peer, "method": row.method, "seconds": found, "ratios": ratios, "note": row.note, "points": points}
+            {
+                "peer": row.peer,
+                "method": row.method,
+                "seconds": found,
+                "ratios": ratios,
+                "note": row.note,
+                "points": points,
+            }
         )
     return sorted(records, key=lambda r: tuple(float("inf") if s is None else s for s in reversed(r["seconds"])))
 
@@ -44,7 +51,9 @@ def functions(records: Sequence[dict[str, Any]]) -> str:
         same = ((r["case"], r["function"]) == (record["case"], record["function"]) for r in records)
         of_c = [r["seconds"] for r, s in zip(records, same, strict=True) if s and r["peer"] == BASE[0]]
         ratio = _ratio(record["seconds"] / of_c[0] if of_c else None)
-        lines.append(f"| {record['case']}, {record['function']}: {record['peer']} | {ratio} | {1e6 * record['seconds']:.3g} |")
+        lines.append(
+            f"| {record['case']}, {record['function']}: {record['peer']} | {ratio} | {1e6 * record['seconds']:.3g} |"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -62,9 +62,21 @@ def links(mechanism: Mechanism) -> list[Link]:
             R = [Rotation.from_quat(y[7 * b + 3 : 7 * b + 7], scalar_first=True) for b in (0, 1)]
             om, relative = (y[17:20], y[23:26]), R[0].inv() * R[1]
             first = Link(
-                -1, y[:3], masses[0], zero, Js[0], R[0], om[0], free=True, velocity=y[14:17], stiffness=mechanism.stiffness
+                -1,
+                y[:3],
+                masses[0],
+                zero,
+                Js[0],
+                R[0],
+                om[0],
+                free=True,
+                velocity=y[14:17],
+                stiffness=mechanism.stiffness,
             )
-            return [first, Link(0, points[0], masses[1], -points[1], Js[1], relative, om[1] - relative.inv().apply(om[0]))]
+            return [
+                first,
+                Link(0, points[0], masses[1], -points[1], Js[1], relative, om[1] - relative.inv().apply(om[0])),
+            ]
         case Chain(n=n, mass=mass, inertia=J, length=l):
             half, tip = np.array((0.5 * l, 0.0, 0.0)), np.array((l, 0.0, 0.0))
             return [Link(k - 1, tip if k else zero, mass, half, J, Rotation.identity(), zero) for k in range(n)]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import json
 
 import numpy as np
 import pytest
 
 import rbdae
+from benchmarks.peers import __main__ as command
 from benchmarks.peers import c_library
+from benchmarks.peers.measure import Point, interpolated
 from benchmarks.peers.mechanisms import Chain, HeavyTop, LinkedBodies
 from benchmarks.peers.missing import Missing
 
@@ -66,3 +69,34 @@ def test_a_missing_compiler_is_named_with_its_install_command(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(Missing, match="gcc is missing; install it by: apt-get install gcc"):
         c_library.compile_together(("loops",))
+
+
+def test_a_run_says_times_ratios_and_errors_of_c(tmp_path, capsys):
+    file = tmp_path / "peers.json"
+    command.main(["--quick", "--case", "heavy_top", "--peer", "c", "--json", str(file)])
+    found = json.loads(file.read_text())
+    (case,) = found["cases"]
+    assert case["references differ"] < 1e-10 and not found["missing"]
+    by_name = {m["method"]: m for m in case["methods"]}
+    assert by_name["DOPRI5"]["ratios"] == [1.0, 1.0]
+    assert 0.0 < by_name["DOP853"]["seconds"][0] < by_name["DOP853"]["seconds"][1]
+    errors = [p["error"] for p in by_name["DOP853"]["points"]]
+    assert errors[0] > 1e-4 and errors[-1] < 1e-9
+    assert found["calls"][0]["function"] == "right-hand side" and found["calls"][0]["seconds"] > 0.0
+    assert "| C by hand: DOP853 |" in capsys.readouterr().out
+
+
+def test_a_run_without_a_compiler_continues_and_names_it(monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    c_library.library.cache_clear()
+    try:
+        command.main(["--quick", "--case", "heavy_top", "--peer", "c"])
+    finally:
+        c_library.library.cache_clear()
+    assert "gcc is missing; install it by: apt-get install gcc" in capsys.readouterr().out
+
+
+def test_times_are_read_between_the_errors():
+    points = [Point(k, error, lambda: None, seconds) for k, error, seconds in ((1, 1e-4, 1.0), (2, 1e-6, 4.0))]
+    assert interpolated(points, 1e-5) == pytest.approx(2.0)
+    assert interpolated(points, 1e-7) is None and interpolated(points[1:], 1e-3) == 4.0
