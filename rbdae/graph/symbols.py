@@ -16,7 +16,7 @@ from rbdae.graph.graph import Graph, computed, operands
 
 
 class NotStraight(Exception):
-    """A kernel cannot be recorded: it asks for more conditions than a loop on values would be worth."""
+    """A kernel cannot be recorded: it is too long."""
 
 
 @final
@@ -26,20 +26,20 @@ class Recorder:
     Parameters
     ----------
     inputs : the values of the input vectors at the point, by name
-    most_guards : beyond which `NotStraight` is raised
+    most_nodes : beyond which `NotStraight` is raised
     """
 
     def __init__(
         self,
         inputs: dict[str, Any],
-        most_guards: int = 2000,
+        most_nodes: int = 2_000_000,
     ) -> None:
         self.graph = Graph()
         self.guards: dict[int, bool] = {}
         self._inputs = inputs
         self.functions: list[Any] = []
         self._known: dict[int, Any] = {}
-        self._most = most_guards
+        self._most = most_nodes
 
     def inputs(self, name: str) -> Any:
         """The symbols of an input vector, an array of objects."""
@@ -54,6 +54,8 @@ class Recorder:
 
     def result(self, node: int) -> Symbol | float:
         """A symbol, or the number of a constant."""
+        if node > self._most:
+            raise NotStraight(f"more than {self._most} operations")
         value = self.graph.value(node)
         return Symbol(self, node) if value is None else value
 
@@ -75,8 +77,6 @@ class Recorder:
             return not self.truth(node[1])
         known = self.guards.get(condition)
         if known is None:
-            if len(self.guards) >= self._most:
-                raise NotStraight(f"more than {self._most} conditions on values")
             known = self.guards[condition] = bool(self.value(condition))
         return known
 

@@ -30,9 +30,15 @@ class SymbolicMemory:
     def __init__(self, head: Any, arrays: Mapping[str, Any], inputs: Mapping[str, Any]) -> None:
         self.head = _record(head[0])
         self.target: Any = None
-        for name, array in arrays.items():
-            given = inputs.get(name)
-            setattr(self, name, _opened(name, array) if given is None else given)
+        self._arrays = arrays
+        for name, array in inputs.items():
+            setattr(self, name, array)
+
+    def __getattr__(self, name: str) -> Any:
+        """An array that is asked for for the first time: some are large, and few kernels need them."""
+        opened = _opened(name, self._arrays[name])
+        setattr(self, name, opened)
+        return opened
 
 
 def _opened(name: str, array: Any) -> Any:

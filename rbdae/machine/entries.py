@@ -122,8 +122,7 @@ done:
 define internal i32 @{name}.whole({ARGUMENTS}) nounwind {{
   %status = call i32 @{name}({PASSED}, i64 {n_columns}, i64 1)
   ret i32 %status
-}}
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"""
+}}"""
 
 
 def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:

@@ -16,12 +16,13 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Vec
+from rbdae._arrays import Ints, Vec
 
 _PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
@@ -33,10 +34,24 @@ _PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
 )
 
-SELECTION, OTHERWISE, ARRAY_TYPE, FLOAT_TYPE, VECTORCALL, CONVERTING, GENERIC, NONE, FIRST_FUNCTION = range(9)
+(
+    SELECTION,
+    OTHERWISE,
+    ARRAY_TYPE,
+    FLOAT_TYPE,
+    VECTORCALL,
+    CONVERTING,
+    GENERIC,
+    NONE,
+    INDICES,
+    NUMBERS,
+    SCRATCH,
+    FIRST_FUNCTION,
+) = range(12)
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
 from Python need: the types of arrays and floats, CPython's function for calls, the Python function for arguments that
-are not just as they should be, the generic kernel, None; then the user's functions."""
+are not just as they should be, the generic kernel, None; the tables and the memory of long graphs
+(`rbdae.machine.rolled`); then the user's functions."""
 
 
 @final
@@ -117,17 +132,34 @@ _MANY = 64
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """Tables of places and of numbers, and how many numbers of memory machine code needs."""
+
+    indices: Ints
+    numbers: Vec
+    scratch: int
+
+
+NO_DATA = Data(np.zeros(1, dtype=np.int32), np.zeros(1), 1)
+
+
+@final
 class Context(np.ndarray):
     """The array of addresses that machine code takes, and what keeps them valid."""
 
     alive: list[Any]
 
     @classmethod
-    def of(cls, selection: Vec, functions: Sequence[int]) -> Context:
-        """A context with the numbers of a selection and the addresses of the user's functions."""
+    def of(cls, selection: Vec, functions: Sequence[int], data: Data = NO_DATA) -> Context:
+        """A context with the numbers of a selection, the addresses of the user's functions, and the data of a long
+        graph. It has memory of its own, so that calls with one context must not overlap."""
         out = np.zeros(FIRST_FUNCTION + len(functions), dtype=np.int64).view(cls)
-        out.alive = [selection]
+        scratch = np.empty(data.scratch)
+        out.alive = [selection, data, scratch]
         out[SELECTION] = selection.ctypes.data
+        out[INDICES], out[NUMBERS] = data.indices.ctypes.data, data.numbers.ctypes.data
+        out[SCRATCH] = scratch.ctypes.data
         for name, place in _PYTHON:
             out[place] = _address_of(name)
         out[FIRST_FUNCTION:] = functions
@@ -151,11 +183,16 @@ __all__ = [
     "FIRST_FUNCTION",
     "FLOAT_TYPE",
     "GENERIC",
+    "INDICES",
     "NONE",
+    "NO_DATA",
+    "NUMBERS",
     "OTHERWISE",
+    "SCRATCH",
     "SELECTION",
     "VECTORCALL",
     "Context",
+    "Data",
     "MachineFunction",
     "Shapes",
     "trampoline",

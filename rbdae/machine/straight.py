@@ -31,6 +31,8 @@ _COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
 
 DECLARATIONS = "\n".join(
     [
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         *(f"declare double @{name}(double)" for name in _INTRINSICS.values()),
         *(
             f"declare double @{name}({'double, double' if name == 'atan2' else 'double'}) memory(none) nounwind"
@@ -46,7 +48,7 @@ def real(x: float) -> str:
 
 
 @final
-class _Part:
+class Part:
     """The text of one function: its lines, and where values are."""
 
     def __init__(self, graph: Graph, places: Mapping[int, int]) -> None:
@@ -96,14 +98,10 @@ class _Part:
             ]
         return name
 
-    def condition(self, k: int) -> str:
-        """A condition as an i1."""
-        name = f"%b{k}"
-        if name not in self._pointers:
-            value = self.name(k)
-            self._pointers.add(name)
-            self.lines.append(f"{name} = fcmp one double {value}, 0.0")
-        return name
+    def hold(self, k: int, wanted: bool, holds: str) -> str:
+        """The conditions so far, and that one falls as it should."""
+        self.lines += agreement(f"%g{k}", self.name(k), wanted, holds)
+        return f"%g{k}"
 
     def compute(self, k: int) -> None:
         """The lines of one node."""
@@ -116,18 +114,7 @@ class _Part:
             return
         if kind == "result":
             return  # loaded with its call
-        if kind == "select":
-            condition = self.condition(node[1])
-            a, b = self.name(node[2]), self.name(node[3])
-            self.lines.append(f"%v{k} = select i1 {condition}, double {a}, double {b}")
-        elif kind in _COMPARISONS:
-            a, b = self.name(node[1]), self.name(node[2])
-            self._pointers.add(f"%b{k}")
-            self.lines.append(f"%b{k} = fcmp {_COMPARISONS[kind]} double {a}, {b}")
-            self.lines.append(f"%v{k} = uitofp i1 %b{k} to double")
-        else:
-            names = [self.name(j) for j in operands(node)]
-            self.lines.append(f"%v{k} = {_expression(kind, names)}")
+        self.lines += instruction(kind, f"%v{k}", [self.name(j) for j in operands(node)])
         self._there.add(k)
 
     def _call(self, k: int) -> None:
@@ -145,6 +132,23 @@ class _Part:
             result = self._graph.node("result", k, i)
             self.lines.append(f"%v{result} = load double, ptr %u{k}.{n_in + i}")
             self._there.add(result)
+
+
+def instruction(kind: str, target: str, names: Sequence[str]) -> list[str]:
+    """The lines that compute one node; conditions are numbers, 1 or 0."""
+    if kind == "select":
+        test = f"{target}b = fcmp one double {names[0]}, 0.0"
+        return [test, f"{target} = select i1 {target}b, double {names[1]}, double {names[2]}"]
+    if kind in _COMPARISONS:
+        test = f"{target}b = fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
+        return [test, f"{target} = uitofp i1 {target}b to double"]
+    return [f"{target} = {_expression(kind, names)}"]
+
+
+def agreement(target: str, condition: str, wanted: bool, holds: str) -> list[str]:
+    """The lines that join a condition, a number that should be 1 where `wanted`, to others."""
+    test = "one" if wanted else "oeq"
+    return [f"{target}x = fcmp {test} double {condition}, 0.0", f"{target} = and i1 {holds}, {target}x"]
 
 
 def _expression(kind: str, names: Sequence[str]) -> str:
@@ -211,7 +215,7 @@ def straight(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[in
         wanted.setdefault(k, []).append(place)
     texts = []
     for i, section in enumerate(sections):
-        part = _Part(graph, places)
+        part = Part(graph, places)
         holds = "true"
         for k in section:
             part.compute(k)
@@ -220,10 +224,7 @@ def straight(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[in
             for place in wanted.get(k, ()):
                 part.store(k, "%out", place, f"o{place}")
             if k in guards:
-                condition = part.condition(k)
-                wrong = "false" if guards[k] else "true"
-                part.lines += [f"%g{k}x = xor i1 {condition}, {wrong}", f"%g{k} = and i1 {holds}, %g{k}x"]
-                holds = f"%g{k}"
+                holds = part.hold(k, guards[k], holds)
         head = f"define internal i1 @{name}.{i}({ARGUMENTS}, ptr noalias %memory) nounwind noinline {{"
         texts += [head, *part.lines, f"ret i1 {holds}", "}"]
     texts.append(_joined(name, len(sections), n_places))
@@ -241,4 +242,4 @@ def _joined(name: str, n: int, n_places: int) -> str:
     return "\n".join([*lines, f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"])
 
 
-__all__ = ["ARGUMENTS", "DECLARATIONS", "PASSED", "real", "straight"]
+__all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]

@@ -7,19 +7,21 @@ an input. So it is made once for a memory, and a switch binds it to other number
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
 from rbdae.compiler.jit import Entry
+from rbdae.compiler.options import collector_off
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.entries import guarded, matrix, python_entry
-from rbdae.machine.function import OTHERWISE, Context, MachineFunction, Shapes, trampoline
+from rbdae.machine.function import NO_DATA, OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
 from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
-from rbdae.machine.straight import DECLARATIONS, straight
+from rbdae.machine.rolled import rolled
+from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.recording import Recording, recorded, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
 
@@ -50,6 +52,7 @@ class Code:
     signs: str
     shapes: Shapes
     functions: tuple[int, ...]
+    data: Data
     has_guards: bool
     n_nodes: int
 
@@ -86,7 +89,7 @@ class TracedKernel:
         )
 
     def _context(self) -> Context:
-        context = Context.of(selection_numbers(self._workspace), self.code.functions)
+        context = Context.of(selection_numbers(self._workspace), self.code.functions, self.code.data)
         context.alive += [self.code.module, self._workspace]
         return context
 
@@ -129,30 +132,47 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
     if not supported():
         return None
     room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
-    try:
-        recording = recorded(workspace, kernel, room, _point(workspace, shapes))
-    except NotStraight:
+    with collector_off():
+        try:
+            recording = recorded(workspace, kernel, room, _point(workspace, shapes))
+        except NotStraight:
+            return None
+        return _compiled(recording, kernel, shapes, pattern, sparse)
+
+
+def _compiled(
+    recording: Recording, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool
+) -> Code | None:
+    signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
+    made = _text(recording, signs, shapes, pattern)
+    if made.length > LARGEST:
         return None
-    n_nodes = len(recording.graph.needed([*recording.outputs, *recording.guards]))
-    if n_nodes > LARGEST:
-        return None
-    text, signs = _text(recording, kernel.signs[1:], shapes, pattern, sparse)
     try:
-        module = compiled(text, 2 if n_nodes <= _FINE else 1)
+        module = compiled(made.text, 2 if made.length <= _FINE else 1)
     except NoMachineCode as error:
         say_once(str(error))
         return None
     functions = tuple(function.address for function in recording.functions)
-    return Code(module, signs, shapes, functions, bool(recording.guards), n_nodes)
+    return Code(module, signs, shapes, functions, made.data, bool(recording.guards), made.length)
 
 
-def _text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> tuple[str, str]:
-    """The module's text, and the kinds of the arguments of its entries."""
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Text:
+    """LLVM text, the data beside it, and the number of nodes in it."""
+
+    text: str
+    data: Data
+    length: int
+
+
+def _text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None) -> _Text:
+    """The module of a recording."""
     outputs, graph = recording.outputs, recording.graph
-    if len(shapes["out"]) == 1:
-        signs = signs.replace("M", "o")
+    if signs[-1] == "o":
+        body = _body(recording, outputs)
         parts = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
-        return "\n".join([DECLARATIONS, straight("straight", graph, outputs, recording.guards), *parts]), signs
+        return replace(body, text="\n".join([DECLARATIONS, body.text, *parts]))
     n_rows, n_columns = shapes["out"]
     if pattern is None:
         places = [k for k, node in enumerate(outputs) if graph.value(node) != 0.0]
@@ -160,10 +180,19 @@ def _text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | N
         outputs = [outputs[k] for k in places]
     else:
         rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
-    body = straight("straight", graph, outputs, recording.guards)
+    body = _body(recording, outputs)
     filled = matrix("matrix", "straight", rows, columns, (n_rows, n_columns))
     parts = [guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
-    return "\n".join([DECLARATIONS, body, filled, *parts]), signs
+    return replace(body, text="\n".join([DECLARATIONS, body.text, filled, *parts]))
+
+
+def _body(recording: Recording, outputs: list[int]) -> _Text:
+    """The function ``straight``: in one go, or with loops for what repeats in a long graph."""
+    graph, guards = recording.graph, recording.guards
+    n_nodes = len(graph.needed([*outputs, *guards]))
+    if n_nodes <= LONGEST:
+        return _Text(straight("straight", graph, outputs, guards), NO_DATA, n_nodes)
+    return _Text(*rolled("straight", graph, outputs, guards))
 
 
 def _point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
