@@ -15,11 +15,10 @@ import numpy as np
 
 from rbdae._arrays import Ints, Vec
 from rbdae.graph.graph import Graph
-from rbdae.graph.repeats import CONST, INPUT, TIME, Listing, Stretch, listing, stretches
+from rbdae.graph.repeats import CONST, TIME, Stretch, listing, stretches
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION, Data
+from rbdae.machine.places import INPUTS, Plan
 from rbdae.machine.straight import ARGUMENTS, PASSED, Part, agreement, instruction, real
-
-_INPUTS = ("y", "yd", "selection")
 
 
 @final
@@ -46,116 +45,13 @@ class _Data:
         return np.concatenate(self._parts).astype(kind) if self._parts else np.zeros(1, dtype=kind)
 
 
-@final
-class _Memory:
-    """Places in memory: inputs first, then regions, which are used again when no later stretch needs them."""
-
-    def __init__(self, first: int) -> None:
-        self.size = first
-        self._free: list[tuple[int, int]] = []
-
-    def take(self, n: int) -> int:
-        """The beginning of n places."""
-        for i, (begin, length) in enumerate(self._free):
-            if length >= n:
-                self._free[i : i + 1] = [(begin + n, length - n)] if length > n else []
-                return begin
-        out = self.size
-        self.size += n
-        return out
-
-    def give(self, begin: int, n: int) -> None:
-        """They are free again."""
-        merged = sorted([*self._free, (begin, n)])
-        out: list[tuple[int, int]] = []
-        for start, length in merged:
-            if out and sum(out[-1]) == start:
-                out[-1] = (out[-1][0], out[-1][1] + length)
-            else:
-                out.append((start, length))
-        self._free = out
-
-
-@final
-class _Plan:
-    """Where the values of a graph are in memory."""
-
-    def __init__(self, graph: Graph, found: Listing, parts: Sequence[Stretch], outputs: Sequence[int]) -> None:
-        self.graph, self.found, self.parts = graph, found, parts
-        used = [k for k in graph.needed(outputs) if graph.nodes[k][0] == "input"]
-        every = [graph.nodes[k] for k in {*used, *found.number[found.operand == INPUT].tolist()}]
-        sizes = {name: 1 + max((node[2] for node in every if node[1] == name), default=-1) for name in _INPUTS}
-        self.inputs = {"t": 0, "c": 1, "y": 2, "yd": 2 + sizes["y"], "selection": 2 + sizes["y"] + sizes["yd"]}
-        self.sizes = sizes
-        n = len(found.nodes)
-        self.part_of = np.empty(n, dtype=np.int64)
-        turn_of = np.empty(n, dtype=np.int64)
-        for k, part in enumerate(parts):
-            span = slice(part.first, part.first + part.length * part.times)
-            self.part_of[span] = k
-            turn_of[span] = np.repeat(np.arange(part.times), part.length)
-        self.place = np.full(n, -1, dtype=np.int64)
-        self._lay_out(turn_of, outputs, 2 + sum(sizes.values()))
-        self.by_node = dict(zip(found.nodes.tolist(), self.place.tolist(), strict=True))
-
-    def _lay_out(self, turn_of: Ints, outputs: Sequence[int], first: int) -> None:
-        found, parts = self.found, self.parts
-        n = len(found.nodes)
-        row, column = np.nonzero(found.operand >= 0)
-        source = found.operand[row, column]
-        outside = (self.part_of[row] != self.part_of[source]) | (turn_of[row] != turn_of[source])
-        wanted = np.zeros(n, dtype=bool)
-        wanted[source[outside]] = True
-        last = np.arange(len(parts))  # the last stretch that needs values of each
-        np.maximum.at(last, self.part_of[source[outside]], self.part_of[row[outside]])
-        position = {k: i for i, k in enumerate(found.nodes.tolist())}
-        for k in outputs:
-            if k in position:
-                wanted[position[k]] = True
-                last[self.part_of[position[k]]] = len(parts)
-        self._calls(position, wanted, last)
-        memory = _Memory(first)
-        ending: list[list[tuple[int, int]]] = [[] for _ in range(len(parts) + 1)]
-        self.left: list[Ints] = []
-        for k, part in enumerate(parts):
-            here = wanted[part.first : part.first + part.length * part.times].reshape(part.times, part.length)
-            left = np.flatnonzero(here.any(axis=0))
-            begin = memory.take(len(left) * part.times)
-            for j, offset in enumerate(left.tolist()):
-                places = begin + j * part.times + np.arange(part.times)
-                self.place[part.first + offset + part.length * np.arange(part.times)] = places
-            self.left.append(left)
-            ending[last[k]].append((begin, len(left) * part.times))
-            for region in ending[k]:
-                memory.give(*region)
-        self.size = memory.size
-
-    def _calls(self, position: Mapping[int, int], wanted: Any, last: Any) -> None:
-        """Operands of the user's functions, and their results."""
-        for i in np.flatnonzero(self.found.single).tolist():
-            node = self.graph.nodes[self.found.nodes[i]]
-            for other in node[4:] if node[0] == "call" else node[1:2]:
-                j = position.get(other)
-                if j is not None and self.part_of[j] != self.part_of[i]:
-                    wanted[j] = True
-                    last[self.part_of[j]] = max(last[self.part_of[j]], self.part_of[i])
-
-    def places(self, operand: Ints, number: Ints) -> Ints:
-        """Where operands are: nodes of the list, or inputs."""
-        out = np.where(operand >= 0, self.place[np.maximum(operand, 0)], -1)
-        for i in np.flatnonzero(operand < 0).tolist():
-            _, name, k = self.graph.nodes[number[i]]
-            out[i] = self.inputs[name] + k
-        return out
-
-
 def rolled(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int, bool]) -> tuple[str, Data, int]:
     """The text and data of a function that computes the nodes `outputs`, in their order, and whether the conditions
     `guards` fall as they say; and the number of nodes in the text."""
     nodes = [k for k in graph.needed([*outputs, *guards]) if graph.nodes[k][0] not in ("const", "input")]
     found = listing(graph, nodes, {k: 1 + int(wanted) for k, wanted in guards.items()})
     parts = stretches(found)
-    plan = _Plan(graph, found, parts, outputs)
+    plan = Plan(graph, found, parts, outputs)
     length = sum(part.length for part in parts)
     indices, numbers = _Data(), _Data()
     texts = []
@@ -172,7 +68,7 @@ _HEAD = f"{ARGUMENTS}, ptr %memory, ptr noalias %indices, ptr noalias %numbers"
 _CALL = f"{PASSED}, ptr %memory, ptr %indices, ptr %numbers"
 
 
-def _once(name: str, plan: _Plan, k: int, guards: Mapping[int, bool]) -> str:
+def _once(name: str, plan: Plan, k: int, guards: Mapping[int, bool]) -> str:
     """The function of a stretch that does not repeat."""
     part = plan.parts[k]
     span = slice(part.first, part.first + part.length)
@@ -191,7 +87,7 @@ def _once(name: str, plan: _Plan, k: int, guards: Mapping[int, bool]) -> str:
 class _Turn:
     """The text of one turn of a loop."""
 
-    def __init__(self, plan: _Plan, part: Stretch, indices: _Data, numbers: _Data) -> None:
+    def __init__(self, plan: Plan, part: Stretch, indices: _Data, numbers: _Data) -> None:
         self.lines: list[str] = []
         self._plan = plan
         self._indices, self._numbers = indices, numbers
@@ -253,7 +149,7 @@ class _Turn:
         self.lines += [*self._address(f"%s{i}", "%memory", "double", places), f"store double %v{i}, ptr %s{i}"]
 
 
-def _loop(name: str, plan: _Plan, k: int, guards: Mapping[int, bool], indices: _Data, numbers: _Data) -> str:
+def _loop(name: str, plan: Plan, k: int, guards: Mapping[int, bool], indices: _Data, numbers: _Data) -> str:
     """The function of a stretch that repeats."""
     part, graph = plan.parts[k], plan.graph
     turn = _Turn(plan, part, indices, numbers)
@@ -286,7 +182,7 @@ def _loop(name: str, plan: _Plan, k: int, guards: Mapping[int, bool], indices: _
     )
 
 
-def _whole(name: str, plan: _Plan, outputs: Sequence[int], indices: _Data, numbers: _Data) -> str:
+def _whole(name: str, plan: Plan, outputs: Sequence[int], indices: _Data, numbers: _Data) -> str:
     """The function that copies the inputs, calls all parts, and gathers the outputs."""
     lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", "entry:"]
     for label, slot in (("memory", SCRATCH), ("indices", INDICES), ("numbers", NUMBERS), ("selection", SELECTION)):
@@ -296,7 +192,7 @@ def _whole(name: str, plan: _Plan, outputs: Sequence[int], indices: _Data, numbe
         "%toc = getelementptr double, ptr %memory, i64 1",
         "store double %c, ptr %toc",
     ]
-    for source in _INPUTS:
+    for source in INPUTS:
         if size := 8 * plan.sizes[source]:
             lines += [
                 f"%to{source} = getelementptr double, ptr %memory, i64 {plan.inputs[source]}",
@@ -310,7 +206,7 @@ def _whole(name: str, plan: _Plan, outputs: Sequence[int], indices: _Data, numbe
     return "\n".join([*lines, f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"])
 
 
-def _gathered(plan: _Plan, outputs: Sequence[int], indices: _Data, numbers: _Data) -> list[str]:
+def _gathered(plan: Plan, outputs: Sequence[int], indices: _Data, numbers: _Data) -> list[str]:
     """Lines that bring the outputs from memory; constants among them follow."""
     nodes = plan.graph.nodes
     constant = [(i, nodes[k][1]) for i, k in enumerate(outputs) if nodes[k][0] == "const"]
