@@ -101,7 +101,7 @@ def interpolated(points: Sequence[Point], target: float) -> float | None:
 
 
 def rounds(rows: Sequence[Row], targets: Sequence[float], repeats: int, budget: float) -> None:
-    """Fill in `seconds` of the points that count, in turns; after three rounds, nobody takes more than `budget` seconds."""
+    """Fill in `seconds` of the points that count, in turns; after three rounds, none takes over `budget` seconds."""
     points = {id(p): p for row in rows for target in targets for p in around(row.points, target)}
     used = dict.fromkeys(points, 0.0)
     for turn in range(repeats):
