@@ -156,6 +156,10 @@ class Monitor:
 
         return advance
 
+    def forget(self) -> None:
+        """Let go of the adapter's memory, which knows this object: together they would wait for the collector."""
+        self._collected = None
+
     def _begun(self, collected: Callable[[], Outcome]) -> None:
         self._collected = collected
 

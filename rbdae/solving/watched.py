@@ -83,11 +83,14 @@ def run_once(
 def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: Request, pending: Pending) -> Outcome:
     monitor = Monitor(problem, pending)
     try:
-        watched: Any = WatchedProblem(problem, monitor)
-        outcome = adapter.run(watched, method, monitor.request(request))
-    except BaseException as error:
-        return monitor.failed(error)
-    return monitor.ended(outcome)
+        try:
+            watched: Any = WatchedProblem(problem, monitor)
+            outcome = adapter.run(watched, method, monitor.request(request))
+        except BaseException as error:
+            return monitor.failed(error)
+        return monitor.ended(outcome)
+    finally:
+        monitor.forget()
 
 
 __all__ = ["WatchedProblem", "run_once"]

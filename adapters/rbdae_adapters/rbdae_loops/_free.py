@@ -39,6 +39,11 @@ def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[s
             next_step=float(loop.w[at.H]),
         )  # fmt: skip
 
+    def ended(reason: Reason, detail: str = "") -> Outcome:
+        out = outcome(reason, detail)
+        loop.release()
+        return out
+
     if request.begun is not None:
         request.begun(outcome)
     work = (began, 0)
@@ -46,7 +51,7 @@ def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[s
         while True:
             status = loop.run()
             if status == at.FINISHED:
-                return outcome(Reason.FINISHED)
+                return ended(Reason.FINISHED)
             if status == at.FULL:
                 loop.grow()
             elif status == at.PAUSED:
@@ -56,7 +61,7 @@ def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[s
             else:
                 one.failed(status)
     except GaveUp as end:
-        return outcome(end.reason, end.detail)
+        return ended(end.reason, end.detail)
 
 
 __all__ = ["can", "run"]

@@ -23,13 +23,15 @@ SLICE = 0.02
 _EPS = float(np.finfo(float).eps)
 _FIRST = 200_000
 """Evaluations times unknowns until the first pause."""
-_ROOM = 1 << 12
-"""Numbers in the first rows of steps, few enough for memory that the process has; later ones have twice those before,
-up to `_MOST`."""
+_ROOM = 1 << 16
+"""Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
 _MOST = 1 << 22
 _NEVER = 1 << 62
+_KEPT_FREE = 8
 _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
+_FREE: list[Vec] = []
+"""First rows of runs that have ended: new memory costs more than short runs take."""
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
 
@@ -136,7 +138,7 @@ class Loop:
         memory[first + m : first + m + n] = memory[first + 2 * m : first + 2 * m + n] = y0
         if controls is not USUAL:
             self._control(method, controls)
-        s[at.MAX_STALLED], s[at.ROOM] = max_stalled, 1 if stepwise else max(_ROOM // n, 16)
+        s[at.MAX_STALLED], s[at.ROOM] = max_stalled, 1 if stepwise else max(_ROOM // (n + 1), 16)
         self.times, self.rows = times, _NO_ROWS
         if times is not None:
             self.rows = np.empty((len(times), n))
@@ -165,8 +167,10 @@ class Loop:
     def _make_room(self) -> None:
         """Rows for the next steps."""
         room = int(self.s[at.ROOM])
-        steps = np.empty(room * (self.n + 1))
-        self._steps_t, self._steps_y = steps[:room], steps[room:].reshape(room, self.n)
+        size = room * (self.n + 1)
+        first = size <= _ROOM and not self._before
+        self._lent = steps = (_FREE.pop() if _FREE else np.empty(_ROOM)) if first else np.empty(size)
+        self._steps_t, self._steps_y = steps[:room], steps[room:size].reshape(room, self.n)
         base, written = _address(self._memory), _address(steps)
         self._arguments = (
             self._function.address,
@@ -188,10 +192,17 @@ class Loop:
         """Make space for further steps."""
         s = self.s
         k = int(s[at.ROWS])
-        self._before.append((self._steps_t[:k], self._steps_y[:k]))
+        self._before.append((self._steps_t[:k].copy(), self._steps_y[:k].copy()))
+        self.release()
         s[at.ROOM] = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
         s[at.ROWS] = 0
         self._make_room()
+
+    def release(self) -> None:
+        """Hand back the memory of the present rows, which nobody reads from here on."""
+        if len(self._lent) == _ROOM and len(_FREE) < _KEPT_FREE:
+            _FREE.append(self._lent)
+        self._lent = _NO_TIMES
 
     def grant(self, evaluations: int, seconds: float) -> None:
         """A budget for the next `SLICE`, from what the last one has cost."""
