@@ -8,11 +8,14 @@ from typing import Any
 from rbdae.machine.loops.methods import OneStep
 from rbdae.machine.native.callable import callables
 
+LEVEL = 1
+"""Of optimisation: vector registers are in the text already, and a higher one takes longer for the same speed."""
+
 
 @cache
 def entries(method: OneStep) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
-    return callables(method.program)
+    return callables(method.program, LEVEL)
 
 
 __all__ = ["entries"]

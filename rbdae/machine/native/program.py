@@ -40,8 +40,8 @@ class Program:
 
         functions = []
         for source in found:  # grows meanwhile
-            linkage = "" if source.function in self.entries else "internal "
-            functions.append(Statements(source, self.bindings, called).text(linkage))
+            entry = source.function in self.entries
+            functions.append(Statements(source, self.bindings, called).text(entry=entry))
         return "\n".join([*DECLARATIONS, *functions, ""])
 
     def plain(self) -> tuple[Callable[..., Any], ...]:

@@ -25,8 +25,8 @@ class Statements:
         self._loops: list[tuple[str, str]] = []  # where continue and break lead
         self._left: set[str] = set()  # where breaks have led
 
-    def text(self, linkage: str) -> str:
-        """The function's definition."""
+    def text(self, *, entry: bool) -> str:
+        """The function's definition; an entry is called by others and not copied into them."""
         source, names = self._source, self._value
         given = []
         for name, kind in source.parameters:
@@ -38,7 +38,8 @@ class Statements:
             if source.result is not Type.NONE:
                 raise source.error(source.tree, "may end without a return")
             self.at.leave(None)
-        head = f'define {linkage}{source.result.llvm} @"{source.name}"({", ".join(given)})'
+        linkage, how = ("", " noinline") if entry else ("internal ", "")
+        head = f'define {linkage}{source.result.llvm} @"{source.name}"({", ".join(given)}){how}'
         return f"{head} {{\n{self.at.body()}\n}}"
 
     def _declare(self, name: str, kind: Type) -> None:
