@@ -220,16 +220,29 @@ class Graph:
     # ------------------------------------------------------------ as a whole
 
     def needed(self, outputs: Iterable[int]) -> list[int]:
-        """The nodes that some nodes are computed from, those first that others need."""
-        nodes = self.nodes
-        seen = bytearray(len(nodes))
-        todo = [*outputs]
-        while todo:
-            k = todo.pop()
-            if not seen[k]:
-                seen[k] = 1
-                todo.extend(operands(nodes[k]))
-        return [k for k, wanted in enumerate(seen) if wanted]
+        """The nodes that some nodes are computed from, each shortly before it is needed for the first time: so values
+        stay in registers. The results of a call follow it at once."""
+        nodes, numbers = self.nodes, self._numbers
+        done = bytearray(len(nodes))
+        out: list[int] = []
+        for output in outputs:
+            todo = [output]
+            while todo:
+                k = todo[-1]
+                missing = [j for j in operands(nodes[k]) if not done[j]] if not done[k] else []
+                if missing:
+                    todo.extend(reversed(missing))
+                    continue
+                todo.pop()
+                if not done[k]:
+                    done[k] = 1
+                    out.append(k)
+                    if nodes[k][0] == "call":
+                        results = [numbers.get(("result", k, i), k) for i in range(nodes[k][3])]
+                        out += [j for j in results if not done[j]]
+                        for j in results:
+                            done[j] = 1
+        return out
 
     def evaluate(
         self,

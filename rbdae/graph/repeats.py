@@ -147,11 +147,14 @@ def _best(letters: Ints, following: Ints, single: Ints, i: int) -> Stretch | Non
         if j < 0:
             break
         length = j - i
-        if length * (_LEAST_TIMES - 1) + i >= len(letters):
+        if length * _LEAST_TIMES + i > len(letters):
             break
         if covered and length > covered:
             break
-        different = np.flatnonzero(letters[i : len(letters) - length] != letters[j:][: len(letters) - j])
+        twice = (_LEAST_TIMES - 1) * length
+        if (letters[i : i + twice] != letters[j : j + twice]).any():
+            continue
+        different = np.flatnonzero(letters[i : len(letters) - length] != letters[j:])
         agreed = int(different[0]) if len(different) else len(letters) - j
         times = agreed // length + 1
         enough = times >= _LEAST_TIMES and times * length >= _LEAST_NODES

@@ -48,7 +48,7 @@ class _Data:
 def rolled(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int, bool]) -> tuple[str, Data, int]:
     """The text and data of a function that computes the nodes `outputs`, in their order, and whether the conditions
     `guards` fall as they say; and the number of nodes in the text."""
-    nodes = [k for k in graph.needed([*outputs, *guards]) if graph.nodes[k][0] not in ("const", "input")]
+    nodes = [k for k in graph.needed([*guards, *outputs]) if graph.nodes[k][0] not in ("const", "input")]
     found = listing(graph, nodes, {k: 1 + int(wanted) for k, wanted in guards.items()})
     parts = stretches(found)
     plan = Plan(graph, found, parts, outputs)

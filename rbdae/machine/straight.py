@@ -18,7 +18,7 @@ import numpy as np
 from rbdae.graph.graph import Graph, operands
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
-LONGEST = 3000
+LONGEST = 4000
 """Nodes in one function."""
 
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"
@@ -207,7 +207,7 @@ def _places(sections: Sequence[Sequence[int]], last: Mapping[int, int]) -> tuple
 def straight(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int, bool]) -> str:
     """The text of a function that computes the nodes `outputs`, in their order, and whether the conditions `guards`
     fall as they say."""
-    sections = _cut(graph, graph.needed([*outputs, *guards]))
+    sections = _cut(graph, graph.needed([*guards, *outputs]))
     last = _last_uses(graph, sections)
     places, n_places = _places(sections, last)
     wanted: dict[int, list[int]] = {}

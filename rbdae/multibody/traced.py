@@ -30,7 +30,7 @@ Kernel = Callable[..., None]
 LARGEST = 12_000
 """Nodes of a graph beyond which generic code is quicker to have."""
 
-_FINE = 1000
+_FINE = 1500
 """Nodes up to which LLVM's most thorough passes pay (docs/decisions.md)."""
 
 
@@ -189,7 +189,7 @@ def _text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | N
 def _body(recording: Recording, outputs: list[int]) -> _Text:
     """The function ``straight``: in one go, or with loops for what repeats in a long graph."""
     graph, guards = recording.graph, recording.guards
-    n_nodes = len(graph.needed([*outputs, *guards]))
+    n_nodes = len(graph.needed([*guards, *outputs]))
     if n_nodes <= LONGEST:
         return _Text(straight("straight", graph, outputs, guards), NO_DATA, n_nodes)
     return _Text(*rolled("straight", graph, outputs, guards))
