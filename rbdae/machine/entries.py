@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rbdae.machine.function import (
     ARRAY_TYPE,
     CONVERTING,
+    FLOAT64_TYPE,
     FLOAT_TYPE,
     GENERIC,
     NONE,
@@ -129,7 +130,7 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
     """A function for Python's fast calls: arguments by the kinds in `signs` (see `rbdae.compiler.jit.Entry`)."""
     lines = [f"define ptr @{name}(ptr %self, ptr %args, i64 %n) nounwind {{", "entry:"]
     lines += ["  %contextp = getelementptr i8, ptr %self, i64 16", "  %context = load ptr, ptr %contextp"]
-    lines += _slot("arraytype", ARRAY_TYPE) + _slot("floattype", FLOAT_TYPE)
+    lines += _slot("arraytype", ARRAY_TYPE) + _slot("floattype", FLOAT_TYPE) + _slot("float64type", FLOAT64_TYPE)
     lines += [f"  %right = icmp eq i64 %n, {len(signs)}", "  br i1 %right, label %a0, label %convert"]
     numbers, vectors = iter(("t", "c")), iter(("y", "yd"))
     given = {"t": "0.0", "c": "0.0", "y": "null", "yd": "null", "out": "null"}
@@ -185,11 +186,13 @@ def _object(k: int) -> list[str]:
 
 
 def _float(k: int) -> list[str]:
-    """The number of a float."""
+    """The number of a float, or of one of NumPy's, which have it at the same place."""
     return [
         *_object(k),
         f"  %is{k} = icmp eq ptr %type{k}, %floattype",
-        f"  br i1 %is{k}, label %b{k}, label %convert",
+        f"  %also{k} = icmp eq ptr %type{k}, %float64type",
+        f"  %either{k} = or i1 %is{k}, %also{k}",
+        f"  br i1 %either{k}, label %b{k}, label %convert",
         f"b{k}:",
         *_loaded(f"v{k}", "double", f"o{k}", _CONTENT),
         f"  br label %a{k + 1}",

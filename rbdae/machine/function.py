@@ -39,6 +39,7 @@ _PROTOTYPE = ctypes.CFUNCTYPE(
     OTHERWISE,
     ARRAY_TYPE,
     FLOAT_TYPE,
+    FLOAT64_TYPE,
     VECTORCALL,
     CONVERTING,
     GENERIC,
@@ -47,9 +48,9 @@ _PROTOTYPE = ctypes.CFUNCTYPE(
     NUMBERS,
     SCRATCH,
     FIRST_FUNCTION,
-) = range(12)
+) = range(13)
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
-from Python need: the types of arrays and floats, CPython's function for calls, the Python function for arguments that
+from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for arguments that
 are not just as they should be, the generic kernel, None; the tables and the memory of long graphs
 (`rbdae.machine.rolled`); then the user's functions."""
 
@@ -166,7 +167,13 @@ class Context(np.ndarray):
         return out
 
 
-_PYTHON = (("array", ARRAY_TYPE), ("float", FLOAT_TYPE), ("vectorcall", VECTORCALL), ("None", NONE))
+_PYTHON = (
+    ("array", ARRAY_TYPE),
+    ("float", FLOAT_TYPE),
+    ("float64", FLOAT64_TYPE),
+    ("vectorcall", VECTORCALL),
+    ("None", NONE),
+)
 
 
 @cache
@@ -174,13 +181,14 @@ def _address_of(name: str) -> int:
     """Where something of CPython is."""
     if name == "vectorcall":
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
-    return id({"array": np.ndarray, "float": float, "None": None}[name])
+    return id({"array": np.ndarray, "float": float, "float64": np.float64, "None": None}[name])
 
 
 __all__ = [
     "ARRAY_TYPE",
     "CONVERTING",
     "FIRST_FUNCTION",
+    "FLOAT64_TYPE",
     "FLOAT_TYPE",
     "GENERIC",
     "INDICES",

@@ -42,6 +42,7 @@ def supported() -> bool:
         and ctypes.sizeof(ctypes.c_void_p) == 8
         and at(number, 16, ctypes.c_double) == number
         and at(number, 8, ctypes.c_void_p) == id(float)
+        and at(np.float64(number), 16, ctypes.c_double) == number
         and at(array, 16, ctypes.c_void_p) == array.ctypes.data
         and at(array, 24, ctypes.c_int) == 2
         and at(array, 56, ctypes.c_void_p) == id(array.dtype)
