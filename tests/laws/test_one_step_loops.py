@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
+import gc
+import os
+import signal
+import threading
+import time
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import cases
 import numpy as np
@@ -286,6 +294,90 @@ def test_tolerances_are_those_of_each_unknown(name):
         solve(toy.Pendulum(), name, rtol=1e-10, atol=a, first_step=1e-2).stats.steps for a in (1e-3, 1e-10, atol)
     )
     assert loose < mixed <= tight
+
+
+# ---------------------------------------------------------------- in machine code alone
+
+
+@pytest.fixture(scope="module")
+def top():
+    return rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+
+
+def test_ctrl_c_ends_a_run_that_never_comes_back_to_python(top):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            solve(top, "dopri5", 1e6, rtol=1e-10, atol=1e-10, t_eval=np.linspace(0.0, 1e6, 1000))
+        assert time.monotonic() - began < 5.0
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+    solution = caught.value.solution
+    assert solution.reason is Reason.KEYBOARD and solution.stats.steps + 1 == len(solution.steps.t) > 100
+    assert solution.t[-1] <= solution.steps.t[-1] and np.isfinite(solution.y).all()
+
+
+def pushed(push):
+    """A free body with a force of the user."""
+    system = rbdae.System()
+    body = system.add_body("b", mass=1.0, inertia=(1.0, 2.0, 2.5))
+    system.add_force(rbdae.forces.UserForce(body, push, difference_step=1e-6))
+    return rbdae.formulate(system, "index-0")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_force_raises_comes_out_as_itself(name):
+    def push(t, x, out):
+        out[:] = 0.0
+        if t > 0.3:
+            raise LookupError("no such force")
+
+    with pytest.raises(LookupError, match="no such force"):
+        solve(pushed(push), name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_force_that_is_no_number_ends_the_run_with_that_reason(name):
+    def push(t, x, out):
+        out[:] = np.nan if t > 0.3 else 1.0
+
+    solution = solve(pushed(push), name)
+    assert solution.reason is Reason.NOT_FINITE and "the right-hand side is not finite at t = 0.3" in solution.message
+    assert 0.29 < solution.t[-1] <= 0.3 and np.isfinite(solution.y).all()
+
+
+def test_many_runs_need_no_more_memory_than_one(top):
+    def run():
+        return solve(top, "dopri5", 0.1)
+
+    for _ in range(20):
+        run()
+    tracemalloc.start()
+    gc.disable()
+    try:
+        run()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(200):
+            run()
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        gc.enable()
+        tracemalloc.stop()
+    assert grown < 20_000  # a hundred bytes a run, and no arrays
+
+
+def test_runs_in_several_threads_have_the_same_bits(top):
+    wanted = solve(top, "dop853", 5.0, rtol=1e-9, atol=1e-9)
+    with ThreadPoolExecutor(4) as pool:
+        problems = [copy.copy(top) for _ in range(8)]
+        found = pool.map(lambda problem: solve(problem, "dop853", 5.0, rtol=1e-9, atol=1e-9), problems)
+        for solution in found:
+            np.testing.assert_array_equal(solution.t, wanted.t)
+            np.testing.assert_array_equal(solution.y, wanted.y)
 
 
 def test_the_native_form_is_a_c_function():
