@@ -12,7 +12,8 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from rbdae.graph.graph import Graph, computed, operands
+from rbdae.graph.evaluate import computed
+from rbdae.graph.graph import Graph, operands
 
 
 class NotStraight(Exception):

@@ -50,8 +50,8 @@ _PROTOTYPE = ctypes.CFUNCTYPE(
     FIRST_FUNCTION,
 ) = range(13)
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
-from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for arguments that
-are not just as they should be, the generic kernel, None; the tables and the memory of long graphs
+from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for
+arguments that are not just as they should be, the generic kernel, None; the tables and the memory of long graphs
 (`rbdae.machine.rolled`); then the user's functions."""
 
 

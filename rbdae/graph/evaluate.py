@@ -1,0 +1,72 @@
+"""The values of nodes, computed in Python: slow, for checks and for conditions at a point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rbdae.graph.graph import CONDITIONS, FUNCTIONS, Graph, Node
+
+
+def evaluate(
+    graph: Graph,
+    outputs: Sequence[int],
+    inputs: dict[str, Any],
+    functions: Sequence[Callable[..., None]] = (),
+) -> list[float]:
+    """The values of some nodes. Functions of the user are ``f(t, x, out)``."""
+    known: dict[int, Any] = {}
+    for k in graph.needed(outputs):
+        known[k] = computed(graph.nodes[k], known, inputs, functions)
+    return [known[k] for k in outputs]
+
+
+def computed(
+    node: Node,
+    known: Any,
+    inputs: dict[str, Any],
+    functions: Sequence[Callable[..., None]],
+) -> Any:
+    """The value of a node whose operands have values; of a call, its vector."""
+    kind = node[0]
+    if kind == "const":
+        return node[1]
+    if kind == "input":
+        return inputs[node[1]][node[2]]
+    if kind == "call":
+        values = np.array([known[k] for k in node[4:]], dtype=float)
+        out = values[1 + node[2] :]
+        functions[node[1]](values[0], values[1 : 1 + node[2]], out)
+        return out.tolist()
+    if kind == "result":
+        return known[node[1]][node[2]]
+    x = known[node[1]]
+    if kind in FUNCTIONS:
+        try:
+            return FUNCTIONS[kind](x)
+        except (ValueError, OverflowError):
+            return math.nan
+    return _arithmetic(kind, x, *(known[k] for k in node[2:]))
+
+
+def _arithmetic(kind: str, x: float, *others: float) -> float:
+    if kind == "neg":
+        return -x
+    if kind == "rcp":
+        return 1.0 / x if x else math.copysign(math.inf, x)
+    if kind == "not":
+        return 1.0 - x
+    if kind in CONDITIONS:
+        return float(CONDITIONS[kind](x, others[0]))
+    if kind == "select":
+        return others[0] if x else others[1]
+    y = others[0]
+    if kind == "arctan2":
+        return math.atan2(x, y)
+    return x + y if kind == "add" else x - y if kind == "sub" else x * y
+
+
+__all__ = ["computed", "evaluate"]
