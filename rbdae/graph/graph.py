@@ -39,6 +39,7 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "tan": math.tan,
     "arcsin": math.asin,
     "arctan": math.atan,
+    "log": math.log,
     "abs": abs,
     "floor": lambda x: float(math.floor(x)),
 }
@@ -166,11 +167,11 @@ class Graph:
         return self.mul(a, self.node("rcp", b))
 
     def power(self, a: int, n: int) -> int:
-        """a^n for a whole number n >= 0."""
+        """a^n for a whole number n."""
         out = self.const(1.0)
-        for _ in range(n):
+        for _ in range(abs(n)):
             out = self.mul(out, a)
-        return out
+        return out if n >= 0 else self.div(self.const(1.0), out)
 
     def function(self, name: str, a: int) -> int:
         """One of `FUNCTIONS`; outside of its domain it is not a number."""

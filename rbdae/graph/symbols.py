@@ -147,7 +147,7 @@ class Symbol:
     __truediv__, __rtruediv__ = _binary("div")
     sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
     arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
-    floor, arctan2 = _function("floor"), _binary("arctan2")[0]
+    floor, log, arctan2 = _function("floor"), _function("log"), _binary("arctan2")[0]
     __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
     __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
     __eq__, __ne__ = _condition("=="), _condition("==", negated=True)
@@ -159,8 +159,12 @@ class Symbol:
     def __pos__(self) -> Self:
         return self
 
-    def __pow__(self, n: int) -> Any:
-        return self.recorder.result(self.recorder.graph.power(self.node, n))
+    def __pow__(self, n: Any) -> Any:
+        if n == 0.5:
+            return self.sqrt()
+        if n != int(n):
+            raise NotStraight(f"a power of {n!r}")
+        return self.recorder.result(self.recorder.graph.power(self.node, int(n)))
 
     def __bool__(self) -> bool:
         return not self.recorder.truth(self.recorder.graph.condition("==", self.node, self.recorder.number(0.0)))

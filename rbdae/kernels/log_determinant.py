@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import log
+import math
 
 import numpy as np
 
 from rbdae.compiler.access import Array, Memory, address
-from rbdae.compiler.jit import entry
+from rbdae.compiler.jit import entry, two_sided
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place, velocity_basis
 from rbdae.kernels.constraints.drives import set_time
@@ -16,6 +16,8 @@ from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.linear.saddle import factorise
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.memory import factor, head
+
+log = two_sided(np.log)(math.log)
 
 
 @entry("ityo")
