@@ -25,6 +25,7 @@ from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.multibody.layout import write
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model
+from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.settings import features
 from rbdae.multibody.workspace import Workspace
@@ -170,7 +171,9 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
     if code == "traced":
-        workspace = Workspace(workspace.memory.with_code(code, start.y0), workspace.selection)
+        workspace = Workspace(
+            workspace.memory.with_code(code, start.y0, selection_numbers(workspace)), workspace.selection
+        )
     return Problem.of(workspace, start, choices.velocity)
 
 

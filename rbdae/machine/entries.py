@@ -33,7 +33,7 @@ _BYTE_ORDER, _NUMBER = 26, 28
 """The same in NumPy's dtypes."""
 
 _NATIVE, _DOUBLE = ord("="), 12
-_CONTIGUOUS, _WRITEABLE = 0x1, 0x400
+_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 
 STRIDED = f"{ARGUMENTS}, i64 %rs, i64 %cs"
 
@@ -201,7 +201,7 @@ def _float(k: int) -> list[str]:
 
 def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
     """The address of an array's numbers; of matrices the strides, too."""
-    flags = (_WRITEABLE if writeable else 0) | (_CONTIGUOUS if len(shape) == 1 else 0)
+    flags = _ALIGNED | (_WRITEABLE if writeable else 0) | (_CONTIGUOUS if len(shape) == 1 else 0)
     lines = [
         *_object(k),
         f"  %is{k} = icmp eq ptr %type{k}, %arraytype",
@@ -241,6 +241,11 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
             f"  %rs{k} = ashr exact i64 %rb{k}, 3",
             f"  %cs{k} = ashr exact i64 %cb{k}, 3",
         ]
+        for stride, length in zip(("rb", "cb"), shape, strict=True):
+            if length > 1:  # generic kernels, which may take over, would write elsewhere
+                lines += [f"  %p{k}.{stride} = icmp sgt i64 %{stride}{k}, 0"]
+                lines += [f"  %q{k}.{stride} = and i1 {holds}, %p{k}.{stride}"]
+                holds = f"%q{k}.{stride}"
     return [*lines, f"  br i1 {holds}, label %a{k + 1}, label %convert"]
 
 

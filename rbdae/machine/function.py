@@ -18,11 +18,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
+from rbdae._frozen import refuse_copies
 
 _PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
@@ -150,6 +151,10 @@ class Context(np.ndarray):
     """The array of addresses that machine code takes, and what keeps them valid."""
 
     alive: list[Any]
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        """Pickles of functions would be pickles of their context: addresses."""
+        refuse_copies()
 
     @classmethod
     def of(cls, selection: Vec, functions: Sequence[int], data: Data = NO_DATA) -> Context:

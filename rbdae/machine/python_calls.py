@@ -83,16 +83,22 @@ def _as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ..
     ]
 
 
+def _forward(value: Any) -> bool:
+    """Whether the strides of a matrix are positive, where they count."""
+    return all(stride > 0 for stride, length in zip(value.strides, value.shape, strict=True) if length > 1)
+
+
 def _array(name: str, which: str, shapes: Shapes, value: Any) -> Any:
     shape = shapes[which]
-    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
-    if fits and (len(shape) == 2 or value.flags.c_contiguous) and (which != "out" or value.flags.writeable):
+    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape and value.flags.aligned
+    laid_out = fits and (value.flags.c_contiguous if len(shape) == 1 else _forward(value))
+    if laid_out and (which != "out" or value.flags.writeable):
         plain = value.view(np.ndarray)
         return plain if plain.dtype.byteorder == "=" else plain.view(np.float64)
     kind = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
     raise TypeError(
-        f"{name}: {which} must be a float64 array of shape {shape}, contiguous if it is a vector"
-        f"{', and writable' if which == 'out' else ''}; got {kind}"
+        f"{name}: {which} must be a float64 array of shape {shape}, contiguous if it is a vector, aligned, with "
+        f"positive strides{', and writable' if which == 'out' else ''}; got {kind}"
     )
 
 

@@ -25,7 +25,15 @@ ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c
 PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
 
 _INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64"}
-_LIBRARY = {"sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arctan": "atan", "log": "log", "arctan2": "atan2"}
+_LIBRARY = {
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "arcsin": "asin",
+    "arctan": "atan",
+    "log": "log",
+    "arctan2": "atan2",
+}
 _ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
 _COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
 

@@ -31,7 +31,8 @@ class Memory:
     With a `scalar` other than float64 it is for plain kernels alone, for example complex for complex-step derivatives.
     The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
     workspace copies: sizes, kinds, and the addresses of `arrays`. `recorded` has the machine code of recorded kernels
-    (`rbdae.multibody.traced`).
+    (`rbdae.multibody.traced`), which is recorded at the state `regular` with the selection's numbers `numbers`,
+    whatever the selection of the problem is that asks first: so it is the same in copies, and after switches.
     """
 
     model: Model
@@ -44,27 +45,35 @@ class Memory:
     metric: Metric
     code: Code
     regular: Vec
+    numbers: Vec
     recorded: dict[Any, Any]
 
     @classmethod
     def of(
-        cls, model: Model, settings: Settings, scalar: Any = np.float64, code: Code = "generic", regular: Vec = _NOWHERE
+        cls,
+        model: Model,
+        settings: Settings,
+        scalar: Any = np.float64,
+        code: Code = "generic",
+        regular: Vec = _NOWHERE,
+        numbers: Vec = _NOWHERE,
     ) -> Self:
-        """The memory of a model; `regular` is a state of the problem, for recordings."""
+        """The memory of a model; `regular` is a state of the problem and `numbers` are those of its selection, for
+        recordings."""
         layout = lay_out(model, settings)
         arrays = arrays_of(model, settings, layout, scalar)
         arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
         head = _head(model, settings, layout, arrays)
         have = features(model, settings)
-        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, {})
+        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, numbers, {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are memories of their own: the kernels know them by their addresses."""
-        return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular)
+        return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular, self.numbers)
 
-    def with_code(self, code: Code, regular: Vec) -> Self:
+    def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""
-        return replace(self, code=code, regular=regular, recorded={})
+        return replace(self, code=code, regular=regular, numbers=numbers, recorded={})
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""

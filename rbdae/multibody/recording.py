@@ -59,7 +59,7 @@ def recorded(
         if the kernel branches on values too often
     """
     t, y, yd, c = point
-    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)})
+    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": _numbers(workspace)})
     chosen = _chosen(workspace, recorder.inputs("selection"))
     m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
     if "references" in chosen:
@@ -73,6 +73,12 @@ def recorded(
     run(m, *arguments)
     outputs = [recorder.number(value) for value in out.ravel()]
     return Recording(recorder.graph, outputs, recorder.guards, recorder.functions)
+
+
+def _numbers(workspace: Workspace) -> Vec:
+    """The selection at which conditions are answered: that of the memory's first problem, if it is as long."""
+    mine, first = selection_numbers(workspace), workspace.memory.numbers
+    return first if len(first) == len(mine) else mine
 
 
 def _chosen(workspace: Workspace, numbers: Any) -> dict[str, Any]:

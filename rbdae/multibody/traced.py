@@ -94,7 +94,9 @@ class TracedKernel:
         return context
 
     def function(self) -> MachineFunction:
-        """The C function."""
+        """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
+        if any(function.python for function in self._workspace.user_functions):
+            return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self._context()
         other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
         context[OTHERWISE] = other.address
@@ -136,6 +138,10 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
         try:
             recording = recorded(workspace, kernel, room, _point(workspace, shapes))
         except NotStraight:
+            return None
+        except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
+            # user's joint or chart, may do with its numbers what cannot be recorded
+            say_once(f"{kernel.name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
             return None
         return _compiled(recording, kernel, shapes, pattern, sparse)
 
