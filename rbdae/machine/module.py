@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -110,8 +111,10 @@ def _linked(code: bytes) -> Module:
     return Module(engine)
 
 
-def compiled(text: str, level: int = 2) -> Module:
+def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
     """The machine code of an LLVM text, optimised at a level from 0 to 3; from the cache if it is there.
+
+    A text that takes long to write may be a function. `made_of` then says all that it depends on.
 
     Raises
     ------
@@ -120,11 +123,11 @@ def compiled(text: str, level: int = 2) -> Module:
     """
     with _LOCK:
         llvm = _llvm()
-        facts = (text, level, llvm.llvm_version_info, *_processor(), sys.platform)
+        facts = (text if made_of is None else made_of, level, llvm.llvm_version_info, *_processor(), sys.platform)
         path = folder() / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:40]}.o"
         code = _stored(path)
         if code is None:
-            code = _optimised(text, level)
+            code = _optimised(text if isinstance(text, str) else text(), level)
             _store(path, code)
         return _linked(code)
 

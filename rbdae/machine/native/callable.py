@@ -7,26 +7,26 @@ from typing import Any
 
 from rbdae.machine.module import compiled
 from rbdae.machine.native.program import Program
-from rbdae.machine.native.types import Type, source_of
+from rbdae.machine.native.types import symbol
 
-_C = {Type.FLOAT: ctypes.c_double, Type.INT: ctypes.c_int64, Type.BOOL: ctypes.c_bool, Type.NONE: None}
+_C: dict[str, Any] = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 
 
-def callables(program: Program, level: int = 2) -> tuple[Any, ...]:
+def callables(program: Program, level: int = 2, *, made_of: object = None) -> tuple[Any, ...]:
     """The entries of a program in machine code; they take addresses where they take vectors, and let other threads run.
 
-    `address` of each is where it begins.
+    `address` of each is where it begins. `made_of` is all that the program depends on, where that is known: its text is
+    then written only if the cache does not have its code.
     """
-    module = compiled(program.text(), level)
-    made = []
+    module = compiled(program.text, level, made_of=made_of) if made_of else compiled(program.text(), level)
+    out = []
     for entry in program.entries:
-        source = source_of(entry)
-        kinds: list[Any] = [_C.get(kind, ctypes.c_void_p) for _, kind in source.parameters]
-        address = module.address(source.name)
-        function: Any = ctypes.CFUNCTYPE(_C[source.result], *kinds)(address)
+        *given, result = entry.__annotations__.values()
+        address = module.address(symbol(entry))
+        function: Any = ctypes.CFUNCTYPE(_C[result], *(_C.get(kind, ctypes.c_void_p) for kind in given))(address)
         function.address, function.module = address, module  # the code lives as long as the function
-        made.append(function)
-    return tuple(made)
+        out.append(function)
+    return tuple(out)
 
 
 __all__ = ["callables"]

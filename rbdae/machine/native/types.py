@@ -61,6 +61,11 @@ class Value(NamedTuple):
     text: str
 
 
+def symbol(function: Callable[..., Any]) -> str:
+    """The name of a native function in machine code."""
+    return f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -74,7 +79,7 @@ class Source:
     @property
     def name(self) -> str:
         """Its symbol, unique in a program."""
-        return f"{self.function.__module__}.{self.function.__qualname__}".replace("<locals>.", "")
+        return symbol(self.function)
 
     @property
     def parameters(self) -> list[tuple[str, Type]]:
@@ -117,4 +122,4 @@ def source_of(function: Callable[..., Any]) -> Source:
     return Source(function, tree, str(inspect.getsourcefile(function)), first)
 
 
-__all__ = ["WIDTH", "NativeError", "Source", "Type", "Value", "source_of"]
+__all__ = ["WIDTH", "NativeError", "Source", "Type", "Value", "source_of", "symbol"]
