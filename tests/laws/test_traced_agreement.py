@@ -1,0 +1,103 @@
+"""Code of one model and the kernels of all models compute the same numbers, but for rounding, over all registries.
+
+Differences are measured as `traced_cases` says.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+import traced_cases
+from cases import Pairing
+from inside import JIT, Vec
+from samples import count
+from traced_cases import Case
+
+import rbdae
+
+pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+
+TOLERANCE = 1e-13
+CASES = traced_cases.drawn(12)[: count(12, 1500)]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_traced_and_generic_agree(case):
+    try:
+        problems = case.problems()
+    except ValueError as error:
+        assert "singular" in str(error)  # a chart or a director mass that does not fit the system
+        return
+    rng = np.random.default_rng(zlib.crc32(str(case).encode()))
+    assert (problems[0].code, problems[1].code) == ("traced", "generic")
+    for state, *at in traced_cases.states(problems[1], rng):
+        for functions in (traced_cases.callbacks, traced_cases.readings):
+            for name in functions(problems[0]):
+                found = traced_cases.difference(partial(_named, functions, name), problems, tuple(at), rng)
+                assert found <= TOLERANCE, f"{name} {state}: {found:.1e}"
+
+
+def _named(functions: Callable[..., dict[str, Any]], name: str, problem: rbdae.Problem) -> Any:
+    return functions(problem)[name]
+
+
+LAYOUTS: dict[str, Callable[[int, int], Any]] = {
+    "C": lambda m, n: np.full((m, n), np.nan),
+    "Fortran": lambda m, n: np.full((m, n), np.nan, order="F"),
+    "wide rows": lambda m, n: np.full((m, n + 3), np.nan)[:, :n],
+    "every other": lambda m, n: np.full((2 * m, 3 * n), np.nan)[::2, ::3],
+    "turned": lambda m, n: np.full((2 * n, 3 * m), np.nan)[1::2, ::3].T,
+}
+
+
+@pytest.mark.parametrize("formulation", ["index-2", "index-0", "overdetermined"])
+def test_matrices_of_any_strides_get_the_same_entries_and_nothing_beside_them(formulation):
+    problem = Case("C", Pairing(formulation, "quaternion", "angular")).problem("traced")
+    assert problem.callbacks.code("jacobian") == "traced"
+    t, y, yd, shape = problem.t0, problem.y0, problem.yd0, (problem.n_equations, problem.n)
+    wanted = problem.sparsity.copy()
+    problem.callbacks.jacobian_data(t, y, yd, 2.0, wanted.data)
+    for name, make in LAYOUTS.items():
+        out = make(*shape)
+        problem.callbacks.jacobian(t, y, yd, 2.0, out)
+        np.testing.assert_allclose(out, wanted.toarray(), rtol=1e-13, atol=1e-13, err_msg=name)
+        whole = out if out.base is None else out.base
+        assert np.isnan(whole).sum() == whole.size - out.size, name
+
+
+@pytest.mark.parametrize("chart", ["rotation-vector", "linear", "conformal"])
+def test_both_sides_of_the_series_of_a_chart(chart):
+    """Below and above the size of the parameters at which series give way to closed forms: one code has both."""
+    problems = Case("skew-top", Pairing("index-0", chart, "angular")).problems()
+    rng = np.random.default_rng(5)
+    for length in (0.0, 1e-9, 1e-3, 0.5, 0.9, 1.9999, 2.0001, 3.0, 5.5):
+        if chart == "linear" and length >= 1.0:
+            continue
+        y = problems[0].y0.copy()
+        axis = rng.standard_normal(3)
+        y[problems[0].layout.q] = length * axis / np.linalg.norm(axis)
+        at: tuple[float, Vec, Vec] = (0.0, y, rng.standard_normal(problems[0].n))
+        for name in ("residual", "jacobian", "rhs", "rhs_jacobian"):
+            what = partial(_named, traced_cases.callbacks, name)
+            assert traced_cases.difference(what, problems, at, rng) <= TOLERANCE, (name, length)
+    assert problems[0].callbacks.handed_over == 0
+
+
+@pytest.mark.parametrize("case", [c for c in cases.ROTATIONS if c not in ("quaternion", "directors")][:1])
+def test_reference_rotations_are_inputs(case):
+    """A switch of the reference binds the same code to other numbers: nothing is compiled."""
+    problems = [
+        rbdae.formulate(cases.skew_top(), "index-0", rotation=case, reference=reference, code="traced")
+        for reference in ("start", "space")
+    ]
+    for problem in problems:
+        y, dy = problem.y0, np.empty(problem.n)
+        problem.callbacks.rhs(0.0, y, dy)
+        np.testing.assert_allclose(dy, problem.yd0, rtol=1e-12, atol=1e-12)
