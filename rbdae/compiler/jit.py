@@ -27,7 +27,7 @@ in machine code. numba is imported when the first kernel is asked for in machine
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import FunctionType
 from typing import Any, TypeVar, final
@@ -178,10 +178,18 @@ def entry(signs: str) -> Callable[[Callable[..., Any]], Entry]:
     return decorate
 
 
-def expect(goals: Iterable[tuple[Entry, Features | None]]) -> None:
-    """Begin with what the cache lacks of several kernels, which will be wanted in this order; do not wait."""
-    if ENABLED:
-        ahead.begin([kernel for entry, features in goals for kernel in entry.missing(features)])
+Goals = Sequence[tuple[Entry, Features | None]]
+"""Kernels, and the features of the problems that want them."""
+
+
+def expect(now: Goals, later: Goals) -> None:
+    """Begin with what the cache lacks of several kernels, which will be wanted in this order; do not wait.
+
+    If it lacks nothing of those that are wanted now, it is not the first use: what that one has not called this one
+    will hardly call, and workers for it would be stopped with every short process before they are ready.
+    """
+    if ENABLED and any(entry.missing(features) for entry, features in now):
+        ahead.begin([kernel for entry, features in (*now, *later) for kernel in entry.missing(features)])
 
 
 def _named(name: str) -> Entry:

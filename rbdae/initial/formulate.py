@@ -185,13 +185,12 @@ def _expect_kernels(model: Model, choices: Choices) -> None:
     kernels = settings.kernels
     further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
     expect(
-        [
-            (outputs.constraints, start),
+        now=[(outputs.constraints, start), (kernels.rates, wanted)],
+        later=[
             (outputs.natural, start),
-            (kernels.rates, wanted),
             (project, start),
             *((entry, wanted) for entry in (*further, kernels.residual, kernels.jacobian)),
-        ]
+        ],
     )
 
 

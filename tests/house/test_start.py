@@ -49,6 +49,22 @@ problem = rbdae.formulate(system, "index-0")
 problem.rhs(0.0, problem.y0)
 """
 
+TRACED = """
+import numpy as np
+import rbdae
+for formulation in ("index-0", "index-2"):
+    problem = rbdae.formulate(rbdae.models.heavy_top(), formulation, code="traced")
+    problem.residual(0.0, problem.y0, problem.yd0)
+    problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
+    problem.project(0.0, problem.y0)
+    problem.energy(0.0, problem.y0)
+    assert problem.code == "traced"
+    if problem.kind == "ode":
+        problem.rhs(0.0, problem.y0)
+        problem.rhs_jacobian(0.0, problem.y0)
+        assert rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dopri5").success
+"""
+
 PLAIN = """
 import numpy as np
 import inside
@@ -84,6 +100,7 @@ def _imported(statements: str, **environment: str) -> set[str]:
 CASES = {
     "all modules": (IMPORT, {}),
     "plain kernels": (PLAIN, {}),
+    "traced code": (TRACED, {"NUMBA_DISABLE_JIT": "0"}),
     "equations without the JIT": (SOLVE, {"NUMBA_DISABLE_JIT": "1"}),
 }
 
