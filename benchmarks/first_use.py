@@ -4,7 +4,7 @@ Generic code against traced code of the same model, in turns, with an empty cach
 what the first process left there (warm, medians). ODE forms are solved for half a second by rbdae:dopri5; of others the
 residual and the Jacobian are evaluated. Python's own byte code is there in both, as after an installation. "cpu" is the
 ratio of the times on all cores, which does not ask what else the machine does. Budgets: cold traced under a fifth of
-cold generic, warm under two thirds. "parts" are imports, formulate and run of the median warm process.
+cold generic, warm under two thirds. "phases" are imports, formulate and run of the median warm process.
 
     python benchmarks/first_use.py [FORMULATION ...] [--processes N]
 
@@ -48,11 +48,11 @@ print(json.dumps([b - a for a, b in zip(times, times[1:])]))
 
 @dataclass(frozen=True)
 class Use:
-    """Seconds of one process, on all cores (with the processes that it starts), and of its parts."""
+    """Seconds of one process, on all cores (with the processes that it starts), and of its phases."""
 
     seconds: float
     cpu: float
-    parts: tuple[float, ...]
+    phases: tuple[float, ...]
 
 
 def once(model: str, formulation: str, code: str, folder: Path) -> Use:
@@ -103,7 +103,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         (Path(root) / "bytes").mkdir()
         with_byte_code(Path(root))
-        print(f"{'':29s}{'cold, s':>33s}{'warm, s':>33s}   parts of warm, s")
+        print(f"{'':29s}{'cold, s':>33s}{'warm, s':>33s}   phases of warm, s")
         print(f"{'':29s}" + f"{'traced generic':>20s}{'ratio':>7s}{'cpu':>6s}" * 2 + "   traced; generic")
         for model in _MODELS:
             for formulation in options.formulations:
@@ -113,14 +113,14 @@ def main() -> None:
 
 
 def row(cold: dict[str, Use], warm: dict[str, Use]) -> str:
-    """Times, ratios, parts."""
+    """Times, ratios, phases."""
     cells = []
     for uses in (cold, warm):
         traced, generic = uses["traced"], uses["generic"]
         cells.append(f"{traced.seconds:12.2f}{generic.seconds:8.2f}{traced.seconds / generic.seconds:7.2f}")
         cells.append(f"{traced.cpu / generic.cpu:6.2f}")
-    parts = "; ".join(" ".join(f"{p:.2f}" for p in warm[code].parts) for code in ("traced", "generic"))
-    return "".join(cells) + "   " + parts
+    phases = "; ".join(" ".join(f"{p:.2f}" for p in warm[code].phases) for code in ("traced", "generic"))
+    return "".join(cells) + "   " + phases
 
 
 if __name__ == "__main__":
