@@ -242,7 +242,8 @@ def solvers_for(problem: Solvable) -> list[str]:
 
 def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
     """Refuse a form that the method cannot take, with the solvers that can."""
-    if method.accepts(problem.kind, problem.index):
+    kind = problem.kind
+    if method.accepts(kind, 0 if kind == "ode" else problem.index):
         return
     is_a = {
         "ode": "an ODE form",

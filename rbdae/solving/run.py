@@ -212,14 +212,17 @@ def _options(asked: Request, projection: Projection | bool | None, policy: Chart
         out["t_eval"] = f"{len(asked.t_eval)} times"
     if projection is not None and projection is not False:
         out["projection"] = repr(projection)
-    for name in ("on_singularity", "recentre"):
-        if getattr(policy, name) != getattr(USUAL, name):
-            out[name] = repr(getattr(policy, name))
+    if policy is not USUAL:
+        for name in ("on_singularity", "recentre"):
+            if getattr(policy, name) != getattr(USUAL, name):
+                out[name] = repr(getattr(policy, name))
     if asked.events:
         out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
     if asked.step is not None:
         out["step"] = repr(asked.step)
-    return out | {name: _check.show(value) for name, value in asked.options.items()}
+    for name, value in asked.options.items():
+        out[name] = _check.show(value)
+    return out
 
 
 def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:

@@ -135,7 +135,7 @@ class Loop:
         memory[first:most] = t0, t0, t_end, 0.0, length, rtol, 4.0 * _EPS * length
         first += at.HEAD
         memory[first : first + n] = atol
-        memory[first + m : first + m + n] = memory[first + 2 * m : first + 2 * m + n] = y0
+        memory[first + m : first + m + n] = y0
         if controls is not USUAL:
             self._control(method, controls)
         s[at.MAX_STALLED], s[at.ROOM] = max_stalled, 1 if stepwise else max(_ROOM // (n + 1), 16)
