@@ -24,8 +24,11 @@ def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[s
     began = time.perf_counter()
     one = Run(method, right_hand_side(problem), request, problem.y0, options, stepwise=False)
     loop = one.loop
+    last: list[Outcome] = []
 
     def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
+        if last:
+            return last[0]  # Ctrl-C has come after the end
         stats = Stats(steps=int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
         one.finish(stats)
         t, y = loop.steps()
@@ -40,9 +43,9 @@ def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[s
         )  # fmt: skip
 
     def ended(reason: Reason, detail: str = "") -> Outcome:
-        out = outcome(reason, detail)
+        last.append(outcome(reason, detail))
         loop.release()
-        return out
+        return last[0]
 
     if request.begun is not None:
         request.begun(outcome)

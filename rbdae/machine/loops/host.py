@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.compiled import entries
 from rbdae.machine.loops.control import LEAST_ERROR
@@ -27,11 +27,10 @@ _ROOM = 1 << 16
 """Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
 _MOST = 1 << 22
 _NEVER = 1 << 62
-_KEPT_FREE = 8
+_KEPT_FREE = 4
+_KINDS = 16
 _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
-_FREE: list[Vec] = []
-"""First rows of runs that have ended: new memory costs more than short runs take."""
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
 
@@ -87,6 +86,39 @@ def _address(array: Vec | Mat) -> int:
 
 
 @final
+class _Memory:
+    """The memory of a run of n unknowns with its first rows, and their addresses."""
+
+    __slots__ = ("all", "base", "s", "steps_t", "steps_y", "w", "written")
+
+    def __init__(self, n: int, start: Vec, room: int) -> None:
+        self.all = memory = start.copy()
+        self.s: Ints = memory[: at.INTS].view(np.int64)
+        self.w = memory[at.INTS :]
+        steps = np.empty(room * (n + 1))
+        self.steps_t, self.steps_y = steps[:room], steps[room:].reshape(room, n)
+        self.base, self.written = _address(memory), _address(steps)
+
+
+_FREE: dict[tuple[OneStep, int], list[_Memory]] = {}
+"""Memory of runs that have ended, for the next ones: making it takes longer than short runs."""
+
+
+def _memory(method: OneStep, n: int, room: int) -> _Memory:
+    if n > _SMALL:
+        return _Memory(n, _template.__wrapped__(method, n), room)
+    start = _template(method, n)
+    try:
+        found = _FREE[method, n].pop()
+    except (KeyError, IndexError):  # none is free; another thread may just have taken it
+        return _Memory(n, start, room)
+    if len(found.steps_t) != room:
+        return _Memory(n, start, room)
+    found.all[:] = start
+    return found
+
+
+@final
 class Loop:
     """One run.
 
@@ -125,10 +157,13 @@ class Loop:
         self.n = n
         self._function = function
         self._run, self._dense, self._interpolate = entries(method)
-        self._memory = memory = _template(method, n).copy() if n <= _SMALL else _template.__wrapped__(method, n)
-        self.s = s = memory[: at.INTS].view(np.int64)
-        self.w = memory[at.INTS :]
-        self._m = m = (len(memory) - at.INTS - at.HEAD) // at.VECTORS
+        self._m = m = -(-n // at.LANES) * at.LANES
+        room = 1 if stepwise else max(_ROOM // (n + 1), 16)
+        self._lent: tuple[tuple[OneStep, int], _Memory] | None
+        self._lent = (method, n), (own := _memory(method, n, room))
+        memory = own.all
+        self.s, self.w = own.s, own.w
+        s = own.s
         t0, t_end = span
         length = t_end - t0
         first, most = at.INTS, at.INTS + at.SAFE
@@ -138,13 +173,14 @@ class Loop:
         memory[first + m : first + m + n] = y0
         if controls is not USUAL:
             self._control(method, controls)
-        s[at.MAX_STALLED], s[at.ROOM] = max_stalled, 1 if stepwise else max(_ROOM // (n + 1), 16)
+        s[at.MAX_STALLED], s[at.ROOM] = max_stalled, room
         self.times, self.rows = times, _NO_ROWS
         if times is not None:
             self.rows = np.empty((len(times), n))
             s[at.TIMES] = len(times)
         self._before: list[tuple[Vec, Mat]] = []
-        self._make_room()
+        self._base = own.base
+        self._write_to(own.steps_t, own.steps_y, own.written)
         if not stepwise:
             self._steps_t[0], self._steps_y[0] = t0, y0
             s[at.ROWS] = 1
@@ -164,14 +200,10 @@ class Loop:
         if given.max_steps is not None:
             self.s[at.MAX_STEPS] = given.max_steps
 
-    def _make_room(self) -> None:
-        """Rows for the next steps."""
-        room = int(self.s[at.ROOM])
-        size = room * (self.n + 1)
-        first = size <= _ROOM and not self._before
-        self._lent = steps = (_FREE.pop() if _FREE else np.empty(_ROOM)) if first else np.empty(size)
-        self._steps_t, self._steps_y = steps[:room], steps[room:size].reshape(room, self.n)
-        base, written = _address(self._memory), _address(steps)
+    def _write_to(self, steps_t: Vec, steps_y: Mat, written: int) -> None:
+        """The next steps go to these rows, which begin at an address."""
+        self._steps_t, self._steps_y = steps_t, steps_y
+        base = self._base
         self._arguments = (
             self._function.address,
             self._function.context,
@@ -180,7 +212,7 @@ class Loop:
             base if self.times is None else self.times.ctypes.data,
             base if self.times is None else self.rows.ctypes.data,
             written,
-            written + 8 * room,
+            written + 8 * len(steps_t),
         )
 
     def run(self) -> int:
@@ -193,16 +225,22 @@ class Loop:
         s = self.s
         k = int(s[at.ROWS])
         self._before.append((self._steps_t[:k].copy(), self._steps_y[:k].copy()))
-        self.release()
-        s[at.ROOM] = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
         s[at.ROWS] = 0
-        self._make_room()
+        room = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
+        s[at.ROOM] = room
+        steps = np.empty(room * (self.n + 1))
+        self._write_to(steps[:room], steps[room:].reshape(room, self.n), _address(steps))
 
     def release(self) -> None:
-        """Hand back the memory of the present rows, which nobody reads from here on."""
-        if len(self._lent) == _ROOM and len(_FREE) < _KEPT_FREE:
-            _FREE.append(self._lent)
-        self._lent = _NO_TIMES
+        """Hand back the memory, which nobody reads from here on."""
+        if self._lent is not None and self.n <= _SMALL:
+            kind, own = self._lent
+            if len(_FREE) > _KINDS:
+                _FREE.clear()
+            free = _FREE.setdefault(kind, [])
+            if len(free) < _KEPT_FREE:
+                free.append(own)
+        self._lent = None
 
     def grant(self, evaluations: int, seconds: float) -> None:
         """A budget for the next `SLICE`, from what the last one has cost."""
