@@ -162,8 +162,8 @@ class Loop:
         self._lent: tuple[tuple[OneStep, int], _Memory] | None
         self._lent = (method, n), (own := _memory(method, n, room))
         memory = own.all
-        self.s, self.w = own.s, own.w
-        s = own.s
+        s, self.w = own.s, own.w
+        self.s = s
         t0, t_end = span
         length = t_end - t0
         first, most = at.INTS, at.INTS + at.SAFE
@@ -226,20 +226,18 @@ class Loop:
         k = int(s[at.ROWS])
         self._before.append((self._steps_t[:k].copy(), self._steps_y[:k].copy()))
         s[at.ROWS] = 0
-        room = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
-        s[at.ROOM] = room
+        s[at.ROOM] = room = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
         steps = np.empty(room * (self.n + 1))
         self._write_to(steps[:room], steps[room:].reshape(room, self.n), _address(steps))
 
     def release(self) -> None:
         """Hand back the memory, which nobody reads from here on."""
         if self._lent is not None and self.n <= _SMALL:
-            kind, own = self._lent
             if len(_FREE) > _KINDS:
                 _FREE.clear()
-            free = _FREE.setdefault(kind, [])
+            free = _FREE.setdefault(self._lent[0], [])
             if len(free) < _KEPT_FREE:
-                free.append(own)
+                free.append(self._lent[1])
         self._lent = None
 
     def grant(self, evaluations: int, seconds: float) -> None:
