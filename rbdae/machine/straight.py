@@ -19,7 +19,10 @@ from rbdae.graph.graph import Graph, operands
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
 LONGEST = 4000
-"""Nodes in one function."""
+"""Nodes in one function; a number that goes to memory counts as `_STORE` of them, because LLVM's time grows with the
+square of their number in one piece of straight code."""
+
+_STORE = 6
 
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"
 PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
@@ -172,13 +175,16 @@ def _expression(kind: str, names: Sequence[str]) -> str:
     return f"call double @{function}({', '.join(f'double {name}' for name in names)})"
 
 
-def _cut(graph: Graph, needed: Sequence[int]) -> list[list[int]]:
+def _cut(graph: Graph, needed: Sequence[int], wanted: Mapping[int, Sequence[int]]) -> list[list[int]]:
     """The nodes in sections of bounded length; the results of a call stay with it."""
     out: list[list[int]] = [[]]
+    length = 0
     for k in needed:
-        if len(out[-1]) >= LONGEST and graph.nodes[k][0] != "result":
+        if length >= LONGEST and graph.nodes[k][0] != "result":
             out.append([])
+            length = 0
         out[-1].append(k)
+        length += 1 + _STORE * len(wanted.get(k, ()))
     return out
 
 
@@ -215,12 +221,12 @@ def _places(sections: Sequence[Sequence[int]], last: Mapping[int, int]) -> tuple
 def straight(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int, bool]) -> str:
     """The text of a function that computes the nodes `outputs`, in their order, and whether the conditions `guards`
     fall as they say."""
-    sections = _cut(graph, graph.needed([*guards, *outputs]))
-    last = _last_uses(graph, sections)
-    places, n_places = _places(sections, last)
     wanted: dict[int, list[int]] = {}
     for place, k in enumerate(outputs):
         wanted.setdefault(k, []).append(place)
+    sections = _cut(graph, graph.needed([*guards, *outputs]), wanted)
+    last = _last_uses(graph, sections)
+    places, n_places = _places(sections, last)
     texts = []
     for i, section in enumerate(sections):
         part = Part(graph, places)

@@ -30,6 +30,9 @@ Kernel = Callable[..., None]
 LARGEST = 12_000
 """Nodes of a graph beyond which generic code is quicker to have."""
 
+MOST_STORES = 700
+"""Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
+
 _FINE = 1500
 """Nodes up to which LLVM's most thorough passes pay (docs/decisions.md)."""
 
@@ -196,7 +199,7 @@ def _body(recording: Recording, outputs: list[int]) -> _Text:
     """The function ``straight``: in one go, or with loops for what repeats in a long graph."""
     graph, guards = recording.graph, recording.guards
     n_nodes = len(graph.needed([*guards, *outputs]))
-    if n_nodes <= LONGEST:
+    if n_nodes <= LONGEST and len(outputs) <= MOST_STORES:
         return _Text(straight("straight", graph, outputs, guards), NO_DATA, n_nodes)
     return _Text(*rolled("straight", graph, outputs, guards))
 
