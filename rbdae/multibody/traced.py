@@ -142,6 +142,9 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
             recording = recorded(workspace, kernel, room, _point(workspace, shapes))
         except NotStraight:
             return None
+        except Exception as error:  # of a kernel of somebody else, which may do anything with numbers
+            say_once(f"{kernel.name} cannot be recorded, generic code runs: {type(error).__name__}: {error}")
+            return None
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
             # user's joint or chart, may do with its numbers what cannot be recorded
             say_once(f"{kernel.name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
