@@ -27,7 +27,7 @@ from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
 
-LARGEST = 12_000
+LARGEST = 20_000
 """Nodes of a graph beyond which generic code is quicker to have."""
 
 MOST_STORES = 700
@@ -141,9 +141,6 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
         try:
             recording = recorded(workspace, kernel, room, _point(workspace, shapes))
         except NotStraight:
-            return None
-        except Exception as error:  # of a kernel of somebody else, which may do anything with numbers
-            say_once(f"{kernel.name} cannot be recorded, generic code runs: {type(error).__name__}: {error}")
             return None
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
             # user's joint or chart, may do with its numbers what cannot be recorded
