@@ -1,0 +1,137 @@
+"""Derivatives of graphs, as nodes of the same graph: nobody writes them.
+
+`tangents` goes forwards, from inputs to all outputs at once; `gradient` backwards, from one output to all inputs. Both
+take the same local derivatives. They hold where the guards of the graph do. Of |x| and of choices, the derivative is
+that of the side on which the numbers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from rbdae.graph.graph import CONDITIONS, LEAVES, Graph, operands
+
+_CONSTANT = frozenset({*LEAVES, *CONDITIONS, "not", "floor"})
+"""Nodes that do not change with what they are computed from, but by jumps."""
+
+
+class NoDerivative(Exception):
+    """A result depends on the inputs through a function of the user, whose derivative is not in the graph."""
+
+
+def inputs_of(graph: Graph, name: str, n: int) -> list[int]:
+    """The nodes of an input vector of n numbers."""
+    return [graph.node("input", name, i) for i in range(n)]
+
+
+def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[int, int]]) -> list[dict[int, int]]:
+    """Derivatives of the outputs in several directions at once.
+
+    Parameters
+    ----------
+    graph : gets the nodes of the derivatives
+    outputs : nodes
+    seeds : for input nodes, their derivatives by the number of the direction, as nodes
+
+    Returns
+    -------
+    For each output, its derivatives by the number of the direction, as nodes; those left out are zero.
+
+    Raises
+    ------
+    NoDerivative
+        if a function of the user is in the way
+    """
+    known: dict[int, dict[int, int]] = {}
+    for k in graph.needed(outputs):
+        found: dict[int, int] = dict(seeds.get(k, {}))
+        for j, factor in _partials(graph, k, lambda j: bool(known.get(j))):
+            for direction, change in known[j].items():
+                step = graph.mul(factor, change)
+                found[direction] = graph.add(found[direction], step) if direction in found else step
+        found = {direction: node for direction, node in found.items() if graph.value(node) != 0.0}
+        if found:
+            known[k] = found
+    return [known.get(k, {}) for k in outputs]
+
+
+def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> list[dict[int, int]]:
+    """d outputs / d inputs, forwards: for each output the nodes of its entries by column; those left out are zero."""
+    one = graph.const(1.0)
+    return tangents(graph, outputs, {node: {column: one} for column, node in enumerate(inputs)})
+
+
+def gradient(graph: Graph, output: int, inputs: Iterable[int]) -> list[int]:
+    """d output / d inputs, backwards: a node for each input. Raises as `tangents` does."""
+    inputs = list(inputs)
+    reached = set(inputs)
+    order = graph.needed([output])
+    for k in order:
+        if any(j in reached for j in operands(graph.nodes[k])):
+            reached.add(k)
+    adjoints = {output: graph.const(1.0)}
+    for k in reversed(order):
+        if k not in adjoints or k not in reached:
+            continue
+        for j, factor in _partials(graph, k, reached.__contains__):
+            step = graph.mul(factor, adjoints[k])
+            adjoints[j] = graph.add(adjoints[j], step) if j in adjoints else step
+    return [adjoints.get(k, graph.const(0.0)) for k in inputs]
+
+
+def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
+    """(operand, derivative of the node k with respect to it) for those operands that move, as nodes."""
+    node = graph.nodes[k]
+    kind = node[0]
+    moving = [j for j in operands(node) if moves(j)]
+    if kind in _CONSTANT or not moving:
+        return []
+    if kind in ("call", "result"):
+        raise NoDerivative("a function of the user depends on it")
+    one = graph.const(1.0)
+    if kind in ("add", "sub"):
+        return [*_one(moving, node[1], one), *_one(moving, node[2], one if kind == "add" else graph.const(-1.0))]
+    if kind == "mul":
+        return [*_one(moving, node[1], node[2]), *_one(moving, node[2], node[1])]
+    if kind == "select":
+        zero = graph.const(0.0)
+        sides = (graph.select(node[1], one, zero), graph.select(node[1], zero, one))
+        return [*_one(moving, node[2], sides[0]), *_one(moving, node[3], sides[1])]
+    if kind == "arctan2":
+        y, x = node[1], node[2]
+        scale = graph.node("rcp", graph.add(graph.mul(x, x), graph.mul(y, y)))
+        return [*_one(moving, y, graph.mul(x, scale)), *_one(moving, x, graph.neg(graph.mul(y, scale)))]
+    return _one(moving, node[1], _slope(graph, k, kind, node[1]))
+
+
+def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:
+    return [(operand, factor)] if operand in moving else []
+
+
+def _slope(graph: Graph, k: int, kind: str, x: int) -> int:
+    """The derivative of a function of one number."""
+    one = graph.const(1.0)
+    if kind == "neg":
+        return graph.const(-1.0)
+    if kind == "rcp":
+        return graph.neg(graph.mul(k, k))
+    if kind == "sqrt":
+        return graph.mul(graph.const(0.5), graph.node("rcp", k))
+    if kind == "sin":
+        return graph.function("cos", x)
+    if kind == "cos":
+        return graph.neg(graph.function("sin", x))
+    if kind == "tan":
+        return graph.add(one, graph.mul(k, k))
+    if kind == "arcsin":
+        return graph.div(one, graph.function("sqrt", graph.sub(one, graph.mul(x, x))))
+    if kind == "arctan":
+        return graph.div(one, graph.add(one, graph.mul(x, x)))
+    if kind == "log":
+        return graph.div(one, x)
+    if kind == "abs":
+        return graph.select(graph.condition("<", x, graph.const(0.0)), graph.const(-1.0), one)
+    raise ValueError(f"no derivative of {kind!r} is known")
+
+
+__all__ = ["NoDerivative", "gradient", "inputs_of", "jacobian", "tangents"]

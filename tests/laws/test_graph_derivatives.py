@@ -1,0 +1,134 @@
+"""Derivatives of recorded graphs, which nobody has written, against every analytic Jacobian; forwards and backwards."""
+
+from __future__ import annotations
+
+import cases
+import inside
+import numpy as np
+import pytest
+import samples
+
+from rbdae.graph.derivatives import NoDerivative, gradient, inputs_of, jacobian
+from rbdae.graph.evaluate import evaluate
+from rbdae.graph.graph import FUNCTIONS, Graph
+
+TOLERANCE = 1e-12
+USUAL = 8
+
+
+def _drawn():
+    """Pairings of the registries: a seeded sample in the usual run, all in the long one."""
+    pairs = [*cases.PAIRS, *cases.JOINT_PAIRS]
+    order = np.random.default_rng(5).permutation(len(pairs))
+    return [pairs[k] for k in order[: samples.count(USUAL, len(order))]]
+
+
+def _recorded(problem, kernel, n_out, y, yd, c):
+    made = inside.recording.recorded(problem.workspace, kernel, {"out": (n_out,)}, (problem.t0, y, yd, c))
+    numbers = {"t": [problem.t0], "y": y, "yd": yd, "c": [c]}
+    numbers["selection"] = inside.recording.selection_numbers(problem.workspace)
+    return made, numbers
+
+
+def _evaluated(made, rows, numbers, width):
+    """A matrix of the nodes by row and column."""
+    places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
+    functions = [function.plain for function in made.functions]
+    out = np.zeros((len(rows), width))
+    for (i, j, _), value in zip(places, evaluate(made.graph, [p[2] for p in places], numbers, functions), strict=True):
+        out[i, j] = value
+    return out
+
+
+def _analytic(problem, kernel, shape, *arguments):
+    out, workspace = np.zeros(shape), inside.workspace(problem)
+    workspace.make_rhs_tangent()
+    workspace.plain(kernel)(*arguments, out)
+    return out
+
+
+@pytest.mark.parametrize("system, pairing", _drawn(), ids=[f"{s}-{p}" for s, p in _drawn()])
+def test_of_a_recorded_residual_is_the_analytic_jacobian(system, pairing):
+    problem = cases.problem(system, pairing)
+    kernels = problem.workspace.settings.kernels
+    rng = np.random.default_rng(7)
+    y, yd, c = problem.y0 + 0.01 * rng.standard_normal(problem.n), problem.yd0 + rng.standard_normal(problem.n), 37.5
+    made, numbers = _recorded(problem, kernels.residual, problem.n_equations, y, yd, c)
+    n = problem.n
+    both = [*inputs_of(made.graph, "y", n), *inputs_of(made.graph, "yd", n)]
+    try:
+        rows = jacobian(made.graph, made.outputs, both)
+    except NoDerivative:
+        assert made.functions
+        return
+    found = _evaluated(made, rows, numbers, 2 * n)
+    shape = (problem.n_equations, n)
+    wanted = _analytic(problem, kernels.jacobian, shape, problem.t0, y, yd, c)
+    floor = max(1e-3, 1e-5 * float(np.abs(wanted).max()))
+    error, (row, column) = cases.worst(found[:, :n] + c * found[:, n:], wanted, floor)
+    assert error <= TOLERANCE, (problem, row, problem.labels[column], error)
+    if problem.kind == "ode":
+        wanted = _analytic(problem, kernels.rhs_jacobian, shape, problem.t0, y)
+        error, (row, column) = cases.worst(-found[:, :n], wanted, floor)
+        assert error <= TOLERANCE, (problem, row, problem.labels[column], error)
+
+
+def test_backwards_they_are_the_same_as_forwards():
+    problem = cases.problem(*cases.PAIRS[0])
+    kernel, y, yd = problem.workspace.settings.kernels.residual, problem.y0, problem.yd0
+    made, numbers = _recorded(problem, kernel, problem.n_equations, y, yd, 0.0)
+    inputs = inputs_of(made.graph, "y", problem.n)
+    forwards = _evaluated(made, jacobian(made.graph, made.outputs, inputs), numbers, problem.n)
+    for output, row in zip(made.outputs, forwards, strict=True):
+        found = evaluate(made.graph, gradient(made.graph, output, inputs), numbers)
+        assert np.allclose(found, row, rtol=1e-13, atol=1e-13 * np.abs(forwards).max())
+
+
+UNARY = {
+    "sqrt": 0.7,
+    "sin": 0.7,
+    "cos": 0.7,
+    "tan": 0.7,
+    "arcsin": 0.7,
+    "arctan": 0.7,
+    "log": 0.7,
+    "abs": -0.7,
+    "floor": 0.7,
+}
+OTHERS = {
+    "add": lambda g, a, b: g.add(g.mul(a, a), b),
+    "sub": lambda g, a, b: g.sub(a, g.neg(b)),
+    "mul": lambda g, a, b: g.mul(g.mul(a, b), a),
+    "div": lambda g, a, b: g.div(a, b),
+    "arctan2": lambda g, a, b: g.arctan2(a, b),
+    "select": lambda g, a, b: g.select(g.condition("<", a, b), g.mul(a, b), g.mul(a, a)),
+    "other side": lambda g, a, b: g.select(g.condition("<", b, a), g.mul(a, b), g.mul(a, a)),
+}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *OTHERS])
+def test_every_operation_has_the_derivative_that_differences_have(name):
+    graph = Graph()
+    a, b = inputs_of(graph, "x", 2)
+    out = OTHERS[name](graph, a, b) if name in OTHERS else graph.function(name, a)
+    point, h = np.array((UNARY.get(name, 0.7), 1.3)), 1e-3
+    forwards = evaluate(
+        graph, [jacobian(graph, [out], [a, b])[0].get(k, graph.const(0.0)) for k in range(2)], {"x": point}
+    )
+    assert np.allclose(evaluate(graph, gradient(graph, out, [a, b]), {"x": point}), forwards, rtol=1e-15)
+    for k, found in enumerate(forwards):
+        steps = [evaluate(graph, [out], {"x": point + m * h * np.eye(2)[k]})[0] for m in (-2, -1, 1, 2)]
+        wanted = (steps[0] - 8.0 * steps[1] + 8.0 * steps[2] - steps[3]) / (12.0 * h)
+        assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+def test_functions_of_the_user_are_refused_only_where_they_matter():
+    graph = Graph()
+    x, y = inputs_of(graph, "x", 2)
+    call = graph.node("call", 0, 1, 1, graph.const(0.0), x, graph.const(0.0))
+    result = graph.node("result", call, 0)
+    assert jacobian(graph, [graph.mul(result, y)], [y]) == [{0: result}]
+    with pytest.raises(NoDerivative):
+        jacobian(graph, [graph.mul(result, y)], [x])
+    with pytest.raises(NoDerivative):
+        gradient(graph, result, [x])
