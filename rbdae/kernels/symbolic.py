@@ -36,12 +36,14 @@ class SymbolicMemory:
 
     def __getattr__(self, name: str) -> Any:
         """An array that is asked for for the first time: some are large, and few kernels need them."""
-        opened = _opened(name, self._arrays[name])
-        setattr(self, name, opened)
-        return opened
+        out = opened(name, self._arrays[name])
+        setattr(self, name, out)
+        return out
 
 
-def _opened(name: str, array: Any) -> Any:
+def opened(name: str, array: Any) -> Any:
+    """An array as kernels on symbols read it: objects with attributes for its records, those of one record alone by
+    their name; numbers as arrays of objects."""
     if array.dtype.names:
         records = [_record(row) for row in array]
         return records[0] if name in SINGLE else records
@@ -62,4 +64,4 @@ def _field(value: Any) -> Any:
     return value.tolist() if value.ndim == 1 else value.copy()
 
 
-__all__ = ["SymbolicMemory"]
+__all__ = ["SymbolicMemory", "opened"]

@@ -6,8 +6,9 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -60,10 +61,7 @@ def recorded(
     """
     t, y, yd, c = point
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": _numbers(workspace)})
-    chosen = _chosen(workspace, recorder.inputs("selection"))
-    m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
-    if "references" in chosen:
-        m.head.referenced = 1
+    m = symbolic_memory(workspace, recorder)
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
     out = np.zeros(shapes["out"], dtype=object)
@@ -81,12 +79,18 @@ def _numbers(workspace: Workspace) -> Vec:
     return first if len(first) == len(mine) else mine
 
 
-def _chosen(workspace: Workspace, numbers: Any) -> dict[str, Any]:
-    out, first = {}, 1
+def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """The memory of a workspace for kernels on symbols, with the numbers of the selection as inputs; `records` take the
+    place of arrays."""
+    numbers, first = recorder.inputs("selection"), 1
+    chosen = dict(records)
     for name, array in selected(workspace).items():
-        out[name] = numbers[first : first + array.size].reshape(array.shape)
+        chosen[name] = numbers[first : first + array.size].reshape(array.shape)
         first += array.size
-    return out
+    m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
+    if "references" in chosen:
+        m.head.referenced = 1
+    return m
 
 
-__all__ = ["Recording", "recorded", "selected", "selection_numbers"]
+__all__ = ["Recording", "recorded", "selected", "selection_numbers", "symbolic_memory"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -14,6 +15,7 @@ from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
 from rbdae.multibody.layout import Layout
+from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks, count_equations
 
@@ -132,6 +134,18 @@ class Equations:
         if target is not result:
             result[:] = target
         return result
+
+    @cached_property
+    def parameter_tangents(self) -> ParameterTangents:
+        """Derivatives with respect to numbers of the system."""
+        return ParameterTangents(self.workspace, self.n_equations)
+
+    def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
+        """dF/dp, shape (n_equations, len(names))."""
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise TypeError(f"parameter_jacobian: names must be a list of names, got {_check.show(names)}")
+        t = _check.time("parameter_jacobian", t)
+        return self.parameter_tangents.matrix(t, self.vector("y", y), self.vector("yd", yd), names)
 
     def vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it; refuses another shape than (n,)."""

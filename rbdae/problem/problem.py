@@ -321,6 +321,25 @@ class Problem:
         """df/dy, shape (n, n); ODE kinds only."""
         return self.equations.rhs_jacobian(t, y, out)
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names for `parameter_jacobian`: numbers of bodies, joints and forces, and gravity."""
+        return self.equations.parameter_tangents.names
+
+    def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
+        """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",
+        "a.inertia.xy", "spring-1.stiffness" or "gravity.z" (all of them: `parameters`).
+
+        In SI units; for ODE kinds F = yd - f. Inertias are about the points that they were given about, and x in y is
+        where the centre of mass is, wherever it is in the body. Each name is recorded when it is first asked for.
+
+        Raises
+        ------
+        ValueError
+            for a name that is unknown, and where F depends on p through a function of the user
+        """
+        return self.equations.parameter_jacobian(t, y, yd, names)
+
     # ------------------------------------------------------------ what a state means
 
     def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:

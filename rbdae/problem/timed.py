@@ -6,7 +6,7 @@ Both are frozen and pure: the time is among their arguments. They have the metho
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
@@ -16,6 +16,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Kind
 from rbdae.multibody.layout import Layout
+from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
 from rbdae.problem.callbacks import Callbacks
@@ -95,6 +96,15 @@ class TimedEquations:
     def sparsity(self) -> csc_matrix:
         """The pattern of the first selection."""
         return self.parts[0].sparsity
+
+    @property
+    def parameter_tangents(self) -> ParameterTangents:
+        """Those of the first selection."""
+        return self.parts[0].parameter_tangents
+
+    def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
+        """dF/dp."""
+        return self.at(t).parameter_jacobian(t, y, yd, names)
 
     def vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it."""

@@ -52,6 +52,7 @@ from rbdae.multibody import (
     block_pattern,
     joint_pattern,
     layout,
+    parameter_tangents,
     recording,
     references,
     scales,
@@ -63,9 +64,11 @@ from rbdae.multibody import (
     velocity_selection,
 )
 from rbdae.multibody import memory as memories
+from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
+from rbdae.multibody.model import compile_system
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.velocity_selection import Metric, metric
@@ -172,6 +175,7 @@ __all__ = [
     "monitor",
     "n_quasi_velocities",
     "n_velocities",
+    "named_numbers",
     "natural",
     "nearest",
     "neighbours",
@@ -182,6 +186,8 @@ __all__ = [
     "option_table",
     "pack",
     "pairing",
+    "parameter_difference",
+    "parameter_tangents",
     "pivots",
     "placed",
     "plain",
@@ -296,6 +302,23 @@ def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
     """A workspace of its own for the problem's model, settings and selection, for numbers of any kind."""
     of = problem.workspace
     return Workspace(Memory.of(of.model, of.settings, scalar), of.selection)
+
+
+def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec) -> tuple[Vec, float]:
+    """dF/dp by central differences of order four between systems, with the unknowns and the selection of the problem;
+    and the step."""
+    of = problem.workspace
+    parameter = named_numbers.parameters(problem.system)[name]
+
+    def residual(h: float) -> Vec:
+        other = Workspace(Memory.of(compile_system(parameter.moved(h)), of.settings), of.selection)
+        out = np.zeros(problem.n_equations)
+        other.plain(of.settings.kernels.residual)(problem.t0, y, yd, out)
+        return out
+
+    h = 1e-4 * parameter.size
+    a, b, c, d = (residual(k * h) for k in (-2, -1, 1, 2))
+    return (a - 8.0 * b + 8.0 * c - d) / (12.0 * h), h
 
 
 def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: bool) -> Any:

@@ -653,6 +653,9 @@ def calls() -> dict[str, Call]:
         "Problem.sparse_jacobian": _of_problem(
             "sparse_jacobian", {"t": TIME, "y": STATES, "yd": STATES, "c": NUMBER}, "index-2"
         ),
+        "Problem.parameter_jacobian": _of_problem(
+            "parameter_jacobian", {"t": TIME, "y": STATES, "yd": STATES}, names=["gravity.z"]
+        ),
         "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}),
         "Problem.rhs_jacobian": _of_problem(
             "rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}

@@ -1,0 +1,168 @@
+"""The numbers of a system by name: "a.mass", "a.inertia.xy", "spring-1.stiffness", "rod-1.length", "gravity.z".
+
+Of bodies there are the mass, the inertia and the centre of mass; of joints the points and the lengths; of forces all
+numbers, but for directions and rotations. Vectors have .x, .y and .z, symmetric matrices .xx to .yz; one that is a
+multiple of the unit matrix also has the name of this multiple.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast, final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Vec
+from rbdae._frozen import twin
+from rbdae.body import Body
+from rbdae.forces.element import TimeFunction
+from rbdae.system import System
+
+Part: TypeAlias = Any
+"""A body, a joint or a force."""
+
+_AXES = "xyz"
+_OF_BODIES = ("mass", "inertia", "center_of_mass")
+_OF_JOINTS = ("at_a", "at_b", "length")
+_NOT_OF_FORCES = frozenset({"rest", "A", "difference_step"})
+
+
+@final
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """One number.
+
+    Parameters
+    ----------
+    size : what changes of it are small against, in its own unit
+    moved : the system with this number larger by a change, everything else the same, the start as well
+    """
+
+    size: float
+    moved: Callable[[float], System]
+
+
+def parameters(system: System) -> dict[str, Parameter]:
+    """All of a system, by name."""
+    out = {}
+    gravity = system.gravity
+    for axis, name in enumerate(_AXES):
+        out[f"gravity.{name}"] = Parameter(_size(gravity), _gravity(system, axis))
+    for body in system.bodies:
+        for field in _OF_BODIES:
+            out |= _of_field(system, body, field, getattr(body, field))
+    for joint in system.joints:
+        for field in _OF_JOINTS:
+            if hasattr(joint, field):
+                out |= _of_field(system, joint, field, getattr(joint, field))
+    for force in system.forces:
+        names = _fields(force)
+        for field in names:
+            if field not in _NOT_OF_FORCES:
+                out |= _of_field(system, force, field, getattr(force, field))
+        if "A" in names:  # of a bushing; the coefficients of its points
+            out |= _of_points(system, force)
+    return out
+
+
+def _of_field(system: System, part: Part, field: str, value: Any) -> dict[str, Parameter]:
+    """The numbers of a field; none, if it has others."""
+    if isinstance(value, TimeFunction):
+        return {} if value.function is not None else _of_law(system, part, field, value)
+    if isinstance(value, float):
+        return {f"{part.name}.{field}": Parameter(_size(value), lambda h: _with(system, part, {field: value + h}))}
+    if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
+        return {}
+    size = _least(value) if field == "inertia" else _size(value)
+    out = {}
+    for name, E in _directions(value).items():
+        label = f"{part.name}.{field}.{name}" if name else f"{part.name}.{field}"
+        out[label] = Parameter(size, lambda h, E=E: _with(system, part, {field: value + h * E}))  # type: ignore[misc]
+    return out
+
+
+def _of_law(system: System, part: Part, field: str, law: TimeFunction) -> dict[str, Parameter]:
+    """The numbers of a constant law."""
+    n = len(law.constant)
+    out = {}
+    for k in range(n):
+        label = f"{part.name}.{field}" if n == 1 else f"{part.name}.{field}.{_AXES[k]}"
+        unit = np.eye(n)[k]
+
+        def moved(h: float, unit: Vec = unit) -> System:
+            return _with(system, part, {field: dataclasses.replace(law, constant=law.constant + h * unit)})
+
+        out[label] = Parameter(_size(law.constant), moved)
+    return out
+
+
+def _of_points(system: System, part: Part) -> dict[str, Parameter]:
+    """The points of a force that has them as coefficients of natural coordinates, A = (1, at_a, -1, -at_b)."""
+    out = {}
+    for point, first, sign in (("at_a", 1, 1.0), ("at_b", 5, -1.0)):
+        for k, name in enumerate(_AXES):
+            unit = sign * np.eye(8)[first + k]
+            out[f"{part.name}.{point}.{name}"] = Parameter(
+                _size(part.A[first : first + 3]),
+                lambda h, unit=unit: _with(system, part, {"A": part.A + h * unit}),  # type: ignore[misc]
+            )
+    return out
+
+
+def _directions(value: Vec) -> dict[str, Any]:
+    """What one number of a vector or a symmetric matrix changes, by its name; "" for a multiple of I."""
+    if value.ndim == 1:
+        return {name: np.eye(3)[k] for k, name in enumerate(_AXES)}
+    out: dict[str, Any] = {}
+    for i in range(3):
+        for j in range(i, 3):
+            E = np.zeros((3, 3))
+            E[i, j] = E[j, i] = 1.0
+            out[_AXES[i] + _AXES[j]] = E
+    if np.array_equal(value, value[0, 0] * np.eye(3)):
+        out[""] = np.eye(3)
+    return out
+
+
+def _fields(part: Part) -> list[str]:
+    return [field.name for field in dataclasses.fields(part)]
+
+
+def _size(value: Any) -> float:
+    return float(np.linalg.norm(value)) or 1.0
+
+
+def _least(inertia: Any) -> float:
+    """The smallest principal moment: the inverse is smooth over a part of it."""
+    return float(np.linalg.eigvalsh(inertia)[0])
+
+
+def _gravity(system: System, axis: int) -> Callable[[float], System]:
+    def moved(h: float) -> System:
+        out = copy.copy(system)
+        out._gravity = _check.frozen(system.gravity + h * np.eye(3)[axis])
+        return out
+
+    return moved
+
+
+def _with(system: System, part: Part, changes: dict[str, Any]) -> System:
+    """The system with other fields of one part; what refers to it refers to the new one. Nothing is checked again."""
+    out = copy.copy(system)
+    new: dict[int, Any] = {id(part): twin(part, **changes)}
+    for parts in cast(tuple[dict[str, Part], ...], (out._bodies, out._joints, out._forces)):
+        for key, old in parts.items():
+            if id(old) not in new:
+                names = [] if isinstance(old, Body) else _fields(old)
+                linked = {name: new[id(getattr(old, name))] for name in names if id(getattr(old, name)) in new}
+                if not linked:
+                    continue
+                new[id(old)] = twin(old, **linked)
+            parts[key] = new[id(old)]
+    return out
+
+
+__all__ = ["Parameter", "parameters"]
