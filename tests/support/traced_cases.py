@@ -8,8 +8,8 @@ d and random s in [-1, 1]. For a sum of products of states that is the sum of th
 a system of equations is solved, it has the condition number, too.
 
 An entry of a matrix is compared with the largest of its row. What answers to nothing, because its terms cancel at any
-state as those of (d1 . d1)' = 2 d1 . (Omega x d1) do, is compared with the largest entry of all: where the size is less
-than a millionth of that.
+state as those of (d1 . d1)' = 2 d1 . (Omega x d1) do, or those of forces across a plane in which all moves, has no size
+of its own: no size is less than a thousandth of the largest.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from rbdae.formulations import FORMULATIONS
 
 CHANGE = 1e-5
 CHANGES = 4
+LEAST = 1e-3
 
 SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     **{name: partial(cases.built, name) for name in (*cases.SYSTEMS, *cases.JOINT_SYSTEMS, *cases.STATE_SYSTEMS)},
@@ -169,8 +170,10 @@ def readings(problem: rbdae.Problem) -> dict[str, Callable[..., Any]]:
     return out
 
 
-def _flat(reactions: dict[str, dict[str, Any]]) -> Vec:
-    return np.array([v for joint in reactions.values() for r in joint.values() for v in (*r.force, *r.torque)])
+def _flat(reactions: dict[str, dict[str, Any]]) -> Any:
+    """A row for each joint and body, (k, 6)."""
+    rows = [[*r.force, *r.torque] for joint in reactions.values() for r in joint.values()]
+    return np.array(rows).reshape(-1, 6)
 
 
 def _changes(problem: rbdae.Problem, z: Vec) -> Vec:
@@ -192,7 +195,7 @@ def size(f: Callable[..., Any], problem: rbdae.Problem, at: tuple[float, Vec, Ve
         out = np.maximum(out, np.abs(np.asarray(f(t, a, b)) - value) / CHANGE)
     if out.ndim > 1:
         out = np.broadcast_to(out.max(axis=-1, keepdims=True), out.shape)
-    return np.where(out > 1e-6 * out.max(initial=0.0), out, out.max(initial=0.0))
+    return np.maximum(out, LEAST * out.max(initial=0.0))
 
 
 def difference(

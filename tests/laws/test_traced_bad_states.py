@@ -1,0 +1,90 @@
+"""Nothing that is passed to code of one model ends the process: it is refused, or gives numbers that are none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from inside import JIT
+from samples import count
+
+pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+
+SCRIPT = """
+import sys
+import numpy as np
+import rbdae
+
+number = int(sys.argv[1])
+rng = np.random.default_rng(3)
+PROBLEMS = [
+    rbdae.formulate(rbdae.models.MODELS[name](), form, code="traced", consistent="project")
+    for name, form in (("heavy_top", "index-0"), ("linked_bodies", "index-2"), ("spatial_slider_crank", "null-space"))
+]
+BAD = [np.nan, np.inf, -np.inf, 1e308, -1e200, 1e-320, -0.0, 0.0]
+
+
+def vector(n, good):
+    out = good + rng.standard_normal(n)
+    for _ in range(rng.integers(4)):
+        out[rng.integers(n)] = BAD[rng.integers(len(BAD))]
+    wrong = [
+        lambda v: v.astype(np.float32), lambda v: v.astype(complex), lambda v: v.astype(object), lambda v: v[:-1],
+        lambda v: np.append(v, 1.0), lambda v: v.tolist(), lambda v: None, lambda v: np.repeat(v, 2)[::2],
+        lambda v: v[::-1], lambda v: v.astype(">f8"), lambda v: v.reshape(1, -1), lambda v: np.float64(3.0),
+        lambda v: np.frombuffer(b"x" + v.tobytes(), np.uint8)[1:].view(np.float64), lambda v: v.astype(int),
+        lambda v: np.ma.array(v), lambda v: np.broadcast_to(v[:1], v.shape), lambda v: "state",
+    ]
+    return wrong[rng.integers(len(wrong))](np.nan_to_num(out, posinf=1.0, neginf=1.0)) if rng.random() < 0.3 else out
+
+
+def result(shape):
+    good = np.empty(shape)
+    wrong = [
+        lambda: np.empty(shape, np.float32), lambda: np.empty((*shape, 1)), lambda: np.empty(shape[:-1]), lambda: None,
+        lambda: np.empty(shape)[::-1],
+        lambda: np.empty(tuple(2 * k for k in shape))[tuple(slice(None, None, 2) for _ in shape)],
+        lambda: np.empty(shape, order="F"), lambda: good, lambda: np.empty(shape, int), lambda: [0.0] * shape[0],
+        lambda: np.broadcast_to(np.empty(1), shape), lambda: np.empty(tuple(k - 1 for k in shape)),
+        lambda: np.lib.stride_tricks.as_strided(np.empty(1), shape, (0,) * len(shape)),
+        lambda: np.empty(8 * int(np.prod(shape)) + 1, np.uint8)[1:].view(np.float64).reshape(shape),
+    ]
+    if rng.random() < 0.2:
+        good.flags.writeable = False
+    return wrong[rng.integers(len(wrong))]() if rng.random() < 0.3 else good
+
+
+refused = 0
+for k in range(number):
+    p = PROBLEMS[rng.integers(len(PROBLEMS))]
+    n, m = p.n, p.n_equations
+    names = ["residual", "jacobian", "jacobian_data"] + (["rhs", "rhs_jacobian"] if p.kind == "ode" else [])
+    name = names[rng.integers(len(names))]
+    shapes = {"residual": (m,), "jacobian": (m, n), "jacobian_data": (p.sparsity.nnz,)}
+    shapes |= {"rhs": (n,), "rhs_jacobian": (n, n)}
+    t = [0.0, np.nan, 1e300, np.float64(1.0), 1, True, None, "now", 1j][rng.integers(9) if rng.random() < 0.3 else 0]
+    arguments = [t, vector(n, p.y0)]
+    if not name.startswith("rhs"):
+        arguments.append(vector(n, p.yd0))
+    if name in ("jacobian", "jacobian_data"):
+        arguments.append([1.0, np.nan, np.inf, None][rng.integers(4) if rng.random() < 0.3 else 0])
+    arguments.append(result(shapes[name]))
+    if rng.random() < 0.02:
+        arguments = arguments[: rng.integers(len(arguments))]
+    try:
+        getattr(p.callbacks, name)(*arguments)
+    except (TypeError, ValueError):
+        refused += 1
+assert number // 20 < refused < number, refused
+print("done", refused)
+"""
+
+
+@pytest.mark.sampled
+def test_bad_states_do_not_end_the_process():
+    number = count(1000, 10_000)
+    run = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", SCRIPT, str(number)], capture_output=True, text=True
+    )
+    assert run.returncode == 0 and run.stdout.startswith("done"), run.stderr[-3000:]
