@@ -154,6 +154,7 @@ __all__ = [
     "fingerprint",
     "forbid_new_workers",
     "forget_workers",
+    "generic_callback",
     "given",
     "given_up",
     "has_workers",
@@ -291,6 +292,11 @@ def n_velocities(problem: rbdae.Problem) -> int:
 def n_quasi_velocities(problem: rbdae.Problem) -> int:
     """Independent quasi-velocities nu of a null-space form."""
     return problem.layout.v.stop - problem.layout.v.start
+
+
+def generic_callback(problem: rbdae.Problem, name: str) -> Any:
+    """A callback as the kernel of all models computes it, in the memory and with the selection of this problem."""
+    return problem.callbacks._generic(name)
 
 
 def features(problem: rbdae.Problem) -> set[str]:

@@ -9,7 +9,7 @@ a system of equations is solved, it has the condition number, too.
 
 An entry of a matrix is compared with the largest of its row. What answers to nothing, because its terms cancel at any
 state as those of (d1 . d1)' = 2 d1 . (Omega x d1) do, or those of forces across a plane in which all moves, has no size
-of its own: no size is less than a thousandth of the largest.
+of its own: what is less than a thousandth of the largest is compared with that.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def size(f: Callable[..., Any], problem: rbdae.Problem, at: tuple[float, Vec, Ve
         out = np.maximum(out, np.abs(np.asarray(f(t, a, b)) - value) / CHANGE)
     if out.ndim > 1:
         out = np.broadcast_to(out.max(axis=-1, keepdims=True), out.shape)
-    return np.maximum(out, LEAST * out.max(initial=0.0))
+    return np.where(out > LEAST * out.max(initial=0.0), out, out.max(initial=0.0))
 
 
 def difference(
