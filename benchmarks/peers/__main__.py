@@ -135,6 +135,7 @@ def main(given: Sequence[str] | None = None) -> None:
     for name in options.case:
         mechanism = CASES[name]()
         cases.append(measured(mechanism, peers, missing, options))
+        say(table.markdown(*(cases[-1][key] for key in ("case", "targets", "methods"))))  # a long run may be stopped
         try:
             c_library.library()
         except Missing as absent:
