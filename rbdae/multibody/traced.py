@@ -6,6 +6,7 @@ an input. So it is made once for a memory, and a switch binds it to other number
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, final
@@ -22,6 +23,7 @@ from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.machine.rolled import rolled
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
+from rbdae.multibody.contents import contents
 from rbdae.multibody.recording import Recording, recorded, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
 
@@ -125,12 +127,29 @@ def traced(
     pattern : of a Jacobian that the kernel can fill as data
     sparse : whether `out` is that data
     """
-    key = (kernel.name, tuple(shapes.items()), sparse, workspace.selection.rows.dropped, tuple(selected(workspace)))
+    key = (kernel, tuple(shapes.items()), sparse, workspace.selection.rows.dropped, tuple(selected(workspace)))
     known = workspace.memory.recorded
     if key not in known:
-        known[key] = _code(workspace, kernel, shapes, pattern, sparse)
+        known[key] = _shared(workspace, kernel, shapes, pattern, sparse, key)
     code = known[key]
     return None if code is None else TracedKernel(kernel.name.rpartition(":")[2], code, workspace, generic)
+
+
+_RECENT: OrderedDict[Any, Code | None] = OrderedDict()
+_MOST_RECENT = 64
+
+
+def _shared(
+    workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool, key: tuple[Any, ...]
+) -> Code | None:
+    """The code of a kernel; that of another problem with the same contents, if there was one recently."""
+    whole = (contents(workspace.memory), key)
+    if whole not in _RECENT:
+        _RECENT[whole] = _code(workspace, kernel, shapes, pattern, sparse)
+    _RECENT.move_to_end(whole)
+    while len(_RECENT) > _MOST_RECENT:
+        _RECENT.popitem(last=False)
+    return _RECENT[whole]
 
 
 def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:
