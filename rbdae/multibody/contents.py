@@ -13,10 +13,11 @@ _SETTINGS = ("kind", "radial", "gyroscopic", "pull_back", "gains", "structure", 
 
 def contents(memory: Memory) -> tuple[Any, ...]:
     """Formulation and chart themselves, and a digest of all numbers: of the model, with the addresses of the user's
-    functions, of the settings, and of the state at which conditions are answered."""
+    functions, of the settings, and of the state and selection at which conditions are answered."""
     model, settings = memory.model, memory.settings
     digest = hashlib.sha256()
-    arrays = [getattr(model, name) for name in _MODEL] + [model.forces.elements, model.forces.entries, memory.regular]
+    arrays = [getattr(model, name) for name in _MODEL]
+    arrays += [model.forces.elements, model.forces.entries, memory.regular, memory.numbers]
     for array in (*arrays, *(velocity.S for velocity in settings.tree)):
         digest.update(repr(array.shape).encode())
         digest.update(array.tobytes())
