@@ -32,9 +32,13 @@ def compile_kernels(*, progress: bool = False, formulations: Iterable[str] | Non
 
 
 def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
-    """Compile what runs of these problems will call and the cache on disk lacks: less than all kernels by a third."""
+    """Compile what runs of these problems will call and the cache on disk lacks: less than all kernels by a third.
+    Problems with code of their own need none."""
     needed = [
-        (entry, problem.workspace.memory.features) for problem in problems for entry in entries([problem.formulation])
+        (entry, problem.workspace.memory.features)
+        for problem in problems
+        if problem.code == "generic"
+        for entry in entries([problem.formulation])
     ]
     missing = list(dict.fromkeys(kernel for entry, features in needed for kernel in entry.missing(features)))
     with progress_bar(len(missing), "kernels" if progress and missing else "") as advance:
