@@ -18,8 +18,6 @@ from rbdae._arrays import Mat, Vec
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
 
-_EXACT = 2**53  # whole numbers up to here are floats exactly
-
 _LARGEST = 2**31 - 1  # the largest whole number that every package takes
 
 _WORDS = {
@@ -177,12 +175,8 @@ def axis(owner: str, what: str, value: object) -> Vec:
 
 
 def number(owner: str, what: str, value: object) -> float:
-    """A finite real number; quick for floats and whole numbers."""
-    if type(value) is float and math.isfinite(value):
-        return value
-    if type(value) is int and abs(value) <= _EXACT:
-        return float(value)
-    return float(array(owner, what, value, ()))
+    """A finite real number; quick for floats."""
+    return value if type(value) is float and math.isfinite(value) else float(array(owner, what, value, ()))
 
 
 def positive(owner: str, what: str, value: object, remedy: str) -> float:

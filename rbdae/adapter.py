@@ -54,7 +54,9 @@ class Reason(Enum):
 class Stats:
     """What a run cost. `evaluations` counts residuals (DAE solvers) or right-hand sides (ODE solvers).
 
-    A count that the package does not report and the adapter cannot count is -1.
+    A count that the package does not report and the adapter cannot count is -1. `code` is ``"traced"`` or
+    ``"generic"``, see `rbdae.formulate`; `handed_over` counts the states at which a guard of traced code did not hold,
+    so that the generic kernel ran. `rbdae.solve` fills in both.
     """
 
     steps: int = 0
@@ -65,6 +67,8 @@ class Stats:
     projections: int = 0
     restarts: int = 0
     seconds: float = 0.0
+    code: str = ""
+    handed_over: int = 0
 
 
 @dataclass(frozen=True, slots=True)

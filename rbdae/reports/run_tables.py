@@ -46,6 +46,7 @@ def results(run: Run) -> Facts:
         ("solver", run.solver),
         ("tolerances", f"rtol {number(run.rtol)}, atol {atol}"),
         ("projection", _projection(run)),
+        ("code", run.stats.code or "not recorded"),
         ("seconds", f"{number(run.stats.seconds, 4)} (a first use compiles, too)"),
     ]
     if isinstance(problem, Problem) and len(run.t):

@@ -164,6 +164,13 @@ def _asked(
     )
 
 
+def _handed_over(problem: Problem, segments: Segments | None) -> int:
+    """How often the traced code of all problems of a run has handed over."""
+    others = () if segments is None else [p for p in segments.problems if p is not problem]
+    out: int = sum((p.callbacks.handed_over for p in others), problem.callbacks.handed_over)
+    return out
+
+
 def _run(
     problem: Solvable,
     solver: str,
@@ -177,6 +184,7 @@ def _run(
     """The run, and what it has found."""
     adapter, method = found
     with nullcontext() if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
+        before = problem.callbacks.handed_over if isinstance(problem, Problem) else 0
         began = time.perf_counter()
         outcome, segments = run_segments(
             problem,
@@ -186,6 +194,9 @@ def _run(
             lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
         )
         outcome.stats.seconds = time.perf_counter() - began
+    if isinstance(problem, Problem):
+        outcome.stats.code = problem.code
+        outcome.stats.handed_over = _handed_over(problem, segments) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
         "problem": _read_by_time(problem, segments),

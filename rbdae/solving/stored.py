@@ -62,7 +62,10 @@ def _check_metadata(metadata: Mapping[str, Any]) -> None:
     if not set(stats) <= known:
         raise ValueError(f"stats in metadata have {_check.show(sorted(set(stats) - known))}, which no run counts")
     for name, value in stats.items():
-        _check.number("stats in metadata", name, value)
+        if name != "code":
+            _check.number("stats in metadata", name, value)
+        elif not isinstance(value, str):
+            raise ValueError(f"code in metadata cannot be {_check.show(value)}")
     options = metadata.get("options", {})
     if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
         raise ValueError(f"options in metadata cannot be {_check.show(options)}")

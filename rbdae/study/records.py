@@ -134,7 +134,7 @@ def _row_of(given: Mapping[str, Any]) -> Row:
     errors = None
     if given["error_position"] is not None:
         errors = Errors(*(float(given[f"error_{what}"]) for what in ("position", "orientation", "velocity")))
-    counts = {name: -1 if given[name] is None else int(given[name]) for name in _COUNTS}
+    counts: dict[str, Any] = {name: -1 if given[name] is None else int(given[name]) for name in _COUNTS}
     failed_early = errors is None and given["steps"] is None
     stats = Stats() if failed_early else Stats(**counts, seconds=float(given["seconds"]))
     return Row(
