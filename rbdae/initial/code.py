@@ -7,6 +7,7 @@ from typing import Literal
 
 from rbdae import _check
 from rbdae.compiler.options import ENABLED
+from rbdae.machine.module import say_once
 from rbdae.machine.python_calls import supported
 from rbdae.multibody.model import Model
 
@@ -32,7 +33,12 @@ def check_code(value: str) -> str:
 def code_of(wanted: str, model: Model) -> Literal["generic", "traced"]:
     """The code of a model's problems. Without the JIT, and where LLVM or Python are not as they should be, it is
     generic."""
-    if wanted == "generic" or not ENABLED or not supported():
+    if wanted == "generic" or not ENABLED:
+        return "generic"
+    if not supported():
+        say_once(
+            "this Python keeps floats and arrays elsewhere than code of one model looks for them; generic code runs"
+        )
         return "generic"
     if wanted == "traced":
         return "traced"

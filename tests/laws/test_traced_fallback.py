@@ -1,0 +1,115 @@
+"""Where code of one model cannot be had, generic code does its work, and says so once; threads and copies have the same
+bits."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import cases
+import numpy as np
+import pytest
+
+import rbdae
+
+LACKING = """
+import warnings, numpy as np
+from rbdae.machine import module
+import rbdae
+{lacking}
+system = rbdae.models.linked_bodies()
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    problem = rbdae.formulate(system, "index-2", code="traced")
+    found = [problem.residual(0.1, problem.y0, problem.yd0 + 1.0), problem.jacobian(0.1, problem.y0, problem.yd0, 2.0)]
+generic = rbdae.formulate(system, "index-2", code="generic")
+y, yd = problem.y0, problem.yd0
+wanted = [generic.residual(0.1, y, yd + 1.0), generic.jacobian(0.1, y, yd, 2.0)]
+size = max(np.abs(y).max(), np.abs(wanted[1]).max())  # of terms that cancel: the multipliers' forces
+for one, other in zip(found, wanted):
+    np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-13 * size)
+print(len([w for w in said if issubclass(w.category, RuntimeWarning)]), problem.callbacks.code("residual"))
+"""
+
+NO_TARGET = """
+def none():
+    raise module.NoMachineCode("no target")
+module._llvm = none
+"""
+
+OTHER_PYTHON = "from rbdae.initial import code; code.supported = lambda: False"
+
+NO_CACHE = """
+import pathlib
+module.folder = lambda: pathlib.Path("/proc/no-such-folder")
+"""
+
+
+def _said(lacking: str, tmp_path) -> tuple[int, str]:
+    environment = {**os.environ, "RBDAE_CODE": "auto", "PYTHONPATH": os.pathsep.join(sys.path)}
+    script = LACKING.format(lacking=lacking)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    count, code = done.stdout.split()
+    return int(count), code
+
+
+@pytest.mark.parametrize(
+    ("lacking", "code"),
+    [(NO_TARGET, "generic"), (NO_CACHE, "traced"), (OTHER_PYTHON, "generic")],
+    ids=["target", "cache", "python"],
+)
+def test_what_lacks_is_said_once(lacking, code, tmp_path):
+    assert _said(lacking, tmp_path) == (1, code)
+
+
+def _run(problem: rbdae.Problem) -> bytes:
+    solution = rbdae.solve(problem, (0.0, 0.05), solver="rbdae:dopri5", rtol=1e-8, atol=1e-8)
+    assert solution.success
+    return solution.y.tobytes()
+
+
+def test_threads_have_the_same_bits_while_others_compile():
+    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
+    wanted = _run(problem)
+    found: list[bytes] = []
+
+    def run(own: rbdae.Problem) -> None:
+        found.extend(_run(own) for _ in range(5))
+
+    def compile_others(n: int) -> None:
+        other = rbdae.formulate(rbdae.models.chain(n), "index-0", code="traced")
+        assert other.callbacks.code("rhs") == "traced"
+
+    threads = [threading.Thread(target=run, args=(copy.copy(problem),)) for _ in range(6)]
+    threads += [threading.Thread(target=compile_others, args=(n,)) for n in (2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [wanted] * 30
+
+
+def test_copies_pickles_and_interleaved_runs_have_the_same_bits():
+    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
+    other = rbdae.formulate(cases.heavy_top(), "index-0", code="traced")
+    wanted = _run(problem), _run(other)
+    twins = [copy.copy(problem), copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))]
+    assert all(twin.code == "traced" for twin in twins)
+    for twin in twins:
+        assert (_run(twin), _run(other)) == wanted
+
+
+def test_statistics_say_which_code_ran():
+    for code in ("traced", "generic"):
+        problem = rbdae.formulate(cases.heavy_top(), "index-0", code=code)
+        assert problem.code == problem.callbacks.code("rhs") == code
+        stats = rbdae.solve(problem, (0.0, 0.01), solver="scipy:DOP853").stats
+        assert (stats.code, stats.handed_over) == (code, 0)
+        assert np.isfinite(stats.seconds)
