@@ -22,6 +22,8 @@ TESTS = Path(__file__).parents[1]
 DENSE, ENERGY, ALONG, SWITCHES = "test_dense_output", "test_energy_balance", "test_along_runs", "test_switches"
 AS_SAVED = f"{ALONG}::test_a_switched_run_is_the_same_after_loading"
 EQUATIONS = f"{ALONG}::test_equations_along_a_run"
+CODE = "test_traced_fallback::test_statistics_say_which_code_ran"
+PARAMETERS = "test_parameter_jacobian::test_names_have_the_differences_between_systems"
 COUNTS = f"{ALONG}::test_counts_are_those_of_the_calls"
 MOMENTUM = f"{ALONG}::test_momentum_changes_by_applied_and_ground_forces"
 PROJECTIONS = f"{ALONG}::test_projections_report_what_they_did"
@@ -57,7 +59,10 @@ LAWS: dict[str, dict[str, str]] = {
         "n": DESCRIPTION,
         "n_equations": DESCRIPTION,
         "natural": f"{SWITCHES}::test_the_motion_is_that_of_the_reference",
+        "code": CODE,
         "of": DESCRIPTION,
+        "parameter_jacobian": PARAMETERS,
+        "parameters": PARAMETERS,
         "project": PROJECTIONS,
         "rates": f"{DENSE}::test_rates_are_those_of_the_equations",
         "reactions": MOMENTUM,
@@ -124,6 +129,8 @@ LAWS: dict[str, dict[str, str]] = {
         "jacobians": COUNTS,
         "projections": PROJECTIONS,
         "rejected": COUNTS,
+        "code": CODE,
+        "handed_over": CODE,
         "restarts": f"{SWITCHES}::test_one_run_selects_rows_and_velocities",
         "seconds": COUNTS,
         "steps": COUNTS,
@@ -165,6 +172,9 @@ LAWS: dict[str, dict[str, str]] = {
     },
     "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), EQUATIONS),
     "Callbacks": {
+        "code": CODE,
+        "handed_over": CODE,
+        "machine": "test_traced_fallback::test_a_c_function_gives_what_the_callback_gives",
         "identity_project": PROJECTIONS,
         "jacobian": EQUATIONS,
         "jacobian_data": EQUATIONS,

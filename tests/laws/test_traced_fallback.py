@@ -4,6 +4,7 @@ bits."""
 from __future__ import annotations
 
 import copy
+import ctypes
 import os
 import pickle
 import subprocess
@@ -17,9 +18,9 @@ import pytest
 import rbdae
 
 LACKING = """
-import warnings, numpy as np
-from rbdae.machine import module
+import sys, warnings, numpy as np
 import rbdae
+module, code = sys.modules["rbdae.machine.module"], sys.modules["rbdae.initial.code"]
 {lacking}
 system = rbdae.models.linked_bodies()
 with warnings.catch_warnings(record=True) as said:
@@ -41,7 +42,7 @@ def none():
 module._llvm = none
 """
 
-OTHER_PYTHON = "from rbdae.initial import code; code.supported = lambda: False"
+OTHER_PYTHON = "code.supported = lambda: False"
 
 NO_CACHE = """
 import pathlib
@@ -104,6 +105,22 @@ def test_copies_pickles_and_interleaved_runs_have_the_same_bits():
     assert all(twin.code == "traced" for twin in twins)
     for twin in twins:
         assert (_run(twin), _run(other)) == wanted
+
+
+def test_a_c_function_gives_what_the_callback_gives():
+    for code in ("traced", "generic"):
+        problem = rbdae.formulate(cases.linked_bodies(), "index-0", code=code)
+        function = problem.callbacks.machine("rhs")
+        kind = ctypes.CFUNCTYPE(
+            ctypes.c_int32,
+            *(ctypes.c_void_p, ctypes.c_double),
+            *[ctypes.c_void_p] * 2,
+            ctypes.c_double,
+            ctypes.c_void_p,
+        )
+        y, out = problem.y0.copy(), np.empty(problem.n)
+        assert kind(function.address)(function.context, 0.1, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
+        np.testing.assert_array_equal(out, problem.rhs(0.1, y))
 
 
 def test_statistics_say_which_code_ran():
