@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import by_scipy, c_library
-from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism
+from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism, written
 from .method import PIP, TOLERANCES, Compiled, Method, Peer, needed
 from .missing import Missing
 
@@ -121,14 +121,7 @@ def chain(m: Chain) -> tuple[Any, Any]:
 
 def rhs_of(mechanism: Mechanism) -> tuple[Any, Any]:
     """Unknowns and rates as expressions."""
-    match mechanism:
-        case HeavyTop():
-            return heavy_top(mechanism)
-        case LinkedBodies():
-            return linked_bodies(mechanism)
-        case Chain():
-            return chain(mechanism)
-    raise ValueError(mechanism.name)
+    return written(mechanism, heavy_top, linked_bodies, chain)
 
 
 def index2(m: LinkedBodies) -> tuple[Any, Any, Any, Any, Any]:

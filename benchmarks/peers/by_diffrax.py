@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism
+from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism, written
 from .method import PIP, Method, Peer, needed
 
 MOST_STEPS = 100_000
@@ -137,14 +137,7 @@ def chain(m: Chain) -> Callable[..., Any]:
 
 def rhs_of(mechanism: Mechanism) -> Callable[..., Any]:
     """The right-hand side in JAX."""
-    match mechanism:
-        case HeavyTop():
-            return heavy_top(mechanism)
-        case LinkedBodies():
-            return linked_bodies(mechanism)
-        case Chain():
-            return chain(mechanism)
-    raise ValueError(mechanism.name)
+    return written(mechanism, heavy_top, linked_bodies, chain)
 
 
 def methods(mechanism: Mechanism) -> list[Method]:

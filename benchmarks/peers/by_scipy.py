@@ -10,7 +10,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.linalg import solveh_banded
 
-from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism
+from .mechanisms import Array, Chain, HeavyTop, LinkedBodies, Mechanism, written
 from .method import Method, Peer
 
 Rhs = Callable[[float, Array], Array]
@@ -125,14 +125,7 @@ def chain(m: Chain) -> Rhs:
 
 def rhs_of(mechanism: Mechanism) -> Rhs:
     """The right-hand side in NumPy."""
-    match mechanism:
-        case HeavyTop():
-            return heavy_top(mechanism)
-        case LinkedBodies():
-            return linked_bodies(mechanism)
-        case Chain():
-            return chain(mechanism)
-    raise ValueError(mechanism.name)
+    return written(mechanism, heavy_top, linked_bodies, chain)
 
 
 def integrated(rhs: Rhs, mechanism: Mechanism, name: str, tolerance: float) -> Callable[[], Any]:

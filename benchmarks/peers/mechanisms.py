@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import abc
 import functools
-from typing import final
+from collections.abc import Callable
+from typing import TypeVar, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 import rbdae
 
 Array = npt.NDArray[np.float64]
+T = TypeVar("T")
 
 
 class Mechanism(abc.ABC):
@@ -148,6 +150,29 @@ class Chain(Mechanism):
     def numbers(self) -> dict[str, float]:
         own = {"LINK_MASS": self.mass, "LINK_LENGTH": self.length, "LINK_GRAVITY": self.gravity}
         return own | {f"LINK_J{k + 1}": float(self.inertia[k]) for k in range(2)}
+
+
+def written(
+    mechanism: Mechanism,
+    top: Callable[[HeavyTop], T],
+    pair: Callable[[LinkedBodies], T],
+    chain: Callable[[Chain], T],
+) -> T:
+    """What a peer has for a mechanism: one function for each of them.
+
+    Raises
+    ------
+    ValueError
+        for another mechanism
+    """
+    match mechanism:
+        case HeavyTop():
+            return top(mechanism)
+        case LinkedBodies():
+            return pair(mechanism)
+        case Chain():
+            return chain(mechanism)
+    raise ValueError(mechanism.name)
 
 
 def diagonal(matrix: Array) -> Array:

@@ -19,16 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from rbdae._folders import user_cache
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.options import OPTIONS
-
-
-def _user_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", str(Path.home())))
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")))
 
 
 @cache
@@ -39,9 +32,7 @@ def directory() -> Path:
     digest = hashlib.sha256(repr((*versions(), np.__version__, sys.implementation.cache_tag)).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    base = os.environ.get("NUMBA_CACHE_DIR")
-    root = Path(base) if base else _user_cache() / "rbdae"
-    return root / f"kernels-{digest.hexdigest()[:16]}"
+    return user_cache() / f"kernels-{digest.hexdigest()[:16]}"
 
 
 def is_writable() -> bool:

@@ -33,7 +33,7 @@ class Recorder:
     def __init__(
         self,
         inputs: dict[str, Any],
-        most_nodes: int = 2_000_000,
+        most_nodes: int,
     ) -> None:
         self.graph = Graph()
         self.guards: dict[int, bool] = {}
@@ -191,9 +191,6 @@ class Condition:
         """Make it a guard. Raises `NotStraight` if it does not hold at the recorder's point."""
         if not self.recorder.truth(self.node):
             raise NotStraight("a condition to rely on does not hold where the recording is made")
-
-    def __invert__(self) -> Condition:
-        return Condition(self.recorder, self.recorder.graph.negation(self.node))
 
     def select(self, one: Any, other: Any) -> Any:
         """`one` where the condition holds, else `other`."""

@@ -16,7 +16,7 @@ VARIABLE = "RBDAE_CODE"
 CHOICES = ("auto", "generic", "traced")
 
 MOST_BODIES = 25
-"""Up to which ``"auto"`` takes code of the model alone; see docs/decisions.md."""
+"""Up to which ``"auto"`` tries code of the model alone; see docs/decisions.md."""
 
 
 def check_code(value: str) -> str:
@@ -30,7 +30,7 @@ def check_code(value: str) -> str:
     return value
 
 
-def code_of(wanted: str, model: Model) -> Literal["generic", "traced"]:
+def code_of(wanted: str, model: Model) -> Literal["generic", "traced", "auto"]:
     """The code of a model's problems. Without the JIT, and where LLVM or Python are not as they should be, it is
     generic."""
     if wanted == "generic" or not ENABLED:
@@ -42,7 +42,7 @@ def code_of(wanted: str, model: Model) -> Literal["generic", "traced"]:
         return "generic"
     if wanted == "traced":
         return "traced"
-    return "traced" if model.n <= MOST_BODIES else "generic"
+    return "auto" if model.n <= MOST_BODIES else "generic"
 
 
 __all__ = ["check_code", "code_of"]

@@ -170,7 +170,7 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
-    if code == "traced":
+    if code != "generic":
         workspace = Workspace(
             workspace.memory.with_code(code, start.y0, selection_numbers(workspace)), workspace.selection
         )

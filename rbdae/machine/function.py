@@ -25,7 +25,7 @@ import numpy as np
 from rbdae._arrays import Ints, Vec
 from rbdae._frozen import refuse_copies
 
-_PROTOTYPE = ctypes.CFUNCTYPE(
+PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
     ctypes.c_void_p,
     ctypes.c_double,
@@ -34,6 +34,7 @@ _PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_double,
     ctypes.c_void_p,
 )
+"""The signature of all of them, for ctypes."""
 
 (
     SELECTION,
@@ -106,7 +107,7 @@ def trampoline(call: Callable[..., None], signs: str, shapes: Shapes) -> Machine
             return 1
         return 0
 
-    function = _PROTOTYPE(called)
+    function = PROTOTYPE(called)
     address = ctypes.cast(function, ctypes.c_void_p).value
     assert address is not None
     return MachineFunction(address, 0, function, errors)
@@ -201,6 +202,7 @@ __all__ = [
     "NO_DATA",
     "NUMBERS",
     "OTHERWISE",
+    "PROTOTYPE",
     "SCRATCH",
     "SELECTION",
     "VECTORCALL",

@@ -7,7 +7,6 @@ be written changes times and nothing else.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import sys
@@ -20,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
+from rbdae._folders import user_cache
+
 _LOCK = threading.RLock()
 """LLVM's parser and engines are used by one thread at a time."""
 
@@ -31,17 +32,8 @@ class NoMachineCode(RuntimeError):
 
 
 def folder() -> Path:
-    """Where machine code is kept: in NUMBA_CACHE_DIR, or in the user's cache."""
-    base = os.environ.get("NUMBA_CACHE_DIR")
-    if base:
-        return Path(base) / "rbdae-machine"
-    if sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", str(Path.home())))
-    elif sys.platform == "darwin":
-        root = Path.home() / "Library" / "Caches"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")))
-    return root / "rbdae" / "machine"
+    """Where machine code is kept."""
+    return user_cache() / "machine"
 
 
 @final
@@ -158,14 +150,4 @@ def say_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-def symbol(name: str) -> int:
-    """The address of a function that this process has, such as one of Python's."""
-    llvm = _llvm()
-    out: int | None = llvm.address_of_symbol(name)
-    if out is None:
-        out = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    assert out is not None
-    return out
-
-
-__all__ = ["Module", "NoMachineCode", "compiled", "folder", "say_once", "symbol"]
+__all__ = ["Module", "NoMachineCode", "compiled", "folder", "say_once"]

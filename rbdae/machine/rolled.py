@@ -18,7 +18,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.repeats import CONST, TIME, Stretch, listing, stretches
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION, Data
 from rbdae.machine.places import INPUTS, Plan
-from rbdae.machine.straight import ARGUMENTS, PASSED, Part, agreement, instruction, real
+from rbdae.machine.straight import ARGUMENTS, LONGEST, PASSED, Part, agreement, instruction, real
 
 
 @final
@@ -45,12 +45,14 @@ class _Data:
         return np.concatenate(self._parts).astype(kind) if self._parts else np.zeros(1, dtype=kind)
 
 
-def rolled(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int, bool]) -> tuple[str, Data, int]:
-    """The text and data of a function that computes the nodes `outputs`, in their order, and whether the conditions
-    `guards` fall as they say; and the number of nodes in the text."""
-    nodes = [k for k in graph.needed([*guards, *outputs]) if graph.nodes[k][0] not in ("const", "input")]
+def rolled(
+    name: str, graph: Graph, needed: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool]
+) -> tuple[str, Data, int]:
+    """The text and data of a function that computes the nodes `needed`, gives the `outputs` in their order, and says
+    whether the conditions `guards` fall as they should; and the number of nodes in the text."""
+    nodes = [k for k in needed if graph.nodes[k][0] not in ("const", "input")]
     found = listing(graph, nodes, {k: 1 + int(wanted) for k, wanted in guards.items()})
-    parts = stretches(found)
+    parts = [piece for part in stretches(found) for piece in _cut(part, graph, found.nodes)]
     plan = Plan(graph, found, parts, outputs)
     length = sum(part.length for part in parts)
     indices, numbers = _Data(), _Data()
@@ -62,6 +64,20 @@ def rolled(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int,
             texts.append(_loop(f"{name}.{k}", plan, k, guards, indices, numbers))
     texts.append(_whole(name, plan, outputs, indices, numbers))
     return "\n".join(texts), Data(indices.all(np.int32), numbers.all(np.float64), plan.size), length
+
+
+def _cut(part: Stretch, graph: Graph, nodes: Ints) -> list[Stretch]:
+    """A stretch that does not repeat in pieces for one function each; the results of a call stay with it."""
+    if part.times > 1:
+        return [part]
+    end = part.first + part.length
+    cuts = [part.first]
+    while cuts[-1] + LONGEST < end:
+        cut = cuts[-1] + LONGEST
+        while graph.nodes[nodes[cut]][0] == "result":
+            cut -= 1
+        cuts.append(cut)
+    return [Stretch(a, b - a, 1) for a, b in zip(cuts, [*cuts[1:], end], strict=True)]
 
 
 _HEAD = f"{ARGUMENTS}, ptr %memory, ptr noalias %indices, ptr noalias %numbers"

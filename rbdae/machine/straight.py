@@ -1,8 +1,4 @@
-"""An expression graph as LLVM text: straight code, cut into functions of bounded size.
-
-LLVM's passes take longer than in proportion to a function's length. So a long graph is cut, in the order of its nodes,
-into functions that LLVM optimises one by one; values that a later one needs go through memory on the stack, whose
-places are used again when no later function needs them.
+"""An expression graph as LLVM text: straight code in one function. `rbdae.machine.rolled` is for long graphs.
 
 The function is ``i32 name(context, t, y, yd, c, out)``: 0 says that `out` is complete, 1 that a guard does not hold,
 and that `out` means nothing. `context` is an array of addresses, see `rbdae.machine.function`.
@@ -19,10 +15,7 @@ from rbdae.graph.graph import Graph, operands
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
 LONGEST = 4000
-"""Nodes in one function; a number that goes to memory counts as `_STORE` of them, because LLVM's time grows with the
-square of their number in one piece of straight code."""
-
-_STORE = 6
+"""Nodes in one function: LLVM's passes take longer than in proportion to its length."""
 
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"
 PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
@@ -175,85 +168,22 @@ def _expression(kind: str, names: Sequence[str]) -> str:
     return f"call double @{function}({', '.join(f'double {name}' for name in names)})"
 
 
-def _cut(graph: Graph, needed: Sequence[int], wanted: Mapping[int, Sequence[int]]) -> list[list[int]]:
-    """The nodes in sections of bounded length; the results of a call stay with it."""
-    out: list[list[int]] = [[]]
-    length = 0
-    for k in needed:
-        if length >= LONGEST and graph.nodes[k][0] != "result":
-            out.append([])
-            length = 0
-        out[-1].append(k)
-        length += 1 + _STORE * len(wanted.get(k, ()))
-    return out
-
-
-def _last_uses(graph: Graph, sections: Sequence[Sequence[int]]) -> dict[int, int]:
-    """The last section that needs the value of a node from another one."""
-    home = {k: i for i, section in enumerate(sections) for k in section}
-    out: dict[int, int] = {}
-    for i, section in enumerate(sections):
-        for k in section:
-            for j in operands(graph.nodes[k]):
-                if home.get(j, i) < i and graph.nodes[j][0] != "input":
-                    out[j] = i
-    return out
-
-
-def _places(sections: Sequence[Sequence[int]], last: Mapping[int, int]) -> tuple[dict[int, int], int]:
-    """Where in memory values go, and how many places there are; a place is free after the last use."""
-    places: dict[int, int] = {}
-    free: list[int] = []
-    ending: list[list[int]] = [[] for _ in sections]
-    n = 0
-    for i, section in enumerate(sections):
-        for k in section:
-            if k in last:
-                if free:
-                    places[k] = free.pop()
-                else:
-                    places[k], n = n, n + 1
-                ending[last[k]].append(places[k])
-        free += ending[i]
-    return places, n
-
-
-def straight(name: str, graph: Graph, outputs: Sequence[int], guards: Mapping[int, bool]) -> str:
-    """The text of a function that computes the nodes `outputs`, in their order, and whether the conditions `guards`
-    fall as they say."""
+def straight(name: str, graph: Graph, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool]) -> str:
+    """The text of a function that computes `nodes` one by one, which are all that is needed, gives the `outputs` in
+    their order, and says whether the conditions `guards` fall as they should."""
     wanted: dict[int, list[int]] = {}
     for place, k in enumerate(outputs):
         wanted.setdefault(k, []).append(place)
-    sections = _cut(graph, graph.needed([*guards, *outputs]), wanted)
-    last = _last_uses(graph, sections)
-    places, n_places = _places(sections, last)
-    texts = []
-    for i, section in enumerate(sections):
-        part = Part(graph, places)
-        holds = "true"
-        for k in section:
-            part.compute(k)
-            if k in last:
-                part.store(k, "%memory", places[k], f"m{k}")
-            for place in wanted.get(k, ()):
-                part.store(k, "%out", place, f"o{place}")
-            if k in guards:
-                holds = part.hold(k, guards[k], holds)
-        head = f"define internal i1 @{name}.{i}({ARGUMENTS}, ptr noalias %memory) nounwind noinline {{"
-        texts += [head, *part.lines, f"ret i1 {holds}", "}"]
-    texts.append(_joined(name, len(sections), n_places))
-    return "\n".join(texts)
-
-
-def _joined(name: str, n: int, n_places: int) -> str:
-    """The function that calls all parts."""
-    lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", f"%memory = alloca [{max(n_places, 1)} x double]"]
+    part = Part(graph, {})
     holds = "true"
-    for i in range(n):
-        lines.append(f"%s{i} = call i1 @{name}.{i}({PASSED}, ptr %memory)")
-        lines.append(f"%a{i} = and i1 {holds}, %s{i}")
-        holds = f"%a{i}"
-    return "\n".join([*lines, f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"])
+    for k in nodes:
+        part.compute(k)
+        for place in wanted.get(k, ()):
+            part.store(k, "%out", place, f"o{place}")
+        if k in guards:
+            holds = part.hold(k, guards[k], holds)
+    last = [f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"]
+    return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", *part.lines, *last])
 
 
 __all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]

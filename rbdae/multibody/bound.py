@@ -15,8 +15,7 @@ Kernel = Callable[..., None]
 
 def bound(workspace: Workspace, kernel: Entry) -> Kernel:
     """A kernel that reads states, of any lengths of its arguments."""
-    code = workspace.memory.code
-    if code == "traced":
+    if workspace.memory.traced:
         return _ByShape(workspace, kernel)
     return in_memory(workspace, kernel)
 

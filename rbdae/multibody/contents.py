@@ -24,7 +24,7 @@ def contents(memory: Memory) -> tuple[Any, ...]:
     named = [getattr(settings, name) for name in _SETTINGS]
     placed = (memory.layout.order, model.tree, [velocity.primitives for velocity in settings.tree])
     points = [(joint.bodies, [point.tolist() for point in joint.points]) for joint in model.joints]
-    digest.update(repr((named, placed, points, sorted(memory.features))).encode())
+    digest.update(repr((named, placed, points, sorted(memory.features), memory.code)).encode())
     return settings.formulation, settings.chart, digest.digest()
 
 

@@ -16,8 +16,9 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings, features
 from rbdae.multibody.velocity_selection import Metric, metric
 
-Code = Literal["generic", "traced", "plain"]
-"""How kernels run: compiled once for all models; recorded and compiled for this one; as plain Python."""
+Code = Literal["generic", "traced", "auto", "plain"]
+"""How kernels run: compiled once for all models; recorded and compiled for this one; the same where that is quickly
+done; as plain Python."""
 
 
 _NOWHERE = np.empty(0)
@@ -70,6 +71,11 @@ class Memory:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are memories of their own: the kernels know them by their addresses."""
         return Memory.of, (self.model, self.settings, self.scalar, self.code, self.regular, self.numbers)
+
+    @property
+    def traced(self) -> bool:
+        """Whether kernels are recorded."""
+        return self.code in ("traced", "auto")
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""

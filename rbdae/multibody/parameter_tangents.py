@@ -24,7 +24,7 @@ from rbdae.kernels.symbolic import opened
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system
 from rbdae.multibody.parameters import parameters
-from rbdae.multibody.recording import Recording, selection_numbers, symbolic_memory
+from rbdae.multibody.recording import MOST_NODES, Recording, selection_numbers, symbolic_memory
 from rbdae.multibody.workspace import Workspace
 
 _STEPS = (-4, -3, -2, -1, 1, 2, 3, 4)
@@ -98,7 +98,7 @@ class ParameterTangents:
         # a force that is there as soon as the number changes is there in all of them
         memories = [Memory.of(compile_system(parameter.moved(k * h)), of.settings) for k in _STEPS]
         one = Workspace(memories[_STEPS.index(1)], of.selection)
-        recorder = Recorder(numbers)
+        recorder = Recorder(numbers, MOST_NODES)
         change = recorder.inputs("parameter")[0]
         arrays = [memory.arrays for memory in memories]
         lifted = {name: _lifted([a[name] for a in arrays], change, h) for name in _RECORDS if _counts(arrays[0][name])}

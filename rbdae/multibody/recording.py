@@ -21,6 +21,9 @@ from rbdae.graph.symbols import Recorder
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.workspace import Workspace
 
+MOST_NODES = 2_000_000
+"""What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
+
 SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
 """The arrays of a workspace that come from its selection and are numbers."""
 
@@ -50,17 +53,21 @@ def selection_numbers(workspace: Workspace) -> Vec:
 
 
 def recorded(
-    workspace: Workspace, kernel: Entry, shapes: dict[str, tuple[int, ...]], point: tuple[float, Vec, Vec, float]
+    workspace: Workspace,
+    kernel: Entry,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int = MOST_NODES,
 ) -> Recording:
     """Run a kernel on symbols. `shapes` has that of `out`, `point` is (t, y, yd, c) where conditions are answered.
 
     Raises
     ------
     NotStraight
-        if the kernel branches on values too often
+        if the graph has more nodes than `most_nodes`
     """
     t, y, yd, c = point
-    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": _numbers(workspace)})
+    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": _numbers(workspace)}, most_nodes)
     m = symbolic_memory(workspace, recorder)
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))

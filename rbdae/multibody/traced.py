@@ -24,13 +24,14 @@ from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.machine.rolled import rolled
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.contents import contents
-from rbdae.multibody.recording import Recording, recorded, selected, selection_numbers
+from rbdae.multibody.recording import MOST_NODES, Recording, recorded, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
 
 LARGEST = 20_000
-"""Nodes of a graph beyond which generic code is quicker to have."""
+"""Nodes in LLVM's text beyond which generic code is quicker to have; with ``code="auto"`` already those of the graph,
+before repetitions are found, because recording them takes its time, too (docs/decisions.md)."""
 
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
@@ -58,21 +59,28 @@ class Code:
     shapes: Shapes
     functions: tuple[int, ...]
     data: Data
-    has_guards: bool
     n_nodes: int
 
 
 @final
-class Elsewhere:
-    """The generic kernel, made when a guard does not hold for the first time; it counts how often it runs."""
+@dataclass(slots=True, eq=False)
+class Tally:
+    """How often traced code has handed over to the generic kernel."""
 
-    def __init__(self, make: Callable[[], Kernel]) -> None:
-        self.count = 0
+    count: int = 0
+
+
+@final
+class Elsewhere:
+    """The generic kernel, made when a guard does not hold for the first time."""
+
+    def __init__(self, make: Callable[[], Kernel], tally: Tally) -> None:
+        self._tally = tally
         self._make = make
         self._kernel: Kernel | None = None
 
     def __call__(self, *arguments: Any) -> None:
-        self.count += 1
+        self._tally.count += 1
         if self._kernel is None:
             self._kernel = self._make()
         self._kernel(*arguments)
@@ -80,12 +88,13 @@ class Elsewhere:
 
 @final
 class TracedKernel:
-    """Machine code bound to a workspace: `call` is for Python, `function` for machine code. `elsewhere` has the number
-    of states that the generic kernel took."""
+    """Machine code bound to a workspace: `call` is for Python, `function` for machine code."""
 
-    def __init__(self, name: str, code: Code, workspace: Workspace, generic: Callable[[], Kernel]) -> None:
+    def __init__(
+        self, name: str, code: Code, workspace: Workspace, generic: Callable[[], Kernel], tally: Tally
+    ) -> None:
         self.code = code
-        self.elsewhere = Elsewhere(generic)
+        self.elsewhere = Elsewhere(generic, tally)
         self._workspace = workspace
         context = self._context()
         address = code.module.address("python")
@@ -117,6 +126,7 @@ def traced(
     generic: Callable[[], Kernel],
     pattern: Pattern | None = None,
     sparse: bool = False,
+    tally: Tally | None = None,
 ) -> TracedKernel | None:
     """The machine code of a kernel for this workspace; None if it has none.
 
@@ -126,13 +136,16 @@ def traced(
     generic : makes the kernel for states where a guard does not hold
     pattern : of a Jacobian that the kernel can fill as data
     sparse : whether `out` is that data
+    tally : where states are counted that the generic kernel took
     """
     key = (kernel, tuple(shapes.items()), sparse, workspace.selection.rows.dropped, tuple(selected(workspace)))
     known = workspace.memory.recorded
     if key not in known:
         known[key] = _shared(workspace, kernel, shapes, pattern, sparse, key)
     code = known[key]
-    return None if code is None else TracedKernel(kernel.name.rpartition(":")[2], code, workspace, generic)
+    if code is None:
+        return None
+    return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, generic, tally or Tally())
 
 
 _RECENT: OrderedDict[Any, Code | None] = OrderedDict()
@@ -158,7 +171,8 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
     room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
     with collector_off():
         try:
-            recording = recorded(workspace, kernel, room, _point(workspace, shapes))
+            most = LARGEST if workspace.memory.code == "auto" else MOST_NODES
+            recording = recorded(workspace, kernel, room, _point(workspace, shapes), most)
         except NotStraight:
             return None
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
@@ -181,7 +195,7 @@ def _compiled(
         say_once(str(error))
         return None
     functions = tuple(function.address for function in recording.functions)
-    return Code(module, signs, shapes, functions, made.data, bool(recording.guards), made.length)
+    return Code(module, signs, shapes, functions, made.data, made.length)
 
 
 @final
@@ -217,10 +231,10 @@ def _text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | N
 def _body(recording: Recording, outputs: list[int]) -> _Text:
     """The function ``straight``: in one go, or with loops for what repeats in a long graph."""
     graph, guards = recording.graph, recording.guards
-    n_nodes = len(graph.needed([*guards, *outputs]))
-    if n_nodes <= LONGEST and len(outputs) <= MOST_STORES:
-        return _Text(straight("straight", graph, outputs, guards), NO_DATA, n_nodes)
-    return _Text(*rolled("straight", graph, outputs, guards))
+    needed = graph.needed([*guards, *outputs])
+    if len(needed) <= LONGEST and len(outputs) <= MOST_STORES:
+        return _Text(straight("straight", graph, needed, outputs, guards), NO_DATA, len(needed))
+    return _Text(*rolled("straight", graph, needed, outputs, guards))
 
 
 def _point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
@@ -231,4 +245,4 @@ def _point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float
     return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
 
 
-__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "TracedKernel", "traced"]
+__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "traced"]

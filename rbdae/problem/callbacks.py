@@ -16,7 +16,7 @@ from rbdae.kernels.projection import project
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory
-from rbdae.multibody.traced import Pattern, TracedKernel, traced
+from rbdae.multibody.traced import Pattern, Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.violations import ViolationScales
@@ -51,6 +51,7 @@ class Callbacks:
         self._pattern = pattern
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
+        self._tally = Tally()
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -133,7 +134,7 @@ class Callbacks:
     @property
     def handed_over(self) -> int:
         """How often traced code has handed over to the generic one so far, where a guard did not hold."""
-        return sum(found.elsewhere.count for found in self._traced.values() if found is not None)
+        return self._tally.count
 
     def _call(self, name: str) -> Callable[..., None]:
         found = self._of_this_model(name)
@@ -147,7 +148,7 @@ class Callbacks:
 
     def _of_this_model(self, name: str) -> TracedKernel | None:
         kernel = self._kernel(name)
-        if self._workspace.memory.code != "traced":
+        if not self._workspace.memory.traced:
             return None
         if name not in self._traced:
             self._make_room(name)
@@ -163,6 +164,7 @@ class Callbacks:
                 generic=lambda: self._generic(name),
                 pattern=pattern,
                 sparse=name == "jacobian_data",
+                tally=self._tally,
             )
         return self._traced[name]
 

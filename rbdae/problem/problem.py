@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
@@ -186,13 +186,13 @@ class Problem:
         return self.equations.variable_index
 
     @property
-    def code(self) -> str:
+    def code(self) -> Literal["traced", "generic"]:
         """``"traced"`` or ``"generic"``: the machine code behind its callbacks, see `rbdae.formulate`.
 
         Of a traced problem ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its
         own is generic.
         """
-        return self.workspace.memory.code
+        return "traced" if self.workspace.memory.traced else "generic"
 
     @property
     def t0(self) -> float:

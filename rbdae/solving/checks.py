@@ -29,7 +29,7 @@ def check_problem(who: str, problem: object) -> None:
 
 def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float]:
     """Start and end; the start is the problem's."""
-    simple = type(t_span) in (tuple, list) and list(map(type, t_span)) == [float, float]
+    simple = type(t_span) in (tuple, list) and len(t_span) == 2 and {float, int}.issuperset(map(type, t_span))
     if not simple and np.shape(_list(t_span)) != (2,):
         raise TypeError(f"t_span must be two numbers (start, end), got {_check.show(t_span)}; pass e.g. (0.0, 1.0)")
     first, last = t_span

@@ -166,8 +166,9 @@ def _asked(
 
 def _handed_over(problem: Problem, segments: Segments | None) -> int:
     """How often the traced code of all problems of a run has handed over."""
-    others = () if segments is None else [p for p in segments.problems if p is not problem]
-    out: int = sum((p.callbacks.handed_over for p in others), problem.callbacks.handed_over)
+    out: int = problem.callbacks.handed_over
+    if segments is not None and len(segments.problems) > 1:
+        out += sum(p.callbacks.handed_over for p in segments.problems if p is not problem)
     return out
 
 

@@ -22,6 +22,7 @@ DOCUMENTS = (
     "docs/architecture.md",
     "docs/decisions.md",
     "docs/euler-parameters.md",
+    "docs/peers.md",
     "docs/references.md",
     "docs/rotations.md",
 )

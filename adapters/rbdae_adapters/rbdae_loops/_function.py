@@ -10,17 +10,8 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.adapter import Solvable
+from rbdae.machine.function import PROTOTYPE
 from rbdae.problem.contract import CompiledFunction
-
-_SIGNATURE = ctypes.CFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.c_void_p,
-    ctypes.c_double,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_double,
-    ctypes.c_void_p,
-)
 
 
 @final
@@ -45,7 +36,7 @@ class Called:
                 return 1
             return 0
 
-        self._called = _SIGNATURE(called)
+        self._called = PROTOTYPE(called)
         address = ctypes.cast(self._called, ctypes.c_void_p).value
         assert address is not None
         self.address = address
