@@ -19,7 +19,6 @@ from rbdae._arrays import Mat, Vec
 ROUNDING = 1e-10
 
 _LARGEST = 2**31 - 1  # the largest whole number that every package takes
-_EXACT = 2**53  # whole numbers up to this one are floats
 
 _WORDS = {
     (): "a real number",
@@ -175,13 +174,9 @@ def axis(owner: str, what: str, value: object) -> Vec:
     return out
 
 
-def number(owner: str, what: str, value: object) -> float:
+def number(owner: str, what: str, value: Any) -> float:
     """A finite real number; quick for the usual ones."""
-    if type(value) is float and math.isfinite(value):
-        return value
-    if type(value) is int and abs(value) <= _EXACT:
-        return float(value)
-    return float(array(owner, what, value, ()))
+    return float(value if type(value) in (float, int) and abs(value) <= _LARGEST else array(owner, what, value, ()))
 
 
 def positive(owner: str, what: str, value: object, remedy: str) -> float:

@@ -202,7 +202,6 @@ __all__ = [
     "NO_DATA",
     "NUMBERS",
     "OTHERWISE",
-    "PROTOTYPE",
     "SCRATCH",
     "SELECTION",
     "VECTORCALL",

@@ -63,11 +63,13 @@ class Code:
 
 
 @final
-@dataclass(slots=True, eq=False)
 class Tally:
     """How often traced code has handed over to the generic kernel."""
 
-    count: int = 0
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
 
 
 @final

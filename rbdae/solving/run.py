@@ -166,10 +166,8 @@ def _asked(
 
 def _handed_over(problem: Problem, segments: Segments | None) -> int:
     """How often the traced code of all problems of a run has handed over."""
-    out: int = problem.callbacks.handed_over
-    if segments is not None and len(segments.problems) > 1:
-        out += sum(p.callbacks.handed_over for p in segments.problems if p is not problem)
-    return out
+    later = () if segments is None else segments.problems[1:]
+    return sum((p.callbacks.handed_over for p in later), problem.callbacks.handed_over)
 
 
 def _run(

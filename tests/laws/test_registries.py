@@ -274,7 +274,7 @@ EXAMPLES: dict[type, Any] = {
     named_numbers.Parameter: lambda: named_numbers.parameters(_problem().system)["gravity.z"],
     traced.Pattern: lambda: traced.Pattern(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)),
     traced.Elsewhere: lambda: traced.Elsewhere(lambda: print, traced.Tally()),
-    traced.Tally: lambda: traced.Tally(),
+    traced.Tally: traced.Tally,
     traced.Code: lambda: _traced().code,
     traced.TracedKernel: lambda: _traced(),
     equations.Equations: lambda: _problem().equations,
