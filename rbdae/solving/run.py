@@ -167,7 +167,8 @@ def _asked(
 def _handed_over(problem: Problem, segments: Segments | None) -> int:
     """How often the traced code of all problems of a run has handed over."""
     later = () if segments is None else segments.problems[1:]
-    return sum((p.callbacks.handed_over for p in later), problem.callbacks.handed_over)
+    out: int = sum((p.callbacks.handed_over for p in later), problem.callbacks.handed_over)
+    return out
 
 
 def _run(
