@@ -436,20 +436,26 @@ names = st.sampled_from(ALONG_AXIS)
 @quick
 @given(names, axes, fractions)
 def test_round_trips_over_the_ball(name, axis, fraction):
-    """Inside of half a turn parameters come back; beyond it their rotation does."""
+    """Inside of half a turn parameters come back; beyond it their rotation does.
+
+    Parameters are rounded, by two units of 1.1e-16 in their length: from the angle, and by their product with the axis.
+    Near |a| = 1, where d phi/d|a| = 1 / cos(phi) for the linear chart, R answers to that by its condition, 610 at 0.999
+    of the ball; errors are up to 1.2 x 2.2e-16 times it there, and up to 1.7e-15 where it is small.
+    """
     of, edge = MODULES[name], LENGTHS[name][2]
     phi = fraction * edge
     a = of_angle(name, phi, axis)
     R = of.matrix(a)
+    level = 6e-15 + 8e-16 * condition(of.matrix, a)
     np.testing.assert_allclose(R @ R.T, np.eye(3), rtol=0, atol=3e-15)
-    np.testing.assert_allclose(R, Rotation.from_rotvec(phi * axis).as_matrix(), rtol=0, atol=2e-14)
+    np.testing.assert_allclose(R, Rotation.from_rotvec(phi * axis).as_matrix(), rtol=0, atol=level)
     if of.distance(a) < 0.01:
         return
     if phi < 3.0 or edge < 3.2:
         lost = 2e-15 * condition(of.tangent, a) * condition(of.inverse_tangent, a)
         np.testing.assert_allclose(of.parameters(R), a, rtol=lost, atol=lost * np.abs(a).max() + 1e-323)
     else:
-        np.testing.assert_allclose(of.matrix(of.parameters(R)), R, rtol=0, atol=2e-14)
+        np.testing.assert_allclose(of.matrix(of.parameters(R)), R, rtol=0, atol=level)
 
 
 @quick
