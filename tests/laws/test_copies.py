@@ -215,13 +215,20 @@ def test_a_lambda_is_refused_by_the_force_or_drive_that_it_belongs_to(build, wor
         )
 
 
-def test_callbacks_are_not_copied():
-    problem = rbdae.formulate(disc(), "index-2")
+@pytest.mark.parametrize("code", ["generic", "traced"])
+def test_callbacks_are_not_copied(code):
+    problem = rbdae.formulate(disc(), "index-2", code=code)
     for clone in CLONES.values():
         with pytest.raises(TypeError, match=r"callbacks cannot be copied or pickled.*copy or pickle the problem"):
             clone(problem.callbacks)
+    residual = problem.callbacks.residual
+    with pytest.raises(TypeError):
+        pickle.dumps(residual)
+    if problem.code == "traced":  # to `copy`, functions in machine code are constants, as `math.sin` is
+        assert copy.deepcopy(residual) is residual
+        return
     with pytest.raises(TypeError, match="callbacks cannot be copied"):
-        copy.deepcopy(problem.callbacks.residual)
+        copy.deepcopy(residual)
 
 
 def test_a_pickle_is_read_by_another_process(tmp_path):

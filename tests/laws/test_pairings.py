@@ -317,16 +317,6 @@ RULES: Final = (
         "B-ggl-directors-coordinate-assimulo:ODASSL",
         "ggl",
     ),
-    # Hamiltonian index 3 in the Radau written in Python
-    Rule(
-        "AB",
-        "3",
-        "momentum",
-        "solve_dae:Radau",
-        1e-8,
-        GOAL,
-        "below 1e-8 its Newton iteration does not converge steadily on momenta: 2e-7 at 1e-8, 1e-6 at 1e-9",
-    ),
     # Hamiltonian forms of the free body, whose momenta reach 1e4, in the BDF code written in Python
     Rule(
         "B",
@@ -490,11 +480,21 @@ def rule_of(case: Case) -> Rule:
 SCALED: Final = {
     "B-hamiltonian-differentiated-quaternion-momentum-solve_dae:Radau",
     "A-hamiltonian-ggl-directors-momentum-solve_dae:BDF",
-    *(f"{e}-hamiltonian-ggl-{r}-momentum-solve_dae:Radau" for e in "AB" for r in ("quaternion", "directors")),
+    *(
+        f"{e}-{form}-{r}-momentum-solve_dae:Radau"
+        for e in "AB"
+        for form in ("hamiltonian", "hamiltonian-ggl")
+        for r in ("quaternion", "directors")
+    ),
 }
 """The multiplier of a free body is zero, with the rounding of momenta of 1e4 over the step: at index 1 and with the
 tolerance of positions, the code makes 60,000 steps for it; with that of a multiplier 1,600. With both constraints on
-momenta codes stop at the start, or do not, by its last digits."""
+momenta codes stop at the start, or do not, by its last digits.
+
+So they do at index 3: momenta that pass through zero beside others of 400 are asked for 1e-10 of their own, which is
+less than what index 3 makes of rounding, and Newton's iteration stagnates. Each failure halves h and makes it worse. Of
+18 starts of A that differ by rounding, four stopped, three of them within 1e-5 s, with either code; with
+`rbdae.scaled_atol` at 1e-10 the code rejects one or two steps of thousands, from every start."""
 
 
 def run(problem: rbdae.Problem, case: Case, rule: Rule) -> rbdae.Solution:
