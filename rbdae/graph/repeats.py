@@ -92,7 +92,7 @@ def stretches(found: Listing) -> list[Stretch]:
     out: list[Stretch] = []
     begin = i = 0
     while i < n:
-        best = _best(letters, following, found.single, i)
+        best = _best(letters, following, i)
         if best is None:
             i += 1
             continue
@@ -110,13 +110,14 @@ def stretches(found: Listing) -> list[Stretch]:
 
 
 def _letters(found: Listing) -> Ints:
-    """A number for each node that is the same for nodes that look the same."""
+    """A number for each node that is the same for nodes that look the same; one of its own where it must not repeat."""
     places = np.arange(len(found.nodes))[:, None]
     near = np.where(found.operand >= 0, np.minimum(places - found.operand, _NEAR), found.operand)
     columns = np.column_stack([found.operation, near + 8])
     weights = np.array([1, 100_003, 1_000_003**2 % (1 << 40), 998_244_353], dtype=np.int64)
     mixed = (columns * weights).sum(axis=1)
-    return np.unique(mixed, return_inverse=True)[1]
+    letters = np.unique(mixed, return_inverse=True)[1]
+    return np.where(found.single, len(letters) + places[:, 0], letters)
 
 
 def _words(found: Listing) -> Ints:
@@ -139,7 +140,7 @@ def _following(words: Ints) -> Ints:
     return out
 
 
-def _best(letters: Ints, following: Ints, single: Ints, i: int) -> Stretch | None:
+def _best(letters: Ints, following: Ints, i: int) -> Stretch | None:
     """The repetition from place i on that covers most."""
     best, covered, j = None, 0, i
     for _ in range(_HOPS):
@@ -158,7 +159,7 @@ def _best(letters: Ints, following: Ints, single: Ints, i: int) -> Stretch | Non
         agreed = int(different[0]) if len(different) else len(letters) - j
         times = agreed // length + 1
         enough = times >= _LEAST_TIMES and times * length >= _LEAST_NODES
-        if enough and times * length > covered and not single[i : i + times * length].any():
+        if enough and times * length > covered:
             best, covered = Stretch(i, length, times), times * length
     return best
 
