@@ -147,7 +147,7 @@ class Symbol:
     __truediv__, __rtruediv__ = _binary("div")
     sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
     arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
-    floor, log, arctan2 = _function("floor"), _function("log"), _binary("arctan2")[0]
+    __floor__, log, arctan2 = _function("floor"), _function("log"), _binary("arctan2")[0]
     __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
     __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
     __eq__, __ne__ = _condition("=="), _condition("==", negated=True)

@@ -35,6 +35,7 @@ PUBLIC = {
     "rbdae.graph.derivatives",
     "rbdae.graph.evaluate",
     "rbdae.graph.graph",
+    "rbdae.graph.repeats",
     "rbdae.joints",
     "rbdae.kinematics",
     "rbdae.machine.loops.memory",

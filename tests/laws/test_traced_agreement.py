@@ -48,6 +48,17 @@ def _named(functions: Callable[..., dict[str, Any]], name: str, problem: rbdae.P
     return functions(problem)[name]
 
 
+@pytest.mark.parametrize("system", [name for name in traced_cases.SYSTEMS if name.startswith("force-")])
+def test_every_kind_of_force_is_recorded(system, rng):
+    """With its potential; what cannot be recorded would warn."""
+    problems = Case(system, Pairing("index-2", "quaternion", "angular")).problems()
+    assert problems[0].callbacks.code("residual") == "traced"
+    y = problems[1].y0 + 0.01 * rng.standard_normal(problems[1].n)
+    for functions, name in ((traced_cases.callbacks, "residual"), (traced_cases.readings, "energy")):
+        at = 0.1, y, problems[1].yd0
+        assert traced_cases.difference(partial(_named, functions, name), problems, at, rng) <= TOLERANCE, name
+
+
 LAYOUTS: dict[str, Callable[[int, int], Any]] = {
     "C": lambda m, n: np.full((m, n), np.nan),
     "Fortran": lambda m, n: np.full((m, n), np.nan, order="F"),
