@@ -13,7 +13,8 @@ import pytest
 for folder in ("models", "laws", "support"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
-# the kernels of all models, which most tests are about, are compiled once; code of one model has tests of its own
+# the kernels of all models, which most tests are about, are compiled once; code of one model has tests of its own, and
+# a few laws of whole runs see both. With RBDAE_CODE=traced in the environment all tests take code of one model.
 os.environ.setdefault("RBDAE_CODE", "generic")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -43,3 +44,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Seeded by the test's own name: the same numbers in any order and selection."""
     return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+@pytest.fixture(params=["generic", "traced"])
+def code(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Runs a test with either code: problems that it formulates, and processes that it starts, take this one. What a
+    module keeps between tests must not depend on it."""
+    name: str = request.param
+    monkeypatch.setenv("RBDAE_CODE", name)
+    return name

@@ -161,11 +161,12 @@ class Workspace:
         self.head["mode"] = kb.RECORD
         try:
             self.head["n_blocks"] = 0
-            fill(*arguments, unused)
-            n = int(self.head["cursor"][0])
-            self.head["n_blocks"] = n
-            self.own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
-            fill(*arguments, unused)
+            with np.errstate(all="ignore"):  # the values do not count, and the state may be beyond a chart
+                fill(*arguments, unused)
+                n = int(self.head["cursor"][0])
+                self.head["n_blocks"] = n
+                self.own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
+                fill(*arguments, unused)
         finally:
             self.head["mode"] = kb.STRIDED
         return self._arrays["blocks"][:n]

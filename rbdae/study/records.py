@@ -47,6 +47,8 @@ COLUMNS: Final[dict[str, str]] = {
     "rejected": "number of steps",
     "projections": "number",
     "restarts": "number",
+    "code": "generic or traced, see rbdae.formulate; empty without a step",
+    "handed_over": "number of states that traced code left to generic code",
     "given_up_after": "limit of a run that took too long, s",
     "failure": "why the run did not reach the end; empty if it did",
     "reason": "the same without times and numbers",
@@ -84,6 +86,8 @@ def record(row: Row, reference: Reference) -> Record:
         "seconds": row.stats.seconds if done or row.stats.steps else None,
         "timed": row.timed,
         **{name: _count(getattr(row.stats, name), row) for name in _COUNTS},
+        "code": row.stats.code if done or row.stats.steps else "",
+        "handed_over": _count(row.stats.handed_over, row),
         "given_up_after": row.given_up_after,
         "failure": row.failure,
         "reason": row.reason,
@@ -136,7 +140,9 @@ def _row_of(given: Mapping[str, Any]) -> Row:
         errors = Errors(*(float(given[f"error_{what}"]) for what in ("position", "orientation", "velocity")))
     counts: dict[str, Any] = {name: -1 if given[name] is None else int(given[name]) for name in _COUNTS}
     failed_early = errors is None and given["steps"] is None
-    stats = Stats() if failed_early else Stats(**counts, seconds=float(given["seconds"]))
+    # files of older versions have neither
+    code: dict[str, Any] = {"code": str(given.get("code", "")), "handed_over": int(given.get("handed_over") or 0)}
+    stats = Stats() if failed_early else Stats(**counts, seconds=float(given["seconds"]), **code)
     return Row(
         case,
         errors,

@@ -69,9 +69,10 @@ def test_the_original_may_go(clone: Callable[[Any], Any]):
     assert (twin.labels, twin.redundant, twin.formulation) == (twin.labels, (), "index-0")
 
 
-@clones
-def test_copies_of_a_run_that_selected_again(clone: Callable[[Any], Any]):
-    problem = rbdae.formulate(cases.turning_four_bar(spin=9.0), "null-space", consistent="project")
+@pytest.mark.parametrize("name, code", [*((name, "auto") for name in CLONES), ("pickle", "traced")])
+def test_copies_of_a_run_that_selected_again(name: str, code: str):
+    clone = CLONES[name]
+    problem = rbdae.formulate(cases.turning_four_bar(spin=9.0), "null-space", consistent="project", code=code)
     solution = rbdae.solve(problem, (0.0, 2.0), **OPTIONS)
     times = inside.segment_times(solution)
     assert len(times) > 1

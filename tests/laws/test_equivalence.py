@@ -31,8 +31,8 @@ def _system(name: str, seed: int) -> rbdae.System:
 
 
 @cache
-def _problem(name: str, pairing: Pairing, seed: int = 0, radial: str = "zero") -> rbdae.Problem:
-    return cases.formulate(_system(name, seed), pairing, radial_inertia=radial)
+def _problem(name: str, pairing: Pairing, seed: int = 0, radial: str = "zero", code: str = "auto") -> rbdae.Problem:
+    return cases.formulate(_system(name, seed), pairing, radial_inertia=radial, code=code)
 
 
 def _n_joints(problem: rbdae.Problem) -> int:
@@ -64,7 +64,20 @@ def _reference(name: str, seed: int) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
 def test_all_pairings_are_one_motion(system, pairing, seed):
-    problem = _problem(system, pairing, seed)
+    _is_the_motion(system, pairing, seed, "auto")
+
+
+DRAWN = [PAIRS[k] for k in np.random.default_rng(12).permutation(len(PAIRS))[: samples.count(6, 200)]]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("system, pairing", DRAWN, ids=str)
+def test_code_of_one_model_has_the_same_motion(system, pairing):
+    _is_the_motion(system, pairing, 1, "traced")
+
+
+def _is_the_motion(system: str, pairing: Pairing, seed: int, code: str) -> None:
+    problem = _problem(system, pairing, seed, code=code)
     found, wanted = _motion(problem), _reference(system, seed)
     for what, value in wanted.items():
         if not value.size:

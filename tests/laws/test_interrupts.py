@@ -36,11 +36,15 @@ def ctrl_c_interrupts():
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_interrupt_at_a_random_time_reaches_the_caller(package, rng):
+@pytest.mark.parametrize(
+    "package, code", [*((package, "generic") for package in PACKAGES), ("rbdae", "traced"), ("sksundae", "traced")]
+)
+def test_every_interrupt_at_a_random_time_reaches_the_caller(package, code, rng):
     """Real signals from another process; half of the runs call a Python force from compiled code."""
+    if package not in PACKAGES:
+        pytest.skip(f"{package} is not installed")
     runs = count(20, 500)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": code}
     command = [sys.executable, str(CHILD), package, str(runs)]
     found: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:

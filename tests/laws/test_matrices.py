@@ -95,6 +95,13 @@ def test_sparse_and_dense_are_the_same(pairing, rng):
     assert np.array_equal(problem.sparse_jacobian(0.1, problem.y0, problem.yd0, 2.0).toarray(), before)
 
 
+def test_blocks_are_found_beyond_the_range_of_a_chart():
+    """Blocks are recorded at parameters 1, 1, 1, by plain kernels for traced code: no warning reaches the user."""
+    problem = rbdae.formulate(cases.skew_top(), "index-2", rotation="linear", reference="start", code="traced")
+    dense, sparse = (problem.matrices(0.0, problem.y0, sparse=s) for s in (False, True))
+    assert np.array_equal(sparse.K.toarray(), dense.K)
+
+
 def test_large_systems_have_sparse_matrices():
     problem = rbdae.formulate(rbdae.models.chain(60), "index-2")
     found = problem.matrices(0.0, problem.y0)

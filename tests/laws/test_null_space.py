@@ -446,10 +446,12 @@ def test_another_selection_changes_nothing_but_numbers(rng):
 
 
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0, 3, 61)], ids=["steps", "samples"])
-@pytest.mark.parametrize("projection", [False, True], ids=["", "projected"])
-def test_stored_states_keep_their_meaning(t_eval, projection, tmp_path):
+@pytest.mark.parametrize(
+    "projection, code", [(False, "auto"), (True, "auto"), (True, "traced")], ids=["", "projected", "traced"]
+)
+def test_stored_states_keep_their_meaning(t_eval, projection, code, tmp_path):
     system = triple_rocker()
-    problem = rbdae.formulate(system, "null-space")
+    problem = rbdae.formulate(system, "null-space", code=code)
     options = {"solver": "scipy:DOP853", "rtol": 1e-9, "atol": 1e-9, "t_eval": t_eval, "projection": projection}
     solution = rbdae.solve(problem, (0, 3), **options)
     assert solution.stats.restarts > 2 and (np.diff(solution.t) > 0).all()
@@ -463,7 +465,7 @@ def test_stored_states_keep_their_meaning(t_eval, projection, tmp_path):
     assert np.array_equal(solution.problem.energy(solution.t, solution.y).total, energy)
     assert np.array_equal(problem.rhs(0.0, problem.y0), first)
     path = solution.save(tmp_path / "run")
-    again = rbdae.load(path, rbdae.formulate(system, "null-space"))
+    again = rbdae.load(path, rbdae.formulate(system, "null-space", code=code))
     assert np.array_equal(again.energy.total, energy)
     if projection:
         assert solution.drift.position.max() < 1e-12

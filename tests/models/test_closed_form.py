@@ -261,7 +261,8 @@ def test_the_tennis_racket_by_dop853(disturbance):
     """Example B until t = 2, in quaternions.
 
     The best run with rounding is good to 3e-11 there. In the middle of a flip an error of time counts, which grows from
-    flip to flip: measured 1.1e-9 of Omega with the disturbance 0.1, where the closed form is right to 1e-14.
+    flip to flip and hangs on rounding: with the disturbance 0.1, 24 starts within rounding have up to 8e-9 of Omega by
+    generic code and 1.2e-8 by traced code, medians 2.4e-9 and 3.4e-9; the closed form is right to 1e-14.
     """
     system = rbdae.models.tennis_racket(disturbance)
     problem = rbdae.formulate(system, "index-0", rotation="quaternion")
@@ -272,9 +273,9 @@ def test_the_tennis_racket_by_dop853(disturbance):
     body = FreeBody((41.6, 11.6, 50.0), start.angular_velocity, start.orientation)
     assert 3 * body.half_period < 2.0
     error = np.abs(body.angular_velocity(times) - state.angular_velocity).max(axis=1) / 50.0
-    assert error.max() < 4e-9
-    assert error[-1] < 4e-11
-    assert (body.orientation(times) * state.orientation.inv()).magnitude().max() < 4e-9
+    assert error.max() < 4e-8
+    assert error[-1] < 1e-10
+    assert (body.orientation(times) * state.orientation.inv()).magnitude().max() < 4e-8
 
 
 @pytest.mark.parametrize("case", [1, 2])

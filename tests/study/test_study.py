@@ -6,6 +6,7 @@ import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import inside
 import numpy as np
 import pytest
 
@@ -174,6 +175,7 @@ def test_a_reference_of_another_end_time_is_refused(reference):
 def test_a_missing_package_is_named(monkeypatch):
     from rbdae_adapters import sksundae
 
+    inside.forget_packages(monkeypatch)
     monkeypatch.setattr(sksundae.SksundaeAdapter, "version", lambda self: None)
     with pytest.raises(MissingSolver, match="pip install scikit-sundae"):
         study.cases(solvers=["sksundae:ida"])

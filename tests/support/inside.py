@@ -153,6 +153,7 @@ __all__ = [
     "fill",
     "fingerprint",
     "forbid_new_workers",
+    "forget_packages",
     "forget_workers",
     "generic_callback",
     "given",
@@ -498,6 +499,11 @@ def add_adapters(monkeypatch: pytest.MonkeyPatch, adapters: Mapping[str, Abstrac
     sources = registry._installed() | {name: lambda name=name: adapters[name] for name in adapters}
     monkeypatch.setattr(registry, "_installed", lambda: sources)
     monkeypatch.setattr(registry, "_load", cached(registry._load.__wrapped__))
+
+
+def forget_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No package is known to be there."""
+    monkeypatch.setattr(registry, "_PRESENT", set())
 
 
 def suspects(logarithms: Vec) -> list[Any]:
