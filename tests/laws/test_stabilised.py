@@ -197,7 +197,10 @@ def test_further_equations_are_the_constraints(pairing, rng):
     square = cases.problem("tied", pairing._replace(formulation=name))
     y, yd = problem.y0 + 0.1 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
     residual = problem.residual(0.0, y, yd)
-    np.testing.assert_array_equal(residual[: problem.n], square.residual(0.0, y, yd))
+    wanted_first = square.residual(0.0, y, yd)
+    # two kernels of all models share their loops, two recordings are compiled each for itself
+    level = 0.0 if problem.code == "generic" else 1e-13 * np.abs(wanted_first).max()
+    np.testing.assert_allclose(residual[: problem.n], wanted_first, rtol=0, atol=level)
     g = problem.constraints(0.0, y)
     internal = len(g.position) - int(problem.model.primitives["n"].sum())
     # constraints of the chart are equations only where the velocities do not keep them by themselves
