@@ -1,8 +1,8 @@
 """Numbers that record what is done with them: kernels run on them write a `Graph`.
 
-`Symbol` behaves as a float, and has the methods that NumPy calls for its functions of objects. Where a kernel asks for
-the truth of a condition (``if``, ``while``), the answer is that at one point, where the inputs have values, and it is
-noted as a *guard*: what is recorded holds wherever all guards fall as they did there.
+`Symbol` behaves as a float, and has the methods that NumPy calls for its functions of objects (for `floor` that of
+Python). Where a kernel asks for the truth of a condition (``if``, ``while``), the answer is that at one point, where
+the inputs have values, and it is noted as a *guard*: what is recorded holds wherever all guards fall as they did there.
 """
 
 from __future__ import annotations

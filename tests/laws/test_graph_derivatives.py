@@ -122,6 +122,15 @@ def test_every_operation_has_the_derivative_that_differences_have(name):
         assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", [*FUNCTIONS, "arctan2"])
+def test_functions_of_numpy_are_recorded(name):
+    numbers = np.array([0.3, 0.7])[: 2 if name == "arctan2" else 1]
+    recorder = inside.Recorder({"x": numbers})
+    symbol = getattr(np, name)(*recorder.inputs("x"))
+    assert recorder.graph.nodes[symbol.node][0] == name
+    assert recorder.value(symbol.node) == pytest.approx(getattr(np, name)(*numbers))
+
+
 def test_functions_of_the_user_are_refused_only_where_they_matter():
     graph = Graph()
     x, y = inputs_of(graph, "x", 2)

@@ -11,7 +11,7 @@ from functools import cache as cached
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -37,6 +37,7 @@ from rbdae.forces import symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
+from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
@@ -44,6 +45,7 @@ from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
+from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import dop853_tableau, dopri5
 from rbdae.machine.loops import host as loops
@@ -118,7 +120,10 @@ __all__ = [
     "RENAMED",
     "Explicit",
     "Mat",
+    "Recorder",
     "Rheonomic",
+    "SymbolicMemory",
+    "TracedCall",
     "Vec",
     "VelocitySwitch",
     "adapter_names",
@@ -156,6 +161,7 @@ __all__ = [
     "forget_packages",
     "forget_workers",
     "generic_callback",
+    "generic_kernel",
     "given",
     "given_up",
     "has_workers",
@@ -185,6 +191,7 @@ __all__ = [
     "null_space",
     "old_attributes",
     "omitted_rows",
+    "opened",
     "option_table",
     "pack",
     "pairing",
@@ -230,6 +237,7 @@ __all__ = [
     "timed",
     "toolkit_options",
     "traced",
+    "traced_kernels",
     "trap",
     "tree_velocities",
     "twin",
@@ -298,6 +306,41 @@ def n_quasi_velocities(problem: rbdae.Problem) -> int:
 def generic_callback(problem: rbdae.Problem, name: str) -> Any:
     """A callback as the kernel of all models computes it, in the memory and with the selection of this problem."""
     return problem.callbacks._generic(name)
+
+
+class TracedCall(NamedTuple):
+    """A kernel of which a problem has code of its own, and a call of that code with arrays of these shapes."""
+
+    name: str
+    entry: Any
+    shapes: dict[str, tuple[int, ...]]
+    sparse: bool
+    call: Any
+
+
+def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
+    """All that have been recorded for the selection of the problem."""
+    out, workspace = [], problem.workspace
+    for key, code in workspace.memory.recorded.items():
+        entry, shapes, sparse, dropped = key[:4]
+        if code is not None and dropped == workspace.selection.rows.dropped:
+            generic = partial(generic_kernel, problem, entry, sparse=sparse)
+            found = traced.traced(workspace, entry, dict(shapes), generic=generic, sparse=sparse)
+            out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, found.call))
+    return out
+
+
+def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) -> Any:
+    """A kernel as that of all models, with the selection of the problem."""
+    if sparse:
+        return problem.callbacks._generic("jacobian_data")
+    problem.workspace.make_rhs_tangent()
+    return problem.workspace.compiled(entry)
+
+
+def rates_kernel(problem: rbdae.Problem) -> Any:
+    """What gives the rates and multipliers of a state by elimination."""
+    return problem.workspace.settings.kernels.rates
 
 
 def features(problem: rbdae.Problem) -> set[str]:

@@ -1,36 +1,23 @@
-"""Problems with code of their own beside the same ones with generic code, and what their results are compared with.
-
-Two ways to compute the same number differ by rounding, and rounding is relative to the terms that a number is a sum of,
-not to the number. The terms are not seen from outside; what is seen is how a result answers to its arguments. So the
-size of an entry is its value and the largest of its changes where every argument changes by its own size, or by the
-mean size of its kind (positions, velocities, multipliers) if that is larger: max |f(z + d s) - f(z)| / |d| with small
-d and random s in [-1, 1]. For a sum of products of states that is the sum of the absolute terms, but for chance; where
-a system of equations is solved, it has the condition number, too.
-
-An entry of a matrix is compared with the largest of its row. What answers to nothing, because its terms cancel at any
-state as those of (d1 . d1)' = 2 d1 . (Omega x d1) do, or those of forces across a plane in which all moves, has no size
-of its own: what is less than a thousandth of the largest is compared with that.
-"""
+"""Problems with code of their own beside the same ones with generic code, and how far they differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 import cases
 import force_cases
+import inside
 import numpy as np
 import redundant_systems
+import rounding
 from cases import Pairing
 from inside import Vec
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
-
-CHANGE = 1e-5
-CHANGES = 4
-LEAST = 1e-3
 
 SYSTEMS: dict[str, Callable[[], rbdae.System]] = {
     **{name: partial(cases.built, name) for name in (*cases.SYSTEMS, *cases.JOINT_SYSTEMS, *cases.STATE_SYSTEMS)},
@@ -64,19 +51,25 @@ class Case(NamedTuple):
         return "-".join([self.system, str(self.pairing), *(f"{value}" for _, value in self.options)])
 
     def problems(self) -> tuple[rbdae.Problem, rbdae.Problem]:
-        """With traced and with generic code."""
-        return self.problem("traced"), self.problem("generic")
+        """With traced and with generic code. The selection, with reference rotations at assembled positions, is that of
+        the second."""
+        generic = self.problem("generic")
+        return self.problem("traced").with_selection(generic.selection), generic
 
     def problem(self, code: str) -> rbdae.Problem:
         options: dict[str, Any] = {"redundant": "minimum-norm"} if self.system in REDUNDANT else {}
         return cases.formulate(SYSTEMS[self.system](), self.pairing, code=code, **options, **dict(self.options))
 
 
+def _has_norm_multiplier(p: Pairing) -> bool:
+    return p[1:] == ("quaternion", "coordinate") and p.formulation in cases.WITH_NORM_MULTIPLIER
+
+
 VARIANTS: dict[str, Callable[[Pairing], bool]] = {
     "radial_inertia=half-trace": lambda p: p.rotation == "quaternion" and p.velocity == "coordinate",
-    "gyroscopic=fifth-order": lambda p: p.rotation == "quaternion" and p.velocity == "coordinate",
-    "pull_back=moment": lambda p: p.rotation == "quaternion" and p.velocity == "coordinate",
-    "pull_back=inhomogeneous": lambda p: p.rotation == "quaternion" and p.velocity == "coordinate",
+    "gyroscopic=fifth-order": lambda p: _has_norm_multiplier(p),
+    "pull_back=moment": lambda p: _has_norm_multiplier(p),
+    "pull_back=inhomogeneous": lambda p: _has_norm_multiplier(p),
     "director_constraints=columns": lambda p: p.rotation == "directors",
     "reference=start": lambda p: p.rotation not in ("quaternion", "directors"),
 }
@@ -107,112 +100,109 @@ def drawn(seed: int) -> list[Case]:
     return [*dict.fromkeys([*_first(rng), *(rest[k] for k in rng.permutation(len(rest)))])]
 
 
+def of_redundant_systems() -> list[Case]:
+    """Each of them with multipliers, and in the null space."""
+    forms = ("index-2", "null-space")
+    return [Case(name, Pairing(form, "quaternion", "angular")) for form in forms for name in REDUNDANT]
+
+
 # ---------------------------------------------------------------- what is compared
 
+State = tuple[float, Vec, Vec]
 
-def states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[str, float, Vec, Vec]]:
-    """(name, t, y, yd): the start, states on the manifold and off it, with any rates."""
+
+def states(problem: rbdae.Problem, rng: np.random.Generator) -> Iterator[tuple[str, State]]:
+    """(name, (t, y, yd)): the start, states on the manifold and off it, with any rates."""
     for name, y in cases.manifold_states(problem, rng):
-        yield name, problem.t0 + float(rng.uniform(0.0, 0.3)), y, problem.yd0 + rng.standard_normal(problem.n)
+        t = problem.t0 + float(rng.uniform(0.0, 0.3))
+        yield name, (t, y, problem.yd0 + rng.standard_normal(problem.n))
 
 
-def callbacks(problem: rbdae.Problem) -> dict[str, Callable[..., Any]]:
-    """All as functions of (t, y, yd), by name."""
-    n, m = problem.n, problem.n_equations
-    found = problem.callbacks
-    size = problem.sparsity.nnz
+def ask_for_everything(problem: rbdae.Problem) -> None:
+    """All that a problem computes of a state, once: so every kernel that is ever recorded is recorded."""
+    t, y, found = problem.t0, problem.y0, problem.interpretation
+    for name in ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian"):
+        if problem.kind == "ode" or not name.startswith("rhs"):
+            problem.callbacks.code(name)
+    for read in (found.energy, found.power, found.constraints, found.log_determinant, found.matrices, found.reactions):
+        read(t, y)
+    found.distance_to_singularity(t, y)
+    with suppress(ValueError):
+        rbdae.norm_multipliers(problem, t, y)
+    if problem.selection.velocities is not None:
+        found.growth(t, y)
 
-    def filled(call: Callable[..., None], shape: Any, *arguments: Any) -> Any:
-        out = np.full(shape, np.nan)
-        call(*arguments, out)
-        return out
 
-    out: dict[str, Callable[..., Any]] = {
-        "residual": lambda t, y, yd: filled(found.residual, m, t, y, yd),
-        "jacobian": lambda t, y, yd: filled(found.jacobian, (m, n), t, y, yd, 3.0),
-        "jacobian_data": lambda t, y, yd: _by_rows(problem, filled(found.jacobian_data, size, t, y, yd, 3.0)),
-    }
-    if problem.kind == "ode":
-        out["rhs"] = lambda t, y, yd: filled(found.rhs, n, t, y)
-        out["rhs_jacobian"] = lambda t, y, yd: filled(found.rhs_jacobian, (n, n), t, y)
+def differences(
+    problems: tuple[rbdae.Problem, rbdae.Problem], at: State, only: Collection[str] = ()
+) -> dict[str, float]:
+    """For the kernels of which the first problem has code of its own, by name: the largest difference from the second
+    problem, over the size of the entry (`rounding.size`), in units of the rounding of one operation, 2^-53."""
+    out = {}
+    for kernel in inside.traced_kernels(problems[0]):
+        if not only or kernel.name in only:
+            arguments = _arguments(kernel, problems[1], at)
+            out[kernel.name] = _difference(kernel, problems, arguments)
     return out
 
 
-def _by_rows(problem: rbdae.Problem, data: Vec) -> Any:
-    """CSC data as a matrix with the same rows, so that entries are compared with those of their row."""
+def _arguments(kernel: inside.TracedCall, problem: rbdae.Problem, at: State) -> tuple[Any, ...]:
+    """What a kernel takes: (t, y, yd, c), or natural coordinates with multipliers or internal states of forces."""
+    t, y, yd = at
+    numbers, vectors = iter((t, 3.0)), iter((y, yd))
+    if kernel.name in ("joint_matrix", "joint_forces", "potentials"):
+        Z = problem.interpretation.natural(t, y).ravel()
+        vectors = iter(
+            (Z, y[problem.layout.s] if kernel.name == "potentials" else np.resize(yd, problem.layout.n_rows))
+        )
+    return tuple(next(numbers if sign == "t" else vectors) for sign in kernel.entry.signs[1:-1])
+
+
+def _difference(
+    kernel: inside.TracedCall, problems: tuple[rbdae.Problem, rbdae.Problem], arguments: tuple[Any, ...]
+) -> float:
+    shape, traced, generic = kernel.shapes["out"], *(np.full(kernel.shapes["out"], np.nan) for _ in range(2))
+    kernel.call(*arguments, traced)
+    inside.generic_kernel(problems[1], kernel.entry, sparse=kernel.sparse)(*arguments, generic)
+    if kernel.sparse:
+        traced, generic = (_whole(problems[1], data) for data in (traced, generic))
+        shape = generic.shape
+    error = np.abs(traced - generic)
+    if not np.any(error > 0.0) and np.array_equal(traced, generic, equal_nan=True):
+        return 0.0
+    own = inside.workspace(problems[1])
+    own.make_rhs_tangent()
+    size = rounding.size(own, kernel.entry, arguments, shape)
+    with np.errstate(invalid="ignore"):
+        return float(np.max(np.where(error == 0.0, 0.0, error / size))) * 2.0**53
+
+
+def size_of_multipliers(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
+    """The size of the joints' multipliers by elimination."""
+    first = problem.layout.n_differential
+    size = rounding.size(
+        inside.workspace(problem), inside.rates_kernel(problem), (t, y), (first + problem.layout.n_constraints,)
+    )
+    out: Vec = size[first + problem.layout.n_internal :]
+    return out
+
+
+def _whole(problem: rbdae.Problem, data: Vec) -> Any:
+    """CSC data as a matrix."""
     matrix = problem.sparsity.copy()
     matrix.data = data
     return matrix.toarray()
 
 
-def readings(problem: rbdae.Problem) -> dict[str, Callable[..., Any]]:
-    """What reads a state, by name: lists of arrays."""
-
-    def energy(t: float, y: Vec, yd: Vec) -> Any:
-        found = problem.energy(t, y)
-        return np.array([found.kinetic, found.potential, found.total])
-
-    out: dict[str, Callable[..., Any]] = {
-        "natural": lambda t, y, yd: problem.natural(t, y),
-        "energy": energy,
-        "constraints": lambda t, y, yd: np.concatenate(
-            [problem.constraints(t, y).position, problem.constraints(t, y).velocity]
-        ),
-        "joint_matrix": lambda t, y, yd: problem.interpretation.joint_matrix(t, y),
-        # with the rates, as multipliers alone may all cancel
-        "multipliers": lambda t, y, yd: np.concatenate([problem.rates(t, y)[0], problem.multipliers(t, y)]),
-        "log_determinant": lambda t, y, yd: np.atleast_1d(problem.log_determinant(t, y)),
-    }
-    if not problem.redundant:  # of least norm, found by a singular value decomposition that cuts at 1e-9
-        out["reactions"] = lambda t, y, yd: _flat(problem.reactions(t, y))
-    if "null-space" in problem.formulation:
-        out["null_space"] = lambda t, y, yd: problem.interpretation.null_space(t, y)[1]
-    return out
-
-
-def _flat(reactions: dict[str, dict[str, Any]]) -> Any:
-    """A row for each joint and body, (k, 6)."""
-    rows = [[*r.force, *r.torque] for joint in reactions.values() for r in joint.values()]
-    return np.array(rows).reshape(-1, 6)
-
-
-def _changes(problem: rbdae.Problem, z: Vec) -> Vec:
-    """By how much arguments change."""
-    out = np.abs(z)
-    parts = problem.layout
-    for part in (parts.q, parts.v, parts.s, parts.la, parts.mu):
-        out[part] = np.maximum(out[part], out[part].mean() if out[part].size else 0.0)
-    return out
-
-
-def size(f: Callable[..., Any], problem: rbdae.Problem, at: tuple[float, Vec, Vec], rng: np.random.Generator) -> Any:
-    """What errors of f(t, y, yd) are compared with, entry by entry; see above."""
-    t, y, yd = at
-    value = np.asarray(f(t, y, yd))
-    out = np.abs(value)
-    for _ in range(CHANGES):
-        a, b = (z + CHANGE * _changes(problem, z) * rng.uniform(-1.0, 1.0, len(z)) for z in (y, yd))
-        out = np.maximum(out, np.abs(np.asarray(f(t, a, b)) - value) / CHANGE)
-    if out.ndim > 1:
-        out = np.broadcast_to(out.max(axis=-1, keepdims=True), out.shape)
-    return np.where(out > LEAST * out.max(initial=0.0), out, out.max(initial=0.0))
-
-
-def difference(
-    what: Callable[[rbdae.Problem], Callable[..., Any]],
-    problems: tuple[rbdae.Problem, rbdae.Problem],
-    at: tuple[float, Vec, Vec],
-    rng: np.random.Generator,
-) -> float:
-    """The largest difference of one function of two problems, over the size of the entry by the second."""
-    f, g = map(what, problems)
-    found, wanted = np.asarray(f(*at)), np.asarray(g(*at))
-    assert found.shape == wanted.shape
-    if np.array_equal(found, wanted, equal_nan=True):
-        return 0.0
-    scale = size(g, problems[1], at, rng)
-    error = np.abs(found - wanted)
-    return float(np.max(np.where(error > 0.0, error / np.where(scale > 0.0, scale, 1e-300), 0.0)))
-
-
-__all__ = ["REDUNDANT", "SYSTEMS", "VARIANTS", "Case", "callbacks", "difference", "drawn", "readings", "size", "states"]
+__all__ = [
+    "REDUNDANT",
+    "SYSTEMS",
+    "VARIANTS",
+    "Case",
+    "ask_for_everything",
+    "differences",
+    "drawn",
+    "of_redundant_systems",
+    "size_of_multipliers",
+    "states",
+]
