@@ -5,7 +5,8 @@ All C functions here have one signature,
     int32 f(void* context, double t, const double* y, const double* yd, double c, double* out)
 
 and return 0 when `out` is complete. What a function does not need may be null. `context` is an array of addresses: of
-the numbers of the selection, of what to do elsewhere, and of the user's functions (`SLOTS`).
+the numbers of the selection, of what to do elsewhere, and of the user's functions, at places that have names from
+`SELECTION` to `FIRST_FUNCTION`.
 
 Where a guard of recorded code does not hold, the generic kernel takes over. Loops in machine code call it through
 ctypes; Python calls it directly.

@@ -27,6 +27,9 @@ MOST_NODES = 2_000_000
 SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
 """The arrays of a workspace that come from its selection and are numbers."""
 
+_WRITTEN = frozenset({"rhs_tangent", "planes", "blocks", "block_starts"})
+"""Those that are memory for results, and where they go."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,13 @@ def selected(workspace: Workspace) -> dict[str, Any]:
 def selection_numbers(workspace: Workspace) -> Vec:
     """All numbers of the selection, one after the other: the input ``"selection"``."""
     return np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
+
+
+def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
+    """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
+    is recorded, so code is not shared with workspaces in which they are different."""
+    names = sorted(workspace.owned - {*SELECTED, *_WRITTEN})
+    return tuple((name, workspace.arrays[name].tobytes()) for name in names)
 
 
 def recorded(
@@ -100,4 +110,4 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     return m
 
 
-__all__ = ["Recording", "recorded", "selected", "selection_numbers", "symbolic_memory"]
+__all__ = ["Recording", "own_constants", "recorded", "selected", "selection_numbers", "symbolic_memory"]

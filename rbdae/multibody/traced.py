@@ -6,6 +6,7 @@ an input. So it is made once for a memory, and a switch binds it to other number
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.machine.rolled import rolled
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.contents import contents
-from rbdae.multibody.recording import MOST_NODES, Recording, recorded, selected, selection_numbers
+from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recorded, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -140,7 +141,8 @@ def traced(
     sparse : whether `out` is that data
     tally : where states are counted that the generic kernel took
     """
-    key = (kernel, tuple(shapes.items()), sparse, workspace.selection.rows.dropped, tuple(selected(workspace)))
+    dropped = workspace.selection.rows.dropped
+    key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
     known = workspace.memory.recorded
     if key not in known:
         known[key] = _shared(workspace, kernel, shapes, pattern, sparse, key)
@@ -152,6 +154,8 @@ def traced(
 
 _RECENT: OrderedDict[Any, Code | None] = OrderedDict()
 _MOST_RECENT = 64
+_LOCK = threading.Lock()
+"""Of `_RECENT`; free while code is made, because the user's functions may run then and make problems of their own."""
 
 
 def _shared(
@@ -159,12 +163,17 @@ def _shared(
 ) -> Code | None:
     """The code of a kernel; that of another problem with the same contents, if there was one recently."""
     whole = (contents(workspace.memory), key)
-    if whole not in _RECENT:
-        _RECENT[whole] = _code(workspace, kernel, shapes, pattern, sparse)
-    _RECENT.move_to_end(whole)
-    while len(_RECENT) > _MOST_RECENT:
-        _RECENT.popitem(last=False)
-    return _RECENT[whole]
+    with _LOCK:
+        if whole in _RECENT:
+            _RECENT.move_to_end(whole)
+            return _RECENT[whole]
+    code = _code(workspace, kernel, shapes, pattern, sparse)
+    with _LOCK:
+        code = _RECENT.setdefault(whole, code)
+        _RECENT.move_to_end(whole)
+        while len(_RECENT) > _MOST_RECENT:
+            _RECENT.popitem(last=False)
+    return code
 
 
 def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:

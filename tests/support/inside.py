@@ -73,6 +73,7 @@ from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
+from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.velocity_selection import Metric, metric
 from rbdae.multibody.workspace import Workspace
 from rbdae.plotting import animation, canvas, placed
@@ -251,6 +252,7 @@ __all__ = [
     "watched",
     "with_best_rows",
     "with_stages_of_all",
+    "with_unit_masses",
     "workspace",
     "workspaces",
 ]

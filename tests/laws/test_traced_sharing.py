@@ -1,0 +1,78 @@
+"""Code of one model is shared by problems with the same contents, and by no others; from any thread."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing
+from inside import JIT, rates_kernel, traced, with_unit_masses
+
+import rbdae
+
+pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+
+
+def _formulated() -> rbdae.Problem:
+    return cases.formulate(cases.skew_top(), Pairing("index-0", "quaternion", "angular"), code="traced")
+
+
+def test_other_masses_have_code_of_their_own():
+    """The same memory and selection, other bodies: code of one must not serve the other, in either order."""
+    problem = _formulated()
+    entry, shapes = rates_kernel(problem), {"y": (problem.n,), "out": (problem.n,)}
+    found = []
+    for workspace in (problem.workspace, with_unit_masses(problem.workspace)):
+        kernel = traced.traced(workspace, entry, shapes, generic=lambda: None)
+        rates, wanted = np.empty(problem.n), np.empty(problem.n)
+        kernel.call(0.0, problem.y0, rates)
+        workspace.compiled(entry)(0.0, problem.y0, wanted)
+        np.testing.assert_allclose(rates, wanted, rtol=1e-12, atol=1e-12)
+        found.append(rates)
+    assert np.abs(found[0] - found[1]).max() > 1.0
+
+
+def test_equal_problems_share_code():
+    codes = []
+    for problem in (_formulated(), _formulated()):
+        assert problem.callbacks.code("rhs") == "traced"
+        codes += [code for key, code in problem.workspace.memory.recorded.items() if key[0] is rates_kernel(problem)]
+    assert len(codes) == 2 and codes[0] is codes[1]
+
+
+def test_the_table_of_recent_code_is_used_from_many_threads(monkeypatch):
+    """Entries come, are used and go, all at once: no thread finds one gone between two steps."""
+    errors: list[BaseException] = []
+    end = time.perf_counter() + 0.3
+    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
+    monkeypatch.setattr(traced, "_MOST_RECENT", 3)
+    monkeypatch.setattr(traced, "contents", lambda number: number)
+    monkeypatch.setattr(traced, "_code", lambda *_: None)
+
+    class Numbered:
+        memory = 0
+
+    def work(seed: int) -> None:
+        rng, mine = np.random.default_rng(seed), Numbered()
+        try:
+            while time.perf_counter() < end:
+                mine.memory = int(rng.integers(6))
+                traced._shared(mine, None, {}, None, False, ())
+        except BaseException as error:
+            errors.append(error)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not errors, errors[0]
