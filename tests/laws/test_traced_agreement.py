@@ -24,8 +24,6 @@ import rbdae
 
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
-ROUNDINGS = 8
-"""Of one operation, over the size: 2.5 is the most that is found. 1e-13 would be 900."""
 CASES = traced_cases.drawn(12)[: count(12, 1500)]
 
 
@@ -43,7 +41,7 @@ def test_traced_and_generic_agree(case):
     for state, at in traced_cases.states(problems[1], rng):
         found = traced_cases.differences(problems, at)
         assert {"natural", "constraints"} <= set(found)
-        assert max(found.values()) <= ROUNDINGS, (state, found)
+        assert max(found.values()) <= traced_cases.ROUNDINGS, (state, found)
 
 
 @pytest.mark.parametrize("case", traced_cases.of_redundant_systems()[: count(1, 12)], ids=str)
@@ -57,7 +55,7 @@ def test_forces_of_redundant_joints_agree(case):
         together.append(G.T @ problem.multipliers(t, y)[first:])
     size = np.abs(G).T @ traced_cases.size_of_multipliers(problems[1], t, y)
     # the singular value decomposition mixes all rows
-    assert np.abs(together[0] - together[1]).max() <= ROUNDINGS * 2.0**-53 * size.max()
+    assert np.abs(together[0] - together[1]).max() <= traced_cases.ROUNDINGS * 2.0**-53 * size.max()
 
 
 @pytest.mark.parametrize("system", [name for name in traced_cases.SYSTEMS if name.startswith("force-")])
@@ -108,7 +106,7 @@ def test_both_sides_of_the_series_of_a_chart(chart):
         axis = rng.standard_normal(3)
         y[problems[0].layout.q] = length * axis / np.linalg.norm(axis)
         found = traced_cases.differences(problems, (0.0, y, rng.standard_normal(problems[0].n)))
-        assert max(found.values()) <= ROUNDINGS, (length, found)
+        assert max(found.values()) <= traced_cases.ROUNDINGS, (length, found)
     assert problems[0].callbacks.handed_over == 0
 
 

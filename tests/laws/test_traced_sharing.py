@@ -7,6 +7,7 @@ import threading
 import time
 
 import cases
+import inside
 import numpy as np
 import pytest
 from cases import Pairing
@@ -48,20 +49,13 @@ def test_the_table_of_recent_code_is_used_from_many_threads(monkeypatch):
     """Entries come, are used and go, all at once: no thread finds one gone between two steps."""
     errors: list[BaseException] = []
     end = time.perf_counter() + 0.3
-    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
-    monkeypatch.setattr(traced, "_MOST_RECENT", 3)
-    monkeypatch.setattr(traced, "contents", lambda number: number)
-    monkeypatch.setattr(traced, "_code", lambda *_: None)
-
-    class Numbered:
-        memory = 0
+    share = inside.shared_without_code(monkeypatch, most=3)
 
     def work(seed: int) -> None:
-        rng, mine = np.random.default_rng(seed), Numbered()
+        rng = np.random.default_rng(seed)
         try:
             while time.perf_counter() < end:
-                mine.memory = int(rng.integers(6))
-                traced._shared(mine, None, {}, None, False, ())
+                share(int(rng.integers(6)))
         except BaseException as error:
             errors.append(error)
 

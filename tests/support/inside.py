@@ -11,6 +11,7 @@ from functools import cache as cached
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,9 +44,11 @@ from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
+from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.machine import function as machine_function
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import dop853_tableau, dopri5
 from rbdae.machine.loops import host as loops
@@ -71,6 +74,7 @@ from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system
+from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.unit_masses import with_unit_masses
@@ -113,6 +117,7 @@ from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
+    "ALMOST",
     "CV_GRAVITY",
     "JIT",
     "LARGEST_ASSEMBLY",
@@ -122,6 +127,7 @@ __all__ = [
     "Explicit",
     "Mat",
     "Recorder",
+    "Recording",
     "Rheonomic",
     "SymbolicMemory",
     "TracedCall",
@@ -176,6 +182,9 @@ __all__ = [
     "log_determinant",
     "loop_control",
     "loops",
+    "machine_call",
+    "machine_code",
+    "machine_context",
     "mass_matrix",
     "matrices",
     "memories",
@@ -209,6 +218,8 @@ __all__ = [
     "quantities",
     "quasi_velocities",
     "recording",
+    "recording_of",
+    "recording_point",
     "references",
     "registry",
     "report_blocks",
@@ -222,6 +233,7 @@ __all__ = [
     "selection",
     "selects_velocities",
     "settings",
+    "shared_without_code",
     "shares_memory",
     "show",
     "sides",
@@ -311,12 +323,13 @@ def generic_callback(problem: rbdae.Problem, name: str) -> Any:
 
 
 class TracedCall(NamedTuple):
-    """A kernel of which a problem has code of its own, and a call of that code with arrays of these shapes."""
+    """A kernel of which a problem has code of its own; that code, and a call of it with arrays of these shapes."""
 
     name: str
     entry: Any
     shapes: dict[str, tuple[int, ...]]
     sparse: bool
+    code: Any
     call: Any
 
 
@@ -328,7 +341,7 @@ def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
         if code is not None and dropped == workspace.selection.rows.dropped:
             generic = partial(generic_kernel, problem, entry, sparse=sparse)
             found = traced.traced(workspace, entry, dict(shapes), generic=generic, sparse=sparse)
-            out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, found.call))
+            out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
     return out
 
 
@@ -338,6 +351,46 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
         return problem.callbacks._generic("jacobian_data")
     problem.workspace.make_rhs_tangent()
     return problem.workspace.compiled(entry)
+
+
+def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:
+    """(t, y, yd, c) where the conditions of a kernel are answered."""
+    return traced._point(problem.workspace, kernel.shapes)
+
+
+def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
+    """What a kernel's code was made of."""
+    room = kernel.shapes
+    if kernel.sparse or kernel.entry is problem.workspace.settings.kernels.jacobian:
+        room = room | {"out": (1, problem.sparsity.nnz)}
+    return recording.recorded(problem.workspace, kernel.entry, room, recording_point(problem, kernel))
+
+
+def machine_code(made: Recording, kernel: TracedCall) -> Any:
+    """Machine code of a recording."""
+    signs = kernel.entry.signs[1:].replace("M", "o")
+    found = traced._compiled(made, kernel.entry, {**kernel.shapes, "out": (len(made.outputs),)}, None, "M" not in signs)
+    assert found is not None
+    return found
+
+
+def machine_call(address: int) -> Any:
+    """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
+    return machine_function._PROTOTYPE(address)
+
+
+def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:
+    """What it takes first."""
+    return machine_function.Context.of(selection, functions, data)
+
+
+def shared_without_code(monkeypatch: pytest.MonkeyPatch, most: int) -> Any:
+    """The table of recent code, with at most so many entries, as a function of a key; there is no code in it."""
+    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
+    monkeypatch.setattr(traced, "_MOST_RECENT", most)
+    monkeypatch.setattr(traced, "contents", lambda key: key)
+    monkeypatch.setattr(traced, "_code", lambda *_: None)
+    return lambda key: traced._shared(SimpleNamespace(memory=key), None, {}, None, False, ())  # type: ignore[arg-type]
 
 
 def rates_kernel(problem: rbdae.Problem) -> Any:
