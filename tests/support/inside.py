@@ -376,7 +376,7 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
 
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
-    return machine_function._PROTOTYPE(address)
+    return machine_function.PROTOTYPE(address)
 
 
 def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:
