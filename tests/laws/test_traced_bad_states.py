@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from cases import Pairing
 from inside import JIT
 from samples import count
 from traced_cases import Case
+
+import rbdae
 
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
@@ -104,6 +108,28 @@ CASES = [
 ]
 
 
+def _callbacks(problem: rbdae.Problem) -> dict[str, Callable[..., Any]]:
+    """As functions of (t, y, yd), by name."""
+    n, m = problem.n, problem.n_equations
+    found = problem.callbacks
+    size = problem.sparsity.nnz
+
+    def filled(call: Callable[..., None], shape: Any, *arguments: Any) -> Any:
+        out = np.full(shape, np.nan)
+        call(*arguments, out)
+        return out
+
+    out: dict[str, Callable[..., Any]] = {
+        "residual": lambda t, y, yd: filled(found.residual, m, t, y, yd),
+        "jacobian": lambda t, y, yd: filled(found.jacobian, (m, n), t, y, yd, 3.0),
+        "jacobian_data": lambda t, y, yd: filled(found.jacobian_data, size, t, y, yd, 3.0),
+    }
+    if problem.kind == "ode":
+        out["rhs"] = lambda t, y, yd: filled(found.rhs, n, t, y)
+        out["rhs_jacobian"] = lambda t, y, yd: filled(found.rhs_jacobian, (n, n), t, y)
+    return out
+
+
 @pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore:invalid value")
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -118,9 +144,9 @@ def test_what_is_finite_beside_a_nan_does_not_depend_on_it(case: Case):
     if traced.n > MOST_UNKNOWNS:
         return
     rng = np.random.default_rng(zlib.crc32(str(case).encode()))
-    other = traced_cases.callbacks(generic)
+    other = _callbacks(generic)
     lost = 0
-    for name, call in traced_cases.callbacks(traced).items():
+    for name, call in _callbacks(traced).items():
         for k in rng.permutation(traced.n)[:8]:
             y = traced.y0.copy()
             y[k] = np.nan
