@@ -86,6 +86,8 @@ class Method:
     summary : one line for `rbdae.solvers`
     shared_state : the library whose static memory keeps the state of a run between two calls, such as ``"odepack"``;
         runs of all methods with the same one take turns, and cannot be nested. Empty for none
+    pairings : the forms that it takes, as (formulation, rotation, velocity), where it is made for some alone; empty for
+        all of the kinds
     """
 
     name: str
@@ -96,9 +98,13 @@ class Method:
     summary: str = ""
     overdetermined_indices: frozenset[int] | None = None
     shared_state: str = ""
+    pairings: frozenset[tuple[str, str, str]] = frozenset()
 
-    def accepts(self, kind: str, index: int) -> bool:
-        """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method."""
+    def accepts(self, kind: str, index: int, pairing: tuple[str, str, str] | None = None) -> bool:
+        """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method; if
+        a pairing is given, whether this form does, too."""
+        if pairing is not None and self.pairings and pairing not in self.pairings:
+            return False
         if kind == "ode":
             return kind in self.kinds
         allowed = {"dae": self.indices, "overdetermined": self.overdetermined_indices}.get(kind)

@@ -37,6 +37,8 @@ accessor                 what
 ``tree_factors(m)``      the same memory for trees: the factors of one 6 x 6 matrix per body
 ``block_starts(m)``      where each column of each tangent block begins in the CSC data
 ``blocks(m)``            the tangent blocks in the order of their appearance (row, column, rows, columns)
+``newton_matrix(m)``     blocks of the Newton equations of a step, and their right-hand side
+``newton_operations(m)`` their elimination; ``newton_bodies(m)``, ``newton_joints(m)`` where bodies and primitives are
 ======================== ======================================================================================
 """
 
@@ -59,6 +61,9 @@ from rbdae.kernels.records import (
     N_PLANES,
     N_TANGENT_ROWS,
     N_VECTORS,
+    NEWTON_BODY,
+    NEWTON_JOINT,
+    NEWTON_OPERATION,
     PAIR,
     PRIMITIVE,
     ROW,
@@ -279,6 +284,30 @@ def row_exchanges(m: Memory) -> Any:
 def tree_velocities(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.tree_velocities), h.n_bodies, TREE_VELOCITY)
+
+
+@accessor
+def newton_matrix(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.newton_matrix), h.n_newton, np.float64)
+
+
+@accessor
+def newton_operations(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.newton_operations), h.n_operations, NEWTON_OPERATION)
+
+
+@accessor
+def newton_bodies(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.newton_bodies), h.n_bodies, NEWTON_BODY)
+
+
+@accessor
+def newton_joints(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.newton_joints), h.n_primitives, NEWTON_JOINT)
 
 
 @two_sided(lambda m: m.square_factors)

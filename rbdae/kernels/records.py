@@ -73,6 +73,10 @@ _ARRAYS = (
     "state_arguments",
     "state_results",
     "state_tangents",
+    "newton_matrix",
+    "newton_operations",
+    "newton_bodies",
+    "newton_joints",
 )
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
@@ -110,6 +114,9 @@ HEAD = np.dtype(
             "n_blocks",
             "n_factor",
             "n_vector",
+            "n_body_unknowns",
+            "n_newton",
+            "n_operations",
             "kind",
             "chart",
             "chart_internal",
@@ -277,6 +284,29 @@ TREE_VELOCITY = np.dtype(
         ("S", "f8", (6, 6)),
     ],
     align=True,
+)
+
+# the Newton equations of a step, `rbdae.kernels.conserving`: where the unknowns of a body, its diagonal block and its
+# entries of the right-hand side begin; the same for each equation of a primitive, by side where bodies matter: its
+# entry of the right-hand side, its gradient, a row of a block, and its force, a column of another one, whose rows are
+# `force_stride` apart; the blocks of the stiffness by pairs of sides
+NEWTON_BODY = np.dtype([(name, "i8") for name in ("unknown", "block", "row")], align=True)
+
+NEWTON_JOINT = np.dtype(
+    [
+        ("row", "i8", (3,)),
+        ("gradient", "i8", (2, 3)),
+        ("force", "i8", (2, 3)),
+        ("force_stride", "i8", (2,)),
+        ("stiffness", "i8", (2, 2)),
+        ("stiffness_stride", "i8", (2,)),
+    ],
+    align=True,
+)
+
+# a step of the elimination: what is done with the blocks that begin at first, second, third
+NEWTON_OPERATION = np.dtype(
+    [(name, "i8") for name in ("kind", "first", "second", "third", "rows", "columns", "inner")], align=True
 )
 
 

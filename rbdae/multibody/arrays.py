@@ -55,6 +55,10 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "vectors": np.zeros((kb.N_VECTORS, row_length(layout, model)), dtype=scalar),
         "square_factors": np.zeros((6 * model.n, 6) if tree else (n_v, n_v), dtype=scalar),
         "row_exchanges": np.zeros(n_v, dtype=np.int64),
+        "newton_matrix": np.zeros(1, dtype=scalar),
+        "newton_operations": np.zeros(1, dtype=kb.NEWTON_OPERATION),
+        "newton_bodies": np.zeros(model.n, dtype=kb.NEWTON_BODY),
+        "newton_joints": np.zeros(len(joints.primitives), dtype=kb.NEWTON_JOINT),
         "tree_velocities": _tree(model, settings, layout, joints.primitives)
         if tree
         else np.zeros(1, dtype=kb.TREE_VELOCITY),

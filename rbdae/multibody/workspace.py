@@ -25,6 +25,7 @@ from rbdae.kernels.memory import PlainMemory
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
+from rbdae.multibody.newton import newton_equations
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 
@@ -151,6 +152,18 @@ class Workspace:
             self.head["n_plane_rows"] = tree.shape[1]
             self.own("planes", tree)
         self._has_tangent = True
+
+    def make_newton(self) -> None:
+        """Have room for the Newton equations of steps (`rbdae.kernels.conserving`)."""
+        if "newton_operations" in self._arrays:
+            return
+        found = newton_equations(self.arrays, self.layout.n_internal)
+        self.head["n_body_unknowns"], self.head["n_newton"] = found.n_body_unknowns, found.n
+        self.head["n_operations"] = len(found.operations)
+        self.own("newton_matrix", np.zeros(found.n, dtype=self.memory.scalar))
+        self.own("newton_operations", found.operations)
+        self.own("newton_bodies", found.bodies)
+        self.own("newton_joints", found.joints)
 
     def record(self, kernel: Entry, *arguments: Any) -> Any:
         """The blocks (row, column, rows, columns) of a kernel that fills a matrix, by running it with these arguments

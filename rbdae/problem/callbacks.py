@@ -19,6 +19,7 @@ from rbdae.multibody.bound import in_memory
 from rbdae.multibody.traced import Pattern, Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.steps import StepFunctions, step_functions
 from rbdae.problem.violations import ViolationScales
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
@@ -52,6 +53,7 @@ class Callbacks:
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
         self._tally = Tally()
+        self._steps: dict[str, StepFunctions] = {}
 
     def __reduce__(self) -> NoReturn:
         refuse_copies()
@@ -126,6 +128,12 @@ class Callbacks:
             )
             self._machine[name] = made
         return self._machine[name]
+
+    def steps(self, scheme: str) -> StepFunctions:
+        """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""
+        if scheme not in self._steps:
+            self._steps[scheme] = step_functions(self._workspace, scheme)
+        return self._steps[scheme]
 
     def code(self, name: str) -> Literal["traced", "generic"]:
         """The code of a callback: of this model alone, or that of all."""

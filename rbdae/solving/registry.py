@@ -236,15 +236,31 @@ def solvers_for(problem: Solvable) -> list[str]:
         f"{package}:{m.name}"
         for package, a in _adapters().items()
         for m in a.methods
-        if m.accepts(problem.kind, problem.index)
+        if m.accepts(problem.kind, problem.index, _pairing(problem))
     ]
+
+
+def _pairing(problem: Solvable) -> tuple[str, str, str]:
+    """Formulation, rotation and velocity; problems of the user's own have no rotations."""
+    rotation, velocity = (getattr(problem, name, "") for name in ("rotation", "velocity"))
+    return problem.formulation, rotation, velocity
+
+
+def _forms_of(method: Method) -> str:
+    """The forms of a method that is made for some alone, in words."""
+    forms = sorted(method.pairings)
+    return " and ".join(f"{f!r} with rotation={r!r}, velocity={v!r}" for f, r, v in forms)
 
 
 def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
     """Refuse a form that the method cannot take, with the solvers that can."""
     kind = problem.kind
-    if method.accepts(kind, 0 if kind == "ode" else problem.index):
+    own = _pairing(problem)
+    if method.accepts(kind, 0 if kind == "ode" else problem.index, own):
         return
+    if method.pairings:
+        given = f" with rotation={own[1]!r}, velocity={own[2]!r}" if own[1] else ""
+        raise Unsupported(f"{solver} takes {_forms_of(method)}, got {own[0]!r}{given}; formulate the system so")
     is_a = {
         "ode": "an ODE form",
         "dae": f"a DAE of index {problem.index}",

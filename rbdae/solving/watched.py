@@ -37,6 +37,12 @@ class _WatchedCallbacks:
         found: Callable[[str], Any] = self._inner.machine  # type: ignore[attr-defined]  # not every problem has it
         return found
 
+    @property
+    def steps(self) -> Callable[[str], Any]:
+        """The machine functions of integration schemes, as `machine`."""
+        found: Callable[[str], Any] = self._inner.steps  # type: ignore[attr-defined]
+        return found
+
     @cached_property
     def residual(self) -> Callable[..., None]:
         return self._monitor.residual(self._inner.residual)

@@ -179,7 +179,7 @@ def cases(
         Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()), on_singularity)
         for f, r, v in selected
         for name, method in methods.items()
-        if method.accepts(FORMULATIONS[f].kind, FORMULATIONS[f].index)
+        if method.accepts(FORMULATIONS[f].kind, FORMULATIONS[f].index, (f, r, v))
         for tolerance in sizes
     ]
     if not found:

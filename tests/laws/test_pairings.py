@@ -67,7 +67,7 @@ class Case(NamedTuple):
 
     @property
     def makes_sense(self) -> bool:
-        return method(self.solver).accepts(self.kind, self.index)
+        return method(self.solver).accepts(self.kind, self.index, self[1:4])
 
     def problem(self) -> rbdae.Problem:
         return rbdae.formulate(

@@ -10,7 +10,7 @@ from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
 from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import CompiledFunction
-from rbdae_adapters.rbdae_loops import _free, _stepwise
+from rbdae_adapters.rbdae_loops import _fixed, _free, _stepwise
 from rbdae_adapters.rbdae_loops._function import right_hand_side
 from rbdae_adapters.toolkit import options as check
 from rbdae_adapters.toolkit import take_options
@@ -44,12 +44,13 @@ class NativeProblem:
     ----------
     function : the right-hand side as a machine function: `address` of ``int32 f(void* context, double t, const double*
         y, const double* yd, double c, double* out)``, which does not read yd and c, `context`, and `check`, to be
-        called after a result that is not 0
+        called after a result that is not 0; of methods of fixed step size the three functions of a step, `newton`,
+        `advance` and `predict` (`rbdae.machine.loops.fixed`), and `n_unknowns` of a step
     t0, y0 : the start, shape (n,)
     method : the method's name
     """
 
-    function: CompiledFunction
+    function: CompiledFunction | Any
     t0: float
     y0: Vec
     method: str
@@ -74,6 +75,22 @@ class LoopsAdapter(AbstractAdapter):
             one_step=True,
             summary="DOP853 (Dormand-Prince 8(5,3)), explicit, its loop in machine code",
         ),
+        Method(
+            "energy-momentum",
+            frozenset({"ode"}),
+            one_step=True,
+            fixed_step=True,
+            summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09]; order 2",
+            pairings=frozenset({("hamiltonian-eliminated", "quaternion", "momentum")}),
+        ),
+        Method(
+            "simo-wong",
+            frozenset({"ode"}),
+            one_step=True,
+            fixed_step=True,
+            summary="keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy; order 2",
+            pairings=frozenset({("index-0", "quaternion", "angular")}),
+        ),
     )
 
     def version(self) -> str | None:
@@ -81,12 +98,24 @@ class LoopsAdapter(AbstractAdapter):
         return __version__
 
     def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
-        """The right-hand side as a machine function, and the start."""
+        """The right-hand side as a machine function, and the start; of fixed-step methods the functions of a step.
+
+        Raises
+        ------
+        rbdae.adapter.Unsupported
+            for options, and for models that the method cannot take
+        """
         take_options(options, (), f"the native form of rbdae:{method}")
+        if method in _fixed.SCHEMES:
+            scheme = next(iter(_fixed.SCHEMES[method].values()))
+            return NativeProblem(_fixed.functions_of(problem, scheme, method), problem.t0, problem.y0.copy(), method)
         return NativeProblem(right_hand_side(problem), problem.t0, problem.y0.copy(), method)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
+        if method.name in _fixed.SCHEMES:
+            known = _fixed.options_of(method.name)
+            return _fixed.run(problem, method.name, request, take_options(request.options, known, f"rbdae:{method.name}"))
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         if _free.can(request):

@@ -16,7 +16,7 @@ LEVEL = 1
 
 
 @cache
-def _sources() -> str:
+def sources() -> str:
     """A digest of the files that loops are made of: reading them is quicker than writing their text."""
     digest = hashlib.sha256()
     for folder in (Path(__file__).parent, Path(native.__file__).parent):
@@ -28,7 +28,7 @@ def _sources() -> str:
 @cache
 def entries(method: OneStep) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
-    return callables(method.program, LEVEL, made_of=(method.name, _sources()))
+    return callables(method.program, LEVEL, made_of=(method.name, sources()))
 
 
 __all__ = ["entries"]

@@ -1,0 +1,176 @@
+"""Runs of the conserving schemes: implicit steps of fixed size, their loop in machine code."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, final
+
+from rbdae._arrays import Vec
+from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
+from rbdae.machine.loops import fixed_memory as at
+from rbdae.machine.loops.fixed_host import FixedLoop
+from rbdae_adapters.rbdae_loops import _free
+from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive
+from rbdae_adapters.toolkit import options as check
+
+TOLERANCE = 1e-8
+"""Relative size of the last correction, which is applied: Newton's method squares it."""
+
+MOST = 30
+"""Iterations in one step."""
+
+SCHEMES: Mapping[str, Mapping[str, str]] = {
+    "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
+    "simo-wong": {"algo-c1": "ALGO.C1", "energy-momentum": "ALGO.C1 (energy)"},
+}
+"""The schemes of a method by the names of its variants; the first one is the default."""
+
+
+def options_of(method: str) -> dict[str, check.Check]:
+    """What a method of this kind can be told."""
+    return {
+        "variant": check.one_of(*SCHEMES[method]),
+        "tolerance": check.fraction,
+        "max_iterations": check.count,
+        "max_steps": check.count,
+    }
+
+
+@final
+class Run:
+    """A loop and the end of it."""
+
+    def __init__(
+        self, problem: Solvable, method: str, request: Request, y0: Vec, options: Mapping[str, Any], *, stepwise: bool
+    ) -> None:
+        assert request.step is not None
+        variants = SCHEMES[method]
+        self.functions = functions_of(problem, variants[options.get("variant", next(iter(variants)))], method)
+        self.step = request.step
+        self.loop = FixedLoop(
+            self.functions,
+            (request.t0, request.t_end),
+            y0,
+            request.step,
+            tolerance=options.get("tolerance", TOLERANCE),
+            most=options.get("max_iterations", MOST),
+            max_steps=None if stepwise else options.get("max_steps"),
+            times=None if stepwise else request.t_eval,
+            stepwise=stepwise,
+        )
+
+    def failed(self, status: int) -> GaveUp:
+        """Why the loop cannot continue; raises the exception of a user's function."""
+        self.functions.check()
+        s, w = self.loop.s, self.loop.w
+        number = int(s[at.STEPS]) + 1
+        if status == at.TOO_MANY:
+            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
+        if status == at.NOT_CONVERGED:
+            return GaveUp(
+                Reason.NOT_CONVERGED,
+                f"step {number} of {self.step:.3g} s: after {s[at.MOST]} iterations a correction is still "
+                f"{w[at.CORRECTION]:.2g} of the increment; take a smaller step=",
+            )
+        if status == at.NOT_FINITE:
+            return GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; take a smaller step=")
+        raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def finish(self, stats: Stats) -> None:
+        """The loop's counts: an iteration evaluates a residual and a Jacobian, and factorises it."""
+        n = int(self.loop.s[at.ITERATIONS])
+        stats.evaluations = stats.jacobians = stats.factorisations = n
+        stats.rejected = 0
+
+
+def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
+    """The machine functions of a scheme."""
+    found: Any = getattr(problem.callbacks, "steps", None)
+    if found is None:
+        raise Unsupported(f"rbdae:{method} needs a problem of rbdae.formulate; formulate the system first")
+    try:
+        return found(scheme)
+    except ValueError as error:
+        raise Unsupported(f"rbdae:{method}: {error}") from error
+
+
+def run(problem: Solvable, method: str, request: Request, options: Mapping[str, Any]) -> Outcome:
+    """Run a method; in machine code from the start to the end if nothing is asked of Python after each step."""
+    if request.projector is not None:
+        raise Unsupported(
+            f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change energy and "
+            "momentum, which it keeps, too; leave out projection="
+        )
+    if _free.can(request):
+        return _free_run(problem, method, request, options)
+    recorder = Recorder(problem, request, one_step=True, max_steps=options.get("max_steps"))
+    one = Run(problem, method, request, recorder.y0, options, stepwise=True)
+    return drive(_Stepper(one, request), recorder)
+
+
+def _free_run(problem: Solvable, method: str, request: Request, options: Mapping[str, Any]) -> Outcome:
+    began = time.perf_counter()
+    one = Run(problem, method, request, problem.y0, options, stepwise=False)
+    loop = one.loop
+
+    def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
+        stats = Stats(steps=int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
+        one.finish(stats)
+        t, y = loop.steps()
+        steps = None
+        if request.t_eval is not None:
+            steps = Steps(t, y)
+            t, y = loop.outputs()
+        return Outcome(t, y, reason, stats, detail, stopped=loop.t, steps=steps)
+
+    if request.begun is not None:
+        request.begun(outcome)
+    work = (began, 0)
+    while True:
+        status = loop.run()
+        if status == at.FINISHED:
+            return outcome(Reason.FINISHED)
+        if status == at.FULL:
+            loop.grow()
+        elif status == at.PAUSED:
+            work = loop.paused(work)
+            if request.advance is not None:
+                request.advance(loop.t)
+        else:
+            end = one.failed(status)
+            return outcome(end.reason, end.detail)
+
+
+@final
+class _Stepper(AbstractStepper):
+    def __init__(self, run: Run, request: Request) -> None:
+        self._run, self._loop = run, run.loop
+        self._advance = request.advance
+        self._work = (time.perf_counter(), 0)
+
+    def step(self) -> tuple[float, Vec]:
+        loop = self._loop
+        loop.s[at.ROWS] = 0
+        while True:
+            status = loop.run()
+            if loop.s[at.ROWS]:
+                return loop.t, loop.y
+            if status == at.PAUSED:
+                self._work = loop.paused(self._work)
+                if self._advance is not None:
+                    self._advance(loop.t)
+            else:
+                raise self._run.failed(status)
+
+    def interpolant(self) -> Dense:
+        return self._loop.at
+
+    def replace(self, t: float, y: Vec) -> None:
+        self._loop.y[:] = y
+
+    def finish(self, stats: Stats) -> None:
+        self._run.finish(stats)
+
+
+__all__ = ["SCHEMES", "Run", "functions_of", "options_of", "run"]

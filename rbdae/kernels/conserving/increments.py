@@ -1,0 +1,141 @@
+"""The increment of a rotation in a step, R1 = R0 dR(b), as a function of b = h Om_mean / 2.
+
+Om_mean is the mean of the material angular velocities at both ends. The schemes of the family f(theta) n = h Om_mean
+differ by the quaternion of the increment alone, which need not be of unit length:
+
+=========== ========================== ================================================
+RODRIGUES   f = 2 tan(theta / 2)       (1, b)
+PAPER       f = 4 tan(theta / 4)       (1 - b . b / 4, b)
+EXPONENTIAL f = theta                  (cos |b|, sin |b| / |b| b)
+=========== ========================== ================================================
+
+A force on natural coordinates has the arms L = l0 I + l1 b^ + l2 b b^T, in the frame of the start of the step: its
+moment is the sum of L e_k x R0^T f_k. For the mean directors, L = (I + dR) / 2, momentum is exact; for those at the
+mean quaternion of [BS09] (51), and for those scaled by 2 tan(theta / 2) / f (ENERGY), the work is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rbdae.compiler.access import Array, Memory, cos, select, sin, sqrt
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.memory import states
+
+RODRIGUES = 0
+PAPER = 1
+EXPONENTIAL = 2
+ENERGY = 3
+"""The exponential map with arms for which work is exact."""
+
+SMALL = 0.25
+"""Of b . b: series below, in which the last term is below round-off."""
+
+
+@jit
+def half_increment(m: Memory, b: int) -> Any:
+    """The unknown b of a body."""
+    return states(m)[b].wd
+
+
+@jit
+def increment(m: Memory, b: int) -> Any:
+    """(e0, g, e0', g', n2): the quaternion (e0, g b), its derivatives with respect to b . b, its squared length."""
+    return states(m)[b].D1[0]
+
+
+@jit
+def arms(m: Memory, b: int) -> Any:
+    """(l0, l1, l2, l0', l1', l2'): the arms of forces with their derivatives with respect to b . b."""
+    return states(m)[b].D1[1]
+
+
+@jit
+def _sine(s: float) -> Any:
+    """sin(x) / x and its derivative with respect to s = x^2, by their series; s below `SMALL`."""
+    value = 1.0 + 0.0 * s
+    slope = 0.0 * s
+    term = 1.0 + 0.0 * s  # (-s)^(k - 1) / (2 k - 1)!
+    for k in range(1, 9):
+        term = term / (2.0 * k * (2.0 * k + 1.0))
+        slope = slope - k * term
+        term = -s * term
+        value = value + term
+    return value, slope
+
+
+@jit
+def _exponential(s: float, e: Array) -> None:
+    small = s < SMALL
+    x2 = select(small, 1.0, s)
+    x = sqrt(x2)
+    near, near_slope = _sine(select(small, s, 0.0))
+    far = sin(x) / x
+    half, _ = _sine(0.25 * select(small, s, 0.0))
+    e[0] = select(small, 1.0 - 0.5 * s * half * half, cos(x))
+    e[1] = select(small, near, far)
+    e[2] = -0.5 * e[1]
+    e[3] = select(small, near_slope, 0.5 * (cos(x) - far) / x2)
+    e[4] = 1.0
+
+
+@stage("iii")
+def set_increment(m: Memory, b: int, scheme: int) -> None:
+    """`increment` and `arms` of a body. Reads `half_increment`."""
+    v = half_increment(m, b)
+    e = increment(m, b)
+    a = arms(m, b)
+    s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
+    if scheme == PAPER:
+        n = 1.0 + 0.25 * s
+        e[0] = 1.0 - 0.25 * s
+        e[1] = 1.0
+        e[2] = -0.25
+        e[3] = 0.0
+        e[4] = n * n
+        a[1] = 1.0 / (n * n)
+        a[0] = a[1] * e[0]
+        a[2] = 0.5 * a[1]
+        a[4] = -0.5 * a[1] / n
+        a[3] = a[4] * e[0] - 0.25 * a[1]
+        a[5] = 0.5 * a[4]
+        return
+    if scheme == RODRIGUES:
+        e[0] = 1.0
+        e[1] = 1.0
+        e[2] = 0.0
+        e[3] = 0.0
+        e[4] = 1.0 + s
+        t = 1.0 / (1.0 + s)
+        for k in range(3):
+            a[k] = t
+            a[3 + k] = -t * t
+        return
+    _exponential(s, e)
+    if scheme == ENERGY:
+        f = e[1] / e[0]
+        fd = (e[3] - f * e[2]) / e[0]
+    else:
+        f = 1.0
+        fd = 0.0
+    a[0] = f * e[0] * e[0]
+    a[1] = f * e[0] * e[1]
+    a[2] = f * e[1] * e[1]
+    a[3] = fd * e[0] * e[0] + f * 2.0 * e[0] * e[2]
+    a[4] = fd * e[0] * e[1] + f * (e[2] * e[1] + e[0] * e[3])
+    a[5] = fd * e[1] * e[1] + f * 2.0 * e[1] * e[3]
+
+
+@jit
+def combination(a: float, c: float, d: float, b: Array, out: Array) -> None:
+    """out[:3, :3] = a I + c b^ + d b b^T."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = d * b[i] * b[j]
+        out[i, i] += a
+    out[0, 1] -= c * b[2]
+    out[0, 2] += c * b[1]
+    out[1, 0] += c * b[2]
+    out[1, 2] -= c * b[0]
+    out[2, 0] -= c * b[1]
+    out[2, 1] += c * b[0]

@@ -1,0 +1,155 @@
+"""One Newton iteration of a step, and the end of a step from its unknowns."""
+
+from __future__ import annotations
+
+from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
+from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
+from rbdae.kernels.conserving.elimination import eliminate
+from rbdae.kernels.conserving.increments import half_increment, increment, set_increment
+from rbdae.kernels.conserving.joints import joint_rows, set_bases
+from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
+from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
+from rbdae.rotations.quaternion_algebra import add_product
+
+NOISE = 1e-10
+"""Increments below this, squared and relative to the size of the system, count as that: what positions lose to
+round-off is no reason to iterate."""
+
+
+@jit
+def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
+    """The unknowns u in `yd` after one more iteration of the step of size h from (t, y), and, after them, the size of
+    the correction relative to that of the increments."""
+    begin(m, t, y, h)
+    take(m, address(yd), scheme, 0.5 * h * h)
+    primitive_vectors(m, 1)
+    primitive_forces(m)
+    body_rows(m)
+    set_bases(m)
+    joint_rows(m)
+    eliminate(m)
+    _corrected(m, address(yd), address(out))
+
+
+@stage("iii")
+def _corrected(m: Memory, u_at: Address, out_at: Address) -> None:
+    u = vector_at(u_at)
+    out = vector_at(out_at)
+    h = head(m)
+    A = newton_matrix(m)
+    change = 0.0
+    size = 1e-300
+    for b in range(h.n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        i = newton_bodies(m)[b].unknown
+        r = newton_bodies(m)[b].row
+        if o.nt == 3:
+            for k in range(3):
+                out[i + k] = u[i + k] + A[r + k]
+                change += o.mass * A[r + k] * A[r + k]
+                size += o.mass * (s.gx[k] * s.gx[k] + NOISE * s.x[k] * s.x[k])
+            i += 3
+            r += 3
+        for k in range(3):
+            out[i + k] = u[i + k] + A[r + k]
+            w = 4.0 * o.inertia[k, k]
+            change += w * A[r + k] * A[r + k]
+            size += w * (s.wd[k] * s.wd[k] + NOISE)
+    for i in range(h.n_primitives):
+        p = primitives(m)[i]
+        at = newton_joints(m)[i].row
+        for k in range(p.n):
+            n = h.n_body_unknowns + p.row - h.n_internal + k
+            if p.keep[k] == 1:
+                out[n] = u[n] + A[at[k]]
+            else:
+                out[n] = 0.0
+    out[h.n_body_unknowns + h.n_rows] = sqrt(change / size)
+
+
+@jit
+def predict(m: Memory, t: float, y: Array, h: float, out: Array) -> None:
+    """The unknowns of a motion with constant velocities and without forces in the joints."""
+    begin(m, t, y, h)
+    n = head(m).n_body_unknowns
+    for b in range(head(m).n_bodies):
+        s = states(m)[b]
+        i = newton_bodies(m)[b].unknown
+        if bodies(m)[b].nt == 3:
+            for k in range(3):
+                out[i + k] = s.xdd[k]
+            i += 3
+        for k in range(3):
+            out[i + k] = s.om[k]
+    for k in range(head(m).n_rows):
+        out[n + k] = 0.0
+
+
+@jit
+def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
+    """The state y at t + r h, from the unknowns of the step in `yd`, after which r stands.
+
+    Between the ends the velocities v and Om are linear in time, and dx and b their integrals.
+    """
+    begin(m, t, y, h)
+    _end(m, address(yd), h, address(out), scheme)
+
+
+@stage("iifii")
+def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> None:
+    u = vector_at(u_at)
+    out = vector_at(out_at)
+    n_q = head(m).n_q
+    r = u[head(m).n_body_unknowns + head(m).n_rows]
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        i = newton_bodies(m)[b].unknown
+        q = o.iq
+        v = n_q + o.iv
+        if o.nt == 3:
+            for k in range(3):
+                f = u[i + k] - s.xdd[k]
+                out[q + k] = s.pxd[k] + r * (s.xdd[k] + r * f)
+                w = (s.xdd[k] + 2.0 * r * f) / h
+                out[v + k] = o.mass * w if head(m).momenta == 1 else w
+            i += 3
+            q += 3
+            v += 3
+        for k in range(3):
+            f = u[i + k] - s.om[k]
+            s.wd[k] = r * (s.om[k] + r * f)
+            s.om[k] = (s.om[k] + 2.0 * r * f) * (2.0 / h)
+        _turn(m, b, q, v, out, scheme)
+
+
+@jit
+def _turn(m: Memory, b: int, q: int, v: int, out: Array, scheme: int) -> None:
+    """q1 = q0 o e, of unit length again, and Om1 or p1 = 2 q1 o (0, J Om1)."""
+    s = states(m)[b]
+    set_increment(m, b, scheme)
+    e = increment(m, b)
+    x = half_increment(m, b)
+    s.s[0] = e[0]
+    for k in range(3):
+        s.s[k + 1] = e[1] * x[k]
+    for k in range(4):
+        s.t[k] = 0.0
+    add_product(s.a, s.s, 1.0, s.t)
+    length = sqrt(s.t[0] * s.t[0] + s.t[1] * s.t[1] + s.t[2] * s.t[2] + s.t[3] * s.t[3])
+    for k in range(4):
+        s.t[k] = s.t[k] / length
+        out[q + k] = s.t[k]
+    if head(m).momenta == 0:
+        for k in range(3):
+            out[v + k] = s.om[k]
+        return
+    s.s[0] = 0.0
+    moved(bodies(m)[b].inertia, s.om, s.s[1:4])
+    for k in range(4):
+        s.gd[k] = 0.0
+    add_product(s.t, s.s, 2.0, s.gd)
+    for k in range(4):
+        out[v + k] = s.gd[k]

@@ -1,0 +1,215 @@
+"""A loop of implicit steps of fixed size: Newton's method with three machine functions of a scheme.
+
+``newton`` makes the unknowns of a step after one more iteration of those before, and the relative size of the
+correction; ``advance`` the state at the end of the step, or within it; ``predict`` the unknowns to begin with. All of
+them have the arguments (t, y, u, h, out), with the state y at the start of the step.
+
+A step begins with the unknowns of the step before. Where it does not converge, it begins again with ``predict``.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from rbdae.machine.loops.fixed_memory import (
+    BUDGET,
+    CALLBACK,
+    CORRECTION,
+    DONE,
+    FINISHED,
+    FULL,
+    FURTHER,
+    H_DONE,
+    HEAD,
+    ITERATIONS,
+    KNOWN,
+    MAX_STEPS,
+    MOST,
+    NOT_CONVERGED,
+    NOT_FINITE,
+    OUTPUTS,
+    PAUSED,
+    ROOM,
+    ROWS,
+    STEPS,
+    T0,
+    T_END,
+    T_NEW,
+    TIMES,
+    TOLERANCE,
+    TOO_MANY,
+    UNKNOWNS,
+    Y_NEW,
+    H,
+    M,
+    N,
+    T,
+    U,
+    Y,
+)
+from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
+
+ALMOST = 1e-9
+"""A last step whose size differs by less than this part of a step is a whole one."""
+
+
+def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, h: float) -> int:
+    """Newton's method from the unknowns in U; the last correction is applied."""
+    m = s[M]
+    y = w[HEAD + Y * m :]
+    u = w[HEAD + U * m :]
+    further = w[HEAD + FURTHER * m :]
+    for _ in range(s[MOST]):
+        s[ITERATIONS] += 1
+        s[BUDGET] -= 1
+        if evaluate(newton, context, t, y, u, h, further) != 0:
+            return CALLBACK
+        w[CORRECTION] = further[s[UNKNOWNS]]
+        if not isfinite(w[CORRECTION]):
+            return NOT_FINITE
+        for i in range(s[UNKNOWNS]):
+            u[i] = further[i]
+        if w[CORRECTION] <= w[TOLERANCE]:
+            return DONE
+    return NOT_CONVERGED
+
+
+def begin(predict: Function, context: Address, s: Ints, w: Vec, t: float, h: float) -> int:
+    """The unknowns in U as the scheme predicts them."""
+    m = s[M]
+    y = w[HEAD + Y * m :]
+    u = w[HEAD + U * m :]
+    if evaluate(predict, context, t, y, u, h, w[HEAD + FURTHER * m :]) != 0:
+        return CALLBACK
+    further = w[HEAD + FURTHER * m :]
+    for i in range(s[UNKNOWNS]):
+        u[i] = further[i]
+    return DONE
+
+
+def at(advance: Function, context: Address, s: Ints, w: Vec, r: float, out: Vec) -> int:
+    """The state y (n,) at T + r H_DONE, in or at the end of the last step."""
+    m = s[M]
+    u = w[HEAD + U * m :]
+    u[s[UNKNOWNS]] = r
+    if evaluate(advance, context, w[T], w[HEAD + Y * m :], u, w[H_DONE], out) != 0:
+        return CALLBACK
+    zero = 0.0
+    for i in range(s[N]):
+        zero += 0.0 * out[i]
+    return DONE if zero == 0.0 else NOT_FINITE
+
+
+def attempt(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    s: Ints,
+    w: Vec,
+) -> int:
+    """Take a step; after a failure the last step is still there."""
+    n = s[N]
+    m = s[M]
+    y = w[HEAD + Y * m :]
+    end = w[HEAD + Y_NEW * m :]
+    t = w[T_NEW]
+    t_new = w[T0] + (s[STEPS] + 1) * w[H]
+    h = w[H]
+    if t_new > w[T_END] - ALMOST * w[H]:
+        if t_new > w[T_END] + ALMOST * w[H]:
+            h = w[T_END] - t
+        t_new = w[T_END]
+    for i in range(n):
+        y[i] = end[i]
+    w[T] = t
+    status = NOT_CONVERGED
+    if s[KNOWN] != 0 and h == w[H_DONE]:
+        status = iterate(newton, newton_context, s, w, t, h)
+        if status == CALLBACK:
+            return status
+    if status != DONE:
+        status = begin(predict, predict_context, s, w, t, h)
+        if status == DONE:
+            status = iterate(newton, newton_context, s, w, t, h)
+    if status != DONE:
+        return status
+    w[H_DONE] = h
+    status = at(advance, advance_context, s, w, 1.0, w[HEAD + FURTHER * m :])
+    if status != DONE:
+        return status
+    further = w[HEAD + FURTHER * m :]
+    for i in range(n):
+        end[i] = further[i]
+    w[T_NEW] = t_new
+    s[KNOWN] = 1
+    return DONE
+
+
+def outputs(advance: Function, context: Address, s: Ints, w: Vec, times: Vec, rows: Vec) -> int:
+    """Fill the rows of the output times up to the end of the last step."""
+    n = s[N]
+    k = s[OUTPUTS]
+    while k < s[TIMES] and times[k] <= w[T_NEW]:
+        out = rows[k * n :]
+        if times[k] == w[T_NEW]:
+            end = w[HEAD + Y_NEW * s[M] :]
+            for i in range(n):
+                out[i] = end[i]
+        else:
+            status = at(advance, context, s, w, (times[k] - w[T]) / w[H_DONE], out)
+            if status != DONE:
+                return status
+        k += 1
+        s[OUTPUTS] = k
+    return DONE
+
+
+def run(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    s: Ints,
+    w: Vec,
+    times: Vec,
+    rows: Vec,
+    steps_t: Vec,
+    steps_y: Vec,
+) -> int:
+    """Take steps until the end, or until the caller has something to do; called again, it continues.
+
+    Parameters
+    ----------
+    newton, advance, predict : machine functions, each followed by its context
+    s, w : see `rbdae.machine.loops.fixed_memory`
+    times, rows : output times and their states, (k,) and (k, n)
+    steps_t, steps_y : where steps are written, with space for ``s[ROOM]`` of them
+    """
+    n = s[N]
+    while True:
+        if w[T_NEW] >= w[T_END]:
+            return FINISHED
+        if s[STEPS] >= s[MAX_STEPS]:
+            return TOO_MANY
+        if s[ROWS] >= s[ROOM]:
+            return FULL
+        if s[BUDGET] <= 0:
+            return PAUSED
+        status = attempt(newton, newton_context, advance, advance_context, predict, predict_context, s, w)
+        if status != DONE:
+            return status
+        s[STEPS] += 1
+        status = outputs(advance, advance_context, s, w, times, rows)
+        if status != DONE:
+            return status
+        end = w[HEAD + Y_NEW * s[M] :]
+        row = steps_y[s[ROWS] * n :]
+        for i in range(n):
+            row[i] = end[i]
+        steps_t[s[ROWS]] = w[T_NEW]
+        s[ROWS] += 1

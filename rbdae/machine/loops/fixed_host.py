@@ -1,0 +1,154 @@
+"""A run of fixed steps in machine code: its memory, its rows, and the calls of its loop."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Mat, Vec
+from rbdae.machine.loops import fixed
+from rbdae.machine.loops import fixed_memory as at
+from rbdae.machine.loops.compiled import LEVEL, sources
+from rbdae.machine.native.callable import callables
+from rbdae.machine.native.program import Program
+
+SLICE = 0.02
+"""Seconds of work between two pauses, about: Ctrl-C is seen within this time."""
+
+_FIRST = 20_000
+"""Iterations times unknowns until the first pause."""
+_ROOM = 1 << 16
+"""Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
+_MOST = 1 << 22
+_NEVER = 1 << 62
+
+
+@cache
+def _entries() -> tuple[Any, ...]:
+    """`run` and `at`, compiled or loaded."""
+    return callables(Program((fixed.run, fixed.at)), LEVEL, made_of=("fixed", sources()))
+
+
+@final
+class FixedLoop:
+    """One run.
+
+    Parameters
+    ----------
+    functions : `newton`, `advance` and `predict` as machine functions, and `n_unknowns` of a step
+    span : start and end
+    y0 : (n,)
+    step : the step size
+    tolerance, most : relative size of the last correction, and iterations in one step
+    max_steps : after which the run ends; None for any number
+    times : output times, rising, none before the start
+    stepwise : whether the loop comes back after every step, whose row is overwritten by the next one
+
+    Attributes
+    ----------
+    s, w : the loop's memory, see `rbdae.machine.loops.fixed_memory`
+    """
+
+    def __init__(
+        self,
+        functions: Any,
+        span: tuple[float, float],
+        y0: Vec,
+        step: float,
+        *,
+        tolerance: float,
+        most: int,
+        max_steps: int | None = None,
+        times: Vec | None = None,
+        stepwise: bool = False,
+    ) -> None:
+        self.n = n = len(y0)
+        self.functions = functions
+        self._run, self._at = _entries()
+        self._m = m = max(n, functions.n_unknowns + 1)
+        self.s: Ints = np.zeros(at.INTS, dtype=np.int64)
+        self.w: Vec = np.zeros(at.HEAD + at.VECTORS * m)
+        s, w = self.s, self.w
+        room = 1 if stepwise else max(_ROOM // (n + 1), 16)
+        s[[at.N, at.UNKNOWNS, at.M, at.BUDGET, at.ROOM]] = n, functions.n_unknowns, m, _FIRST // m + 1, room
+        s[at.MOST], s[at.MAX_STEPS] = most, _NEVER if max_steps is None else max_steps
+        w[[at.T, at.T_NEW, at.T0, at.T_END, at.H, at.TOLERANCE]] = span[0], span[0], span[0], span[1], step, tolerance
+        self.y[:] = y0
+        self.times = np.empty(0) if times is None else np.ascontiguousarray(times)
+        self.rows = np.empty((len(self.times), n))
+        s[at.TIMES] = len(self.times)
+        self._before: list[tuple[Vec, Mat]] = []
+        self._make_rows()
+        if not stepwise:
+            self._steps_t[0], self._steps_y[0] = span[0], y0
+            s[at.ROWS] = 1
+            if len(self.times) and self.times[0] <= span[0]:
+                self.rows[0] = y0
+                s[at.OUTPUTS] = 1
+
+    def _make_rows(self) -> None:
+        room = int(self.s[at.ROOM])
+        self._steps_t, self._steps_y = np.empty(room), np.empty((room, self.n))
+
+    def run(self) -> int:
+        """Continue until there is something to do; see `rbdae.machine.loops.fixed.run`."""
+        f = self.functions
+        arrays = (self.s, self.w, self.times, self.rows, self._steps_t, self._steps_y)
+        status: int = self._run(
+            *(f.newton.address, f.newton.context, f.advance.address, f.advance.context),
+            *(f.predict.address, f.predict.context),
+            *(array.ctypes.data for array in arrays),
+        )
+        return status
+
+    def grow(self) -> None:
+        """Make space for further steps."""
+        s = self.s
+        k = int(s[at.ROWS])
+        self._before.append((self._steps_t[:k], self._steps_y[:k]))
+        s[at.ROWS] = 0
+        s[at.ROOM] = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
+        self._make_rows()
+
+    def paused(self, work: tuple[float, int]) -> tuple[float, int]:
+        """Time and iterations now; gives the next budget from those when the last one was given."""
+        now, iterations = time.perf_counter(), int(self.s[at.ITERATIONS])
+        done = max(iterations - work[1], 1)
+        self.s[at.BUDGET] = int(min(max(SLICE * done / max(now - work[0], 1e-9), 1.0), 10.0 * done))
+        return now, iterations
+
+    def steps(self) -> tuple[Vec, Mat]:
+        """Times and states of the start and of all steps."""
+        k = int(self.s[at.ROWS])
+        ts, ys = zip(*self._before, (self._steps_t[:k], self._steps_y[:k]), strict=True)
+        return np.concatenate(ts), np.concatenate(ys)
+
+    def outputs(self) -> tuple[Vec, Mat]:
+        """Output times that were reached, and the states there."""
+        k = int(self.s[at.OUTPUTS])
+        return self.times[:k], self.rows[:k]
+
+    @property
+    def t(self) -> float:
+        """Where the run is."""
+        return float(self.w[at.T_NEW])
+
+    @property
+    def y(self) -> Vec:
+        """The state there, (n,); a view."""
+        first = at.HEAD + at.Y_NEW * self._m
+        return self.w[first : first + self.n]
+
+    def at(self, t: float) -> Vec:
+        """y (n,) at a time of the last step."""
+        out = np.empty(self.n)
+        r = (t - float(self.w[at.T])) / float(self.w[at.H_DONE])
+        advance = self.functions.advance
+        self._at(advance.address, advance.context, self.s.ctypes.data, self.w.ctypes.data, r, out.ctypes.data)
+        return out
+
+
+__all__ = ["SLICE", "FixedLoop"]

@@ -1,0 +1,187 @@
+"""The Newton equations of a step by blocks: their places in memory, and the order of their elimination.
+
+A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves; a joint follows as
+soon as one of its bodies is gone that no other joint has used, so that what is left of its block is -G A^-1 G^T of
+independent rows; joints that close loops follow when both bodies are gone. Trees get no blocks beside those of the
+joints and their bodies: the cost is linear in the number of bodies.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from rbdae.kernels import records as kb
+from rbdae.kernels.conserving.elimination import FACTOR, SOLVE, UPDATE
+
+Node = tuple[int, ...]
+"""A body (b,), or the two bodies of joint equations, the ground among them."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class NewtonEquations:
+    """Tables for the kernels, see `rbdae.kernels.records`; `n` numbers of memory."""
+
+    n: int
+    n_body_unknowns: int
+    bodies: Any
+    joints: Any
+    operations: Any
+
+
+@final
+@dataclass(slots=True)
+class _Graph:
+    """The sizes of the nodes, and which share a block."""
+
+    size: dict[Node, int] = field(default_factory=dict)
+    beside: dict[Node, set[Node]] = field(default_factory=dict)
+
+    def add(self, node: Node, size: int) -> None:
+        self.size[node] = self.size.get(node, 0) + size
+        self.beside.setdefault(node, set())
+
+    def join(self, one: Node, two: Node) -> None:
+        if one != two:
+            self.beside[one].add(two)
+            self.beside[two].add(one)
+
+
+def newton_equations(arrays: Any, n_internal: int) -> NewtonEquations:
+    """The equations of a model with the kept rows of a selection."""
+    bodies, primitives = arrays["bodies"], arrays["primitives"]
+    graph = _graph(bodies, primitives)
+    order, later = _eliminated(graph, set(np.flatnonzero(bodies["fixed"]).tolist()))
+    places, n = _places(graph, later)
+    right = {}
+    for node in order:
+        right[node] = n
+        n += graph.size[node]
+    n_moving = len(bodies) - 1
+    at = np.zeros(n_moving, dtype=kb.NEWTON_BODY)
+    unknowns = np.cumsum([0, *(bodies["nt"][:n_moving] + 3)])
+    for b in range(n_moving):
+        at[b] = (unknowns[b], places[(b,), (b,)], right[(b,)])
+    joints = _joints(bodies, primitives, graph, places, right)
+    operations = np.array(list(_operations(graph, order, later, places, right)), dtype=kb.NEWTON_OPERATION)
+    return NewtonEquations(n, int(unknowns[-1]), at, joints, operations)
+
+
+def _node(primitive: Any) -> Node:
+    one, two = sorted(int(b) for b in primitive["body"])
+    return one, two
+
+
+def _graph(bodies: Any, primitives: Any) -> _Graph:
+    graph = _Graph()
+    for b in range(len(bodies) - 1):
+        graph.add((b,), int(bodies["nt"][b]) + 3)
+    for p in primitives:
+        kept = int(p["keep"][: p["n"]].sum())
+        if not kept:
+            continue
+        node = _node(p)
+        graph.add(node, kept)
+        moving = [(b,) for b in node if not bodies["fixed"][b]]
+        for body in moving:
+            graph.join(node, body)
+        if len(moving) == 2 and not p["linear"]:
+            graph.join(*moving)
+    return graph
+
+
+def _eliminated(graph: _Graph, fixed: set[int]) -> tuple[list[Node], dict[Node, list[Node]]]:
+    """The order, and the nodes that share a block with each when its turn comes. Few neighbours come first."""
+    beside = {node: set(others) for node, others in graph.beside.items()}
+    gone: set[Node] = set()
+    used: set[Node] = set()
+    order, later = [], {}
+    waiting = [(len(others), len(node) == 1, node) for node, others in beside.items()]
+    heapq.heapify(waiting)
+    while waiting:
+        degree, _, node = heapq.heappop(waiting)
+        if node in gone or degree != len(beside[node]):
+            continue
+        if len(node) == 2 and not _regular(graph, node, fixed, gone, used):
+            continue  # it is asked again when one of its bodies is eliminated
+        order.append(node)
+        gone.add(node)
+        others = later[node] = sorted(beside[node])
+        for other in others:
+            beside[other].discard(node)
+            beside[other].update(o for o in others if o != other)
+        touched = {*others, *(n for n in beside if len(node) == 1 and node[0] in n and n not in gone)}
+        for other in touched:
+            heapq.heappush(waiting, (len(beside[other]), len(other) == 1, other))
+    return order, later
+
+
+def _regular(graph: _Graph, node: Node, fixed: set[int], gone: set[Node], used: set[Node]) -> bool:
+    """Whether the block of a joint has full rank after what is eliminated; notes the body that it uses."""
+    bodies = [(b,) for b in node if b not in fixed]
+    for body in bodies:
+        if body in gone and body not in used and graph.size[node] <= graph.size[body]:
+            used.add(body)
+            return True
+    return all(body in gone for body in bodies)
+
+
+def _places(graph: _Graph, later: dict[Node, list[Node]]) -> tuple[dict[tuple[Node, Node], int], int]:
+    """Where each block begins, and how long all are together."""
+    places, n = {}, 0
+    for node, others in later.items():
+        for row, column in [(node, node), *((node, o) for o in others), *((o, node) for o in others)]:
+            places[row, column] = n
+            n += graph.size[row] * graph.size[column]
+    return places, n
+
+
+def _joints(bodies: Any, primitives: Any, graph: _Graph, places: Any, right: Any) -> Any:
+    """Where the equations of each primitive are."""
+    out = np.zeros(len(primitives), dtype=kb.NEWTON_JOINT)
+    counted: dict[Node, int] = {}
+    for p, to in zip(primitives, out, strict=True):
+        node = _node(p)
+        for k in range(int(p["n"])):
+            if not p["keep"][k]:
+                continue
+            own = counted.get(node, 0)
+            counted[node] = own + 1
+            to["row"][k] = right[node] + own
+            for side, b in enumerate(p["body"].tolist()):
+                if not bodies["fixed"][b]:
+                    to["gradient"][side, k] = places[node, (b,)] + own * graph.size[(b,)]
+                    to["force"][side, k] = places[(b,), node] + own
+                    to["force_stride"][side] = graph.size[node]
+        for one, b in enumerate(p["body"].tolist()):
+            for two, c in enumerate(p["body"].tolist()):
+                if not bodies["fixed"][b] and not bodies["fixed"][c] and ((b,), (c,)) in places:
+                    to["stiffness"][one, two] = places[(b,), (c,)]
+                    to["stiffness_stride"][two] = graph.size[(c,)]
+    return out
+
+
+def _operations(graph: _Graph, order: list[Node], later: Any, places: Any, right: Any) -> Any:
+    """Elimination and back substitution as rows of `NEWTON_OPERATION`."""
+    size = graph.size
+    for node in order:
+        n, d = size[node], places[node, node]
+        yield FACTOR, d, 0, 0, n, 0, 0
+        yield SOLVE, d, right[node], 0, n, 1, 0
+        for other in later[node]:
+            yield SOLVE, d, places[node, other], 0, n, size[other], 0
+        for row in later[node]:
+            left = places[row, node]
+            yield UPDATE, left, right[node], right[row], size[row], 1, n
+            for column in later[node]:
+                yield UPDATE, left, places[node, column], places[row, column], size[row], size[column], n
+    for node in reversed(order):
+        for other in later[node]:
+            yield UPDATE, places[node, other], right[other], right[node], size[node], 1, size[other]
+
+
+__all__ = ["NewtonEquations", "newton_equations"]

@@ -1,0 +1,72 @@
+"""The functions of an integration scheme for a problem, as loops of fixed steps in machine code call them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from rbdae.compiler.jit import Entry
+from rbdae.conserving import SCHEMES
+from rbdae.conserving.entries import predict
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.multibody.bound import in_memory
+from rbdae.multibody.traced import traced
+from rbdae.multibody.workspace import Workspace
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class StepFunctions:
+    """``newton``, ``advance`` and ``predict`` of a scheme, see `rbdae.machine.loops.fixed`; a step has `n_unknowns`."""
+
+    newton: MachineFunction
+    advance: MachineFunction
+    predict: MachineFunction
+    n_unknowns: int
+
+    def check(self) -> None:
+        """Raise what a Python function behind one of them has raised."""
+        for function in (self.newton, self.advance, self.predict):
+            function.check()
+
+
+def step_functions(workspace: Workspace, scheme: str) -> StepFunctions:
+    """The functions of a scheme of `rbdae.conserving.SCHEMES`.
+
+    Raises
+    ------
+    ValueError
+        for forces and drives that the scheme does not have
+    """
+    refused = _refused(workspace)
+    if refused:
+        raise ValueError(f"{scheme} has no discrete form of {refused} yet; use rbdae:dop853, or leave them out")
+    workspace.make_newton()
+    layout = workspace.layout
+    n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
+    found = SCHEMES[scheme]
+
+    def made(kernel: Entry, n_out: int) -> MachineFunction:
+        shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,), "out": (n_out,)}
+        if workspace.memory.code == "traced":
+            own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel))
+            if own is not None:
+                return own.function()
+        return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
+
+    return StepFunctions(made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n)
+
+
+def _refused(workspace: Workspace) -> str:
+    """What of the model the schemes cannot take."""
+    model = workspace.model
+    kinds = {
+        "drives": len(model.drives),
+        "bushings": len(model.bushings),
+        "forces with internal states": model.forces.n_states,
+        "forces other than weight": len(model.forces.elements),
+    }
+    return next((name for name, n in kinds.items() if n), "")
+
+
+__all__ = ["StepFunctions", "step_functions"]
