@@ -4,7 +4,7 @@ The unknowns of a body are dx = x1 - x0 and b (`rbdae.kernels.conserving.increme
 coordinates, already multiplied by h^2 / 2, and the quaternion (e0, e) of the increment, E+- = e0 I +- e^:
 
     M (dx - h v0) - F_x                                 = 0
-    E+ J (2 b - h Om0 / 2) - E- (J h Om0 / 2 + L^T F_d) = 0
+    E+ (2 J b - h J Om0 / 2) - E- (h J Om0 / 2 + L^T F_d) = 0
 
 The second one is R1 J Om1 - R0 J Om0 = h m times h / 2, seen from half of the rotation, e0 dR - e^ dR = E+: there its
 tangent has positive diagonal blocks up to half a turn in a step, so that no rows have to be exchanged.
@@ -207,10 +207,9 @@ def _rotation_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
     z = c.left[1]
     x = c.left[2]
     moment(m, b)  # c.left[3], and its tangent in c.chained
+    moved(o.inertia, v, x)
     for k in range(3):
-        x[k] = 2.0 * v[k] - s.om[k]
-    moved(o.inertia, x, y)
-    for k in range(3):
+        y[k] = 2.0 * x[k] - s.tx[k]
         z[k] = s.tx[k] + c.left[3, k]
         x[k] = y[k] + z[k]
     # E+ y - E- z = e0 (y - z) + g b x (y + z)

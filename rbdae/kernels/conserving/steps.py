@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
@@ -97,6 +99,14 @@ def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, sche
     _end(m, address(yd), h, address(out), scheme)
 
 
+@jit
+def quotient(x: float, h: float) -> Any:
+    """x / h rounded as a quotient is. Code of one model multiplies by 1 / h: velocities times h would come back with the
+    same relative error in each step, and energy would drift by it."""
+    q = x / h
+    return q + (x - q * h) / h
+
+
 @stage("iifii")
 def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> None:
     u = vector_at(u_at)
@@ -113,15 +123,21 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
             for k in range(3):
                 f = u[i + k] - s.xdd[k]
                 out[q + k] = s.pxd[k] + r * (s.xdd[k] + r * f)
-                w = (s.xdd[k] + 2.0 * r * f) / h
+                w = quotient(s.xdd[k] + 2.0 * r * f, h)
                 out[v + k] = o.mass * w if head(m).momenta == 1 else w
             i += 3
             q += 3
             v += 3
         for k in range(3):
-            f = u[i + k] - s.om[k]
+            s.gx[k] = u[i + k]
+        if head(m).momenta == 1:  # without the inverse of J, whose error would be the same in each step
+            moved(o.inertia, s.gx, s.gd)
+            for k in range(3):
+                s.tx[k] = 2.0 * quotient(s.tx[k] + 2.0 * r * (s.gd[k] - s.tx[k]), h)
+        for k in range(3):
+            f = s.gx[k] - s.om[k]
             s.wd[k] = r * (s.om[k] + r * f)
-            s.om[k] = (s.om[k] + 2.0 * r * f) * (2.0 / h)
+            s.om[k] = 2.0 * quotient(s.om[k] + 2.0 * r * f, h)
         _turn(m, b, q, v, out, scheme)
 
 
@@ -147,7 +163,8 @@ def _turn(m: Memory, b: int, q: int, v: int, out: Array, scheme: int) -> None:
             out[v + k] = s.om[k]
         return
     s.s[0] = 0.0
-    moved(bodies(m)[b].inertia, s.om, s.s[1:4])
+    for k in range(3):
+        s.s[k + 1] = s.tx[k]
     for k in range(4):
         s.gd[k] = 0.0
     add_product(s.t, s.s, 2.0, s.gd)
