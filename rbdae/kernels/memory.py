@@ -38,7 +38,8 @@ accessor                 what
 ``block_starts(m)``      where each column of each tangent block begins in the CSC data
 ``blocks(m)``            the tangent blocks in the order of their appearance (row, column, rows, columns)
 ``newton_matrix(m)``     blocks of the Newton equations of a step, and their right-hand side
-``newton_operations(m)`` their elimination; ``newton_bodies(m)``, ``newton_joints(m)`` where bodies and primitives are
+``newton_operations(m)`` their elimination; ``newton_bodies(m)``, ``newton_joints(m)``,
+                         ``newton_forces(m)`` where bodies, primitives and forces are
 ======================== ======================================================================================
 """
 
@@ -62,6 +63,7 @@ from rbdae.kernels.records import (
     N_TANGENT_ROWS,
     N_VECTORS,
     NEWTON_BODY,
+    NEWTON_FORCE,
     NEWTON_JOINT,
     NEWTON_OPERATION,
     PAIR,
@@ -308,6 +310,12 @@ def newton_bodies(m: Memory) -> Any:
 def newton_joints(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.newton_joints), h.n_primitives, NEWTON_JOINT)
+
+
+@accessor
+def newton_forces(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.newton_forces), h.n_elements + h.n_bushings, NEWTON_FORCE)
 
 
 @two_sided(lambda m: m.square_factors)

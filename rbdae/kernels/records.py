@@ -77,6 +77,7 @@ _ARRAYS = (
     "newton_operations",
     "newton_bodies",
     "newton_joints",
+    "newton_forces",
 )
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
@@ -303,6 +304,9 @@ NEWTON_JOINT = np.dtype(
     ],
     align=True,
 )
+
+# blocks of the stiffness of a force, by pairs of sides; first those of the elements, then of the bushings
+NEWTON_FORCE = np.dtype([("stiffness", "i8", (2, 2)), ("stride", "i8", (2,))], align=True)
 
 # a step of the elimination: what is done with the blocks that begin at first, second, third
 NEWTON_OPERATION = np.dtype(

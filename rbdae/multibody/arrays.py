@@ -59,6 +59,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "newton_operations": np.zeros(1, dtype=kb.NEWTON_OPERATION),
         "newton_bodies": np.zeros(model.n, dtype=kb.NEWTON_BODY),
         "newton_joints": np.zeros(len(joints.primitives), dtype=kb.NEWTON_JOINT),
+        "newton_forces": np.zeros(len(elements) + len(bushings), dtype=kb.NEWTON_FORCE),
         "tree_velocities": _tree(model, settings, layout, joints.primitives)
         if tree
         else np.zeros(1, dtype=kb.TREE_VELOCITY),

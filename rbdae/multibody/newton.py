@@ -9,6 +9,7 @@ joints and their bodies: the cost is linear in the number of bodies.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -30,6 +31,7 @@ class NewtonEquations:
     n_body_unknowns: int
     bodies: Any
     joints: Any
+    forces: Any
     operations: Any
 
 
@@ -54,7 +56,8 @@ class _Graph:
 def newton_equations(arrays: Any, n_internal: int) -> NewtonEquations:
     """The equations of a model with the kept rows of a selection."""
     bodies, primitives = arrays["bodies"], arrays["primitives"]
-    graph = _graph(bodies, primitives)
+    pairs = [tuple(e["body"].tolist()) for name in ("elements", "bushings") for e in arrays[name]]
+    graph = _graph(bodies, primitives, pairs)
     order, later = _eliminated(graph, set(np.flatnonzero(bodies["fixed"]).tolist()))
     places, n = _places(graph, later)
     right = {}
@@ -67,8 +70,9 @@ def newton_equations(arrays: Any, n_internal: int) -> NewtonEquations:
     for b in range(n_moving):
         at[b] = (unknowns[b], places[(b,), (b,)], right[(b,)])
     joints = _joints(bodies, primitives, graph, places, right)
+    forces = _forces(pairs, bodies, graph, places)
     operations = np.array(list(_operations(graph, order, later, places, right)), dtype=kb.NEWTON_OPERATION)
-    return NewtonEquations(n, int(unknowns[-1]), at, joints, operations)
+    return NewtonEquations(n, int(unknowns[-1]), at, joints, forces, operations)
 
 
 def _node(primitive: Any) -> Node:
@@ -76,10 +80,13 @@ def _node(primitive: Any) -> Node:
     return one, two
 
 
-def _graph(bodies: Any, primitives: Any) -> _Graph:
+def _graph(bodies: Any, primitives: Any, forces: Sequence[Node]) -> _Graph:
     graph = _Graph()
     for b in range(len(bodies) - 1):
         graph.add((b,), int(bodies["nt"][b]) + 3)
+    for one, two in forces:
+        if not bodies["fixed"][one] and not bodies["fixed"][two]:
+            graph.join((one,), (two,))
     for p in primitives:
         kept = int(p["keep"][: p["n"]].sum())
         if not kept:
@@ -157,12 +164,25 @@ def _joints(bodies: Any, primitives: Any, graph: _Graph, places: Any, right: Any
                     to["gradient"][side, k] = places[node, (b,)] + own * graph.size[(b,)]
                     to["force"][side, k] = places[(b,), node] + own
                     to["force_stride"][side] = graph.size[node]
-        for one, b in enumerate(p["body"].tolist()):
-            for two, c in enumerate(p["body"].tolist()):
-                if not bodies["fixed"][b] and not bodies["fixed"][c] and ((b,), (c,)) in places:
-                    to["stiffness"][one, two] = places[(b,), (c,)]
-                    to["stiffness_stride"][two] = graph.size[(c,)]
+        _stiffness(tuple(p["body"].tolist()), bodies, graph, places, to["stiffness"], to["stiffness_stride"])
     return out
+
+
+def _forces(forces: Sequence[Node], bodies: Any, graph: _Graph, places: Any) -> Any:
+    """Where the blocks of each force are."""
+    out = np.zeros(len(forces), dtype=kb.NEWTON_FORCE)
+    for pair, to in zip(forces, out, strict=True):
+        _stiffness(pair, bodies, graph, places, to["stiffness"], to["stride"])
+    return out
+
+
+def _stiffness(pair: Node, bodies: Any, graph: _Graph, places: Any, blocks: Any, strides: Any) -> None:
+    """The blocks of a pair of bodies by sides."""
+    for one, b in enumerate(pair):
+        for two, c in enumerate(pair):
+            if not bodies["fixed"][b] and not bodies["fixed"][c] and ((b,), (c,)) in places:
+                blocks[one, two] = places[(b,), (c,)]
+                strides[two] = graph.size[(c,)]
 
 
 def _operations(graph: _Graph, order: list[Node], later: Any, places: Any, right: Any) -> Any:

@@ -164,6 +164,7 @@ class Workspace:
         self.own("newton_operations", found.operations)
         self.own("newton_bodies", found.bodies)
         self.own("newton_joints", found.joints)
+        self.own("newton_forces", found.forces)
 
     def record(self, kernel: Entry, *arguments: Any) -> Any:
         """The blocks (row, column, rows, columns) of a kernel that fills a matrix, by running it with these arguments

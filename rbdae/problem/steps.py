@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+import numpy as np
+
 from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES
 from rbdae.conserving.entries import predict
+from rbdae.kernels import records as kb
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.bound import in_memory
 from rbdae.multibody.traced import traced
@@ -62,9 +65,9 @@ def _refused(workspace: Workspace) -> str:
     model = workspace.model
     kinds = {
         "drives": len(model.drives),
-        "bushings": len(model.bushings),
         "forces with internal states": model.forces.n_states,
-        "forces other than weight": len(model.forces.elements),
+        "forces along angles": np.isin(model.forces.elements["shaping"], (kb.ANGLE,)).any(),
+        "the user's forces": np.isin(model.forces.elements["shaping"], (kb.USER, kb.STATEFUL)).any(),
     }
     return next((name for name, n in kinds.items() if n), "")
 

@@ -115,7 +115,9 @@ class LoopsAdapter(AbstractAdapter):
         """Run one of the methods."""
         if method.name in _fixed.SCHEMES:
             known = _fixed.options_of(method.name)
-            return _fixed.run(problem, method.name, request, take_options(request.options, known, f"rbdae:{method.name}"))
+            return _fixed.run(
+                problem, method.name, request, take_options(request.options, known, f"rbdae:{method.name}")
+            )
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         if _free.can(request):

@@ -242,7 +242,9 @@ def moment(m: Memory, b: int) -> None:
     N = c.A
     for l in range(3):
         for k in range(3):
-            N[l, k] = s.ddd[3 * l] * s.fd[3 * k] + s.ddd[3 * l + 1] * s.fd[3 * k + 1] + s.ddd[3 * l + 2] * s.fd[3 * k + 2]
+            N[l, k] = (
+                s.ddd[3 * l] * s.fd[3 * k] + s.ddd[3 * l + 1] * s.fd[3 * k + 1] + s.ddd[3 * l + 2] * s.fd[3 * k + 2]
+            )
     trace = N[0, 0] + N[1, 1] + N[2, 2]
     one = c.left[5]
     two = c.left[6]

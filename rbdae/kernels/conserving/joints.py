@@ -26,7 +26,7 @@ def bases(m: Memory, b: int) -> Any:
     return states(m)[b].W
 
 
-@stage("i", "joints", optional=True)
+@stage("i")
 def set_bases(m: Memory) -> None:
     """T_k = -R0 (L e_k)^ E+ and C_k = -R0 (dR e_k)^ H, where H db is the spatial rotation in the frame of R0."""
     c = tangent_memory(m)

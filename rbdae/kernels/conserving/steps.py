@@ -8,6 +8,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
 from rbdae.kernels.conserving.elimination import eliminate
+from rbdae.kernels.conserving.forces import applied, applied_tangents
 from rbdae.kernels.conserving.increments import half_increment, increment, set_increment
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
@@ -26,10 +27,13 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
     begin(m, t, y, h)
     take(m, address(yd), scheme, 0.5 * h * h)
     primitive_vectors(m, 1)
+    applied(m, t, h)
     primitive_forces(m)
     body_rows(m)
-    set_bases(m)
+    if head(m).n_primitives + head(m).n_elements + head(m).n_bushings > 0:
+        set_bases(m)
     joint_rows(m)
+    applied_tangents(m, h)
     eliminate(m)
     _corrected(m, address(yd), address(out))
 
@@ -101,8 +105,11 @@ def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, sche
 
 @jit
 def quotient(x: float, h: float) -> Any:
-    """x / h rounded as a quotient is. Code of one model multiplies by 1 / h: velocities times h would come back with the
-    same relative error in each step, and energy would drift by it."""
+    """x / h rounded as a quotient is.
+
+    Code of one model multiplies by 1 / h: velocities times h would come back with the same relative error in each
+    step, and energy would drift by it.
+    """
     q = x / h
     return q + (x - q * h) / h
 
