@@ -74,6 +74,10 @@ class CompiledCallbacks(Protocol):
     def machine(self, name: str) -> CompiledFunction:
         """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
 
+    def steps(self, scheme: str) -> Any:
+        """The functions of an integration scheme of `rbdae.conserving`: ``newton``, ``advance`` and ``predict``, each a
+        `CompiledFunction`, ``n_unknowns`` of a step, and ``check``, which raises what a user's function has raised."""
+
 
 class Solvable(Protocol):
     """A problem as an adapter sees it.

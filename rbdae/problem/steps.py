@@ -63,11 +63,13 @@ def step_functions(workspace: Workspace, scheme: str) -> StepFunctions:
 def _refused(workspace: Workspace) -> str:
     """What of the model the schemes cannot take."""
     model = workspace.model
+    elements = model.forces.elements
     kinds = {
         "drives": len(model.drives),
         "forces with internal states": model.forces.n_states,
-        "forces along angles": np.isin(model.forces.elements["shaping"], (kb.ANGLE,)).any(),
-        "the user's forces": np.isin(model.forces.elements["shaping"], (kb.USER, kb.STATEFUL)).any(),
+        "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
+        "forces along angles": (elements["shaping"] == kb.ANGLE).any(),
+        "the user's forces": np.isin(elements["shaping"], (kb.USER, kb.STATEFUL)).any(),
     }
     return next((name for name, n in kinds.items() if n), "")
 

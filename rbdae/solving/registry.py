@@ -258,9 +258,6 @@ def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
     own = _pairing(problem)
     if method.accepts(kind, 0 if kind == "ode" else problem.index, own):
         return
-    if method.pairings:
-        given = f" with rotation={own[1]!r}, velocity={own[2]!r}" if own[1] else ""
-        raise Unsupported(f"{solver} takes {_forms_of(method)}, got {own[0]!r}{given}; formulate the system so")
     is_a = {
         "ode": "an ODE form",
         "dae": f"a DAE of index {problem.index}",
@@ -272,6 +269,9 @@ def check_pairing(problem: Solvable, solver: str, method: Method) -> None:
         for k, indices in (("ode", None), ("dae", method.indices), ("overdetermined", method.overdetermined_indices))
         if k in method.kinds
     )
+    if method.pairings:
+        is_a += f" with rotation={own[1]!r}, velocity={own[2]!r}" if own[1] else ""
+        takes = _forms_of(method)
     able = solvers_for(problem)
     raise Unsupported(
         f"{problem.formulation!r} is {is_a}, but {solver} takes {takes}. "

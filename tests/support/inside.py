@@ -34,6 +34,8 @@ from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
+from rbdae.conserving import SCHEMES
+from rbdae.conserving import entries as conserving_entries
 from rbdae.forces import symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
@@ -124,6 +126,7 @@ __all__ = [
     "LIMIT_OF_WORKERS",
     "MOVED",
     "RENAMED",
+    "SCHEMES",
     "Explicit",
     "Mat",
     "Recorder",
@@ -148,6 +151,7 @@ __all__ = [
     "choices",
     "cli_target",
     "collocation",
+    "conserving_entries",
     "consistent",
     "constraint_gradient",
     "constraints",

@@ -114,10 +114,8 @@ class LoopsAdapter(AbstractAdapter):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
         if method.name in _fixed.SCHEMES:
-            known = _fixed.options_of(method.name)
-            return _fixed.run(
-                problem, method.name, request, take_options(request.options, known, f"rbdae:{method.name}")
-            )
+            own = take_options(request.options, _fixed.options_of(method.name), f"rbdae:{method.name}")
+            return _fixed.run(problem, method.name, request, own)
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         if _free.can(request):

@@ -109,7 +109,9 @@ def _scatter_bushing(m: Memory, i: int, one: int, two: int) -> None:
     x2 = e.A[4 * two]
     for k in range(3):
         for j in range(3):
-            c.A[k, j] = c.block[k, 0] * R[0, MOVED + j] + c.block[k, 1] * R[1, MOVED + j] + c.block[k, 2] * R[2, MOVED + j]
+            c.A[k, j] = (
+                c.block[k, 0] * R[0, MOVED + j] + c.block[k, 1] * R[1, MOVED + j] + c.block[k, 2] * R[2, MOVED + j]
+            )
     for k in range(3):
         for j in range(3):
             if t1 == 3:

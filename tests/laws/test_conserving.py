@@ -1,0 +1,358 @@
+"""Integrators that keep energy and momentum: the printed equations, the invariants, order, symmetries, refusals."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from conserving import Body, Oracle
+from inside import SCHEMES, conserving_entries, memories, workspaces
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.adapter import Reason, Unsupported
+from rbdae.forces import Bushing, SpringDamper, TranslationalSpringDamper
+from rbdae.joints import (
+    Cylindrical,
+    Fixed,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Rod,
+    Spherical,
+    Universal,
+)
+
+METHODS = {
+    "QUAT.EM-R": ("rbdae:energy-momentum", {}),
+    "QUAT.EM": ("rbdae:energy-momentum", {"variant": "paper"}),
+    "ALGO.C1": ("rbdae:simo-wong", {}),
+    "ALGO.C1 (energy)": ("rbdae:simo-wong", {"variant": "energy-momentum"}),
+}
+"""The schemes as users call them."""
+
+FORMS: dict[str, dict[str, Any]] = {
+    "rbdae:energy-momentum": {"formulation": "hamiltonian-eliminated", "velocity": "momentum"},
+    "rbdae:simo-wong": {"formulation": "index-0", "velocity": "angular"},
+}
+
+POINTS = {"at_a": (1.0, 0.0, 0.0), "at_b": (-1.0, 0.0, 0.0)}
+AXES = {"axis_a": (0.0, 0.6, 0.8), "axis_b": (0.0, 0.6, 0.8)}
+JOINTS: dict[str, Any] = {
+    "spherical": lambda a, b: Spherical(a, b, **POINTS),
+    "revolute": lambda a, b: Revolute(a, b, **POINTS, **AXES),
+    "cylindrical": lambda a, b: Cylindrical(a, b, **POINTS, **AXES),
+    "prismatic": lambda a, b: Prismatic(a, b, **POINTS, **AXES),
+    "planar": lambda a, b: Planar(a, b, **POINTS, **AXES),
+    "universal": lambda a, b: Universal(a, b, **POINTS, axis_a=(0.0, 0.6, 0.8), axis_b=(1.0, 0.0, 0.0)),
+    "fixed": lambda a, b: Fixed(a, b, **POINTS),
+    "rod": lambda a, b: Rod(a, b, at_a=(0.5, 0.0, 0.1), at_b=(-0.5, 0.2, 0.0)),
+    "point on line": lambda a, b: PointOnLine(a, b, **POINTS, axis_a=(0.0, 0.6, 0.8)),
+    "point on plane": lambda a, b: PointOnPlane(a, b, **POINTS, axis_a=(0.0, 0.6, 0.8)),
+}
+
+
+def free_body(**options: Any) -> rbdae.System:
+    """[BS09], section 5.1."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    system.add_body("body", mass=1.0, inertia=(6.0, 8.0, 3.0), angular_velocity=(10.0, 20.0, 20.0), **options)
+    return system
+
+
+def chain(joint: str, n: int = 2, *, springs: bool = True, damping: float = 0.0) -> rbdae.System:
+    """n bodies in a row, free in space, with stiff springs."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    rng = np.random.default_rng(3)
+    bodies = [
+        system.add_body(
+            f"b{k}",
+            mass=1.0 + k,
+            inertia=np.array((2.0, 2.5, 3.0)) * (1.0 + 0.5 * k),
+            position=(2.0 * k, 0.0, 0.0),
+            velocity=rng.normal(size=3),
+            angular_velocity=rng.normal(size=3),
+        )
+        for k in range(n)
+    ]
+    for a, b in pairwise(bodies):
+        system.add_joint(JOINTS[joint](a, b))
+    if springs:
+        ends: dict[str, Any] = {"at_a": (0.3, 0.5, 0.0), "at_b": (0.0, 0.7, 0.2)}
+        system.add_force(SpringDamper(bodies[0], bodies[-1], stiffness=200.0, length=1.0, damping=damping, **ends))
+        system.add_force(Bushing(bodies[0], bodies[1], stiffness=50.0, rotational_stiffness=20.0))
+    return system
+
+
+def problem_of(system: rbdae.System, method: str, **options: Any) -> rbdae.Problem:
+    form = dict(FORMS[METHODS[method][0]])
+    return rbdae.formulate(system, form.pop("formulation"), consistent="project", **form, **options)
+
+
+def run(system: rbdae.System | rbdae.Problem, method: str, t_end: float, step: float, **options: Any) -> rbdae.Solution:
+    solver, own = METHODS[method]
+    problem = problem_of(system, method) if isinstance(system, rbdae.System) else system
+    return rbdae.solve(problem, (problem.t0, problem.t0 + t_end), solver=solver, step=step, **own, **options)
+
+
+def relative_energy(solution: rbdae.Solution) -> float:
+    """Largest change of the energy, relative to the largest kinetic energy."""
+    e = solution.energy
+    return float(np.abs(e.total - e.total[0]).max() / e.kinetic.max())
+
+
+def momentum_error(solution: rbdae.Solution) -> float:
+    """Largest change of any component of the angular momentum about the origin, relative to its size."""
+    L = solution.momentum.angular
+    return float(np.abs(L - L[0]).max() / np.linalg.norm(L[0]))
+
+
+# ---------------------------------------------------------------- the printed equations
+
+
+def split(problem: rbdae.Problem, y: Any) -> Any:
+    """The unknowns of a Hamiltonian form, body after body."""
+    n = problem.model.n
+    return np.concatenate([[*y[7 * k : 7 * k + 7], *y[7 * n + 7 * k : 7 * n + 7 * k + 7]] for k in range(n)])
+
+
+def hinge(Z: Any) -> Any:
+    """The revolute joint of `chain`: two directions of the first body, the axis of the second one, as in `Revolute`."""
+    (x1, *d1), (x2, *d2) = Z
+    D1, D2 = np.array(d1).T, np.array(d2).T
+    across = np.array([[1.0, 0.0, 0.0], [0.0, 0.8, -0.6]])
+    axis = np.array([0.0, 0.6, 0.8])
+    return np.array([*(x1 + D1[:, 0] - x2 + D2[:, 0]), *((D1 @ v) @ (D2 @ axis) for v in across)])
+
+
+def spring(Z0: Any, Z1: Any) -> Any:
+    """A spring of 150 N/m and 1 m between points of both bodies: F = 2 (V1 - V0) / (s1 - s0) d_mean, s = |d|^2."""
+    A = np.array([[1.0, 0.3, 0.5, 0.0], [-1.0, 0.0, -0.7, -0.2]])
+    d0, d1 = np.einsum("bi,bik->k", A, Z0), np.einsum("bi,bik->k", A, Z1)
+    l0, l1 = np.sqrt(d0 @ d0), np.sqrt(d1 @ d1)
+    near = abs(complex(l1 - l0)) < 1e-12
+    V = [75.0 * (length - 1.0) ** 2 for length in (l0, l1)]
+    c = 150.0 * (l0 - 1.0) / l0 if near else 2.0 * (V[1] - V[0]) / (l1**2 - l0**2)
+    return -c * np.einsum("bi,k->bik", A, 0.5 * (d0 + d1))
+
+
+@pytest.mark.parametrize("method", ["QUAT.EM-R", "QUAT.EM"])
+def test_steps_solve_the_printed_equations(method):
+    """(51) in nine unknowns a body, or the four lines of QUAT.EM-R: three steps of two hinged bodies with weight and a
+    spring. The oracle forms velocities from positions and differences of potentials: 1e-11."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    given = [(1.0, (2.0, 2.5, 3.0)), (2.0, (3.0, 3.75, 4.5))]
+    a, b = (
+        system.add_body(f"b{k}", mass=m, inertia=J, position=(2.0 * k, 0, 0), angular_velocity=(1.0, 2.0, 0.5 + k))
+        for k, (m, J) in enumerate(given)
+    )
+    system.add_joint(JOINTS["revolute"](a, b))
+    system.add_force(SpringDamper(a, b, stiffness=150.0, length=1.0, at_a=(0.3, 0.5, 0.0), at_b=(0.0, 0.7, 0.2)))
+    problem = problem_of(system, method)
+    h = 0.02
+    found = run(problem, method, 3 * h, h)
+    oracle = Oracle(
+        [Body(m, J, (0.0, 0.0, -9.81 * m)) for m, J in given], hinge, 5, spring, rodrigues=method == "QUAT.EM-R"
+    )
+    y = split(problem, problem.y0)
+    for row in found.y[1:]:
+        y = oracle.step(y, h)
+        np.testing.assert_allclose(split(problem, row), y, rtol=0, atol=1e-11 * np.abs(y).max())
+
+
+@pytest.mark.parametrize(
+    ("method", "joint"),
+    [("QUAT.EM-R", "universal"), ("QUAT.EM", "prismatic"), ("ALGO.C1", "spherical"), ("ALGO.C1 (energy)", "planar")],
+)
+def test_the_tangent_is_exact(method, joint):
+    """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du: by complex steps, relative to I."""
+    system = chain(joint)
+    problem = problem_of(system, method)
+    scheme = SCHEMES[method]
+    memory = problem.workspace.memory
+    space = workspaces.Workspace(
+        memories.Memory.of(memory.model, memory.settings, np.complex128), problem.workspace.selection
+    )
+    space.make_newton()
+    newton, start = space.plain(scheme.newton), space.plain(conserving_entries.predict)
+    n = int(space.head["n_body_unknowns"][0]) + problem.workspace.layout.n_rows
+    y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)
+    start(0.0, y, u, 0.1, out)
+    for _ in range(12):
+        u[:] = out.real
+        newton(0.0, y, u, 0.1, out)
+    u[:] = out.real
+    slopes = np.zeros((n, n))
+    for i in range(n):
+        v = u.copy()
+        v[i] += 1e-30j
+        newton(0.0, y, v, 0.1, out)
+        slopes[:, i] = out[:n].imag / 1e-30
+    assert np.abs(slopes[: n - problem.workspace.layout.n_rows]).max() < 1e-9
+
+
+# ---------------------------------------------------------------- invariants
+
+
+@pytest.mark.parametrize("method", [*METHODS])
+def test_a_free_body_keeps_energy_and_momentum(method):
+    """[BS09], section 5.1, with dt = 0.05: energy and all components of angular momentum, |q| = 1 and q . p = 0."""
+    found = run(free_body(), method, 1000.0, 0.05)
+    assert found.success and found.stats.steps == 20_000
+    assert relative_energy(found) < 1e-12
+    assert momentum_error(found) < 1e-12
+    q = found.y[:, 3:7]
+    assert np.abs(np.linalg.norm(q, axis=1) - 1.0).max() < 1e-14
+    if METHODS[method][0] == "rbdae:energy-momentum":
+        p = found.y[:, 10:14]
+        assert np.abs((q * p).sum(1) / np.linalg.norm(p, axis=1)).max() < 1e-14
+    assert found.stats.jacobians == found.stats.evaluations > 2 * found.stats.steps
+
+
+@pytest.mark.parametrize("joint", [*JOINTS])
+def test_joints_and_springs_keep_energy_and_momentum(joint):
+    """QUAT.EM-R keeps both with every joint; the constraints hold to round-off."""
+    found = run(chain(joint), "QUAT.EM-R", 20.0, 0.02)
+    assert relative_energy(found) < 1e-11
+    assert momentum_error(found) < 1e-11
+    assert np.abs(found.drift.position).max() < 1e-12
+
+
+@pytest.mark.parametrize("method", ["QUAT.EM", "ALGO.C1 (energy)"])
+def test_other_schemes_keep_energy_with_joints_and_momentum_to_second_order(method):
+    errors = []
+    for h in (0.02, 0.01):
+        found = run(chain("revolute"), method, 2.0, h)
+        assert relative_energy(found) < 1e-11
+        errors.append(momentum_error(found))
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.2)
+
+
+@pytest.mark.parametrize("case", [1, 2])
+def test_the_top_keeps_energy_and_the_vertical_momentum(case):
+    """Rotations paper, section 11.6: energy, L_z, and the constraint."""
+    found = run(rbdae.models.rotations_top(case=case), "QUAT.EM-R", 5.0, 1e-3)
+    L = found.momentum.angular[:, 2]
+    assert relative_energy(found) < 1e-12
+    assert np.abs(L / L[0] - 1.0).max() < 1e-12
+    assert np.abs(found.drift.position).max() < 1e-13
+
+
+def test_a_chain_of_five_with_a_closing_rod():
+    system = chain("cylindrical", 5)
+    bodies = [system.bodies[k] for k in range(5)]
+    system.add_joint(Rod(bodies[0], bodies[4], at_a=(0.0, 1.0, 0.0), at_b=(0.0, 1.5, 0.0)))
+    found = run(system, "QUAT.EM-R", 4.0, 0.02)
+    assert relative_energy(found) < 1e-11
+    assert momentum_error(found) < 1e-11
+    assert np.abs(found.drift.position).max() < 1e-12
+
+
+def test_dampers_take_energy_and_leave_momentum():
+    found = run(chain("prismatic", damping=20.0), "QUAT.EM-R", 10.0, 0.02)
+    assert momentum_error(found) < 1e-11
+    assert np.diff(found.energy.total).max() < 1e-12 * found.energy.kinetic.max()
+    assert found.energy.total[-1] < 0.99 * found.energy.total[0]
+
+
+def test_springs_along_joints():
+    system = chain("prismatic")
+    system.add_force(TranslationalSpringDamper(system.joints[0], stiffness=300.0, displacement=0.3))
+    found = run(system, "QUAT.EM-R", 10.0, 0.01)
+    assert relative_energy(found) < 1e-11
+    assert momentum_error(found) < 1e-11
+
+
+# ---------------------------------------------------------------- order, symmetries
+
+
+@pytest.mark.parametrize("method", [*METHODS])
+def test_order_two(method):
+    """Towards DOP853 at 1e-13 on the same mechanism, at the end and at output times between the steps."""
+    times = np.array([0.25, 0.4975, 0.5])
+    problem = rbdae.formulate(chain("universal", springs=False), "index-0", consistent="project")
+    exact = rbdae.solve(problem, (0.0, 0.5), solver="rbdae:dop853", rtol=1e-13, atol=1e-13, t_eval=times)
+    errors = []
+    for h in (0.01, 0.005):
+        found = run(chain("universal", springs=False), method, 0.5, h, t_eval=times)
+        one, two = (solution.states["b1"] for solution in (found, exact))
+        turn = (one.orientation.inv() * two.orientation).magnitude()
+        errors.append(max(np.abs(one.position - two.position).max(), turn.max()))
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("method", ["QUAT.EM-R", "QUAT.EM"])
+def test_time_reversal(method, tmp_path):
+    """Momenta of the end turned round, the way back leads to the start; after a file, too."""
+    there = run(chain("revolute"), method, 2.0, 0.02)
+    there.save(tmp_path / "there.npz")
+    y = rbdae.load(tmp_path / "there.npz").y[-1].copy()
+    y[14:] *= -1.0
+    problem = problem_of(chain("revolute"), method)
+    problem = dataclasses.replace(problem, start=dataclasses.replace(problem.start, y0=y))
+    back = run(problem, method, 2.0, 0.02)
+    end = back.y[-1].copy()
+    end[14:] *= -1.0
+    np.testing.assert_allclose(end, there.y[0], rtol=0, atol=1e-12 * np.abs(there.y).max())
+
+
+@pytest.mark.parametrize("method", ["QUAT.EM-R", "ALGO.C1"])
+def test_rotating_the_start_rotates_the_motion(method):
+    turn = Rotation.from_rotvec((0.3, -1.1, 0.7))
+    one = run(free_body(), method, 2.0, 0.05)
+    two = run(free_body(orientation=turn), method, 2.0, 0.05)
+    expected = turn * one.states["body"].orientation
+    assert (expected.inv() * two.states["body"].orientation).magnitude().max() < 1e-12
+
+
+# ---------------------------------------------------------------- runs
+
+
+@pytest.mark.parametrize("method", ["QUAT.EM-R", "ALGO.C1"])
+def test_generic_code_takes_the_same_steps(method):
+    system = chain("cylindrical", 3)
+    one, two = (run(problem_of(system, method, code=code), method, 0.5, 0.01) for code in ("traced", "generic"))
+    assert (one.stats.code, two.stats.code) == ("traced", "generic")
+    np.testing.assert_allclose(one.y, two.y, rtol=0, atol=1e-11 * np.abs(one.y).max())
+
+
+def test_a_run_with_events_takes_the_same_steps():
+    plain = run(chain("revolute"), "QUAT.EM-R", 1.0, 0.015)
+    watched = run(chain("revolute"), "QUAT.EM-R", 1.0, 0.015, events=lambda t, y: y[0] - 100.0)
+    assert np.array_equal(plain.t, watched.t) and np.array_equal(plain.y, watched.y)
+    assert plain.t[-1] == 1.0 and plain.t[-2] == 66 * 0.015
+
+
+def test_a_step_that_is_too_large_ends_the_run_with_what_there_is():
+    """|Om| h = 6 is too much for QUAT.EM."""
+    found = run(free_body(), "QUAT.EM", 10.0, 0.2)
+    assert not found.success and found.reason in (Reason.NOT_CONVERGED, Reason.NOT_FINITE)
+    assert "step 1 of 0.2 s" in found.message and "smaller step" in found.message
+    assert found.t[0] == 0.0 and np.isfinite(found.y).all()
+
+
+def test_what_is_refused():
+    system = free_body()
+    problem = problem_of(system, "QUAT.EM-R")
+    with pytest.raises(Unsupported, match="leave out projection"):
+        run(problem, "QUAT.EM-R", 1.0, 0.1, projection=True)
+    with pytest.raises(
+        Unsupported, match=r"'index-2' is a DAE .* takes 'hamiltonian-eliminated' with rotation='quaternion'"
+    ):
+        rbdae.solve(rbdae.formulate(system, "index-2"), (0.0, 1.0), solver="rbdae:energy-momentum", step=0.1)
+    with pytest.raises(ValueError, match="variant must be one of 'rodrigues', 'paper'"):
+        rbdae.solve(problem, (0.0, 1.0), solver="rbdae:energy-momentum", step=0.1, variant="other")
+    with pytest.raises(Unsupported, match="drives"):
+        run(rbdae.models.driven_pendulum(), "QUAT.EM-R", 1.0, 0.1)
+    with pytest.raises(Unsupported, match=r"rotation='rotation-vector'.* takes 'index-0' with rotation='quaternion'"):
+        rbdae.solve(
+            rbdae.formulate(system, "index-0", rotation="rotation-vector"),
+            (0.0, 1.0),
+            solver="rbdae:simo-wong",
+            step=0.1,
+        )

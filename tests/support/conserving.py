@@ -1,0 +1,110 @@
+"""Energy-momentum steps in quaternions, slowly: the equations as they are printed, in all their unknowns.
+
+One step solves, for every body, [BS09] (51) in (q1, p1, mu), x1 - x0 = h (P0 + P1) / (2 M), P1 - P0 = h F, and
+g(z1) = 0 with one multiplier for each equation, by Newton's method with a dense matrix of complex steps. Forces act on
+natural coordinates z = (x, d1, d2, d3). QUAT.EM-R has alpha h for h in the kinetic terms of (51), and the moment of the
+forces on the mean directors in place of the pull-back of those on R(q_mean).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Z = Any
+"""Natural coordinates of all bodies, (n, 4, 3): x, d1, d2, d3."""
+
+
+def left(q: Any) -> Any:
+    """Q_l(q): x -> q o x."""
+    a, b, c, d = q
+    return np.array([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
+
+
+def right(q: Any) -> Any:
+    """Q_r(q): x -> x o q."""
+    a, b, c, d = q
+    return np.array([[a, -b, -c, -d], [b, a, d, -c], [c, -d, a, b], [d, c, -b, a]])
+
+
+def rotation(q: Any) -> Any:
+    """R(q) of any length, quadratic in q."""
+    return (left(q) @ right(q * np.array([1, -1, -1, -1])))[1:, 1:]
+
+
+@dataclass(frozen=True)
+class Body:
+    mass: float
+    inertia: Any
+    weight: Any = (0.0, 0.0, 0.0)
+    pivot: bool = False
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Bodies, equations g(Z), and forces (Z0, Z1) -> (n, 4, 3)."""
+
+    bodies: Sequence[Body]
+    g: Callable[[Z], Any]
+    n_rows: int
+    forces: Callable[[Z, Z], Any]
+    rodrigues: bool
+
+    def natural(self, y: Any) -> Z:
+        return np.array([[x, *rotation(q).T] for x, q, _, _ in self.split(y)])
+
+    def split(self, y: Any) -> list[tuple[Any, Any, Any, Any]]:
+        """(x, q, P, p) of each body; y has one after the other."""
+        rows = np.reshape(y[: 14 * len(self.bodies)], (-1, 14))
+        return [(r[:3], r[3:7], r[7:10], r[10:]) for r in rows]
+
+    def residual(self, y0: Any, u: Any, h: float) -> Any:
+        n = len(self.bodies)
+        y1, mu, la = u[: 14 * n], u[14 * n : 15 * n], u[15 * n :]
+        Z0, Z1 = self.natural(y0), self.natural(y1)
+        mean = 0.5 * (Z0 + Z1)
+        f = self.forces(Z0, Z1) - self.pulled(mean, la)
+        out = [self.g(Z1)] if self.n_rows else []
+        for k, (body, before, after) in enumerate(zip(self.bodies, self.split(y0), self.split(y1), strict=True)):
+            (x0, q0, P0, p0), (x1, q1, P1, p1) = before, after
+            J4 = np.diag([7.0, *np.asarray(body.inertia)])  # the radial inertia has no influence
+            qh, ph = 0.5 * (q0 + q1), 0.5 * (p0 + p1)
+            pi = np.linalg.solve(J4, left(q0).T @ p0 + left(q1).T @ p1)
+            alpha = (q0 @ q1) / (qh @ qh) if self.rodrigues else 1.0
+            minus = left(ph) * np.array([1, -1, -1, -1])
+            if self.rodrigues:
+                m = np.cross(mean[k, 1:], f[k, 1:]).sum(0)
+                load = 2.0 / (qh @ qh) * right(qh)[:, 1:] @ m
+            else:
+                slopes = np.array([(rotation(qh + e) - rotation(qh - e)) / 2.0 for e in np.eye(4)])  # quadratic
+                load = np.einsum("aik,ki->a", slopes, f[k, 1:])
+            out.append(q1 - q0 - alpha * h / 8.0 * left(qh) @ pi)
+            out.append(p1 - p0 + alpha * h / 8.0 * minus @ pi - h * load + h * mu[k] * qh)
+            out.append([0.5 * (q1 @ q1 - 1.0)])
+            out.append(x1 - x0 - (0.0 if body.pivot else 0.5 * h / body.mass * (P0 + P1)))
+            out.append(P1 - P0 - (0.0 if body.pivot else h * (f[k, 0] + np.asarray(body.weight))))
+        return np.concatenate(out)
+
+    def pulled(self, Z: Z, la: Any) -> Z:
+        """G(Z)^T la; g is at most quadratic, so differences are exact."""
+        out = np.zeros(Z.shape, dtype=Z.dtype)
+        for i in np.ndindex(Z.shape) if self.n_rows else ():
+            e = np.zeros(Z.shape)
+            e[i] = 1.0
+            out[i] = 0.5 * (self.g(Z + e) - self.g(Z - e)) @ la
+        return out
+
+    def step(self, y0: Any, h: float) -> Any:
+        """y1."""
+        u = np.concatenate([y0, np.zeros(len(self.bodies) + self.n_rows)])
+        for _ in range(6):
+            columns = []
+            for i in range(len(u)):
+                v = u.astype(complex)
+                v[i] += 1e-30j
+                columns.append(self.residual(y0, v, h).imag / 1e-30)
+            u = u - np.linalg.lstsq(np.array(columns).T, self.residual(y0, u, h), rcond=None)[0]
+        return u[: 14 * len(self.bodies)]
