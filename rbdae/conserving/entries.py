@@ -6,10 +6,34 @@ c; yd are the unknowns of the step.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory
-from rbdae.compiler.jit import entry
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.jit import entry, jit, stage
+from rbdae.formulations.explicit import accelerations
 from rbdae.kernels.conserving import steps
 from rbdae.kernels.conserving.increments import ENERGY, EXPONENTIAL, PAPER, RODRIGUES
+from rbdae.kernels.equations import set_state
+from rbdae.kernels.memory import head
+from rbdae.kernels.scratch import multipliers
+
+
+@stage("ifi", "multipliers", optional=True)
+def _add_multipliers(m: Memory, t: float, y_at: Address) -> None:
+    """The multipliers of the state y at t, by elimination: of second order as the state is. Those of a step belong to
+    no time and are of first order."""
+    y = vector_at(y_at)
+    set_state(m, t, y)
+    accelerations(m)
+    h = head(m)
+    la = multipliers(m)
+    for i in range(h.n_la):
+        y[h.multipliers_at + i] = la[i]
+
+
+@jit
+def _advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array, scheme: int) -> None:
+    steps.advance(m, t, y, yd, c, out, scheme)
+    h = head(m)
+    _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, address(out))
 
 
 @entry("ityyto")
@@ -27,7 +51,7 @@ def newton_rodrigues(m: Memory, t: float, y: Array, yd: Array, c: float, out: Ar
 @entry("ityyto")
 def advance_rodrigues(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of QUAT.EM-R."""
-    steps.advance(m, t, y, yd, c, out, RODRIGUES)
+    _advance(m, t, y, yd, c, out, RODRIGUES)
 
 
 @entry("ityyto")
@@ -39,7 +63,7 @@ def newton_paper(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array)
 @entry("ityyto")
 def advance_paper(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of QUAT.EM."""
-    steps.advance(m, t, y, yd, c, out, PAPER)
+    _advance(m, t, y, yd, c, out, PAPER)
 
 
 @entry("ityyto")
@@ -51,7 +75,7 @@ def newton_exponential(m: Memory, t: float, y: Array, yd: Array, c: float, out: 
 @entry("ityyto")
 def advance_exponential(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of ALGO.C1."""
-    steps.advance(m, t, y, yd, c, out, EXPONENTIAL)
+    _advance(m, t, y, yd, c, out, EXPONENTIAL)
 
 
 @entry("ityyto")
@@ -63,4 +87,4 @@ def newton_energy(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array
 @entry("ityyto")
 def advance_energy(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of that."""
-    steps.advance(m, t, y, yd, c, out, ENERGY)
+    _advance(m, t, y, yd, c, out, ENERGY)

@@ -120,6 +120,7 @@ def features(model: Model, settings: Settings) -> Features:
         "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
         "states": model.forces.n_states > 0,
         "rheonomic": len(model.drives) > 0,
+        "multipliers": settings.formulation.multipliers == "values",
         "corrected": settings.formulation.corrected,
         "baumgarte": settings.gains is not None,
         "redundant": settings.redundant,

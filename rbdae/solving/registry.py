@@ -248,8 +248,10 @@ def _pairing(problem: Solvable) -> tuple[str, str, str]:
 
 def _forms_of(method: Method) -> str:
     """The forms of a method that is made for some alone, in words."""
-    forms = sorted(method.pairings)
-    return " and ".join(f"{f!r} with rotation={r!r}, velocity={v!r}" for f, r, v in forms)
+    forms: dict[tuple[str, str], list[str]] = {}
+    for formulation, rotation, velocity in sorted(method.pairings):
+        forms.setdefault((rotation, velocity), []).append(repr(formulation))
+    return " and ".join(f"{', '.join(names)} with rotation={r!r}, velocity={v!r}" for (r, v), names in forms.items())
 
 
 def check_pairing(problem: Solvable, solver: str, method: Method) -> None:

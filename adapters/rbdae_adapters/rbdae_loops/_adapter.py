@@ -35,6 +35,10 @@ _OPTIONS: dict[str, check.Check] = {
 }
 
 
+_HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiated", "hamiltonian-eliminated")
+"""Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class NativeProblem:
@@ -77,11 +81,12 @@ class LoopsAdapter(AbstractAdapter):
         ),
         Method(
             "energy-momentum",
-            frozenset({"ode"}),
+            frozenset({"ode", "dae"}),
+            indices=frozenset({1, 2, 3}),
             one_step=True,
             fixed_step=True,
             summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09]; order 2",
-            pairings=frozenset({("hamiltonian-eliminated", "quaternion", "momentum")}),
+            pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
         ),
         Method(
             "simo-wong",

@@ -33,12 +33,15 @@ def _solve(A: Array, d: int, x: int, n: int, columns: int) -> None:
     """The block from x becomes (L U)^-1 times itself."""
     for j in range(columns):
         for i in range(n):
+            t = A[x + columns * i + j]
             for k in range(i):
-                A[x + columns * i + j] -= A[d + n * i + k] * A[x + columns * k + j]
+                t -= A[d + n * i + k] * A[x + columns * k + j]
+            A[x + columns * i + j] = t
         for i in range(n - 1, -1, -1):
+            t = A[x + columns * i + j]
             for k in range(i + 1, n):
-                A[x + columns * i + j] -= A[d + n * i + k] * A[x + columns * k + j]
-            A[x + columns * i + j] *= A[d + n * i + i]
+                t -= A[d + n * i + k] * A[x + columns * k + j]
+            A[x + columns * i + j] = t * A[d + n * i + i]
 
 
 @jit
@@ -46,8 +49,10 @@ def _update(A: Array, a: int, x: int, c: int, n: int, columns: int, inner: int) 
     """The block from c (n x columns) -= that from a (n x inner) times that from x."""
     for i in range(n):
         for j in range(columns):
+            t = A[c + columns * i + j]
             for k in range(inner):
-                A[c + columns * i + j] -= A[a + inner * i + k] * A[x + columns * k + j]
+                t -= A[a + inner * i + k] * A[x + columns * k + j]
+            A[c + columns * i + j] = t
 
 
 @stage("i")
