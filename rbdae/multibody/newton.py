@@ -2,8 +2,8 @@
 
 A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves; a joint follows as
 soon as one of its bodies is gone that no other joint has used, so that what is left of its block is -G A^-1 G^T of
-independent rows; joints that close loops follow when both bodies are gone. Trees get no blocks beside those of the
-joints and their bodies: the cost is linear in the number of bodies.
+independent rows; joints that close loops follow when no body of the loop is left. Trees get no blocks beside those of
+the joints and their bodies: the cost is linear in the number of bodies.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Graph:
             self.beside[two].add(one)
 
 
-def newton_equations(arrays: Any, n_internal: int) -> NewtonEquations:
+def newton_equations(arrays: Any) -> NewtonEquations:
     """The equations of a model with the kept rows of a selection."""
     bodies, primitives = arrays["bodies"], arrays["primitives"]
     pairs = [tuple(e["body"].tolist()) for name in ("elements", "bushings") for e in arrays[name]]
@@ -113,8 +113,8 @@ def _eliminated(graph: _Graph, fixed: set[int]) -> tuple[list[Node], dict[Node, 
         degree, _, node = heapq.heappop(waiting)
         if node in gone or degree != len(beside[node]):
             continue
-        if len(node) == 2 and not _regular(graph, node, fixed, gone, used):
-            continue  # it is asked again when one of its bodies is eliminated
+        if len(node) == 2 and not _regular(graph, node, fixed, gone, used, beside[node]):
+            continue  # it is asked again when a body beside it is eliminated
         order.append(node)
         gone.add(node)
         others = later[node] = sorted(beside[node])
@@ -127,14 +127,18 @@ def _eliminated(graph: _Graph, fixed: set[int]) -> tuple[list[Node], dict[Node, 
     return order, later
 
 
-def _regular(graph: _Graph, node: Node, fixed: set[int], gone: set[Node], used: set[Node]) -> bool:
-    """Whether the block of a joint has full rank after what is eliminated; notes the body that it uses."""
+def _regular(graph: _Graph, node: Node, fixed: set[int], gone: set[Node], used: set[Node], beside: set[Node]) -> bool:
+    """Whether the block of a joint has full rank after what is eliminated; notes the body that it uses.
+
+    Its block is that of G A^-1 G^T on the bodies that are gone, with the joints among them. One body that no other
+    joint has used is enough; else what the other joints leave free may be on bodies that are still there.
+    """
     bodies = [(b,) for b in node if b not in fixed]
     for body in bodies:
         if body in gone and body not in used and graph.size[node] <= graph.size[body]:
             used.add(body)
             return True
-    return all(body in gone for body in bodies)
+    return not any(len(other) == 1 for other in beside)
 
 
 def _places(graph: _Graph, later: dict[Node, list[Node]]) -> tuple[dict[tuple[Node, Node], int], int]:

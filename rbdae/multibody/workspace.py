@@ -157,7 +157,7 @@ class Workspace:
         """Have room for the Newton equations of steps (`rbdae.kernels.conserving`)."""
         if "newton_operations" in self._arrays:
             return
-        found = newton_equations(self.arrays, self.layout.n_internal)
+        found = newton_equations(self.arrays)
         self.head["n_body_unknowns"], self.head["n_newton"] = found.n_body_unknowns, found.n
         self.head["n_operations"] = len(found.operations)
         self.own("newton_matrix", np.zeros(found.n, dtype=self.memory.scalar))

@@ -43,7 +43,7 @@ def step_functions(workspace: Workspace, scheme: str) -> StepFunctions:
     """
     refused = _refused(workspace)
     if refused:
-        raise ValueError(f"{scheme} has no discrete form of {refused} yet; use rbdae:dop853, or leave them out")
+        raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
     workspace.make_newton()
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
@@ -64,7 +64,9 @@ def _refused(workspace: Workspace) -> str:
     """What of the model the schemes cannot take."""
     model = workspace.model
     elements = model.forces.elements
+    suspended = workspace.selection.rows.pivot_floor is not None
     kinds = {
+        "closed loops with redundant='minimum-norm'": suspended,
         "drives": len(model.drives),
         "forces with internal states": model.forces.n_states,
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import toy
-from cases import need
+from cases import INFOS, need
 
 import rbdae
 from rbdae_adapters.toolkit import loosened
 
-SOLVERS = [s for s in rbdae.solvers() if "dae" in s.kinds]
+SOLVERS = [s for s in INFOS.values() if "dae" in s.kinds]
 LEAST = {
     ("solve_dae", 3): 1e-11,
     ("assimulo", 3): 1e-10,

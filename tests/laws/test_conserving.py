@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import math
 from itertools import pairwise
@@ -253,6 +254,22 @@ def test_a_chain_of_five_with_a_closing_rod():
     assert np.abs(found.drift.position).max() < 1e-12
 
 
+@pytest.mark.parametrize(("name", "step", "t_end"), [("n_four_bar", 1e-3, 0.2), ("spatial_slider_crank", 1e-3, 0.2)])
+def test_closed_loops_keep_energy(name, step, t_end):
+    """No joint of a loop is eliminated before what the others leave free is known: a window of rods between bodies
+    that hang on the ground, and a spatial loop."""
+    found = run(rbdae.models.MODELS[name](), "QUAT.EM-R", t_end, step)
+    assert found.success, found.message
+    assert relative_energy(found) < 1e-12
+    assert np.abs(found.drift.position).max() < 1e-13
+
+
+def test_redundant_joints_are_refused():
+    problem = problem_of(rbdae.models.bricard(), "QUAT.EM-R", redundant="minimum-norm")
+    with pytest.raises(Unsupported, match="closed loops with redundant='minimum-norm'"):
+        run(problem, "QUAT.EM-R", 1.0, 1e-3)
+
+
 def test_dampers_take_energy_and_leave_momentum():
     found = run(chain("prismatic", damping=20.0), "QUAT.EM-R", 10.0, 0.02)
     assert momentum_error(found) < 1e-11
@@ -338,6 +355,30 @@ def test_generic_code_takes_the_same_steps(method):
     one, two = (run(problem_of(system, method, code=code), method, 0.5, 0.01) for code in ("traced", "generic"))
     assert (one.stats.code, two.stats.code) == ("traced", "generic")
     np.testing.assert_allclose(one.y, two.y, rtol=0, atol=1e-11 * np.abs(one.y).max())
+
+
+def test_a_step_from_python_is_that_of_the_loop():
+    """`Callbacks.steps`: three C functions for loops of one's own."""
+    problem = problem_of(chain("revolute"), "QUAT.EM-R")
+    functions, h = problem.callbacks.steps("QUAT.EM-R"), 0.02
+    n = functions.n_unknowns
+    u, out, end = np.zeros(n + 1), np.zeros(n + 1), np.zeros(problem.n)
+
+    def call(function: Any, result: Any) -> None:
+        f = ctypes.CFUNCTYPE(
+            ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double,
+            ctypes.c_void_p,
+        )(function.address)  # fmt: skip
+        assert f(function.context, 0.0, problem.y0.ctypes.data, u.ctypes.data, h, result.ctypes.data) == 0
+
+    call(functions.predict, out)
+    out[n] = 1.0
+    while out[n] > 1e-8:
+        u[:] = out
+        call(functions.newton, out)
+    u[:n], u[n] = out[:n], 1.0
+    call(functions.advance, end)
+    assert np.array_equal(end, run(problem, "QUAT.EM-R", h, h).y[-1])
 
 
 def test_a_run_with_events_takes_the_same_steps():

@@ -174,6 +174,7 @@ LAWS: dict[str, dict[str, str]] = {
     "Callbacks": {
         "code": CODE,
         "handed_over": CODE,
+        "steps": "test_conserving::test_a_step_from_python_is_that_of_the_loop",
         "machine": "test_traced_fallback::test_a_c_function_gives_what_the_callback_gives",
         "identity_project": PROJECTIONS,
         "jacobian": EQUATIONS,

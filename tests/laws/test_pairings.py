@@ -16,8 +16,9 @@ from typing import Final, NamedTuple, final
 
 import numpy as np
 import pytest
-from cases import INFOS, WITH_NORM_MULTIPLIER, method, need
+from cases import ALL_INFOS as INFOS
 from cases import PAIRINGS as SAMPLE
+from cases import WITH_NORM_MULTIPLIER, method, need
 from references import EXAMPLES, FORMS, Motion, compute, reference
 from samples import LONG
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import test_benchmarks
 from inside import (
+    SCHEMES,
     Rheonomic,
     animation,
     assembly,
@@ -39,6 +40,7 @@ from inside import (
     monitor,
     named_numbers,
     neighbours,
+    newton,
     pairing,
     parameter_tangents,
     placed,
@@ -52,11 +54,13 @@ from inside import (
     results_file,
     run_figures,
     scales,
+    schemes,
     segments,
     selection,
     settings,
     sides,
     solution,
+    steps,
     switches,
     symbol,
     timed,
@@ -110,6 +114,10 @@ from rbdae.rotations import CHARTS
 
 def _problem() -> rbdae.Problem:
     return cases.problem("C", cases.REFERENCE)
+
+
+def _hamiltonian() -> rbdae.Problem:
+    return cases.problem("C", cases.Pairing("hamiltonian-eliminated", "quaternion", "momentum"))
 
 
 def _loop() -> rbdae.Problem:
@@ -277,6 +285,9 @@ EXAMPLES: dict[type, Any] = {
     traced.Tally: traced.Tally,
     traced.Code: lambda: _traced().code,
     traced.TracedKernel: lambda: _traced(),
+    newton.NewtonEquations: lambda: newton.newton_equations(_problem().workspace.arrays),
+    steps.StepFunctions: lambda: _hamiltonian().callbacks.steps("QUAT.EM-R"),
+    schemes.Scheme: lambda: SCHEMES["QUAT.EM-R"],
     equations.Equations: lambda: _problem().equations,
     interpretation.Interpretation: lambda: _problem().interpretation,
     timed.TimedEquations: lambda: _problem().by_time([_problem()], [0.5]).equations,

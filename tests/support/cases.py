@@ -77,13 +77,13 @@ WITH_NORM_MULTIPLIER = [
     f for f, *rest in ALL_PAIRINGS if rest == ["quaternion", "coordinate"] and not FORMULATIONS[f].projected
 ]
 """Formulations that [SNS15] is about."""
-INFOS = {info.name: info for info in rbdae.solvers()}
+ALL_INFOS = {info.name: info for info in rbdae.solvers()}
 
 
 def need(solver: str) -> None:
     """Skip the test where the solver's package is not there; tools/install-solvers fails without one."""
-    if not INFOS[solver].available:
-        pytest.skip(f"{INFOS[solver].package} is not installed: {INFOS[solver].install}")
+    if not ALL_INFOS[solver].available:
+        pytest.skip(f"{ALL_INFOS[solver].package} is not installed: {ALL_INFOS[solver].install}")
 
 
 @cache
@@ -91,6 +91,10 @@ def method(solver: str) -> Method:
     """What a solver says of itself."""
     package, _, name = solver.partition(":")
     return next(m for m in adapter(package).methods if m.name == name)
+
+
+INFOS = {name: info for name, info in ALL_INFOS.items() if not method(name).pairings}
+"""The solvers of forms by their kind; those for some forms alone have laws of their own (test_conserving)."""
 
 
 REFERENCE = Pairing("index-0", "quaternion", "angular")

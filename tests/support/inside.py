@@ -34,7 +34,7 @@ from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
 from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
-from rbdae.conserving import SCHEMES
+from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
 from rbdae.forces import symbol
 from rbdae.forces.packing import pack
@@ -59,6 +59,7 @@ from rbdae.multibody import (
     block_pattern,
     joint_pattern,
     layout,
+    newton,
     parameter_tangents,
     recording,
     references,
@@ -92,6 +93,7 @@ from rbdae.problem import (
     matrices,
     problem,
     quantities,
+    steps,
     switches,
     timed,
     violations,
@@ -201,6 +203,7 @@ __all__ = [
     "natural",
     "nearest",
     "neighbours",
+    "newton",
     "norm_rows",
     "null_space",
     "old_attributes",
@@ -232,6 +235,7 @@ __all__ = [
     "results_file",
     "run_figures",
     "scales",
+    "schemes",
     "segment_times",
     "segments",
     "selection",
@@ -246,6 +250,7 @@ __all__ = [
     "solution",
     "stage",
     "stages",
+    "steps",
     "suspects",
     "suspending",
     "suspends",

@@ -11,6 +11,7 @@ import signal
 import sys
 from typing import Any
 
+import cases
 import numpy as np
 import toy
 
@@ -59,7 +60,7 @@ def run(solver: Any, one: Any) -> dict[str, Any]:
 
 
 def main(package: str, runs: int) -> None:
-    for solver in rbdae.solvers():
+    for solver in cases.INFOS.values():
         if solver.package != package or not solver.available:
             continue
         problems = [problem(False, solver.kinds), problem(True, solver.kinds)]
