@@ -33,7 +33,8 @@ def _add_multipliers(m: Memory, t: float, y_at: Address) -> None:
 def _advance(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array, scheme: int) -> None:
     steps.advance(m, t, y, yd, c, out, scheme)
     h = head(m)
-    _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, address(out))
+    if out.shape[0] > h.multipliers_at:
+        _add_multipliers(m, t + yd[h.n_body_unknowns + h.n_rows] * c, address(out))
 
 
 @entry("ityyto")
