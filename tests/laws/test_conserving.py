@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.adapter import Reason, Unsupported
-from rbdae.forces import Bushing, SpringDamper, TranslationalSpringDamper
+from rbdae.forces import Bushing, Force, Motor, SpringDamper, Torque, TranslationalSpringDamper
 from rbdae.joints import (
     Cylindrical,
     Fixed,
@@ -303,6 +303,31 @@ def test_order_two(method):
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
+LOADS: dict[str, Any] = {
+    "force in the body": lambda a, b: Force(a, force=(1.0, 2.0, 3.0), at=(0.3, 0.2, 0.1), frame="body"),
+    "torque of time": lambda a, b: Torque(a, torque=lambda t: (math.sin(3.0 * t), 2.0 * t, 1.0)),
+    "bushing": lambda a, b: Bushing(
+        a, b, stiffness=10.0, damping=1.0, rotational_stiffness=(3.0, 4.0, 5.0), rotational_damping=1.0
+    ),
+    "actuator": lambda a, b: SpringDamper(
+        a, b, stiffness=100.0, length=1.0, damping=2.0, force=lambda t: math.sin(4.0 * t), at_a=(0.3, 0.5, 0.0)
+    ),
+}
+
+
+@pytest.mark.parametrize("load", [*LOADS])
+def test_order_two_with_loads_and_dampers(load):
+    """Towards DOP853, where energy is not kept; the Newton iteration has the tangent of each of them."""
+    system = chain("revolute", springs=False)
+    system.add_force(LOADS[load](system.bodies[0], system.bodies[1]))
+    problem = rbdae.formulate(system, "index-0", consistent="project")
+    exact = rbdae.solve(problem, (0.0, 0.4), solver="rbdae:dop853", rtol=1e-12, atol=1e-12).states["b1"].position[-1]
+    runs = [run(system, "QUAT.EM-R", 0.4, h) for h in (0.01, 0.005)]
+    errors = [np.abs(found.states["b1"].position[-1] - exact).max() for found in runs]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+    assert runs[0].stats.evaluations <= 3.5 * runs[0].stats.steps
+
+
 @pytest.mark.parametrize("method", ["QUAT.EM-R", "QUAT.EM"])
 def test_time_reversal(method, tmp_path):
     """Momenta of the end turned round, the way back leads to the start; after a file, too."""
@@ -414,6 +439,10 @@ def test_what_is_refused():
         rbdae.solve(problem, (0.0, 1.0), solver="rbdae:energy-momentum", step=0.1, variant="other")
     with pytest.raises(Unsupported, match="drives"):
         run(rbdae.models.driven_pendulum(), "QUAT.EM-R", 1.0, 0.1)
+    hinged = chain("revolute")
+    hinged.add_force(Motor(hinged.joints[0], torque=1.0))
+    with pytest.raises(Unsupported, match="forces along angles"):
+        run(hinged, "QUAT.EM-R", 1.0, 0.1)
     with pytest.raises(Unsupported, match=r"rotation='rotation-vector'.* takes 'index-0' with rotation='quaternion'"):
         rbdae.solve(
             rbdae.formulate(system, "index-0", rotation="rotation-vector"),
