@@ -132,7 +132,7 @@ class Callbacks:
     def steps(self, scheme: str) -> StepFunctions:
         """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""
         if scheme not in self._steps:
-            self._steps[scheme] = step_functions(self._workspace, scheme)
+            self._steps[scheme] = step_functions(self._workspace, scheme, self._tally)
         return self._steps[scheme]
 
     def code(self, name: str) -> Literal["traced", "generic"]:

@@ -13,7 +13,7 @@ from rbdae.conserving.entries import predict
 from rbdae.kernels import records as kb
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.bound import in_memory
-from rbdae.multibody.traced import traced
+from rbdae.multibody.traced import Tally, traced
 from rbdae.multibody.workspace import Workspace
 
 
@@ -33,8 +33,8 @@ class StepFunctions:
             function.check()
 
 
-def step_functions(workspace: Workspace, scheme: str) -> StepFunctions:
-    """The functions of a scheme of `rbdae.conserving.SCHEMES`.
+def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunctions:
+    """The functions of a scheme of `rbdae.conserving.SCHEMES`; `tally` counts where the generic kernels run.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def step_functions(workspace: Workspace, scheme: str) -> StepFunctions:
     def made(kernel: Entry, n_out: int) -> MachineFunction:
         shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,), "out": (n_out,)}
         if workspace.memory.code == "traced":
-            own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel))
+            own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
             if own is not None:
                 return own.function()
         return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
