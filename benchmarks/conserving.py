@@ -18,15 +18,6 @@ import rbdae
 PAPERS = {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"}
 
 
-def free_body() -> rbdae.System:
-    """[BS09], section 5.1."""
-    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
-    system.add_body(
-        "body", mass=1.0, inertia=(6.0, 8.0, 3.0), angular_velocity=(10.0, 20.0, 20.0), pivot=(0.0, 0.0, 0.0)
-    )
-    return system
-
-
 def links(n: int) -> rbdae.System:
     """Hinged links from the horizontal."""
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
@@ -56,7 +47,7 @@ def main(quick: bool) -> None:
     run = rbdae.solve(top, (0.0, 2.0 if quick else 50.0), solver="rbdae:dopri5", rtol=1e-8, atol=1e-8)
     one = (time.perf_counter() - start) / run.stats.evaluations
     print(f"right-hand side of the top in DOPRI5's loop: {one * 1e6:.3f} us")
-    problem = rbdae.formulate(free_body(), "hamiltonian-eliminated", velocity="momentum")
+    problem = rbdae.formulate(rbdae.models.free_body(), "hamiltonian-eliminated", velocity="momentum")
     for variant, name in PAPERS.items():
         seconds(problem, 10, 0.05, variant=variant)
         took, _ = seconds(problem, n, 0.05, variant=variant)

@@ -12,6 +12,8 @@ from rbdae.models.chain import chain as chain
 from rbdae.models.chain import double_pendulum as double_pendulum
 from rbdae.models.driven_pendulum import driven_pendulum as driven_pendulum
 from rbdae.models.flyball_governor import flyball_governor as flyball_governor
+from rbdae.models.free_body import free_body as free_body
+from rbdae.models.gyro_top import gyro_top as gyro_top
 from rbdae.models.heavy_top import heavy_top as heavy_top
 from rbdae.models.linked_bodies import linked_bodies as linked_bodies
 from rbdae.models.n_four_bar import n_four_bar as n_four_bar
@@ -49,6 +51,8 @@ class Entry:
 MODELS: Final[dict[str, Entry]] = {
     "heavy_top": Entry(heavy_top, 2.0, "heavy top on a fixed point (null-space paper, Example A)"),
     "tennis_racket": Entry(tennis_racket, 0.5, "unstable free rotation (null-space paper, Example B)"),
+    "free_body": Entry(free_body, 1.0, "free rotation (Hamiltonian paper, section 5.1)"),
+    "gyro_top": Entry(gyro_top, 1.0, "cone on its tip in steady precession (Hamiltonian paper, section 5.2)"),
     "linked_bodies": Entry(linked_bodies, 0.5, "chaotic pair, spherical joint, bushing (null-space paper, Example C)"),
     "pendulum": Entry(pendulum, 5.0, "plane pendulum from the horizontal (IFToMM A01)"),
     "cv_pendulum": Entry(cv_pendulum, 5.0, "plane pendulum with a period of 2 s (SUNDIALS cvPendulum)"),
@@ -76,6 +80,8 @@ __all__ = [
     "double_pendulum",
     "driven_pendulum",
     "flyball_governor",
+    "free_body",
+    "gyro_top",
     "heavy_top",
     "linked_bodies",
     "n_four_bar",

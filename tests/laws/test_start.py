@@ -313,6 +313,8 @@ STARTS = {
     "double_pendulum": 0.6235153107155941,
     "driven_pendulum": 1.4164277411302377,
     "flyball_governor": -0.06159741798625307,
+    "free_body": -23.962077876991522,
+    "gyro_top": -204.41335786381666,
     "heavy_top": -27.559075773163677,
     "linked_bodies": -281.99743957564283,
     "n_four_bar": -4.478556484507597,

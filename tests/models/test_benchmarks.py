@@ -75,6 +75,8 @@ TESTED = {
     "rotations_top",
     "double_pendulum",
     "chain",
+    "free_body",
+    "gyro_top",
 }
 # by construction at the start, and of the mechanism
 DEGREES = {
@@ -89,6 +91,8 @@ DEGREES = {
     "rotations_top": 3,
     "double_pendulum": 2,
     "chain": 30,
+    "free_body": 3,
+    "gyro_top": 3,
 }
 
 
@@ -232,6 +236,29 @@ def test_rotations_top(run, case):
     other = RUNS[0]("rotations_top", np.array((1.0,)), {"case": case})
     wanted = other.problem.states(1.0, other.y[-1])["top"].orientation.as_matrix()
     np.testing.assert_allclose(states[-1].orientation.as_matrix(), wanted, rtol=0, atol=7e-7)
+
+
+@each_run
+def test_free_body(run):
+    """Against elliptic functions, at times and at the end of [BS09], section 5.1."""
+    solution = run("free_body", np.linspace(0.1, 1.0, 10))
+    exact = rbdae.closed_form.FreeBody((6.0, 8.0, 3.0), (10.0, 20.0, 20.0))
+    for t, y in zip(solution.t, solution.y, strict=True):
+        state = solution.problem.states(t, y)["body"]
+        np.testing.assert_allclose(state.angular_velocity, exact.angular_velocity(t), rtol=0, atol=1e-6)
+        assert (state.orientation.inv() * exact.orientation(t)).magnitude() < 1e-7
+
+
+@each_run
+def test_gyro_top(run):
+    """The circle of steady precession, [BS09], section 5.2."""
+    solution = run("gyro_top", np.linspace(0.1, 1.0, 10))
+    problem = solution.problem
+    assert problem.states(0.0, problem.y0)["top"].angular_velocity[2] == pytest.approx(140.6, abs=0.05)
+    for t, y in zip(solution.t, solution.y, strict=True):
+        s, c = 0.075 * math.sin(math.pi / 3), 0.075 * math.cos(math.pi / 3)
+        circle = (s * math.sin(10.0 * t), -s * math.cos(10.0 * t), c)
+        np.testing.assert_allclose(problem.states(t, y)["top"].center_of_mass, circle, rtol=0, atol=1e-8)
 
 
 # ---------------------------------------------------------------- Andrews' squeezing mechanism
