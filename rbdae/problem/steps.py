@@ -51,7 +51,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
 
     def made(kernel: Entry, n_out: int) -> MachineFunction:
         shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,), "out": (n_out,)}
-        if workspace.memory.code == "traced":
+        if workspace.memory.traced:
             own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
             if own is not None:
                 return own.function()

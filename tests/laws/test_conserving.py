@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conserving import Body, Oracle
-from inside import SCHEMES, conserving_entries, memories, workspaces
+from inside import JIT, SCHEMES, conserving_entries, memories, workspaces
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -29,6 +29,7 @@ from rbdae.joints import (
     Spherical,
     Universal,
 )
+from rbdae_adapters.rbdae_loops import ADAPTER
 
 METHODS = {
     "QUAT.EM-R": ("rbdae:energy-momentum", {}),
@@ -450,3 +451,16 @@ def test_what_is_refused():
             solver="rbdae:simo-wong",
             step=0.1,
         )
+
+
+@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+@pytest.mark.parametrize("code", ["auto", "generic"])
+def test_small_models_have_steps_of_their_own(code, monkeypatch):
+    """A generic kernel is called through Python, without a context of its own; 30 times the time of a step."""
+    monkeypatch.delenv("RBDAE_CODE", raising=False)
+    problem = rbdae.formulate(rbdae.models.free_body(), "hamiltonian-eliminated", velocity="momentum", code=code)
+    functions = ADAPTER.native(problem, "energy-momentum").function
+    own = [function.context != 0 for function in (functions.newton, functions.advance, functions.predict)]
+    assert own == [code == "auto"] * 3
+    found, exact = run(problem, "QUAT.EM-R", 5.0, 0.05), problem.energy(0.0, problem.y0).total
+    assert abs(problem.energy(5.0, found.y[-1]).total - exact) < 1e-12 * exact
