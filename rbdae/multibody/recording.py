@@ -27,8 +27,11 @@ MOST_NODES = 2_000_000
 SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
 """The arrays of a workspace that come from its selection and are numbers."""
 
-_WRITTEN = frozenset({"rhs_tangent", "planes", "blocks", "block_starts"})
+_WRITTEN = frozenset({"rhs_tangent", "planes", "blocks", "block_starts", "newton_matrix"})
 """Those that are memory for results, and where they go."""
+
+_FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "newton_forces"})
+"""Those that follow from the model and the kept rows, by which code is told apart already."""
 
 
 @final
@@ -58,7 +61,7 @@ def selection_numbers(workspace: Workspace) -> Vec:
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
-    names = sorted(workspace.owned - {*SELECTED, *_WRITTEN})
+    names = sorted(workspace.owned - {*SELECTED, *_WRITTEN, *_FOLLOWING})
     return tuple((name, workspace.arrays[name].tobytes()) for name in names)
 
 

@@ -20,6 +20,7 @@ DOCUMENTS = (
     "README.md",
     "CONTRIBUTING.md",
     "docs/architecture.md",
+    "docs/conserving.md",
     "docs/decisions.md",
     "docs/euler-parameters.md",
     "docs/peers.md",
