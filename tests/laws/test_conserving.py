@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import dataclasses
 import math
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -464,3 +466,17 @@ def test_small_models_have_steps_of_their_own(code, monkeypatch):
     assert own == [code == "auto"] * 3
     found, exact = run(problem, "QUAT.EM-R", 5.0, 0.05), problem.energy(0.0, problem.y0).total
     assert abs(problem.energy(5.0, found.y[-1]).total - exact) < 1e-12 * exact
+
+
+@pytest.mark.parametrize("code", ["generic", "traced"] if JIT else ["generic"])
+def test_a_run_depends_on_its_problem_alone(code):
+    """Again after another run, on a copy, and while another thread runs a copy of its own: the same bits."""
+    problem = problem_of(rbdae.models.rotations_top(), "QUAT.EM-R", code=code)
+    first = run(problem, "QUAT.EM-R", 0.2, 2e-3)
+    run(problem, "QUAT.EM", 0.1, 5e-3)
+    twins = [copy.copy(problem) for _ in range(3)]
+    with ThreadPoolExecutor(3) as threads:
+        beside = list(threads.map(lambda twin: run(twin, "QUAT.EM-R", 0.2, 2e-3), twins))
+    for other in (run(problem, "QUAT.EM-R", 0.2, 2e-3), *beside):
+        np.testing.assert_array_equal(other.y, first.y)
+        assert dataclasses.replace(other.stats, seconds=0.0) == dataclasses.replace(first.stats, seconds=0.0)
