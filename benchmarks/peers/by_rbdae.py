@@ -33,7 +33,7 @@ def solved(mechanism: Mechanism, formulation: str, solver: str, code: Code, tole
     span = (0.0, mechanism.t_end)
 
     def run() -> Array:
-        solution = rbdae.solve(problem, span, solver=solver, rtol=tolerance, atol=tolerance, t_eval=span)
+        solution = rbdae.solve(problem, span, solver=solver, rtol=tolerance, atol=tolerance)
         if not solution.success:
             raise ArithmeticError(solution.message)
         return solution.y[-1]

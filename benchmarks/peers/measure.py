@@ -19,8 +19,9 @@ from .mechanisms import Array, Mechanism
 from .method import Compiled, Method
 from .reference import error
 
-SHORTEST = 2e-3
-"""Runs that take less are repeated until they take so long together, s."""
+SHORTEST = 2e-2
+"""Runs that take less are repeated until they take so long together, s: a study makes many. Right after another peer's
+runs the first ones find cold caches, and take up to four times as long where they go through Python."""
 
 
 @dataclass

@@ -10,37 +10,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import changed, made
 from rbdae._signals import Deferred, Pending
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Steps
+from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.switches import USUAL, ChartPolicy
 from rbdae.solving.chart_advice import chart_advice
-from rbdae.solving.checks import (
-    Event,
-    check_charts,
-    check_events,
-    check_options,
-    check_problem,
-    check_progress,
-    check_span,
-    check_step,
-    check_times,
-    check_tolerances,
-)
+from rbdae.solving.checks import Event, check_progress
+from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
-from rbdae.solving.registry import check_pairing, find_method
 from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
 from rbdae.solving.watched import run_once
-
-_ANY = Request(0.0, 1.0, None, 1e-6, 1e-6)
-"""A request in which nothing special is asked for."""
 
 
 def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
@@ -119,49 +103,17 @@ def solve(
     try:
         with run:
             check_progress(progress)
-            check_problem("solve", problem)
-            found = find_method(solver)
-            asked = _asked(problem, t_span, solver, found[1], rtol, atol, t_eval, events, step, options)
-            projected = bind_projection(problem, projection) is not None
-            policy = check_charts(problem, on_singularity, recentre, asked.events)
-            solution = _run(problem, solver, found, asked, projection, policy, progress, run.pending)
+            plan = planned(
+                problem, t_span, solver, rtol, atol, t_eval, projection, events, step, on_singularity, recentre, options
+            )
+            solution = _run(problem, solver, plan, projection, progress, run.pending)
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
-                solution = run.solution = _with_warnings(solution, projected)
+                solution = run.solution = _with_warnings(solution, not (projection is None or projection is False))
     except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
         run.carry(error)
         raise
     return solution
-
-
-def _asked(
-    problem: Solvable,
-    t_span: Sequence[float],
-    solver: str,
-    method: Method,
-    rtol: float,
-    atol: ArrayLike,
-    t_eval: ArrayLike | None,
-    events: Event | Sequence[Event] | None,
-    step: float | None,
-    options: dict[str, Any],
-) -> Request:
-    """What `solve` is asked for, checked."""
-    check_pairing(problem, solver, method)
-    t0, t_end = check_span(problem, t_span)
-    relative, absolute = check_tolerances(problem, rtol, atol)
-    check_options(solver, options)
-    return changed(
-        _ANY,
-        t0=t0,
-        t_end=t_end,
-        t_eval=check_times(t_eval, t0, t_end),
-        rtol=relative,
-        atol=absolute,
-        step=check_step(solver, method, step),
-        events=check_events(events),
-        options=options,
-    )
 
 
 def _handed_over(problem: Problem, segments: Segments | None) -> int:
@@ -174,17 +126,16 @@ def _handed_over(problem: Problem, segments: Segments | None) -> int:
 def _run(
     problem: Solvable,
     solver: str,
-    found: tuple[AbstractAdapter, Method],
-    asked: Request,
+    plan: Plan,
     projection: Projection | bool | None,
-    policy: ChartPolicy,
     progress: bool | Callable[[float], None],
     pending: Pending,
 ) -> Solution:
     """The run, and what it has found."""
-    adapter, method = found
+    adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
+    own = problem if isinstance(problem, Problem) else None
+    before = 0 if own is None else own.callbacks.handed_over
     with nullcontext() if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
-        before = problem.callbacks.handed_over if isinstance(problem, Problem) else 0
         began = time.perf_counter()
         outcome, segments = run_segments(
             problem,
@@ -193,10 +144,11 @@ def _run(
             lambda here: bind_projection(here, projection),
             lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
         )
-        outcome.stats.seconds = time.perf_counter() - began
-    if isinstance(problem, Problem):
-        outcome.stats.code = problem.code
-        outcome.stats.handed_over = _handed_over(problem, segments) - before
+        stats = outcome.stats
+        stats.seconds = time.perf_counter() - began
+    if own is not None:
+        stats.code = own.code
+        stats.handed_over = _handed_over(own, segments) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
         "problem": _read_by_time(problem, segments),
@@ -205,35 +157,15 @@ def _run(
         "solver": solver,
         "reason": outcome.reason,
         "message": _message(solver, outcome, asked.t0, asked.t_end) + _loosened(problem, asked, used),
-        "stats": outcome.stats,
+        "stats": stats,
         "rtol": used[0],
         "atol": used[1],
         "events": tuple(map(EventLog, outcome.t_events, outcome.y_events)),
         "segments": segments,
         "steps": _steps(outcome, asked.t_eval is not None),
-        "options": _options(asked, projection, policy),
+        "options": {**plan.said},
     }
     return made(Solution, fields)
-
-
-def _options(asked: Request, projection: Projection | bool | None, policy: ChartPolicy) -> dict[str, str]:
-    """What a solution says of its run beside solver and tolerances; what was left as it is by itself is not said."""
-    out = {"t_span": f"({asked.t0!r}, {asked.t_end!r})"}
-    if asked.t_eval is not None:
-        out["t_eval"] = f"{len(asked.t_eval)} times"
-    if projection is not None and projection is not False:
-        out["projection"] = repr(projection)
-    if policy is not USUAL:
-        for name in ("on_singularity", "recentre"):
-            if getattr(policy, name) != getattr(USUAL, name):
-                out[name] = repr(getattr(policy, name))
-    if asked.events:
-        out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
-    if asked.step is not None:
-        out["step"] = repr(asked.step)
-    for name, value in asked.options.items():
-        out[name] = _check.show(value)
-    return out
 
 
 def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:

@@ -89,7 +89,7 @@ def _address(array: Vec | Mat) -> int:
 class _Memory:
     """The memory of a run of n unknowns with its first rows, and their addresses."""
 
-    __slots__ = ("all", "base", "s", "steps_t", "steps_y", "w", "written")
+    __slots__ = ("addresses", "all", "s", "steps_t", "steps_y", "w")
 
     def __init__(self, n: int, start: Vec, room: int) -> None:
         self.all = memory = start.copy()
@@ -97,7 +97,9 @@ class _Memory:
         self.w = memory[at.INTS :]
         steps = np.empty(room * (n + 1))
         self.steps_t, self.steps_y = steps[:room], steps[room:].reshape(room, n)
-        self.base, self.written = _address(memory), _address(steps)
+        base = _address(memory)
+        written = _address(steps)
+        self.addresses = (base, base + 8 * at.INTS, base, base, written, written + 8 * room)
 
 
 _FREE: dict[tuple[OneStep, int], list[_Memory]] = {}
@@ -166,21 +168,21 @@ class Loop:
         self.s = s
         t0, t_end = span
         length = t_end - t0
-        first, most = at.INTS, at.INTS + at.SAFE
-        memory[first:most] = t0, t0, t_end, 0.0, length, rtol, 4.0 * _EPS * length
-        first += at.HEAD
+        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, length, rtol, 4.0 * _EPS * length
+        first = at.INTS + at.HEAD
         memory[first : first + n] = atol
         memory[first + m : first + m + n] = y0
         if controls is not USUAL:
             self._control(method, controls)
         s[at.MAX_STALLED], s[at.ROOM] = max_stalled, room
         self.times, self.rows = times, _NO_ROWS
+        self._before: list[tuple[Vec, Mat]] = []
+        self._steps_t, self._steps_y = own.steps_t, own.steps_y
+        self._arguments = (function.address, function.context, *own.addresses)
         if times is not None:
             self.rows = np.empty((len(times), n))
             s[at.TIMES] = len(times)
-        self._before: list[tuple[Vec, Mat]] = []
-        self._base = own.base
-        self._write_to(own.steps_t, own.steps_y, own.written)
+            self._write_to(own.steps_t, own.steps_y, own.addresses[4])
         if not stepwise:
             self._steps_t[0], self._steps_y[0] = t0, y0
             s[at.ROWS] = 1
@@ -203,17 +205,8 @@ class Loop:
     def _write_to(self, steps_t: Vec, steps_y: Mat, written: int) -> None:
         """The next steps go to these rows, which begin at an address."""
         self._steps_t, self._steps_y = steps_t, steps_y
-        base = self._base
-        self._arguments = (
-            self._function.address,
-            self._function.context,
-            base,
-            base + 8 * at.INTS,
-            base if self.times is None else self.times.ctypes.data,
-            base if self.times is None else self.rows.ctypes.data,
-            written,
-            written + 8 * len(steps_t),
-        )
+        outputs = self._arguments[4:6] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
+        self._arguments = (*self._arguments[:4], *outputs, written, written + 8 * len(steps_t))
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""
