@@ -45,6 +45,13 @@ SCHEMES: dict[str, Scheme] = {
             entries.advance_paper,
         ),
         Scheme(
+            "DIR.EM",
+            "energy and momentum, in directors, with every joint",
+            "[BS09], section 5, after [BS01]",
+            entries.newton_rodrigues,
+            entries.advance_rodrigues,
+        ),
+        Scheme(
             "ALGO.C1",
             "momentum; energy of bodies without forces",
             "[SW91]",

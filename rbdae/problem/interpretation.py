@@ -139,7 +139,7 @@ class Interpretation:
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
-        return quantities.momentum(self.model, self.natural(t, y))
+        return quantities.momentum(self.model, self.natural(t, y), self.workspace.settings)
 
     def power(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Power of applied forces, those with a potential included but for the weight, and of drives, W; (...,)."""

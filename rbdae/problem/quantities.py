@@ -183,8 +183,9 @@ def energy(workspace: Workspace, Z: Mat, s: Mat) -> Energy:
     return Energy(kinetic, potential, kinetic + potential)
 
 
-def momentum(model: Model, Z: Mat) -> Momentum:
-    """Momenta of the whole system."""
+def momentum(model: Model, Z: Mat, settings: Settings) -> Momentum:
+    """Momenta of the whole system; of director rates or momenta sum_i d_i x p_i, which is R J Omega on the constraint
+    manifold, and off it what their equations keep."""
     x, D, xd, Dd = _split(Z)
     Om = angular_velocities(Z)
     linear: Mat = np.zeros((*Z.shape[:-2], 3))
@@ -196,9 +197,12 @@ def momentum(model: Model, Z: Mat) -> Momentum:
             v = np.einsum("...ik,i->...k", Dd[..., k, :, :], body["center"])
         p = body["mass"] * v
         linear = linear + p
-        spin = np.einsum(
-            "...i,...ik->...k", np.einsum("ij,...j->...i", body["inertia"], Om[..., k, :]), D[..., k, :, :]
-        )
+        if settings.kind.number == DIRECTOR_RATE:
+            spin = np.cross(D[..., k, :, :], body["euler"] @ Dd[..., k, :, :]).sum(-2)
+        else:
+            spin = np.einsum(
+                "...i,...ik->...k", np.einsum("ij,...j->...i", body["inertia"], Om[..., k, :]), D[..., k, :, :]
+            )
         angular = angular + np.cross(x[..., k, :], p) + spin
     return Momentum(linear, angular)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import final
 
@@ -44,6 +45,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     refused = _refused(workspace)
     if refused:
         raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
+    _warn_of_indefinite_masses(workspace)
     workspace.make_newton()
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
@@ -58,6 +60,23 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
         return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
 
     return StepFunctions(made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n)
+
+
+def _warn_of_indefinite_masses(workspace: Workspace) -> None:
+    """One warning for bodies whose director mass is E = tr(J)/2 I - J with a negative principal value."""
+    if workspace.settings.kind.number != kb.DIRECTOR_RATE:
+        return
+    model = workspace.model
+    for name, body in zip(model.names, model.bodies, strict=False):  # the ground comes last
+        least = float(np.linalg.eigvalsh(body["euler"]).min())
+        if least < 0.0:
+            warnings.warn(
+                f"body {name!r} has an indefinite director mass (smallest principal value {least:.3g} kg m^2): no "
+                "distribution of mass has its inertia; energy and momentum are kept all the same, but steps may have "
+                "to be smaller; rotation='quaternion' has a positive definite one",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
 def _refused(workspace: Workspace) -> str:

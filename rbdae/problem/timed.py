@@ -182,7 +182,7 @@ class TimedInterpretation:
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
-        return quantities.momentum(self.parts[0].model, self.natural(t, y))
+        return quantities.momentum(self.parts[0].model, self.natural(t, y), self.workspace.settings)
 
     def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
         """g and gdot."""

@@ -1,9 +1,12 @@
-"""Energy-momentum steps in quaternions, slowly: the equations as they are printed, in all their unknowns.
+"""Energy-momentum steps, slowly: the equations as they are printed, in all their unknowns.
 
-One step solves, for every body, [BS09] (51) in (q1, p1, mu), x1 - x0 = h (P0 + P1) / (2 M), P1 - P0 = h F, and
-g(z1) = 0 with one multiplier for each equation, by Newton's method with a dense matrix of complex steps. Forces act on
-natural coordinates z = (x, d1, d2, d3). QUAT.EM-R has alpha h for h in the kinetic terms of (51), and the moment of the
-forces on the mean directors in place of the pull-back of those on R(q_mean).
+One step in quaternions solves, for every body, [BS09] (51) in (q1, p1, mu), x1 - x0 = h (P0 + P1) / (2 M),
+P1 - P0 = h F, and g(z1) = 0 with one multiplier for each equation, by Newton's method with a dense matrix of complex
+steps. Forces act on natural coordinates z = (x, d1, d2, d3). QUAT.EM-R has alpha h for h in the kinetic terms of (51),
+and the moment of the forces on the mean directors in place of the pull-back of those on R(q_mean).
+
+One step of DIR.EM solves, for every body, in (d1, p1, La) with the multipliers La of d_i . d_j = delta_ij,
+E (d1 - d0) = h (p0 + p1) / 2 and p1 - p0 = h f - h G_int(d_mean)^T La, with the same equations of x and g.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ class Oracle:
         y1, mu, la = u[: 14 * n], u[14 * n : 15 * n], u[15 * n :]
         Z0, Z1 = self.natural(y0), self.natural(y1)
         mean = 0.5 * (Z0 + Z1)
-        f = self.forces(Z0, Z1) - self.pulled(mean, la)
+        f = self.forces(Z0, Z1) - pulled(self.g, mean, la)
         out = [self.g(Z1)] if self.n_rows else []
         for k, (body, before, after) in enumerate(zip(self.bodies, self.split(y0), self.split(y1), strict=True)):
             (x0, q0, P0, p0), (x1, q1, P1, p1) = before, after
@@ -88,23 +91,69 @@ class Oracle:
             out.append(P1 - P0 - (0.0 if body.pivot else h * (f[k, 0] + np.asarray(body.weight))))
         return np.concatenate(out)
 
-    def pulled(self, Z: Z, la: Any) -> Z:
-        """G(Z)^T la; g is at most quadratic, so differences are exact."""
-        out = np.zeros(Z.shape, dtype=Z.dtype)
-        for i in np.ndindex(Z.shape) if self.n_rows else ():
-            e = np.zeros(Z.shape)
-            e[i] = 1.0
-            out[i] = 0.5 * (self.g(Z + e) - self.g(Z - e)) @ la
-        return out
+    def step(self, y0: Any, h: float) -> Any:
+        """y1."""
+        n = len(self.bodies)
+        u = np.concatenate([y0, np.zeros(n + self.n_rows)])
+        return solved(lambda v: self.residual(y0, v, h), u)[: 14 * n]
+
+
+def pulled(g: Callable[[Z], Any], Z: Z, la: Any) -> Z:
+    """G(Z)^T la; g is at most quadratic, so differences are exact."""
+    out = np.zeros(Z.shape, dtype=Z.dtype)
+    for i in np.ndindex(Z.shape) if len(la) else ():
+        e = np.zeros(Z.shape)
+        e[i] = 1.0
+        out[i] = 0.5 * (g(Z + e) - g(Z - e)) @ la
+    return out
+
+
+def solved(residual: Callable[[Any], Any], u: Any) -> Any:
+    """A root by Newton's method, from u."""
+    for _ in range(6):
+        columns = []
+        for i in range(len(u)):
+            v = u.astype(complex)
+            v[i] += 1e-30j
+            columns.append(residual(v).imag / 1e-30)
+        u = u - np.linalg.lstsq(np.array(columns).T, residual(u), rcond=None)[0]
+    return u
+
+
+def products(Z: Z) -> Any:
+    """d_i . d_j - delta_ij of one body, six of them."""
+    D = Z[1:]
+    return (D @ D.T - np.eye(3))[np.triu_indices(3)]
+
+
+@dataclass(frozen=True)
+class DirectorOracle:
+    """The same in directors; y has (x, d, P, p) of one body after the other."""
+
+    bodies: Sequence[Body]
+    g: Callable[[Z], Any]
+    n_rows: int
+    forces: Callable[[Z, Z], Any]
+
+    def residual(self, y0: Any, u: Any, h: float) -> Any:
+        n = len(self.bodies)
+        before, after = np.reshape(y0, (n, 2, 4, 3)), np.reshape(u[: 24 * n], (n, 2, 4, 3))
+        La, la = np.reshape(u[24 * n : 30 * n], (n, 6)), u[30 * n :]
+        Z0, Z1 = before[:, 0], after[:, 0]
+        mean = 0.5 * (Z0 + Z1)
+        f = self.forces(Z0, Z1) - pulled(self.g, mean, la)
+        out = [self.g(Z1)] if self.n_rows else []
+        for k, body in enumerate(self.bodies):
+            J = np.asarray(body.inertia)
+            M = np.diag([body.mass, *(0.5 * J.sum() - J)])
+            f[k, 0] += np.asarray(body.weight)
+            out.append((M @ (Z1[k] - Z0[k]) - 0.5 * h * (before[k, 1] + after[k, 1])).ravel())
+            out.append((after[k, 1] - before[k, 1] - h * (f[k] - pulled(products, mean[k], La[k]))).ravel())
+            out.append(products(Z1[k]))
+        return np.concatenate(out)
 
     def step(self, y0: Any, h: float) -> Any:
         """y1."""
-        u = np.concatenate([y0, np.zeros(len(self.bodies) + self.n_rows)])
-        for _ in range(6):
-            columns = []
-            for i in range(len(u)):
-                v = u.astype(complex)
-                v[i] += 1e-30j
-                columns.append(self.residual(y0, v, h).imag / 1e-30)
-            u = u - np.linalg.lstsq(np.array(columns).T, self.residual(y0, u, h), rcond=None)[0]
-        return u[: 14 * len(self.bodies)]
+        n = len(self.bodies)
+        u = np.concatenate([y0, np.zeros(6 * n + self.n_rows)])
+        return solved(lambda v: self.residual(y0, v, h), u)[: 24 * n]

@@ -85,8 +85,8 @@ class LoopsAdapter(AbstractAdapter):
             indices=frozenset({1, 2, 3}),
             one_step=True,
             fixed_step=True,
-            summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09]; order 2",
-            pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
+            summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM; order 2",
+            pairings=frozenset((f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")),
         ),
         Method(
             "simo-wong",

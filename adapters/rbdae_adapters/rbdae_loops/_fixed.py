@@ -26,6 +26,9 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """The schemes of a method by the names of its variants; the first one is the default."""
 
+IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
+"""What these are in director momenta: the paper's scheme there, whose increments have Rodrigues parameters."""
+
 
 def options_of(method: str) -> dict[str, check.Check]:
     """What a method of this kind can be told."""
@@ -85,7 +88,9 @@ class Run:
 
 
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
-    """The machine functions of a scheme."""
+    """The machine functions of a scheme, or of what it is in directors."""
+    if getattr(problem, "rotation", "") == "directors":
+        scheme = IN_DIRECTORS.get(scheme, scheme)
     found: Any = getattr(problem.callbacks, "steps", None)
     if found is None:
         raise Unsupported(f"rbdae:{method} needs a problem of rbdae.formulate; formulate the system first")

@@ -18,9 +18,18 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import place
-from rbdae.kernels.conserving.increments import arms, combination, half_increment, increment, set_increment
+from rbdae.kernels.conserving.directors import begin_directors, director_rows
+from rbdae.kernels.conserving.increments import (
+    arms,
+    combination,
+    half_increment,
+    increment,
+    rotation_less_identity,
+    set_increment,
+)
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_matrix, states, tangent_memory
+from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.kernels.scratch import multipliers
 from rbdae.rotations.quaternion_algebra import conjugate_product
 
@@ -92,7 +101,10 @@ def _begin_bodies(m: Memory, h: float) -> None:
         if o.nt == 3:
             for k in range(3):
                 s.xdd[k] = h * (s.px[k] / o.mass) if momenta else h * s.xd[k]
-        if momenta:  # p = 2 q o (0, J Om)
+        if head(m).kind == DIRECTOR_RATE:
+            begin_directors(m, b, h)
+            moved(o.inertia_inverse, s.tx, s.om)
+        elif momenta:  # p = 2 q o (0, J Om)
             conjugate_product(s.a, s.p, s.s)
             for k in range(3):
                 s.tx[k] = 0.25 * h * s.s[k + 1]
@@ -132,15 +144,6 @@ def take(m: Memory, u_at: Address, scheme: int, force_scale: float) -> None:
         la[h.n_internal + i] = u[h.n_body_unknowns + i]
 
 
-@jit
-def rotation_less_identity(m: Memory, b: int, out: Array) -> None:
-    """out[:3, :3] = dR - I."""
-    v = half_increment(m, b)
-    e = increment(m, b)
-    f = 2.0 * e[1] * e[1] / e[4]
-    combination(-f * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), 2.0 * e[0] * e[1] / e[4], f, v, out)
-
-
 @stage("ii")
 def _set_mean(m: Memory, b: int) -> None:
     s = states(m)[b]
@@ -175,7 +178,10 @@ def body_rows(m: Memory) -> None:
                 A[at + 7 * k] = o.mass
             row += 3
             at += 21
-        _rotation_rows(m, b, row, at, n)
+        if head(m).kind == DIRECTOR_RATE:
+            director_rows(m, b, row, at, n)
+        else:
+            _rotation_rows(m, b, row, at, n)
 
 
 @jit

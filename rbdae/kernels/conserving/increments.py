@@ -41,13 +41,13 @@ def half_increment(m: Memory, b: int) -> Any:
 @jit
 def increment(m: Memory, b: int) -> Any:
     """(e0, g, e0', g', n2): the quaternion (e0, g b), its derivatives with respect to b . b, its squared length."""
-    return states(m)[b].D1[0]
+    return states(m)[b].Vd[0]
 
 
 @jit
 def arms(m: Memory, b: int) -> Any:
     """(l0, l1, l2, l0', l1', l2'): the arms of forces with their derivatives with respect to b . b."""
-    return states(m)[b].D1[1]
+    return states(m)[b].Vd[1]
 
 
 @jit
@@ -139,3 +139,23 @@ def combination(a: float, c: float, d: float, b: Array, out: Array) -> None:
     out[1, 2] -= c * b[0]
     out[2, 0] -= c * b[1]
     out[2, 1] += c * b[0]
+
+
+@jit
+def rotation_less_identity(m: Memory, b: int, out: Array) -> None:
+    """out[:3, :3] = dR - I."""
+    v = half_increment(m, b)
+    e = increment(m, b)
+    f = 2.0 * e[1] * e[1] / e[4]
+    combination(-f * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]), 2.0 * e[0] * e[1] / e[4], f, v, out)
+
+
+@jit
+def quotient(x: float, h: float) -> Any:
+    """x / h rounded as a quotient is.
+
+    Code of one model multiplies by 1 / h: velocities times h would come back with the same relative error in each
+    step, and energy would drift by it.
+    """
+    q = x / h
+    return q + (x - q * h) / h

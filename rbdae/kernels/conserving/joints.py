@@ -10,11 +10,11 @@ from typing import Any
 
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.conserving.bodies import rotation_less_identity, start_directors
-from rbdae.kernels.conserving.increments import arms, combination, half_increment, increment
+from rbdae.kernels.conserving.bodies import start_directors
+from rbdae.kernels.conserving.increments import arms, combination, half_increment, increment, rotation_less_identity
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.memory import bodies, head, newton_joints, newton_matrix, primitives, rows, states, tangent_memory
-from rbdae.kernels.records import ANGULAR
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 
 PULLED, MOVED = 0, 3
 """First columns of two bases of the directors: forces are pulled back by one, increments move by the other."""
@@ -22,24 +22,27 @@ PULLED, MOVED = 0, 3
 
 @jit
 def bases(m: Memory, b: int) -> Any:
-    """(9, 6): T with T^T f = E- L^T f in the rows of the rotation, and C = d(d1)/db."""
-    return states(m)[b].W
+    """(9, 6): T with T^T f = E- L^T f, or (1 + b . b) L^T (L^T f) with directors, in the rows of the rotation, and
+    C = d(d1)/db."""
+    return states(m)[b].Ud
 
 
 @stage("i")
 def set_bases(m: Memory) -> None:
-    """T_k = -R0 (L e_k)^ E+ and C_k = -R0 (dR e_k)^ H, where H db is the spatial rotation in the frame of R0."""
+    """T_k = -R0 (L e_k)^ (E+ + b b^T with directors) and C_k = -R0 (dR e_k)^ H, where H db is the spatial rotation in
+    the frame of R0."""
     c = tangent_memory(m)
     L = c.left
     E = c.right
     R = c.A
     H = c.K
+    along = 1.0 if head(m).kind == DIRECTOR_RATE else 0.0
     for b in range(head(m).n_bodies):
         v = half_increment(m, b)
         e = increment(m, b)
         a = arms(m, b)
         combination(a[0], a[1], a[2], v, L)
-        combination(e[0], e[1], 0.0, v, E)
+        combination(e[0], e[1], along, v, E)
         rotation_less_identity(m, b, R)
         for k in range(3):
             R[k, k] += 1.0

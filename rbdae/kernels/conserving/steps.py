@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
+from rbdae.kernels.conserving.directors import end_directors
 from rbdae.kernels.conserving.elimination import eliminate
 from rbdae.kernels.conserving.forces import applied, applied_tangents
-from rbdae.kernels.conserving.increments import half_increment, increment, set_increment
+from rbdae.kernels.conserving.increments import half_increment, increment, quotient, set_increment
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
+from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.rotations.quaternion_algebra import add_product
 
 NOISE = 1e-10
@@ -103,17 +103,6 @@ def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, sche
     _end(m, address(yd), h, address(out), scheme)
 
 
-@jit
-def quotient(x: float, h: float) -> Any:
-    """x / h rounded as a quotient is.
-
-    Code of one model multiplies by 1 / h: velocities times h would come back with the same relative error in each
-    step, and energy would drift by it.
-    """
-    q = x / h
-    return q + (x - q * h) / h
-
-
 @stage("iifii")
 def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> None:
     u = vector_at(u_at)
@@ -137,6 +126,9 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
             v += 3
         for k in range(3):
             s.gx[k] = u[i + k]
+        if head(m).kind == DIRECTOR_RATE:
+            end_directors(m, b, scheme, r, h, q, v, out_at)
+            continue
         if head(m).momenta == 1:  # without the inverse of J, whose error would be the same in each step
             moved(o.inertia, s.gx, s.gd)
             for k in range(3):
