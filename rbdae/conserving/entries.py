@@ -10,7 +10,7 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations.explicit import accelerations
 from rbdae.kernels.conserving import steps
-from rbdae.kernels.conserving.increments import ENERGY, EXPONENTIAL, PAPER, RODRIGUES
+from rbdae.kernels.conserving.increments import ENERGY, EXPONENTIAL, MOMENTA, PAPER, RODRIGUES, VELOCITIES
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.memory import head
 from rbdae.kernels.scratch import multipliers
@@ -89,3 +89,27 @@ def newton_energy(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array
 def advance_energy(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of that."""
     _advance(m, t, y, yd, c, out, ENERGY)
+
+
+@entry("ityyto")
+def newton_momenta(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """One iteration of [GR95] (331) with the average of momenta."""
+    steps.newton(m, t, y, yd, c, out, MOMENTA)
+
+
+@entry("ityyto")
+def advance_momenta(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """The end of a step of that, (310)."""
+    _advance(m, t, y, yd, c, out, MOMENTA)
+
+
+@entry("ityyto")
+def newton_velocities(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """One iteration of [GR95] (331) with the average of angular velocities."""
+    steps.newton(m, t, y, yd, c, out, VELOCITIES)
+
+
+@entry("ityyto")
+def advance_velocities(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """The end of a step of that, (326)."""
+    _advance(m, t, y, yd, c, out, VELOCITIES)

@@ -12,7 +12,7 @@ from rbdae.conserving import entries
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Scheme:
-    """One integration scheme of fixed step size, implicit, of second order.
+    """One integration scheme of fixed step size, implicit, of second order if `summary` does not say otherwise.
 
     Parameters
     ----------
@@ -64,6 +64,34 @@ SCHEMES: dict[str, Scheme] = {
             "[SW91], arms times 2 tan(theta / 2) / theta",
             entries.newton_energy,
             entries.advance_energy,
+        ),
+        Scheme(
+            "MIDPOINT",
+            "energy and momentum, with every joint: the steps of QUAT.EM-R",
+            "[GR95], section 11, with Rodrigues parameters b = h Om_mean / 2 of the increment, (183)",
+            entries.newton_rodrigues,
+            entries.advance_rodrigues,
+        ),
+        Scheme(
+            "MIDPOINT (conformal)",
+            "energy; momentum without joints, else to second order: the steps of QUAT.EM",
+            "[GR95], section 11, with the conformal vector c = h Om_mean of the increment, (256)",
+            entries.newton_paper,
+            entries.advance_paper,
+        ),
+        Scheme(
+            "MIDPOINT (310)",
+            "momentum without joints, else to second order; energy to second order",
+            "[GR95] (309), (331), (340), (310)",
+            entries.newton_momenta,
+            entries.advance_momenta,
+        ),
+        Scheme(
+            "MIDPOINT (326)",
+            "energy; of first order, and momentum, too",
+            "[GR95] (309), (331), (340), (326)",
+            entries.newton_velocities,
+            entries.advance_velocities,
         ),
     )
 }

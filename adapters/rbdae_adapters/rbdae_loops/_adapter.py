@@ -96,6 +96,14 @@ class LoopsAdapter(AbstractAdapter):
             summary="keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy; order 2",
             pairings=frozenset({("index-0", "quaternion", "angular")}),
         ),
+        Method(
+            "midpoint",
+            frozenset({"ode"}),
+            one_step=True,
+            fixed_step=True,
+            summary="mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings; order 2",
+            pairings=frozenset({("index-0", "quaternion", "angular")}),
+        ),
     )
 
     def version(self) -> str | None:

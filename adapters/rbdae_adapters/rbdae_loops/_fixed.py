@@ -23,6 +23,12 @@ MOST = 30
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
     "simo-wong": {"algo-c1": "ALGO.C1", "energy-momentum": "ALGO.C1 (energy)"},
+    "midpoint": {
+        "rodrigues": "MIDPOINT",
+        "conformal": "MIDPOINT (conformal)",
+        "average-momentum": "MIDPOINT (310)",
+        "average-velocity": "MIDPOINT (326)",
+    },
 }
 """The schemes of a method by the names of its variants; the first one is the default."""
 

@@ -20,6 +20,7 @@ from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.directors import begin_directors, director_rows
 from rbdae.kernels.conserving.increments import (
+    MOMENTA,
     arms,
     combination,
     half_increment,
@@ -159,9 +160,10 @@ def _set_mean(m: Memory, b: int) -> None:
             s.d[n] = d0[n] + s.dd[n]
 
 
-@stage("i")
-def body_rows(m: Memory) -> None:
-    """Residual and tangent of the balances of all bodies at fixed forces fx, fd; the matrix is cleared before."""
+@stage("ii")
+def body_rows(m: Memory, scheme: int) -> None:
+    """Residual and tangent of the balances of all bodies at fixed forces fx, fd; the matrix is cleared before. The
+    rotational ones of MOMENTA and VELOCITIES are in `rbdae.kernels.conserving.midpoint`."""
     A = newton_matrix(m)
     N = newton_bodies(m)
     for i in range(head(m).n_newton):
@@ -180,7 +182,7 @@ def body_rows(m: Memory) -> None:
             at += 21
         if head(m).kind == DIRECTOR_RATE:
             director_rows(m, b, row, at, n)
-        else:
+        elif scheme < MOMENTA:
             _rotation_rows(m, b, row, at, n)
 
 

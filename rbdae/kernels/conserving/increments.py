@@ -9,9 +9,13 @@ PAPER       f = 4 tan(theta / 4)       (1 - b . b / 4, b)
 EXPONENTIAL f = theta                  (cos |b|, sin |b| / |b| b)
 =========== ========================== ================================================
 
+MOMENTA and VELOCITIES have the increment of PAPER: 2 b is then the conformal vector c of the increment, whatever the
+velocities are (`rbdae.kernels.conserving.midpoint`).
+
 A force on natural coordinates has the arms L = l0 I + l1 b^ + l2 b b^T, in the frame of the start of the step: its
 moment is the sum of L e_k x R0^T f_k. For the mean directors, L = (I + dR) / 2, momentum is exact; for those at the
-mean quaternion of [BS09] (51), and for those scaled by 2 tan(theta / 2) / f (ENERGY), the work is.
+mean quaternion of [BS09] (51), and for those scaled by 2 tan(theta / 2) / f (ENERGY), the work is. MOMENTA and VELOCITIES have the
+directors of half of the increment, L = F with F F = dR.
 """
 
 from __future__ import annotations
@@ -27,6 +31,10 @@ PAPER = 1
 EXPONENTIAL = 2
 ENERGY = 3
 """The exponential map with arms for which work is exact."""
+MOMENTA = 4
+"""[GR95] (331) with the average (310) of momenta."""
+VELOCITIES = 5
+"""[GR95] (331) with the average (326) of angular velocities."""
 
 SMALL = 0.25
 """Of b . b: series below, in which the last term is below round-off."""
@@ -40,7 +48,8 @@ def half_increment(m: Memory, b: int) -> Any:
 
 @jit
 def increment(m: Memory, b: int) -> Any:
-    """(e0, g, e0', g', n2): the quaternion (e0, g b), its derivatives with respect to b . b, its squared length."""
+    """(e0, g, e0', g', n2, v): the quaternion (e0, g b), its derivatives with respect to b . b, its squared length, and
+    v of the matrix e0 I + g b^ + v b b^T, from whose frame the balance is seen."""
     return states(m)[b].Vd[0]
 
 
@@ -86,13 +95,23 @@ def set_increment(m: Memory, b: int, scheme: int) -> None:
     e = increment(m, b)
     a = arms(m, b)
     s = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
-    if scheme == PAPER:
+    e[5] = 0.0
+    if scheme == PAPER or scheme >= MOMENTA:
         n = 1.0 + 0.25 * s
         e[0] = 1.0 - 0.25 * s
         e[1] = 1.0
         e[2] = -0.25
         e[3] = 0.0
         e[4] = n * n
+        if scheme >= MOMENTA:
+            e[5] = 0.5
+            a[1] = 1.0 / n
+            a[0] = a[1] * e[0]
+            a[2] = 0.5 * a[1]
+            a[4] = -0.25 * a[1] / n
+            a[3] = a[4] * e[0] - 0.25 * a[1]
+            a[5] = 0.5 * a[4]
+            return
         a[1] = 1.0 / (n * n)
         a[0] = a[1] * e[0]
         a[2] = 0.5 * a[1]

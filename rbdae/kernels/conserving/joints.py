@@ -22,27 +22,27 @@ PULLED, MOVED = 0, 3
 
 @jit
 def bases(m: Memory, b: int) -> Any:
-    """(9, 6): T with T^T f = E- L^T f, or (1 + b . b) L^T (L^T f) with directors, in the rows of the rotation, and
+    """(9, 6): T with T^T f = E^T L^T f, or (1 + b . b) L^T (L^T f) with directors, in the rows of the rotation, and
     C = d(d1)/db."""
     return states(m)[b].Ud
 
 
 @stage("i")
 def set_bases(m: Memory) -> None:
-    """T_k = -R0 (L e_k)^ (E+ + b b^T with directors) and C_k = -R0 (dR e_k)^ H, where H db is the spatial rotation in
-    the frame of R0."""
+    """T_k = -R0 (L e_k)^ E and C_k = -R0 (dR e_k)^ H. E is the matrix of the frame of the rows, E+ + b b^T with
+    directors; H db is the spatial rotation in the frame of R0."""
     c = tangent_memory(m)
     L = c.left
     E = c.right
     R = c.A
     H = c.K
-    along = 1.0 if head(m).kind == DIRECTOR_RATE else 0.0
+    directors = head(m).kind == DIRECTOR_RATE
     for b in range(head(m).n_bodies):
         v = half_increment(m, b)
         e = increment(m, b)
         a = arms(m, b)
         combination(a[0], a[1], a[2], v, L)
-        combination(e[0], e[1], along, v, E)
+        combination(e[0], e[1], 1.0 if directors else e[5], v, E)
         rotation_less_identity(m, b, R)
         for k in range(3):
             R[k, k] += 1.0

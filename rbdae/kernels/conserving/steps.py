@@ -8,8 +8,9 @@ from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
 from rbdae.kernels.conserving.directors import end_directors
 from rbdae.kernels.conserving.elimination import eliminate
 from rbdae.kernels.conserving.forces import applied, applied_tangents
-from rbdae.kernels.conserving.increments import half_increment, increment, quotient, set_increment
+from rbdae.kernels.conserving.increments import MOMENTA, half_increment, increment, quotient, set_increment
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
+from rbdae.kernels.conserving.midpoint import midpoint_rows, midpoint_velocity
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -29,7 +30,9 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
     primitive_vectors(m, 1)
     applied(m, t, h)
     primitive_forces(m)
-    body_rows(m)
+    body_rows(m, scheme)
+    if scheme >= MOMENTA:
+        midpoint_rows(m)
     if head(m).n_primitives + head(m).n_elements + head(m).n_bushings > 0:
         set_bases(m)
     joint_rows(m)
@@ -125,17 +128,20 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
             q += 3
             v += 3
         for k in range(3):
+            s.wd[k] = u[i + k]
             s.gx[k] = u[i + k]
         if head(m).kind == DIRECTOR_RATE:
             end_directors(m, b, scheme, r, h, q, v, out_at)
             continue
+        if scheme >= MOMENTA:
+            midpoint_velocity(m, b, scheme)
         if head(m).momenta == 1:  # without the inverse of J, whose error would be the same in each step
             moved(o.inertia, s.gx, s.gd)
             for k in range(3):
                 s.tx[k] = 2.0 * quotient(s.tx[k] + 2.0 * r * (s.gd[k] - s.tx[k]), h)
         for k in range(3):
             f = s.gx[k] - s.om[k]
-            s.wd[k] = r * (s.om[k] + r * f)
+            s.wd[k] = r * (s.om[k] + r * (u[i + k] - s.om[k]))
             s.om[k] = 2.0 * quotient(s.om[k] + 2.0 * r * f, h)
         _turn(m, b, q, v, out, scheme)
 

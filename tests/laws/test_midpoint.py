@@ -1,0 +1,210 @@
+"""The mid-point rule of [GR95], section 11, in its readings: printed equations, invariants, order, symmetries."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from inside import JIT, SCHEMES, conserving_entries, memories, workspaces
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae.adapter import Unsupported
+from rbdae.closed_form import SymmetricTop
+from rbdae.forces import Bushing, SpringDamper
+from rbdae.joints import Cylindrical, Spherical, Universal
+
+VARIANTS = {
+    "rodrigues": "MIDPOINT",
+    "conformal": "MIDPOINT (conformal)",
+    "average-momentum": "MIDPOINT (310)",
+    "average-velocity": "MIDPOINT (326)",
+}
+SYMMETRIC = ("rodrigues", "conformal", "average-momentum")
+"""Those that claim to be of order two, and reversible."""
+
+
+def formulated(system: rbdae.System, **options: Any) -> rbdae.Problem:
+    return rbdae.formulate(system, "index-0", velocity="angular", consistent="project", **options)
+
+
+def run(system: rbdae.System | rbdae.Problem, variant: str, t_end: float, step: float, **options: Any) -> rbdae.Solution:
+    problem = formulated(system) if isinstance(system, rbdae.System) else system
+    return rbdae.solve(problem, (0.0, t_end), solver="rbdae:midpoint", variant=variant, step=step, **options)
+
+
+def pair(joint: Callable[[Any, Any, dict[str, Any]], Any], turn: Rotation | None = None) -> rbdae.System:
+    """Two bodies, free in space, with a joint, a spring and a bushing; turned as a whole."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    turn = Rotation.identity() if turn is None else turn
+    a, b = (
+        system.add_body(
+            f"b{k}",
+            mass=1.0 + k,
+            inertia=np.array((2.0, 2.5, 3.0)) * (1.0 + 0.5 * k),
+            position=turn.apply((2.0 * k, 0.0, 0.0)),
+            orientation=turn,
+            velocity=turn.apply((0.3, 1.0 - 2.0 * k, 0.4)),
+            angular_velocity=(1.0, 2.0 * k - 0.5, 0.7),
+        )
+        for k in range(2)
+    )
+    system.add_joint(joint(a, b, {"at_a": (1.0, 0.0, 0.0), "at_b": (-1.0, 0.0, 0.0)}))
+    system.add_force(SpringDamper(a, b, stiffness=200.0, length=1.0, at_a=(0.3, 0.5, 0.0), at_b=(0.0, 0.7, 0.2)))
+    system.add_force(Bushing(a, b, stiffness=50.0, rotational_stiffness=20.0))
+    return system
+
+
+JOINTS: dict[str, Any] = {
+    "spherical": lambda a, b, at: Spherical(a, b, **at),
+    "universal": lambda a, b, at: Universal(a, b, **at, axis_a=(0.0, 0.6, 0.8), axis_b=(1.0, 0.0, 0.0)),
+    "cylindrical": lambda a, b, at: Cylindrical(a, b, **at, axis_a=(0.0, 0.6, 0.8), axis_b=(0.0, 0.6, 0.8)),
+}
+
+
+def errors(found: rbdae.Solution) -> tuple[float, float]:
+    """Largest changes of energy and angular momentum, relative to the kinetic energy and the size of the momentum."""
+    e, L = found.energy, found.momentum.angular
+    return (
+        float(np.abs(e.total - e.total[0]).max() / e.kinetic.max()),
+        float(np.abs(L - L[0]).max() / np.linalg.norm(L[0])),
+    )
+
+
+def top_errors(found: rbdae.Solution) -> tuple[float, float]:
+    """Largest |E / E0 - 1| and |L_z / L_z0 - 1|."""
+    e, L = found.energy.total, found.momentum.angular[:, 2]
+    return float(np.abs(e / e[0] - 1.0).max()), float(np.abs(L / L[0] - 1.0).max())
+
+
+# ---------------------------------------------------------------- the printed equations
+
+
+MASS, ARM, J = 5.0, np.array((0.0, 0.0, 1.3)), np.diag((0.8, 0.8, 1.8))
+WEIGHT = np.array((0.0, 0.0, -9.81 * MASS))
+
+
+def spin(a: Any) -> Any:
+    return np.array([[0.0 * a[0], -a[2], a[1]], [a[2], 0.0 * a[0], -a[0]], [-a[1], a[0], 0.0 * a[0]]])
+
+
+def halves(e: Any) -> Any:
+    """F of (324), with (196)."""
+    e0 = np.sqrt(1.0 - e @ e)
+    return e0 * np.eye(3) + np.outer(e, e) / (1.0 + e0) + spin(e)
+
+
+def conformal(c: Any) -> tuple[Any, Any, Any]:
+    """4 - c0 of (254), R of (256) and F of (259)."""
+    c0 = (16.0 - c @ c) / 8.0
+    R = ((c0**2 + 8.0 * c0 - 16.0) * np.eye(3) + 2.0 * np.outer(c, c) + 2.0 * c0 * spin(c)) / (4.0 - c0) ** 2
+    return 4.0 - c0, R, (c0 * np.eye(3) + np.outer(c, c) / 4.0 + spin(c)) / (4.0 - c0)
+
+
+def printed(reading: str, start: Any, u: Any, h: float) -> tuple[Any, Any]:
+    """The residual in u = (x1, parameters of the increment, lambda), and (x1, R1, v1, Om1)."""
+    x0, R0, v0, Om0 = start
+    x1, a, la = u[:3], u[3:6], u[6:]
+    h0, v1 = R0 @ J @ Om0, 2.0 / h * (x1 - x0) - v0
+    linear = 2.0 * MASS / h**2 * (x1 - x0) - 2.0 / h * MASS * v0 - la - WEIGHT  # (309)
+    if reading == "rodrigues":  # b = h Om_mean / 2, (183), (306) with the sign of (301) on the mean of both ends
+        R1 = R0 @ (np.eye(3) + 2.0 / (1.0 + a @ a) * (spin(a) + spin(a) @ spin(a)))
+        Om1 = 4.0 * a / h - Om0
+        angular = (R1 @ J @ Om1 - h0) / h + spin(0.5 * (x0 + x1)) @ la
+        return np.concatenate([linear, angular, x1 - R1 @ ARM]), (x1, R1, v1, Om1)
+    if reading == "conformal":  # c = h Om_mean, with the arm for which the work of lambda is exact
+        scale, dR, F = conformal(a)
+        R1, Om1 = R0 @ dR, 2.0 * a / h - Om0
+        angular = (R1 @ J @ Om1 - h0) / h + spin(2.0 / scale * R0 @ F @ ARM) @ la
+        return np.concatenate([linear, angular, x1 - R1 @ ARM]), (x1, R1, v1, Om1)
+    if reading == "(332)":
+        scale, _, F = conformal(a)
+        e = a / scale  # (329): vect(F)
+    else:
+        F, e = halves(a), a
+    Rh = R0 @ F
+    angular = 4.0 / h**2 * R0 @ F @ J @ F.T @ e - 2.0 / h * h0 + spin(Rh @ ARM) @ la  # (331), (332)
+    closed = x1 - x0 + 2.0 * Rh @ spin(ARM) @ F.T @ e  # (340)
+    R1 = Rh @ F
+    Om1 = 4.0 * e / h - Om0 if reading == "(326)" else np.linalg.solve(J, R1.T @ (4.0 / h * Rh @ J @ e - h0))
+    return np.concatenate([linear, angular, closed]), (x1, R1, v1, Om1)
+
+
+def step(reading: str, start: Any, h: float) -> Any:
+    """(x1, R1, v1, Om1) of a step from `start`, by Newton's method with complex steps."""
+    x0, _, v0, Om0 = start
+    u = np.concatenate([x0 + h * v0, h * Om0 * {"conformal": 1.0, "(332)": 1.0}.get(reading, 0.5), np.zeros(3)])
+    for _ in range(8):
+        columns = []
+        for i in range(9):
+            v = u.astype(complex)
+            v[i] += 1e-30j
+            columns.append(printed(reading, start, v, h)[0].imag / 1e-30)
+        u = u - np.linalg.solve(np.array(columns).T, printed(reading, start, u, h)[0])
+    return printed(reading, start, u, h)[1]
+
+
+READINGS = {
+    "rodrigues": ("rodrigues",),
+    "conformal": ("conformal",),
+    "average-momentum": ("(310)", "(332)"),
+    "average-velocity": ("(326)",),
+}
+
+
+@pytest.mark.parametrize(("variant", "reading"), [(v, r) for v, rs in READINGS.items() for r in rs])
+@pytest.mark.parametrize("case", [1, 2])
+def test_steps_solve_the_printed_equations(variant, reading, case):
+    """Three steps of the top of 11.6, each from the state of the run; the conformal vector of (332) is (331) again."""
+    h = 0.01
+    found = run(rbdae.models.rotations_top(case=case), variant, 3 * h, h)
+    body = found.states["top"]
+    for k in range(3):
+        turn = body.orientation[k].as_matrix()
+        x, R, v, Om = step(reading, (body.position[k], turn, body.velocity[k], body.angular_velocity[k]), h)
+        np.testing.assert_allclose(body.position[k + 1], x, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(body.orientation[k + 1].as_matrix(), R, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(body.velocity[k + 1], v, rtol=0, atol=1e-11 * 65.0)
+        np.testing.assert_allclose(body.angular_velocity[k + 1], Om, rtol=0, atol=1e-11 * 50.0)
+
+
+@pytest.mark.parametrize("variant", ["average-momentum", "average-velocity"])
+@pytest.mark.parametrize("joint", ["universal", "cylindrical"])
+def test_the_tangent_is_exact(variant, joint):
+    """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du: by complex steps, relative to I."""
+    problem = formulated(pair(JOINTS[joint]))
+    scheme = SCHEMES[VARIANTS[variant]]
+    memory = problem.workspace.memory
+    space = workspaces.Workspace(
+        memories.Memory.of(memory.model, memory.settings, np.complex128), problem.workspace.selection
+    )
+    space.make_newton()
+    newton, start = space.plain(scheme.newton), space.plain(conserving_entries.predict)
+    n = int(space.head["n_body_unknowns"][0]) + problem.workspace.layout.n_rows
+    y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)
+    start(0.0, y, u, 0.1, out)
+    for _ in range(12):
+        u[:] = out.real
+        newton(0.0, y, u, 0.1, out)
+    u[:] = out.real
+    slopes = np.zeros((n, n))
+    for i in range(n):
+        v = u.copy()
+        v[i] += 1e-30j
+        newton(0.0, y, v, 0.1, out)
+        slopes[:, i] = out[:n].imag / 1e-30
+    assert np.abs(slopes[: n - problem.workspace.layout.n_rows]).max() < 1e-9
+
+
+@pytest.mark.parametrize(("variant", "other"), [("rodrigues", "rodrigues"), ("conformal", "paper")])
+def test_rodrigues_and_conformal_take_the_steps_of_the_hamiltonian_paper(variant, other):
+    """QUAT.EM-R and QUAT.EM, there in momenta, here in angular velocities."""
+    system = rbdae.models.rotations_top(case=2)
+    form = rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum")
+    one = run(system, variant, 0.2, 1e-3)
+    two = rbdae.solve(form, (0.0, 0.2), solver="rbdae:energy-momentum", variant=other, step=1e-3)
+    np.testing.assert_allclose(one.y[:, :7], two.y[:, :7], rtol=0, atol=1e-11)
