@@ -14,8 +14,8 @@ velocities are (`rbdae.kernels.conserving.midpoint`).
 
 A force on natural coordinates has the arms L = l0 I + l1 b^ + l2 b b^T, in the frame of the start of the step: its
 moment is the sum of L e_k x R0^T f_k. For the mean directors, L = (I + dR) / 2, momentum is exact; for those at the
-mean quaternion of [BS09] (51), and for those scaled by 2 tan(theta / 2) / f (ENERGY), the work is. MOMENTA and VELOCITIES have the
-directors of half of the increment, L = F with F F = dR.
+mean quaternion of [BS09] (51), and for those scaled by 2 tan(theta / 2) / f (ENERGY), the work is. MOMENTA and
+VELOCITIES have the directors of half of the increment, L = F with F F = dR.
 """
 
 from __future__ import annotations

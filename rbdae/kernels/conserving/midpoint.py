@@ -1,41 +1,44 @@
 """The rotation in a step of [GR95], section 11, as printed: equilibrium in the middle of the step.
 
-R1 = R0 F^2 (313), R_h = R0 F, vect(F) = e = n sin(theta / 2) (323), and Om_h = 2 e / h (317), (326). With the moment m of
-the forces on the directors R_h at half of the increment, and h_k = R_k J Om_k, the balance (306) and the average (310)
+R1 = R0 F^2 (313), R_h = R0 F, vect(F) = e = n sin(theta / 2) (323), and Om_h = 2 e / h (317). With the moment m of the
+forces on the directors of R_h and with h_k = R_k J Om_k, the balance (306) and the average (310) are
 
-    h1 - h0 = h m,    (h0 + h1) / 2 = R_h J Om_h
+    h1 - h0 = h m,    (h0 + h1) / 2 = R_h J Om_h.
 
-have the sum (331), from which e follows (its sign of x~ lambda is that of (301)):
+Without h1 they are (331), from which e follows (the sign of x~ lambda is that of (301); (306) has the other one):
 
     (4 / h^2) R0 F J e - (2 / h) h0 - m = 0.
 
-The paper has two ends of the step, which contradict each other. With MOMENTA, h1 = (4 / h) R_h J e - h0, which is (310):
-the scheme is symmetric and of order two, and energy errs by O(h^2). With VELOCITIES, Om1 = 4 e / h - Om0, which is (326):
-as F e = e, the change of the rotational energy is 2 e . (F J Om_h - J Om0) = 2 (R_h e) . m, the work of all forces, since
-R1 - R0 = R_h (F - F^T) = 2 (R_h e)^ R_h. So energy is exact. The balance (306) does not hold then: of momentum h1 - h0 - h m
-is of order h^2 in a step, and the scheme is of order one and not symmetric.
+The paper has two ends of the step, which contradict each other.
 
-The conformal vector c = 4 n tan(theta / 4) (253) makes no other scheme of it: by (254) the factor of (330) is
-2 c / (4 - c0) = 2 e, so that (332) is (331). It is the better unknown, b = c / 2: F is rational in it, (259) with (254),
+MOMENTA: h1 = (4 / h) R_h J e - h0, which is (310). The scheme is symmetric, of order two; energy errs by O(h^2).
 
-    n F = (1 - b . b / 4) I + b^ + b b^T / 2,    n e = b,    n = 1 + b . b / 4,
+VELOCITIES: Om1 = 4 e / h - Om0, which is (326). As F e = e, the rotational energy changes by
+2 Om_h . (F J Om_h - J Om0) = 2 (R_h e) . m. That is the work of all forces, since R1 - R0 = R_h (F - F^T) = 2 (R_h e)^ R_h:
+energy is exact. The balance (306) is not kept: h1 - h0 - h m is of order h^2 in a step. The scheme is of order one, and not
+symmetric.
+
+The conformal vector c = 4 n tan(theta / 4) (253) gives no other scheme: 2 c / (4 - c0) in (330) is 2 e by (254), so that
+(332) is (331). But it is the better unknown, b = c / 2. F is rational in it, (259) with (254),
+
+    N F = (1 - b . b / 4) I + b^ + b b^T / 2,    N e = b,    N = 1 + b . b / 4,
 
 and regular up to a full turn in a step, where e0 = sqrt(1 - e . e) ends at half a turn. Rows are (331) times
-(h^2 / 2) n F^T R0^T: 2 J b - n F^T (h J Om0 + L^T F_d), with L = F.
+(h^2 / 2) N F^T R0^T: 2 J b - N F^T (h J Om0 + L^T F_d), with L = F.
 """
 
 from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.conserving.bodies import add_cross, moment, moved
-from rbdae.kernels.conserving.increments import VELOCITIES, combination, half_increment, increment
+from rbdae.kernels.conserving.bodies import moment, moved
+from rbdae.kernels.conserving.increments import VELOCITIES, combination, half_increment, increment, set_increment
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_matrix, states, tangent_memory
 
 
 @jit
 def _half(e: Array, v: Array, out: Array) -> None:
-    """out = n F^T."""
+    """out = N F^T."""
     combination(e[0], -e[1], e[5], v, out)
 
 
@@ -89,6 +92,7 @@ def midpoint_velocity(m: Memory, b: int, scheme: int) -> None:
     s = states(m)[b]
     c = tangent_memory(m)
     v = half_increment(m, b)
+    set_increment(m, b, scheme)
     e = increment(m, b)
     n = 2.0 - e[0]  # 1 + b . b / 4
     for k in range(3):
