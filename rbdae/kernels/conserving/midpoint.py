@@ -14,12 +14,12 @@ The paper has two ends of the step, which contradict each other.
 MOMENTA: h1 = (4 / h) R_h J e - h0, which is (310). The scheme is symmetric, of order two; energy errs by O(h^2).
 
 VELOCITIES: Om1 = 4 e / h - Om0, which is (326). As F e = e, the rotational energy changes by
-2 Om_h . (F J Om_h - J Om0) = 2 (R_h e) . m. That is the work of all forces, since R1 - R0 = R_h (F - F^T) = 2 (R_h e)^ R_h:
-energy is exact. The balance (306) is not kept: h1 - h0 - h m is of order h^2 in a step. The scheme is of order one, and not
-symmetric.
+2 Om_h . (F J Om_h - J Om0) = 2 (R_h e) . m. That is the work of all forces, as R1 - R0 = R_h (F - F^T) = 2 (R_h e)^ R_h:
+energy is exact. The balance (306) is not kept: h1 - h0 - h m is of order h^2 in a step. The scheme is of order one,
+and not symmetric.
 
-The conformal vector c = 4 n tan(theta / 4) (253) gives no other scheme: 2 c / (4 - c0) in (330) is 2 e by (254), so that
-(332) is (331). But it is the better unknown, b = c / 2. F is rational in it, (259) with (254),
+The conformal vector c = 4 n tan(theta / 4) (253) gives no other scheme: 2 c / (4 - c0) in (330) is 2 e by (254), so
+that (332) is (331). But it is the better unknown, b = c / 2. F is rational in it, (259) with (254),
 
     N F = (1 - b . b / 4) I + b^ + b b^T / 2,    N e = b,    N = 1 + b . b / 4,
 
