@@ -70,6 +70,27 @@ def test_pictures(tmp_path):
         assert 0 < shown.stat().st_size < 100_000
 
 
+def test_spinning_top(tmp_path):
+    """One case: eight panels with labels and units, the curves of four readings, and what each of them keeps."""
+    example = load("spinning_top")
+    solutions = {name: example.run(2, name, t_end=0.5) for name in example.STYLES}
+    figure = example.draw(2, solutions)
+    assert len(figure.axes) == 8
+    for axes in figure.axes:
+        assert len(axes.get_lines()) >= 4 and axes.get_title()
+        for label in (axes.get_xlabel(), axes.get_ylabel()):
+            assert " in " in label or label == "|E / E₀ - 1|"
+    figure.savefig(tmp_path / "top.png", dpi=30)
+    for name, solution in solutions.items():
+        q = example.quantities(solution)
+        assert (np.abs(q["energy"]).max() < 1e-12) == (name != "average-momentum")
+        assert (np.abs(q["L_z"] / q["L_z"][0] - 1.0).max() < 1e-12) == (name == "rodrigues")
+    q = example.quantities(solutions["rodrigues"])
+    np.testing.assert_allclose((q["theta"].min(), q["theta"].max()), example.limits(solutions["rodrigues"]), atol=2e-4)
+    # (345): the rate is the derivative of the angle; at the ends of steps it alternates by O(h^2), 2.3e-3 of 3.7 rad/s
+    np.testing.assert_allclose(np.gradient(q["theta"], q["t"])[1:-1], q["thetadot"][1:-1], atol=7e-3)
+
+
 def test_ida_by_hand():
     problem, t, y = load("ida_by_hand").run(t_end=0.1)
     assert t[-1] == 0.1

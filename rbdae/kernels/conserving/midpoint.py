@@ -14,7 +14,7 @@ The paper has two ends of the step, which contradict each other.
 MOMENTA: h1 = (4 / h) R_h J e - h0, which is (310). The scheme is symmetric, of order two; energy errs by O(h^2).
 
 VELOCITIES: Om1 = 4 e / h - Om0, which is (326). As F e = e, the rotational energy changes by
-2 Om_h . (F J Om_h - J Om0) = 2 (R_h e) . m. That is the work of all forces, as R1 - R0 = R_h (F - F^T) = 2 (R_h e)^ R_h:
+2 Om_h . (F J Om_h - J Om0) = 2 (R_h e) . m, the work of all forces, as R1 - R0 = R_h (F - F^T) = 2 (R_h e)^ R_h:
 energy is exact. The balance (306) is not kept: h1 - h0 - h m is of order h^2 in a step. The scheme is of order one,
 and not symmetric.
 
