@@ -83,14 +83,9 @@ def _refused(workspace: Workspace) -> str:
     """What of the model the schemes cannot take."""
     model = workspace.model
     elements = model.forces.elements
-    suspended = workspace.selection.rows.pivot_floor is not None
     kinds = {
-        "closed loops with redundant='minimum-norm'": suspended,
-        "drives": len(model.drives),
-        "forces with internal states": model.forces.n_states,
+        "forces with internal states": (elements["shaping"] == kb.STATEFUL).any(),
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
-        "forces along angles": (elements["shaping"] == kb.ANGLE).any(),
-        "the user's forces": np.isin(elements["shaping"], (kb.USER, kb.STATEFUL)).any(),
     }
     return next((name for name, n in kinds.items() if n), "")
 

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from inside import SCHEMES, conserving_entries, memories, workspaces
+
+import rbdae
 
 Z = Any
 """Natural coordinates of all bodies, (n, 4, 3): x, d1, d2, d3."""
@@ -157,3 +160,28 @@ class DirectorOracle:
         n = len(self.bodies)
         u = np.concatenate([y0, np.zeros(6 * n + self.n_rows)])
         return solved(lambda v: self.residual(y0, v, h), u)[: 24 * n]
+
+
+def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
+    """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by complex steps, for the first step."""
+    memory = problem.workspace.memory
+    space = workspaces.Workspace(
+        memories.Memory.of(memory.model, memory.settings, np.complex128), problem.workspace.selection
+    )
+    space.make_newton()
+    newton, start = space.plain(SCHEMES[scheme].newton), space.plain(conserving_entries.predict)
+    n_bodies = int(space.head["n_body_unknowns"][0])
+    n = n_bodies + problem.workspace.layout.n_rows
+    y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)
+    start(0.0, y, u, h, out)
+    for _ in range(8):
+        u[:] = out.real
+        newton(0.0, y, u, h, out)
+    u[:] = out.real
+    slopes = np.zeros((n, n))
+    for i in range(n):
+        v = u.copy()
+        v[i] += 1e-30j
+        newton(0.0, y, v, h, out)
+        slopes[:, i] = out[:n].imag / 1e-30
+    return slopes[:n_bodies]

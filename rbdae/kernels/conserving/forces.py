@@ -7,20 +7,25 @@ displacement s(q) of an element and its potential V(s) the force is -w g(Z_mean)
     s = sqrt(q):   w = (k ((s1 + s2) / 2 - s0) + d (s2 - s1) / h - u) / (s1 + s2)
 
 where q_mean is the mean of q at both ends, s1 and s2 are the lengths there, and (s2 - s1) / (q1 - q0) = 1 / (s1 + s2):
-nothing is divided by a difference. Loads u(t) belong to the middle of the step.
+nothing is divided by a difference. Loads u(t) belong to the middle of the step. Angles have a file of their own, and so
+have the user's forces.
 
 Reads Z and half of its increment as positions and velocities of the bodies (`rbdae.kernels.conserving.bodies.take`).
 """
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Memory, sqrt
+from rbdae.compiler.access import Array, Memory, address, sqrt
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
+from rbdae.kernels.conserving.angles import angle_law
+from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.conserving.joints import MOVED, PULLED, bases
+from rbdae.kernels.conserving.user_forces import user_force, user_tangent
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
-from rbdae.kernels.forces.elements import add_to_bodies, forms
+from rbdae.kernels.forces.elements import add_to_bodies
+from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import (
     bodies,
     bushings,
@@ -33,13 +38,14 @@ from rbdae.kernels.memory import (
     states,
     tangent_memory,
 )
-from rbdae.kernels.records import ANGULAR, ROOT
+from rbdae.kernels.records import ANGLE, ANGULAR, ROOT, USER
 
 
 @jit
-def applied(m: Memory, t: float, h: float) -> None:
-    """h^2 / 2 times all applied forces, added to the natural forces."""
+def applied(m: Memory, t: float, y: Array, h: float) -> None:
+    """h^2 / 2 times all applied forces, added to the natural forces. Reads the internal states in y."""
     head(m).time = t + 0.5 * h
+    gather_force_states(m, address(y))
     _bushings(m, h)
     _elements(m, h)
 
@@ -132,20 +138,18 @@ def _scatter_bushing(m: Memory, i: int, one: int, two: int) -> None:
 def _law(m: Memory, i: int, h: float) -> None:
     """w along the forms of one element, and C = dw/dq1. Writes g at the mean, half of the increments of q to r, and
     the mean of q to q."""
-    forms(m, i)
+    step_forms(m, i)
     e = elements(m)[i]
     c = element_memory(m)
-    T = entries(m)
-    for n in range(e.first, e.last):
-        t = T[n]
-        if t.j >= 0:
-            c.q[t.form] += 0.5 * t.value * c.Z[24 + t.i] * c.Z[24 + t.j]
     for a in range(3):
         c.u[a] = e.constant[a]
     if e.law != 0:
         call_user_function(e.law, head(m).time, c.Z, c.u)
     if e.shaping == ROOT:
         _root(m, i, h)
+        return
+    if e.shaping == ANGLE:
+        angle_law(m, i, h)
         return
     for a in range(e.forms):
         w = -e.sign * c.u[a]
@@ -176,46 +180,58 @@ def _elements(m: Memory, h: float) -> None:
     c = element_memory(m)
     for i in range(head(m).n_elements):
         e = elements(m)[i]
-        _law(m, i, h)
-        for k in range(24):
-            c.F[k] = 0.0
-            for a in range(e.forms):
-                c.F[k] -= 0.5 * h * h * c.w[a] * c.g[a, k]
+        if e.shaping == USER:
+            user_force(m, i, h)
+        else:
+            _law(m, i, h)
+            for k in range(24):
+                c.F[k] = 0.0
+                for a in range(e.forms):
+                    c.F[k] -= 0.5 * h * h * c.w[a] * c.g[a, k]
         add_to_bodies(m, i, c.F)
 
 
 @stage("if", "elements", optional=True)
 def _element_tangents(m: Memory, h: float) -> None:
-    """K = -dF/dZ1 = sum w_a H_a / 2 + sum g_a C_ab (g_b + H_b^T dZ / 2)^T, times h^2 / 2."""
-    c = element_memory(m)
     B = bodies(m)
     for i in range(head(m).n_elements):
         e = elements(m)[i]
-        _law(m, i, h)
-        scale = 0.5 * h * h
-        for k in range(24):
-            for j in range(24):
-                c.K[k, j] = 0.0
-            for a in range(e.forms):
-                c.h[a, k] = c.g[a, k]
-        T = entries(m)
-        for n in range(e.first, e.last):
-            t = T[n]
-            if t.j >= 0:
-                c.K[t.i, t.j] += 0.5 * scale * c.w[t.form] * t.value
-                c.h[t.form, t.j] += t.value * c.Z[24 + t.i]
-        for a in range(e.forms):
-            for j in range(24):
-                c.y[j] = 0.0
-                for b in range(e.forms):
-                    c.y[j] += scale * c.C[a, b] * c.h[b, j]
-            for k in range(24):
-                for j in range(24):
-                    c.K[k, j] += c.g[a, k] * c.y[j]
+        if e.shaping == USER:
+            user_tangent(m, i, h)
+        else:
+            _form_tangent(m, i, h)
         for one in range(2):
             for two in range(2):
                 if B[e.body[one]].fixed == 0 and B[e.body[two]].fixed == 0:
                     _scatter_element(m, i, one, two)
+
+
+@stage("iif", "elements")
+def _form_tangent(m: Memory, i: int, h: float) -> None:
+    """K = -dF/dZ1 = sum w_a H_a / 2 + sum g_a C_ab (g_b + H_b^T dZ / 2)^T, times h^2 / 2."""
+    _law(m, i, h)
+    e = elements(m)[i]
+    c = element_memory(m)
+    scale = 0.5 * h * h
+    for k in range(24):
+        for j in range(24):
+            c.K[k, j] = 0.0
+        for a in range(e.forms):
+            c.h[a, k] = c.g[a, k]
+    T = entries(m)
+    for n in range(e.first, e.last):
+        t = T[n]
+        if t.j >= 0:
+            c.K[t.i, t.j] += 0.5 * scale * c.w[t.form] * t.value
+            c.h[t.form, t.j] += t.value * c.Z[24 + t.i]
+    for a in range(e.forms):
+        for j in range(24):
+            c.y[j] = 0.0
+            for b in range(e.forms):
+                c.y[j] += scale * c.C[a, b] * c.h[b, j]
+        for k in range(24):
+            for j in range(24):
+                c.K[k, j] += c.g[a, k] * c.y[j]
 
 
 @stage("iiii", "elements")

@@ -100,6 +100,8 @@ def joint_rows(m: Memory) -> None:
                     _linear_columns(m, i, side)
                 else:
                     _bilinear_columns(m, i, side)
+                    if p.moving == 1:
+                        _add_moving_columns(m, i, side)
 
 
 @stage("iii", "joints")
@@ -152,6 +154,24 @@ def _bilinear_columns(m: Memory, i: int, side: int) -> None:
     for other in range(2):
         if bodies(m)[p.body[other]].fixed == 0:
             _add_stiffness(m, i, side, other)
+
+
+@stage("iii", "rheonomic")
+def _add_moving_columns(m: Memory, i: int, side: int) -> None:
+    """What the direction at the end of the step adds to the gradient of g(z1, t1), see
+    `rbdae.kernels.conserving.drives`."""
+    p = primitives(m)[i]
+    if p.keep[0] == 0:
+        return
+    r = rows(m)[i]
+    A = newton_matrix(m)
+    C = r.Gw[side]
+    b = p.body[side]
+    columns_of(ANGULAR, p.Ad, side, bases(m, b), 6, C)
+    at = newton_joints(m)[i].gradient[side, 0] + bodies(m)[b].nt
+    for j in range(3):
+        for l in range(3):
+            A[at + j] += p.scale * r.Qd[l] * C[l, MOVED + j]
 
 
 @stage("iiii", "bilinear")

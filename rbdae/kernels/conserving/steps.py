@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.conserving.angles import advance_windings
 from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
 from rbdae.kernels.conserving.directors import end_directors
+from rbdae.kernels.conserving.drives import add_moving_increments, set_drives
 from rbdae.kernels.conserving.elimination import eliminate
 from rbdae.kernels.conserving.forces import applied, applied_tangents
 from rbdae.kernels.conserving.increments import MOMENTA, half_increment, increment, quotient, set_increment
@@ -26,9 +28,11 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
     """The unknowns u in `yd` after one more iteration of the step of size h from (t, y), and, after them, the size of
     the correction relative to that of the increments."""
     begin(m, t, y, h)
+    set_drives(m, t + h)
     take(m, address(yd), scheme, 0.5 * h * h)
     primitive_vectors(m, 1)
-    applied(m, t, h)
+    add_moving_increments(m)
+    applied(m, t, y, h)
     primitive_forces(m)
     body_rows(m, scheme)
     if scheme >= MOMENTA:
@@ -104,6 +108,7 @@ def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, sche
     """
     begin(m, t, y, h)
     _end(m, address(yd), h, address(out), scheme)
+    advance_windings(m, address(y), address(out))
 
 
 @stage("iifii")

@@ -57,7 +57,7 @@ def _plain_angle(s: Any, c: Any) -> Any:
 
 @two_sided(_plain_angle)
 @jit
-def _angle(s: Array, c: float) -> Any:
+def angle_of(s: Array, c: float) -> Any:
     """atan2(s, c)."""
     return atan2(s, c)
 
@@ -124,7 +124,7 @@ def displacements(m: Memory, i: int) -> None:
         y = c.q[0]
         x = c.q[1]
         d = 1.0 / (x * x + y * y)
-        c.s[0] = _angle(y, x)
+        c.s[0] = angle_of(y, x)
         c.J[0, 0] = d * x
         c.J[0, 1] = -d * y
         c.X[0, 0] = -2.0 * d * d * x * y

@@ -1,0 +1,381 @@
+"""Conserving steps with forces along angles, drives, the user's forces and redundant loops: balances, momentum, order.
+
+Work is computed here from the states alone: angles over turns from orientations, energies from velocities.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from itertools import pairwise
+from typing import Any
+
+import cases
+import numpy as np
+import pytest
+from conserving import newton_slopes
+from inside import dropping
+
+import rbdae
+from rbdae.drives import DrivenRod, PointMotion, PrescribedAngle, PrescribedDisplacement
+from rbdae.forces import Friction, Motor, TorsionalSpringDamper, UserForce
+from rbdae.joints import Cylindrical, Revolute
+
+AXIS = np.array((0.0, 0.6, 0.8))
+HINGE: dict[str, Any] = {"at_a": (1.0, 0.0, 0.0), "at_b": (-1.0, 0.0, 0.0), "axis_a": AXIS, "axis_b": AXIS}
+MASSES = (1.0, 2.0)
+INERTIAS = np.array(((2.0, 2.5, 3.0), (3.0, 3.75, 4.5)))
+
+
+def pair(joint: Any = Revolute, spin: float = 2.0) -> rbdae.System:
+    """Two bodies, free in space, on one joint, about whose axis they turn."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    a, b = (
+        system.add_body(
+            f"b{k}",
+            mass=MASSES[k],
+            inertia=INERTIAS[k],
+            position=(2.0 * k, 0.0, 0.0),
+            velocity=(0.1, 0.2 * k, 0.3),
+            angular_velocity=np.array((0.3, -0.2, 0.1)) + (spin * AXIS if k else 0.0),
+        )
+        for k in range(2)
+    )
+    system.add_joint(joint(a, b, **HINGE))
+    return system
+
+
+def problem_of(system: rbdae.System, **options: Any) -> rbdae.Problem:
+    return rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum", consistent="project", **options)
+
+
+def run(system: rbdae.System | rbdae.Problem, t_end: float, step: float, **options: Any) -> rbdae.Solution:
+    problem = problem_of(system) if isinstance(system, rbdae.System) else system
+    return rbdae.solve(problem, (0.0, t_end), solver="rbdae:energy-momentum", step=step, **options)
+
+
+def kinetic(states: Any) -> Any:
+    """Kinetic energies from velocities."""
+    out = 0.0
+    for k in range(2):
+        s = states[f"b{k}"]
+        out = out + 0.5 * MASSES[k] * (s.velocity**2).sum(1) + 0.5 * (s.angular_velocity**2 @ INERTIAS[k])
+    return out
+
+
+def taken(problem: rbdae.Problem, h: float, n: int) -> tuple[Any, Any, Any]:
+    """Times and states of n steps, and the multipliers of each: the loop of the steps, in Python."""
+    functions = problem.callbacks.steps("QUAT.EM-R")
+    k, rows = functions.n_unknowns, problem.layout.n_rows
+    kinds = (ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p)
+
+    def call(function: Any, t: float, y: Any, u: Any, out: Any) -> None:
+        f = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(function.address)
+        assert f(function.context, t, y.ctypes.data, u.ctypes.data, h, out.ctypes.data) == 0
+
+    t, states, multipliers = h * np.arange(n + 1), [problem.y0], []
+    for start in t[:-1]:
+        u, out, end = np.zeros(k + 1), np.zeros(k + 1), np.zeros(problem.n)
+        call(functions.predict, start, states[-1], u, out)
+        for _ in range(8):
+            u[:] = out
+            call(functions.newton, start, states[-1], u, out)
+        assert out[k] < 1e-10
+        u[:k], u[k] = out[:k], 1.0
+        call(functions.advance, start, states[-1], u, end)
+        states.append(end)
+        multipliers.append(2.0 / h**2 * u[k - rows : k])
+    return t, np.array(states), np.array(multipliers)
+
+
+def angle(found: rbdae.Solution) -> Any:
+    """The angle of the hinge at the steps, over turns; between steps it is less than half a turn."""
+    joint = found.problem.system.joints[0]
+    a, b = (found.states[name].orientation for name in ("b0", "b1"))
+    one, two = a.apply(joint.normal_a.copy()), b.apply(joint.normal_b.copy())
+    across = a.apply(np.cross(joint.axis_a, joint.normal_a))
+    return np.unwrap(np.arctan2((across * two).sum(1), (one * two).sum(1)))
+
+
+def momentum_error(found: rbdae.Solution) -> float:
+    L = found.momentum.angular
+    P = found.momentum.linear
+    return float(max(np.abs(L - L[0]).max() / np.linalg.norm(L[0]), np.abs(P - P[0]).max() / np.linalg.norm(P[0])))
+
+
+# ---------------------------------------------------------------- angles
+
+
+def test_a_torsional_spring_over_turns():
+    """Energy with the potential of the angle that is counted here, momentum, and the winding: a soft spring is wound
+    up by more than two turns, and unwinds."""
+    system = pair(spin=9.0)
+    system.add_force(TorsionalSpringDamper(system.joints[0], stiffness=0.8, angle=0.3))
+    found = run(system, 20.0, 0.02)
+    phi = angle(found)
+    assert np.ptp(phi) > 4.0 * math.pi
+    total = kinetic(found.states) + 0.4 * (phi - 0.3) ** 2
+    assert np.abs(total - total[0]).max() < 1e-12 * total[0]
+    assert np.abs(found.energy.total - total).max() < 1e-12 * total[0]
+    assert momentum_error(found) < 1e-12
+    np.testing.assert_allclose(found.y[:, found.problem.layout.s][:, 0], phi, rtol=0, atol=1e-12)
+    assert found.stats.evaluations <= 3.2 * found.stats.steps
+
+
+ANGULAR: dict[str, tuple[Any, Any]] = {
+    "motor": (
+        lambda joint: [Motor(joint, torque=lambda t: 3.0 * math.sin(2.0 * t))],
+        lambda t, h, d, mean: 3.0 * math.sin(2.0 * (t + 0.5 * h)) * d,
+    ),
+    "constant motor": (lambda joint: [Motor(joint, torque=1.5)], lambda t, h, d, mean: 1.5 * d),
+    "friction": (lambda joint: [Friction(joint, 0.7)], lambda t, h, d, mean: -0.7 * d * d / h),
+    "spring": (
+        lambda joint: [TorsionalSpringDamper(joint, stiffness=40.0, damping=2.0, angle=-0.4, torque=math.cos)],
+        lambda t, h, d, mean: math.cos(t + 0.5 * h) * d - 2.0 * d * d / h - 40.0 * (mean + 0.4) * d,
+    ),
+    "all": (
+        lambda joint: [
+            TorsionalSpringDamper(joint, stiffness=4.0, damping=0.2, angle=-0.4, torque=lambda t: math.cos(3.0 * t)),
+            Motor(joint, torque=lambda t: 2.0 * t),
+            Friction(joint, 0.1),
+        ],
+        lambda t, h, d, mean: (
+            (math.cos(3.0 * (t + 0.5 * h)) + 2.0 * (t + 0.5 * h)) * d - 0.3 * d * d / h - 4.0 * (mean + 0.4) * d
+        ),
+    ),
+}
+"""Forces about the axis of a joint, and their work in a step from t, with the increment d and the mean of the angle."""
+
+
+def with_forces(name: str) -> rbdae.System:
+    system = pair()
+    for force in ANGULAR[name][0](system.joints[0]):
+        system.add_force(force)
+    return system
+
+
+@pytest.mark.parametrize("name", [*ANGULAR])
+def test_the_work_of_forces_about_an_axis(name):
+    """The change of the kinetic energy is the torque times the increment of the angle, in each of 300 steps; internal
+    forces leave momentum alone."""
+    h, work = 0.02, ANGULAR[name][1]
+    found = run(with_forces(name), 300 * h, h)
+    phi, T = angle(found), kinetic(found.states)
+    done = [work(t, h, two - one, 0.5 * (one + two)) for t, one, two in zip(found.t, phi, phi[1:], strict=False)]
+    assert np.abs(np.diff(T) - done).max() < 1e-12 * T.max()
+    assert abs(T[-1] - T[0] - sum(done)) < 1e-12 * T.max()
+    assert np.abs(done).sum() > 0.1 * T[0]
+    assert momentum_error(found) < 1e-12
+
+
+def test_output_times_have_windings_of_second_order():
+    """Between the ends of steps the winding is the angle of the position there, over turns."""
+    system = pair(spin=9.0)
+    system.add_force(TorsionalSpringDamper(system.joints[0], stiffness=0.8))
+    found = run(system, 2.0, 0.1, t_eval=np.linspace(0.0, 2.0, 83))
+    np.testing.assert_allclose(found.y[:, found.problem.layout.s][:, 0], angle(found), rtol=0, atol=1e-12)
+    assert np.ptp(angle(found)) > 2.0 * math.pi
+
+
+# ---------------------------------------------------------------- drives
+
+
+SWING = (lambda t: 0.5 * math.sin(2.0 * t), lambda t: math.cos(2.0 * t), lambda t: -2.0 * math.sin(2.0 * t))
+TURN = (lambda t: 3.0 * t + 0.5 * t * t, lambda t: 3.0 + t, lambda t: 1.0)
+LENGTH = (
+    lambda t: 2.0 + 0.3 * math.sin(2.0 * t),
+    lambda t: 0.6 * math.cos(2.0 * t),
+    lambda t: -1.2 * math.sin(2.0 * t),
+)
+CIRCLE = (
+    lambda t: np.array((0.2 * math.cos(t) - 0.2, 0.2 * math.sin(t), 0.1 * t)),
+    lambda t: np.array((-0.2 * math.sin(t), 0.2 * math.cos(t), 0.1)),
+    lambda t: np.array((-0.2 * math.cos(t), -0.2 * math.sin(t), 0.0)),
+)
+
+
+def with_angle(law: Any) -> rbdae.System:
+    system = pair()
+    system.add_joint(PrescribedAngle(system.joints[0], law))
+    return system
+
+
+def with_displacement() -> rbdae.System:
+    system = pair(Cylindrical)
+    system.add_joint(PrescribedDisplacement(system.joints[0], SWING))
+    return system
+
+
+def with_rod() -> rbdae.System:
+    system = pair()
+    a, b = system.bodies
+    system.add_joint(DrivenRod(a, b, LENGTH, at_a=(0.0, 1.0, 0.0), at_b=(0.0, 1.0, 0.0)))
+    return system
+
+
+def with_point() -> rbdae.System:
+    system = pair()
+    system.add_joint(PointMotion(system.bodies[0], system.ground, CIRCLE))
+    return system
+
+
+DRIVEN: dict[str, tuple[Any, Any, Any]] = {
+    "swing": (lambda: with_angle(SWING), SWING[0], lambda s0, s1: -2.0 * math.sin(0.5 * (s1 - s0))),
+    "turn": (lambda: with_angle(TURN), TURN[0], lambda s0, s1: -2.0 * math.sin(0.5 * (s1 - s0))),
+    "displacement": (with_displacement, SWING[0], lambda s0, s1: s1 - s0),
+    "rod": (with_rod, LENGTH[0], lambda s0, s1: 0.5 * (s1**2 - s0**2)),
+    "point": (with_point, CIRCLE[0], lambda s0, s1: s1 - s0),
+}
+"""Systems whose last joint is a drive, its law, and the increments of what its multipliers belong to."""
+
+
+@pytest.mark.parametrize("name", [*DRIVEN])
+def test_the_work_of_drives(name):
+    """In each of 200 steps the energy changes by the multiplier of the drive times the increment of what it prescribes,
+    the joint beside it does no work, and the drive holds at the ends; a drive between the bodies leaves the momentum
+    of both alone."""
+    make, law, increment = DRIVEN[name]
+    problem = problem_of(make())
+    h = 0.02
+    t, y, la = taken(problem, h, 200)
+    states = problem.states(t, y)
+    T = kinetic(states)
+    s = np.reshape([law(time) for time in t], (len(t), -1))
+    q = np.array([[increment(*ends) for ends in zip(*two, strict=True)] for two in pairwise(s)])
+    work = -(la[:, -q.shape[1] :] * q).sum(1)
+    assert np.abs(np.diff(T) - work).max() < 3e-12 * T.max()
+    assert np.abs(work).sum() > 0.1 * T[0]
+    assert np.abs(problem.constraints(t, y).position).max() < 1e-13
+    if name != "point":
+        L = problem.momentum(t, y).angular
+        assert np.abs(L - L[0]).max() < 1e-12 * np.linalg.norm(L[0])
+
+
+def test_a_drive_turns_over_turns():
+    found = run(with_angle(TURN), 4.0, 0.02)
+    assert np.abs(angle(found) - [TURN[0](t) for t in found.t]).max() < 1e-12
+    assert angle(found)[-1] > 6.0 * math.pi
+
+
+# ---------------------------------------------------------------- the user's forces
+
+ENDS = np.zeros((3, 24))
+"""The vector between a point of the first body and one of the second, as rows over the natural coordinates."""
+for _k in range(3):
+    ENDS[_k, [_k, 3 + _k, 12 + _k, 15 + _k]] = 1.0, 0.5, -1.0, 0.7
+
+
+def nonlinear(t: float, x: Any, out: Any) -> None:
+    """A spring with stiffness 2 + d . d - sin t, and a damper along it, between the two points."""
+    d, rate = ENDS @ x[:24], ENDS @ x[24:]
+    out[:] = -ENDS.T @ ((2.0 + d @ d - math.sin(t) + 0.3 * (d @ rate)) * d)
+
+
+def nonlinear_jacobian(t: float, x: Any, out: Any) -> None:
+    d, rate = ENDS @ x[:24], ENDS @ x[24:]
+    K = (2.0 + d @ d - math.sin(t) + 0.3 * (d @ rate)) * np.eye(3) + np.outer(d, 2.0 * d + 0.3 * rate)
+    out[:576] = -(ENDS.T @ K @ ENDS).ravel()
+    out[576:] = -(0.3 * ENDS.T @ np.outer(d, d) @ ENDS).ravel()
+
+
+def with_user_force() -> rbdae.System:
+    system = pair()
+    system.add_force(UserForce(system.bodies, nonlinear, nonlinear_jacobian))
+    return system
+
+
+def test_the_work_of_a_users_force():
+    """F at the mean, its rates and the middle of the step: work F . dZ in each step, and momentum, as F comes from
+    vectors between the bodies."""
+    h = 0.02
+    found = run(with_user_force(), 200 * h, h)
+    Z = found.problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
+    done = []
+    for t, one, two in zip(found.t, Z, Z[1:], strict=False):
+        F = np.zeros(24)
+        nonlinear(t + 0.5 * h, np.concatenate([0.5 * (one + two), (two - one) / h]), F)
+        done.append(F @ (two - one))
+    T = kinetic(found.states)
+    assert np.abs(np.diff(T) - done).max() < 1e-12 * T.max()
+    assert np.abs(done).sum() > 0.1 * T[0]
+    assert momentum_error(found) < 1e-12
+
+
+# ---------------------------------------------------------------- order, tangents, code
+
+SYSTEMS: dict[str, Any] = {
+    "spring": lambda: with_forces("spring"),
+    "about an axis": lambda: with_forces("all"),
+    "user": with_user_force,
+    **{f"drive: {name}": make for name, (make, _, _) in DRIVEN.items()},
+}
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS])
+def test_order_two(name):
+    """Towards DOP853 at 1e-12; Newton's method has the exact tangent, or it would take more iterations."""
+    problem = rbdae.formulate(SYSTEMS[name](), "index-0", consistent="project")
+    exact = rbdae.solve(problem, (0.0, 0.4), solver="rbdae:dop853", rtol=1e-12, atol=1e-12).states
+    errors = []
+    for h in (0.01, 0.005):
+        found = run(SYSTEMS[name](), 0.4, h)
+        assert found.stats.evaluations <= 3.2 * found.stats.steps
+        bodies = [(found.states[b], exact[b]) for b in ("b0", "b1")]
+        errors.append(
+            max(
+                np.abs([one.position[-1] - two.position[-1], one.velocity[-1] - two.velocity[-1]]).max()
+                for one, two in bodies
+            )
+        )
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("name", ["spring", "user", "drive: turn", "drive: rod"])
+def test_the_tangent_is_exact(name):
+    """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du."""
+    slopes = newton_slopes(problem_of(SYSTEMS[name]()), "QUAT.EM-R", 0.1)
+    assert np.abs(slopes).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", ["about an axis", "user", "drive: turn", "drive: displacement"])
+def test_generic_code_takes_the_same_steps(name):
+    one, two = (run(problem_of(SYSTEMS[name](), code=code), 0.3, 0.01) for code in ("traced", "generic"))
+    assert (one.stats.code, two.stats.code) == ("traced", "generic")
+    np.testing.assert_allclose(one.y, two.y, rtol=0, atol=1e-11 * np.abs(one.y).max())
+
+
+# ---------------------------------------------------------------- redundant loops
+
+
+def test_redundant_loops_keep_energy():
+    """The dropped equation of Bricard's mechanism holds, too. Other rows are other forces at Z_mean, which is not on
+    the constraints: they change the motion to second order. Where they are selected again, the state is projected, and
+    energy changes with the fourth power of the step."""
+    best = problem_of(rbdae.models.bricard(), redundant="minimum-norm")
+    apart, jumps = [], []
+    for h in (4e-3, 2e-3):
+        one, two = run(best, 2.4, h), run(dropping(best, (16,)), 2.4, h)
+        assert (one.stats.restarts, two.stats.restarts) == (0, 1)
+        for found in (one, two):
+            assert np.abs(found.drift.position).max() < 1e-13
+        E = one.energy
+        assert np.abs(E.total - E.total[0]).max() < 1e-13 * E.kinetic.max()
+        changes = np.sort(np.abs(np.diff(two.energy.total)))
+        assert changes[-2] < 1e-13 * E.kinetic.max()
+        jumps.append(changes[-1])
+        apart.append(np.abs(one.y[-1] - two.y[-1]).max())
+    assert math.log2(apart[0] / apart[1]) == pytest.approx(2.0, abs=0.3)
+    assert jumps[0] < 1e-10 * E.kinetic.max() and jumps[1] < jumps[0] / 8.0
+
+
+def test_a_redundant_four_bar_moves_as_its_twin():
+    """Three of the twenty equations follow from the others."""
+    one, two = (
+        run(problem_of(cases.turning_four_bar(closing, pendulum=True), redundant=redundant), 2.0, 5e-3)
+        for closing, redundant in (("plain", "error"), ("redundant", "minimum-norm"))
+    )
+    assert len(two.problem.redundant) == 3
+    np.testing.assert_allclose(two.y, one.y, rtol=0, atol=1e-10 * np.abs(one.y).max())
+    E = two.energy
+    assert np.abs(E.total - E.total[0]).max() < 1e-12 * E.kinetic.max()
+    assert np.abs(two.drift.position).max() < 1e-12
