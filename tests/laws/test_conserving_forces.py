@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from conserving import newton_slopes
 from inside import dropping
+from toy_force import Maxwell
 
 import rbdae
+from rbdae.adapter import Unsupported
 from rbdae.drives import DrivenRod, PointMotion, PrescribedAngle, PrescribedDisplacement
 from rbdae.forces import Friction, Motor, TorsionalSpringDamper, UserForce
 from rbdae.joints import Cylindrical, Revolute
@@ -379,3 +381,10 @@ def test_a_redundant_four_bar_moves_as_its_twin():
     E = two.energy
     assert np.abs(E.total - E.total[0]).max() < 1e-12 * E.kinetic.max()
     assert np.abs(two.drift.position).max() < 1e-12
+
+
+def test_forces_with_internal_states_are_refused():
+    system = pair()
+    system.add_force(Maxwell(*system.bodies, stiffness=3.0, viscosity=1.0))
+    with pytest.raises(Unsupported, match="no discrete form of forces with internal states"):
+        run(system, 1.0, 0.1)
