@@ -346,6 +346,25 @@ def test_generic_code_takes_the_same_steps(name):
     np.testing.assert_allclose(one.y, two.y, rtol=0, atol=1e-11 * np.abs(one.y).max())
 
 
+@pytest.mark.parametrize("name", ["all", "drive: turn", "drive: rod"])
+def test_director_momenta_have_the_same_balances(name):
+    """DIR.EM: the work about the axis in each step, drives at the ends, momentum; its kinetic energy is that of nine
+    director velocities."""
+    h = 0.02
+    system = with_forces("all") if name == "all" else SYSTEMS[name]()
+    found = run(problem_of(system, rotation="directors"), 200 * h, h)
+    assert found.stats.evaluations <= 3.2 * found.stats.steps
+    assert np.abs(found.drift.position).max() < 1e-12
+    L = found.momentum.angular
+    assert np.abs(L - L[0]).max() < 1e-12 * np.linalg.norm(L[0])
+    if name == "all":
+        phi, T = angle(found), found.energy.kinetic
+        work = ANGULAR["all"][1]
+        ends = zip(found.t, pairwise(phi), strict=False)
+        done = [work(t, h, two - one, 0.5 * (one + two)) for t, (one, two) in ends]
+        assert np.abs(np.diff(T) - done).max() < 1e-12 * T.max()
+
+
 # ---------------------------------------------------------------- redundant loops
 
 
