@@ -14,7 +14,7 @@ from cases import Pairing, worst
 from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
 from inside import JIT, Mat, Vec
 from scipy.spatial.transform import Rotation
-from test_derivatives import Derivatives, _states
+from test_derivatives import DIRECTIONS, Derivatives, _states
 
 import rbdae
 from rbdae.forces import (
@@ -62,12 +62,19 @@ def check_derivatives(
             Fy, Fyd = numbers.residual(y, yd, h)
             return Fy + 3.0 * Fyd
 
-        error = min(worst(exact, wanted(h), 1e-3)[0] for h in (1e-3, 1e-4))
+        along = rng.standard_normal((problem.n, DIRECTIONS))
+        if plain:
+            error = worst(exact @ along, numbers.slopes(y, yd, 3.0, along), 1e-3)[0]
+        else:
+            error = min(worst(exact, wanted(h), 1e-3)[0] for h in (1e-3, 1e-4))
         assert error <= tolerance, (problem, where)
         assert np.array_equal(problem.sparse_jacobian(T, y, yd, 3.0).toarray(), exact)
         if problem.kind == "ode":
             exact = problem.rhs_jacobian(T, y)
-            error = min(worst(exact, numbers.rhs(y, h), 1e-3)[0] for h in (1e-3, 1e-4))
+            if plain:
+                error = worst(exact @ along, numbers.rhs_slopes(y, along), 1e-3)[0]
+            else:
+                error = min(worst(exact, numbers.rhs(y, h), 1e-3)[0] for h in (1e-3, 1e-4))
             assert error <= tolerance, (problem, where)
 
 
