@@ -10,7 +10,15 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations.explicit import accelerations
 from rbdae.kernels.conserving import steps
-from rbdae.kernels.conserving.increments import ENERGY, EXPONENTIAL, MOMENTA, PAPER, RODRIGUES, VELOCITIES
+from rbdae.kernels.conserving.increments import (
+    ENERGY,
+    EXPONENTIAL,
+    MOMENTA,
+    PAPER,
+    RODRIGUES,
+    VARIATIONAL,
+    VELOCITIES,
+)
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.memory import head
 from rbdae.kernels.scratch import multipliers
@@ -113,3 +121,15 @@ def newton_velocities(m: Memory, t: float, y: Array, yd: Array, c: float, out: A
 def advance_velocities(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of that, (326)."""
     _advance(m, t, y, yd, c, out, VELOCITIES)
+
+
+@entry("ityyto")
+def newton_variational(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """One iteration of QUAT.VI."""
+    steps.newton(m, t, y, yd, c, out, VARIATIONAL)
+
+
+@entry("ityyto")
+def advance_variational(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """The end of a step of QUAT.VI."""
+    _advance(m, t, y, yd, c, out, VARIATIONAL)

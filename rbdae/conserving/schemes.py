@@ -18,6 +18,7 @@ class Scheme:
     ----------
     name, summary, source : its name in the literature, one line, paper and equation
     newton, advance : its kernels, see `rbdae.conserving.entries`
+    joints : whether it has discrete forms of joints and of applied forces; else weight alone
     """
 
     name: str
@@ -25,6 +26,7 @@ class Scheme:
     source: str
     newton: Entry
     advance: Entry
+    joints: bool = True
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -50,6 +52,14 @@ SCHEMES: dict[str, Scheme] = {
             "[BS09], section 5, after [BS01]",
             entries.newton_rodrigues,
             entries.advance_rodrigues,
+        ),
+        Scheme(
+            "QUAT.VI",
+            "momentum; a symplectic map: energy errs without a trend; without joints and applied forces",
+            "[BS09], Appendix E",
+            entries.newton_variational,
+            entries.advance_variational,
+            joints=False,
         ),
         Scheme(
             "ALGO.C1",

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from rbdae.compiler.jit import Entry
-from rbdae.conserving import SCHEMES
+from rbdae.conserving import SCHEMES, Scheme
 from rbdae.conserving.entries import predict
 from rbdae.kernels import records as kb
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
@@ -42,14 +42,14 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     ValueError
         for forces and drives that the scheme does not have
     """
-    refused = _refused(workspace)
+    found = SCHEMES[scheme]
+    refused = _refused(workspace) or _joined(workspace, found)
     if refused:
         raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
     _warn_of_indefinite_masses(workspace)
     workspace.make_newton()
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
-    found = SCHEMES[scheme]
 
     def made(kernel: Entry, n_out: int) -> MachineFunction:
         shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,), "out": (n_out,)}
@@ -88,6 +88,13 @@ def _refused(workspace: Workspace) -> str:
         "rotational springs": (np.any(elements["stiffness"], axis=(1, 2)) & (elements["holonomic"] == 0)).any(),
     }
     return next((name for name, n in kinds.items() if n), "")
+
+
+def _joined(workspace: Workspace, scheme: Scheme) -> str:
+    """What acts on the bodies beside their weight, where the scheme has nothing else."""
+    model = workspace.model
+    kinds = {"joints": len(model.primitives), "applied forces": len(model.bushings) + len(model.forces.elements)}
+    return "" if scheme.joints else next((name for name, n in kinds.items() if n), "")
 
 
 __all__ = ["StepFunctions", "step_functions"]

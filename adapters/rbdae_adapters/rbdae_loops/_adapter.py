@@ -89,6 +89,15 @@ class LoopsAdapter(AbstractAdapter):
             pairings=frozenset((f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")),
         ),
         Method(
+            "variational",
+            frozenset({"ode", "dae"}),
+            indices=frozenset({1, 2, 3}),
+            one_step=True,
+            fixed_step=True,
+            summary="keeps momentum, symplectic: QUAT.VI [BS09], bodies with weight, without joints; order 2",
+            pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
+        ),
+        Method(
             "simo-wong",
             frozenset({"ode"}),
             one_step=True,

@@ -22,6 +22,7 @@ MOST = 30
 
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
+    "variational": {"quat-vi": "QUAT.VI"},
     "simo-wong": {"algo-c1": "ALGO.C1", "energy-momentum": "ALGO.C1 (energy)"},
     "midpoint": {
         "rodrigues": "MIDPOINT",
@@ -34,6 +35,12 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 
 IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 """What these are in director momenta: the paper's scheme there, whose increments have Rodrigues parameters."""
+
+UNSOLVABLE: Mapping[str, str] = {
+    "variational": "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond "
+    "step * Omega = 1; ",
+}
+"""Why a step of a method may have no solution."""
 
 
 def options_of(method: str) -> dict[str, check.Check]:
@@ -56,7 +63,7 @@ class Run:
         assert request.step is not None
         variants = SCHEMES[method]
         self.functions = functions_of(problem, variants[options.get("variant", next(iter(variants)))], method)
-        self.step = request.step
+        self.step, self.method = request.step, method
         self.loop = FixedLoop(
             self.functions,
             (request.t0, request.t_end),
@@ -76,14 +83,15 @@ class Run:
         number = int(s[at.STEPS]) + 1
         if status == at.TOO_MANY:
             return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
+        why = UNSOLVABLE.get(self.method, "")
         if status == at.NOT_CONVERGED:
             return GaveUp(
                 Reason.NOT_CONVERGED,
                 f"step {number} of {self.step:.3g} s: after {s[at.MOST]} iterations a correction is still "
-                f"{w[at.CORRECTION]:.2g} of the increment; take a smaller step=",
+                f"{w[at.CORRECTION]:.2g} of the increment; {why}take a smaller step=",
             )
         if status == at.NOT_FINITE:
-            return GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; take a smaller step=")
+            return GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; {why}take a smaller step=")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
 
     def finish(self, stats: Stats) -> None:

@@ -20,7 +20,7 @@ from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.directors import begin_directors, director_rows
 from rbdae.kernels.conserving.increments import (
-    MOMENTA,
+    VARIATIONAL,
     arms,
     combination,
     half_increment,
@@ -163,7 +163,7 @@ def _set_mean(m: Memory, b: int) -> None:
 @stage("ii")
 def body_rows(m: Memory, scheme: int) -> None:
     """Residual and tangent of the balances of all bodies at fixed forces fx, fd; the matrix is cleared before. The
-    rotational ones of MOMENTA and VELOCITIES are in `rbdae.kernels.conserving.midpoint`."""
+    rotational ones of VARIATIONAL, MOMENTA and VELOCITIES are in files of their own."""
     A = newton_matrix(m)
     N = newton_bodies(m)
     for i in range(head(m).n_newton):
@@ -182,7 +182,7 @@ def body_rows(m: Memory, scheme: int) -> None:
             at += 21
         if head(m).kind == DIRECTOR_RATE:
             director_rows(m, b, row, at, n)
-        elif scheme < MOMENTA:
+        elif scheme < VARIATIONAL:
             _rotation_rows(m, b, row, at, n)
 
 

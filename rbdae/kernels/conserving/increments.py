@@ -31,9 +31,11 @@ PAPER = 1
 EXPONENTIAL = 2
 ENERGY = 3
 """The exponential map with arms for which work is exact."""
-MOMENTA = 4
+VARIATIONAL = 4
+"""The increment of RODRIGUES, with another balance (`rbdae.kernels.conserving.variational`)."""
+MOMENTA = 5
 """[GR95] (331) with the average (310) of momenta."""
-VELOCITIES = 5
+VELOCITIES = 6
 """[GR95] (331) with the average (326) of angular velocities."""
 
 SMALL = 0.25
@@ -119,7 +121,7 @@ def set_increment(m: Memory, b: int, scheme: int) -> None:
         a[3] = a[4] * e[0] - 0.25 * a[1]
         a[5] = 0.5 * a[4]
         return
-    if scheme == RODRIGUES:
+    if scheme in (RODRIGUES, VARIATIONAL):
         e[0] = 1.0
         e[1] = 1.0
         e[2] = 0.0

@@ -10,9 +10,17 @@ from rbdae.kernels.conserving.directors import end_directors
 from rbdae.kernels.conserving.drives import add_moving_increments, set_drives
 from rbdae.kernels.conserving.elimination import eliminate
 from rbdae.kernels.conserving.forces import applied, applied_tangents
-from rbdae.kernels.conserving.increments import MOMENTA, half_increment, increment, quotient, set_increment
+from rbdae.kernels.conserving.increments import (
+    MOMENTA,
+    VARIATIONAL,
+    half_increment,
+    increment,
+    quotient,
+    set_increment,
+)
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
 from rbdae.kernels.conserving.midpoint import midpoint_rows, midpoint_velocity
+from rbdae.kernels.conserving.variational import end_momentum, variational_rows
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -35,7 +43,9 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
     applied(m, t, y, h)
     primitive_forces(m)
     body_rows(m, scheme)
-    if scheme >= MOMENTA:
+    if scheme == VARIATIONAL:
+        variational_rows(m)
+    elif scheme >= MOMENTA:
         midpoint_rows(m)
     if head(m).n_primitives + head(m).n_elements + head(m).n_bushings > 0:
         set_bases(m)
@@ -138,9 +148,12 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
         if head(m).kind == DIRECTOR_RATE:
             end_directors(m, b, scheme, r, h, q, v, out_at)
             continue
-        if scheme >= MOMENTA:
+        if scheme == VARIATIONAL:
+            end_momentum(m, b, r, h)
+        elif scheme >= MOMENTA:
             midpoint_velocity(m, b, scheme)
-        if head(m).momenta == 1:  # without the inverse of J, whose error would be the same in each step
+        if head(m).momenta == 1 and scheme != VARIATIONAL:
+            # without the inverse of J, whose error would be the same in each step
             moved(o.inertia, s.gx, s.gd)
             for k in range(3):
                 s.tx[k] = 2.0 * quotient(s.tx[k] + 2.0 * r * (s.gd[k] - s.tx[k]), h)
