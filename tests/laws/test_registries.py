@@ -44,6 +44,7 @@ from inside import (
     pairing,
     parameter_tangents,
     placed,
+    plan,
     plotted,
     problem,
     quantities,
@@ -146,6 +147,11 @@ def _bodies() -> tuple[Body, ...]:
 
 def _axial(free: str) -> AbstractAxialJoint:
     return force_cases.axial(*_bodies(), free)
+
+
+def _plan() -> Any:
+    given = (None, None, None, None, "stop", "due")
+    return plan.planned(_problem(), (0.0, 0.1), "scipy:RK45", 1e-6, 1e-6, *given, {})
 
 
 def _solution() -> rbdae.Solution:
@@ -308,6 +314,7 @@ EXAMPLES: dict[type, Any] = {
         "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space", "rows"
     ),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
+    plan.Plan: lambda: _plan(),
     segments.Segments: lambda: _solution().segments,
     energy_balance.EnergyOfRun: lambda: _solution().energy,
     dense.DenseOutput: lambda: _solution().dense,
