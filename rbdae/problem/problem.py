@@ -24,7 +24,7 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
-from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import TimedEquations, TimedInterpretation
@@ -244,14 +244,14 @@ class Problem:
     def resumed(self, t: float, y: Vec, selection: Selection) -> Problem:
         """The same motion from (t, y) on, with another selection.
 
-        With other rows the state is projected: rows that are taken up have drifted more than those that the solver
-        kept, and a code that keeps them from now on would have to correct them within one step, whatever its error
-        test says.
+        With other rows the state is projected, if it has drifted: rows that are taken up have drifted more than those
+        that the solver kept, and a code that keeps them from now on would have to correct them within one step,
+        whatever its error test says.
         """
         out = self.with_selection(selection)
         y = self.translated(t, y, out).copy()
         if selection.rows is not self.selection.rows:
-            Projection().bind(out)(t, y)
+            project_drift(out, t, y)
         return replace(out, start=consistent_start(out.workspace, t, y, self.assembly))
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:

@@ -14,6 +14,9 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
 
+HELD = 1e-12
+"""Relative violation up to which positions are on the constraints: rounding, where no projection has to follow."""
+
 
 class Projectable(Protocol):
     """What a projection needs of a problem."""
@@ -167,6 +170,16 @@ class Projector:
         return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
 
 
+def project_drift(problem: Projectable, t: float, y: Vec) -> None:
+    """Project y in place after other joint rows have been selected, if positions have drifted.
+
+    Integrators that hold positions at rounding have velocities off the constraints to second order, and an energy that
+    a projection would change: their states are left alone.
+    """
+    if Projection(velocity=False).bind(problem).drift(t, y) > HELD:
+        Projection().bind(problem)(t, y)
+
+
 def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     """The projector that a `projection` argument asks for, or None: True stands for `Projection()`, and anything that
     can be bound to the problem will do."""
@@ -182,4 +195,4 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     return bound
 
 
-__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection"]
+__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection", "project_drift"]

@@ -369,24 +369,16 @@ def test_director_momenta_have_the_same_balances(name):
 
 
 def test_redundant_loops_keep_energy():
-    """The dropped equation of Bricard's mechanism holds, too. Other rows are other forces at Z_mean, which is not on
-    the constraints: they change the motion to second order. Where they are selected again, the state is projected, and
-    energy changes with the fourth power of the step."""
+    """The dropped equation of Bricard's mechanism holds, too, and energy, also where others are dropped in the run. It
+    has one degree of freedom: energy and constraints leave no other motion."""
     best = problem_of(rbdae.models.bricard(), redundant="minimum-norm")
-    apart, jumps = [], []
-    for h in (4e-3, 2e-3):
-        one, two = run(best, 2.4, h), run(dropping(best, (16,)), 2.4, h)
-        assert (one.stats.restarts, two.stats.restarts) == (0, 1)
-        for found in (one, two):
-            assert np.abs(found.drift.position).max() < 1e-13
-        E = one.energy
+    one, two = run(best, 2.4, 4e-3), run(dropping(best, (16,)), 2.4, 4e-3)
+    assert (one.stats.restarts, two.stats.restarts) == (0, 1)
+    for found in (one, two):
+        E = found.energy
         assert np.abs(E.total - E.total[0]).max() < 1e-13 * E.kinetic.max()
-        changes = np.sort(np.abs(np.diff(two.energy.total)))
-        assert changes[-2] < 1e-13 * E.kinetic.max()
-        jumps.append(changes[-1])
-        apart.append(np.abs(one.y[-1] - two.y[-1]).max())
-    assert math.log2(apart[0] / apart[1]) == pytest.approx(2.0, abs=0.3)
-    assert jumps[0] < 1e-10 * E.kinetic.max() and jumps[1] < jumps[0] / 8.0
+        assert np.abs(found.drift.position).max() < 1e-13
+    np.testing.assert_allclose(two.y, one.y, rtol=0, atol=1e-10 * np.abs(one.y).max())
 
 
 def test_a_redundant_four_bar_moves_as_its_twin():
