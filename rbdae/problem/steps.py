@@ -21,12 +21,14 @@ from rbdae.multibody.workspace import Workspace
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunctions:
-    """``newton``, ``advance`` and ``predict`` of a scheme, see `rbdae.machine.loops.fixed`; a step has `n_unknowns`."""
+    """``newton``, ``advance`` and ``predict`` of a scheme, see `rbdae.machine.loops.fixed`; a step has `n_unknowns`,
+    of which `n_rows` belong to joints."""
 
     newton: MachineFunction
     advance: MachineFunction
     predict: MachineFunction
     n_unknowns: int
+    n_rows: int
 
     def check(self) -> None:
         """Raise what a Python function behind one of them has raised."""
@@ -59,7 +61,9 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
                 return own.function()
         return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
 
-    return StepFunctions(made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n)
+    return StepFunctions(
+        made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n, layout.n_rows
+    )
 
 
 def _warn_of_indefinite_masses(workspace: Workspace) -> None:

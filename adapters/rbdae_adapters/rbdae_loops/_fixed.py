@@ -9,6 +9,7 @@ from typing import Any, final
 from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.loops import fixed_memory as at
+from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae_adapters.rbdae_loops import _free
 from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive
@@ -43,10 +44,25 @@ UNSOLVABLE: Mapping[str, str] = {
 """Why a step of a method may have no solution."""
 
 
+SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
+"""Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
+
+NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
+"""Schemes whose steps of the size -h do not undo those of the size h."""
+
+
+def _order(owner: str, name: str, value: object) -> int:
+    if value not in ORDERS or not isinstance(value, int):
+        raise ValueError(f"{owner}: {name} must be one of {', '.join(map(str, ORDERS))}, got {value!r}; choose one")
+    return value
+
+
 def options_of(method: str) -> dict[str, check.Check]:
     """What a method of this kind can be told."""
     return {
         "variant": check.one_of(*SCHEMES[method]),
+        "order": _order,
+        "composition": check.one_of(*COMPOSITIONS),
         "tolerance": check.fraction,
         "max_iterations": check.count,
         "max_steps": check.count,
@@ -62,13 +78,15 @@ class Run:
     ) -> None:
         assert request.step is not None
         variants = SCHEMES[method]
-        self.functions = functions_of(problem, variants[options.get("variant", next(iter(variants)))], method)
+        scheme = variants[options.get("variant", next(iter(variants)))]
+        self.functions = functions_of(problem, scheme, method)
         self.step, self.method = request.step, method
         self.loop = FixedLoop(
             self.functions,
             (request.t0, request.t_end),
             y0,
             request.step,
+            weights=weights_of(problem, scheme, method, self.functions.n_rows, options),
             tolerance=options.get("tolerance", TOLERANCE),
             most=options.get("max_iterations", MOST),
             max_steps=None if stepwise else options.get("max_steps"),
@@ -101,9 +119,37 @@ class Run:
         stats.rejected = 0
 
 
+def weights_of(
+    problem: Solvable, scheme: str, method: str, n_rows: int, options: Mapping[str, Any]
+) -> tuple[float, ...]:
+    """The stages of a step: one, or those of ``order=4`` or ``6``, which is 4 if a composition is asked for."""
+    order = options.get("order", 4 if "composition" in options else 2)
+    if order > 2 and scheme in NOT_SYMMETRIC:
+        raise Unsupported(
+            f"rbdae:{method}: order={order} is composed of steps that lead back with the opposite size, and those of "
+            f"{scheme} do not; choose another variant="
+        )
+    if order > 4:
+        reason = ""
+        if in_directors(problem):
+            reason = "in directors momenta off the tangent space change their sign in every step"
+        elif scheme not in SIXTH:
+            reason = f"it is verified for the steps of QUAT.EM and QUAT.EM-R alone, not for those of {scheme}"
+        elif n_rows:
+            reason = "with joints velocities off the tangent space change their sign in every step"
+        if reason:
+            raise Unsupported(f"rbdae:{method} has no order=6 here: {reason}; take order=4")
+    return weights(options.get("composition", COMPOSITIONS[0]), order)
+
+
+def in_directors(problem: Solvable) -> bool:
+    """Whether rotations are directors, for which some schemes are others."""
+    return getattr(problem, "rotation", "") == "directors"
+
+
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
     """The machine functions of a scheme, or of what it is in directors."""
-    if getattr(problem, "rotation", "") == "directors":
+    if in_directors(problem):
         scheme = IN_DIRECTORS.get(scheme, scheme)
     found: Any = getattr(problem.callbacks, "steps", None)
     if found is None:

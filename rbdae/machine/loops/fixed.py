@@ -4,7 +4,8 @@
 correction; ``advance`` the state at the end of the step, or within it; ``predict`` the unknowns to begin with. All of
 them have the arguments (t, y, u, h, out), with the state y at the start of the step.
 
-A step begins with the unknowns of the step before. Where it does not converge, it begins again with ``predict``.
+A step may consist of several stages, steps of the scheme of the sizes WEIGHTS (`rbdae.machine.loops.composition`). A
+stage begins with its unknowns in the step before. Where it does not converge, it begins again with ``predict``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from math import isfinite
 
 from rbdae.machine.loops.fixed_memory import (
+    BETWEEN,
     BUDGET,
     CALLBACK,
     CORRECTION,
@@ -31,6 +33,7 @@ from rbdae.machine.loops.fixed_memory import (
     PAUSED,
     ROOM,
     ROWS,
+    STAGES,
     STEPS,
     T0,
     T_END,
@@ -39,6 +42,7 @@ from rbdae.machine.loops.fixed_memory import (
     TOLERANCE,
     TOO_MANY,
     UNKNOWNS,
+    WEIGHTS,
     Y_NEW,
     H,
     M,
@@ -53,12 +57,9 @@ ALMOST = 1e-9
 """A last step whose size differs by less than this part of a step is a whole one."""
 
 
-def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, h: float) -> int:
-    """Newton's method from the unknowns in U; the last correction is applied."""
-    m = s[M]
-    y = w[HEAD + Y * m :]
-    u = w[HEAD + U * m :]
-    further = w[HEAD + FURTHER * m :]
+def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec) -> int:
+    """Newton's method from the unknowns u; the last correction is applied."""
+    further = w[HEAD + FURTHER * s[M] :]
     for _ in range(s[MOST]):
         s[ITERATIONS] += 1
         s[BUDGET] -= 1
@@ -74,30 +75,109 @@ def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, h: fl
     return NOT_CONVERGED
 
 
-def begin(predict: Function, context: Address, s: Ints, w: Vec, t: float, h: float) -> int:
-    """The unknowns in U as the scheme predicts them."""
-    m = s[M]
-    y = w[HEAD + Y * m :]
-    u = w[HEAD + U * m :]
-    if evaluate(predict, context, t, y, u, h, w[HEAD + FURTHER * m :]) != 0:
+def begin(predict: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec) -> int:
+    """The unknowns u as the scheme predicts them."""
+    further = w[HEAD + FURTHER * s[M] :]
+    if evaluate(predict, context, t, y, u, h, further) != 0:
         return CALLBACK
-    further = w[HEAD + FURTHER * m :]
     for i in range(s[UNKNOWNS]):
         u[i] = further[i]
     return DONE
 
 
-def at(advance: Function, context: Address, s: Ints, w: Vec, r: float, out: Vec) -> int:
-    """The state y (n,) at T + r H_DONE, in or at the end of the last step."""
-    m = s[M]
-    u = w[HEAD + U * m :]
+def at(
+    advance: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec, r: float, out: Vec
+) -> int:
+    """The state (n,) at t + r h, in or at the end of a step of the scheme."""
     u[s[UNKNOWNS]] = r
-    if evaluate(advance, context, w[T], w[HEAD + Y * m :], u, w[H_DONE], out) != 0:
+    if evaluate(advance, context, t, y, u, h, out) != 0:
         return CALLBACK
     zero = 0.0
     for i in range(s[N]):
         zero += 0.0 * out[i]
     return DONE if zero == 0.0 else NOT_FINITE
+
+
+def composed(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    s: Ints,
+    w: Vec,
+    t: float,
+    h: float,
+    known: bool,
+    own: bool,
+) -> int:
+    """All stages of a step of size h from the state in BETWEEN, which becomes that at its end.
+
+    Parameters
+    ----------
+    known : whether the unknowns of the stages are there to begin with
+    own : whether they are kept, or those of a state within the step are made, from which nothing begins
+    """
+    m = s[M]
+    y = w[HEAD + BETWEEN * m :]
+    further = w[HEAD + FURTHER * m :]
+    for k in range(s[STAGES]):
+        part = w[HEAD + WEIGHTS * m + k] * h
+        place = U + k if own else U + s[STAGES]
+        u = w[HEAD + place * m :]
+        status = NOT_CONVERGED
+        if known:
+            status = iterate(newton, newton_context, s, w, t, y, part, u)
+            if status == CALLBACK:
+                return status
+        if status != DONE:
+            status = begin(predict, predict_context, s, w, t, y, part, u)
+            if status == DONE:
+                status = iterate(newton, newton_context, s, w, t, y, part, u)
+        if status == DONE:
+            status = at(advance, advance_context, s, w, t, y, part, u, 1.0, further)
+        if status != DONE:
+            return status
+        for i in range(s[N]):
+            y[i] = further[i]
+        t += part
+    return DONE
+
+
+def within(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    s: Ints,
+    w: Vec,
+    r: float,
+    out: Vec,
+) -> int:
+    """The state y (n,) at T + r H_DONE in the last step. With stages, whose states are of order two, it is the end of a
+    step of its own, from the end that is farther away: of the order of the method, and with its invariants."""
+    m = s[M]
+    y = w[HEAD + Y * m :]
+    if s[STAGES] == 1:
+        return at(advance, advance_context, s, w, w[T], y, w[H_DONE], w[HEAD + U * m :], r, out)
+    between = w[HEAD + BETWEEN * m :]
+    t = w[T]
+    h = r * w[H_DONE]
+    if r < 0.5:
+        y = w[HEAD + Y_NEW * m :]
+        t += w[H_DONE]
+        h -= w[H_DONE]
+    for i in range(s[N]):
+        between[i] = y[i]
+    status = composed(
+        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, h, False, False
+    )
+    for i in range(s[N]):
+        out[i] = between[i]
+    return status
 
 
 def attempt(
@@ -115,6 +195,7 @@ def attempt(
     m = s[M]
     y = w[HEAD + Y * m :]
     end = w[HEAD + Y_NEW * m :]
+    between = w[HEAD + BETWEEN * m :]
     t = w[T_NEW]
     t_new = w[T0] + (s[STEPS] + 1) * w[H]
     h = w[H]
@@ -124,31 +205,34 @@ def attempt(
         t_new = w[T_END]
     for i in range(n):
         y[i] = end[i]
+        between[i] = end[i]
     w[T] = t
-    status = NOT_CONVERGED
-    if s[KNOWN] != 0 and h == w[H_DONE]:
-        status = iterate(newton, newton_context, s, w, t, h)
-        if status == CALLBACK:
-            return status
-    if status != DONE:
-        status = begin(predict, predict_context, s, w, t, h)
-        if status == DONE:
-            status = iterate(newton, newton_context, s, w, t, h)
+    known = s[KNOWN] != 0 and h == w[H_DONE]
+    status = composed(
+        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, h, known, True
+    )
     if status != DONE:
         return status
     w[H_DONE] = h
-    status = at(advance, advance_context, s, w, 1.0, w[HEAD + FURTHER * m :])
-    if status != DONE:
-        return status
-    further = w[HEAD + FURTHER * m :]
     for i in range(n):
-        end[i] = further[i]
+        end[i] = between[i]
     w[T_NEW] = t_new
     s[KNOWN] = 1
     return DONE
 
 
-def outputs(advance: Function, context: Address, s: Ints, w: Vec, times: Vec, rows: Vec) -> int:
+def outputs(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    s: Ints,
+    w: Vec,
+    times: Vec,
+    rows: Vec,
+) -> int:
     """Fill the rows of the output times up to the end of the last step."""
     n = s[N]
     k = s[OUTPUTS]
@@ -159,7 +243,8 @@ def outputs(advance: Function, context: Address, s: Ints, w: Vec, times: Vec, ro
             for i in range(n):
                 out[i] = end[i]
         else:
-            status = at(advance, context, s, w, (times[k] - w[T]) / w[H_DONE], out)
+            r = (times[k] - w[T]) / w[H_DONE]
+            status = within(newton, newton_context, advance, advance_context, predict, predict_context, s, w, r, out)
             if status != DONE:
                 return status
         k += 1
@@ -204,7 +289,7 @@ def run(
         if status != DONE:
             return status
         s[STEPS] += 1
-        status = outputs(advance, advance_context, s, w, times, rows)
+        status = outputs(newton, newton_context, advance, advance_context, predict, predict_context, s, w, times, rows)
         if status != DONE:
             return status
         end = w[HEAD + Y_NEW * s[M] :]

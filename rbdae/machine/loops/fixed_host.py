@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, final
 
@@ -28,8 +29,8 @@ _NEVER = 1 << 62
 
 @cache
 def _entries() -> tuple[Any, ...]:
-    """`run` and `at`, compiled or loaded."""
-    return callables(Program((fixed.run, fixed.at)), LEVEL, made_of=("fixed", sources()))
+    """`run` and `within`, compiled or loaded."""
+    return callables(Program((fixed.run, fixed.within)), LEVEL, made_of=("fixed", sources()))
 
 
 @final
@@ -42,6 +43,7 @@ class FixedLoop:
     span : start and end
     y0 : (n,)
     step : the step size
+    weights : the parts of a step that its stages take, see `rbdae.machine.loops.composition`
     tolerance, most : relative size of the last correction, and iterations in one step
     max_steps : after which the run ends; None for any number
     times : output times, rising, none before the start
@@ -59,6 +61,7 @@ class FixedLoop:
         y0: Vec,
         step: float,
         *,
+        weights: Sequence[float] = (1.0,),
         tolerance: float,
         most: int,
         max_steps: int | None = None,
@@ -67,13 +70,16 @@ class FixedLoop:
     ) -> None:
         self.n = n = len(y0)
         self.functions = functions
-        self._run, self._at = _entries()
-        self._m = m = max(n, functions.n_unknowns + 1)
+        self._run, self._within = _entries()
+        stages = len(weights)
+        self._m = m = max(n, functions.n_unknowns + 1, stages)
         self.s: Ints = np.zeros(at.INTS, dtype=np.int64)
-        self.w: Vec = np.zeros(at.HEAD + at.VECTORS * m)
+        self.w: Vec = np.zeros(at.HEAD + at.vectors(stages) * m)
         s, w = self.s, self.w
         room = 1 if stepwise else max(_ROOM // (n + 1), 16)
         s[[at.N, at.UNKNOWNS, at.M, at.BUDGET, at.ROOM]] = n, functions.n_unknowns, m, _FIRST // m + 1, room
+        s[at.STAGES] = stages
+        w[at.HEAD + at.WEIGHTS * m :][:stages] = weights
         s[at.MOST], s[at.MAX_STEPS] = most, _NEVER if max_steps is None else max_steps
         w[[at.T, at.T_NEW, at.T0, at.T_END, at.H, at.TOLERANCE]] = span[0], span[0], span[0], span[1], step, tolerance
         self.y[:] = y0
@@ -93,15 +99,15 @@ class FixedLoop:
         room = int(self.s[at.ROOM])
         self._steps_t, self._steps_y = np.empty(room), np.empty((room, self.n))
 
+    @property
+    def _functions(self) -> tuple[int, ...]:
+        f = self.functions
+        return tuple(x for one in (f.newton, f.advance, f.predict) for x in (one.address, one.context))
+
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.fixed.run`."""
-        f = self.functions
         arrays = (self.s, self.w, self.times, self.rows, self._steps_t, self._steps_y)
-        status: int = self._run(
-            *(f.newton.address, f.newton.context, f.advance.address, f.advance.context),
-            *(f.predict.address, f.predict.context),
-            *(array.ctypes.data for array in arrays),
-        )
+        status: int = self._run(*self._functions, *(array.ctypes.data for array in arrays))
         return status
 
     def grow(self) -> None:
@@ -143,12 +149,11 @@ class FixedLoop:
         return self.w[first : first + self.n]
 
     def at(self, t: float) -> Vec:
-        """y (n,) at a time of the last step."""
+        """y (n,) at a time of the last step; not a number where its equations have no solution."""
         out = np.empty(self.n)
         r = (t - float(self.w[at.T])) / float(self.w[at.H_DONE])
-        advance = self.functions.advance
-        self._at(advance.address, advance.context, self.s.ctypes.data, self.w.ctypes.data, r, out.ctypes.data)
-        return out
+        status = self._within(*self._functions, self.s.ctypes.data, self.w.ctypes.data, r, out.ctypes.data)
+        return out if status == at.DONE else np.full(self.n, np.nan)
 
 
 __all__ = ["SLICE", "FixedLoop"]

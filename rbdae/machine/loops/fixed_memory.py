@@ -30,6 +30,8 @@ MOST = 11
 """Iterations in one step."""
 KNOWN = 12
 """Whether the unknowns of a step of the same size are there, to begin the next one with."""
+STAGES = 13
+"""Number of steps of the scheme in a step."""
 INTS = 16
 
 # ---------------------------------------------------------------- w
@@ -54,11 +56,21 @@ Y = 0
 """The state at the start of the last step."""
 Y_NEW = 1
 """The state at its end."""
-U = 2
-"""The unknowns of the last step, and then a number for `advance`."""
-FURTHER = 3
-"""Those after the next iteration."""
-VECTORS = 4
+FURTHER = 2
+"""Unknowns after the next iteration; what a function makes."""
+BETWEEN = 3
+"""The state between two stages."""
+WEIGHTS = 4
+"""The sizes of the stages, relative to that of the step."""
+U = 5
+"""The unknowns of the stages of the last step, a vector each, and then a number for `advance`; after them those of a
+state within it."""
+
+
+def vectors(stages: int) -> int:
+    """How many there are."""
+    return U + stages + 1
+
 
 # ---------------------------------------------------------------- what the loop says
 DONE = 0
