@@ -170,13 +170,18 @@ class Projector:
         return max(position if self.projection.position else 0.0, velocity if self.projection.velocity else 0.0)
 
 
+def has_drifted(problem: Projectable, t: float, y: Vec) -> bool:
+    """Whether positions are off the constraints by more than rounding."""
+    return not Projection(velocity=False).bind(problem).drift(t, y) <= HELD
+
+
 def project_drift(problem: Projectable, t: float, y: Vec) -> None:
     """Project y in place after other joint rows have been selected, if positions have drifted.
 
     Integrators that hold positions at rounding have velocities off the constraints to second order, and an energy that
     a projection would change: their states are left alone.
     """
-    if Projection(velocity=False).bind(problem).drift(t, y) > HELD:
+    if has_drifted(problem, t, y):
         Projection().bind(problem)(t, y)
 
 
@@ -195,4 +200,12 @@ def bind_projection(problem: Any, projection: Any) -> StateProjector | None:
     return bound
 
 
-__all__ = ["Projectable", "Projection", "ProjectionError", "Projector", "bind_projection", "project_drift"]
+__all__ = [
+    "Projectable",
+    "Projection",
+    "ProjectionError",
+    "Projector",
+    "bind_projection",
+    "has_drifted",
+    "project_drift",
+]

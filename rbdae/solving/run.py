@@ -16,7 +16,7 @@ from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
 from rbdae.problem.problem import Problem
-from rbdae.problem.projection import Projection, bind_projection
+from rbdae.problem.projection import Projection, bind_projection, has_drifted
 from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import Event, check_progress
 from rbdae.solving.plan import Plan, planned
@@ -109,7 +109,9 @@ def solve(
             solution = _run(problem, solver, plan, projection, progress, run.pending)
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
-                solution = run.solution = _with_warnings(solution, not (projection is None or projection is False))
+                solution = run.solution = _with_warnings(
+                    solution, not (projection is None or projection is False), plan
+                )
     except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
         run.carry(error)
         raise
@@ -207,10 +209,10 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
     return problem.by_time(segments.problems[1:], segments.times) if isinstance(problem, Problem) else problem
 
 
-def _with_warnings(solution: Solution, projected: bool) -> Solution:
+def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:
     """The same, with a word in the message where something is wrong that no error test sees."""
     said = _singular(solution, projected) + chart_advice(solution)
-    if solution.problem is not None:
+    if solution.problem is not None and not plan.method.fixed_step:
         said += advice(solution.problem, solution.y, solution.rtol, solution.atol)
     return replace(solution, message=solution.message + said) if said else solution
 
@@ -224,7 +226,8 @@ def _singular(solution: Solution, projected: bool) -> str:
         return ""
     listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
     warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
-    if not projected:
+    p = solution.problem
+    if not projected and (p is None or has_drifted(p, solution.t[-1], solution.y[-1])):
         warning += ", and errors grow with each passage: use projection=True"
     return warning
 

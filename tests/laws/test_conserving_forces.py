@@ -394,6 +394,16 @@ def test_a_redundant_four_bar_moves_as_its_twin():
     assert np.abs(two.drift.position).max() < 1e-12
 
 
+def test_messages_advise_what_helps():
+    """Singular positions are named; a projection and tolerances have nothing to do with these steps."""
+    found = run(problem_of(rbdae.models.n_four_bar(), redundant="minimum-norm"), 1.0, 2e-3)
+    assert found.message.endswith("the motion beyond is one of several branches")
+    E = found.energy
+    assert np.abs(E.total - E.total[0]).max() < 1e-12 * E.kinetic.max()
+    found = run(problem_of(rbdae.models.bricard(), redundant="minimum-norm"), 0.1, 2e-3)
+    assert found.message.endswith("reached the end of the interval")
+
+
 def test_forces_with_internal_states_are_refused():
     system = pair()
     system.add_force(Maxwell(*system.bodies, stiffness=3.0, viscosity=1.0))
