@@ -171,3 +171,21 @@ def test_free_body_and_gyro_top(tmp_path):
         assert len(figure.axes) == panels
         assert all(axes.get_title() and len(axes.get_lines()) >= 2 for axes in figure.axes)
         figure.savefig(tmp_path / "picture.png", dpi=30)
+
+
+def test_long_run(tmp_path):
+    """Thirty revolutions at equal cost: what is kept to round-off, to second order, and not at all."""
+    example = load("long_run")
+    ways = {way.name: way for way in example.WAYS}
+    chosen = ("IDA, index 2", "DOP853, projected", "QUAT.EM-R", "QUAT.EM", "DIR.EM")
+    found = {name: example.measured(ways[name], 100.0, 30) for name in chosen}
+    for name, one in found.items():
+        assert not one.message and abs(one.evaluations / 100.0 - 1.0) < 0.25, name
+        kept = name.startswith(("QUAT", "DIR"))
+        assert (one.energy[-1] < 1e-12) == kept, name
+        assert (one.momentum[-1] < 1e-12) == (kept and name != "QUAT.EM"), name
+    assert found["QUAT.EM"].momentum[-1] < 1e-2 < found["IDA, index 2"].energy[-1]
+    assert len(example.table(list(found.values())).splitlines()) == 2 + len(chosen)
+    figure = example.draw(list(found.values()), 100.0)
+    assert len(figure.axes) == 2 and all(len(axes.get_lines()) == len(chosen) for axes in figure.axes)
+    figure.savefig(tmp_path / "picture.png", dpi=30)
