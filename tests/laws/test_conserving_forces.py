@@ -332,6 +332,17 @@ def test_order_two(name):
     assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
+@pytest.mark.parametrize("name", ["about an axis", "user", "drive: turn", "drive: rod"])
+def test_compositions_are_of_order_four(name):
+    """Stages of negative size take windings, laws and drives backwards in time. Positions: velocities have a part of
+    second order off the constraints."""
+    problem = rbdae.formulate(SYSTEMS[name](), "index-0", consistent="project")
+    exact = rbdae.solve(problem, (0.0, 0.8), solver="rbdae:dop853", rtol=1e-13, atol=1e-13).states["b1"].position[-1]
+    runs = [run(SYSTEMS[name](), 0.8, h, order=4) for h in (0.04, 0.02)]
+    errors = [np.abs(found.states["b1"].position[-1] - exact).max() for found in runs]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.1)
+
+
 @pytest.mark.parametrize("name", ["spring", "user", "drive: turn", "drive: rod"])
 def test_the_tangent_is_exact(name):
     """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du."""
