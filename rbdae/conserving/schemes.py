@@ -18,7 +18,7 @@ class Scheme:
     ----------
     name, summary, source : its name in the literature, one line, paper and equation
     newton, advance : its kernels, see `rbdae.conserving.entries`
-    joints : whether it has discrete forms of joints and of applied forces; else weight alone
+    forces : whether it has discrete forms of drives and of applied forces
     """
 
     name: str
@@ -26,7 +26,7 @@ class Scheme:
     source: str
     newton: Entry
     advance: Entry
-    joints: bool = True
+    forces: bool = True
 
 
 SCHEMES: dict[str, Scheme] = {
@@ -55,11 +55,11 @@ SCHEMES: dict[str, Scheme] = {
         ),
         Scheme(
             "QUAT.VI",
-            "momentum; a symplectic map: energy errs without a trend; without joints and applied forces",
+            "momentum; a symplectic map: energy errs without a trend; without applied forces",
             "[BS09], Appendix E",
             entries.newton_variational,
             entries.advance_variational,
-            joints=False,
+            forces=False,
         ),
         Scheme(
             "ALGO.C1",

@@ -45,7 +45,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
         for forces and drives that the scheme does not have
     """
     found = SCHEMES[scheme]
-    refused = _refused(workspace) or _joined(workspace, found)
+    refused = _refused(workspace) or _forced(workspace, found)
     if refused:
         raise ValueError(f"{scheme} has no discrete form of {refused}; use rbdae:dop853, or leave them out")
     _warn_of_indefinite_masses(workspace)
@@ -94,11 +94,11 @@ def _refused(workspace: Workspace) -> str:
     return next((name for name, n in kinds.items() if n), "")
 
 
-def _joined(workspace: Workspace, scheme: Scheme) -> str:
-    """What acts on the bodies beside their weight, where the scheme has nothing else."""
+def _forced(workspace: Workspace, scheme: Scheme) -> str:
+    """What acts on the bodies beside joints and weight, where the scheme has nothing else."""
     model = workspace.model
-    kinds = {"joints": len(model.primitives), "applied forces": len(model.bushings) + len(model.forces.elements)}
-    return "" if scheme.joints else next((name for name, n in kinds.items() if n), "")
+    kinds = {"drives": len(model.drives), "applied forces": len(model.bushings) + len(model.forces.elements)}
+    return "" if scheme.forces else next((name for name, n in kinds.items() if n), "")
 
 
 __all__ = ["StepFunctions", "step_functions"]

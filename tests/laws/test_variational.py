@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from conserving import left, rotation
-from conserving_systems import chain, momentum_error, relative_energy
+from conserving_systems import JOINTS, chain, momentum_error, relative_energy
 from inside import JIT, SCHEMES, conserving_entries, memories, workspaces
 from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae.adapter import Reason, Unsupported
 from rbdae.forces import SpringDamper
+from rbdae.joints import Spherical
 
 INERTIA = np.array([[2.0, 0.1, -0.2], [0.1, 2.5, 0.3], [-0.2, 0.3, 3.0]])
 CENTER = np.array([0.1, -0.2, 0.3])
@@ -78,26 +79,60 @@ def test_steps_solve_the_printed_equations():
     assert np.abs((q * p).sum(axis=1)).max() < 1e-13 * size
 
 
-def test_the_tangent_is_exact():
+def point(x: Any, q: Any, at: Any) -> Any:
+    return x + rotation(q) @ np.asarray(at)
+
+
+def test_joints_are_constraints_of_the_printed_equations():
+    """What (E1) leaves at a node is in the span of the gradients of |q| = 1 and of a ball joint."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    given = {"mass": MASS, "inertia": INERTIA}
+    a = system.add_body("a", **given, velocity=(1.0, 0.5, -0.2), angular_velocity=(1.0, 2.0, -1.0))
+    b = system.add_body("b", **given, position=(2.0, 0.0, 0.0))
+    system.add_joint(Spherical(a, b, at_a=(1.0, 0.2, 0.0), at_b=(-1.0, 0.2, 0.0)))
+    h = 0.05
+    y = run(problem_of(system, consistent="project"), 6 * h, h).y
+    nodes = [[(row[7 * k : 7 * k + 3], row[7 * k + 3 : 7 * k + 7]) for k in range(2)] for row in y]
+
+    def slopes(q: Any, at: Any) -> Any:
+        return np.array([(point(0.0, q + e, at) - point(0.0, q - e, at)) / 2.0 for e in np.eye(4)]).T
+
+    for before, now, after in zip(nodes, nodes[1:], nodes[2:], strict=False):
+        left_over, G = [], np.zeros((5, 14))
+        for k, at in enumerate(((1.0, 0.2, 0.0), (-1.0, 0.2, 0.0))):
+            (x0, q0), (x1, q1), (x2, q2) = before[k], now[k], after[k]
+            left_over += [*(MASS * (2.0 * x1 - x0 - x2) / h), *((mass(q0) + mass(q2)) @ q1 / h)]
+            sign = 1.0 - 2.0 * k
+            G[:3, 7 * k : 7 * k + 3], G[:3, 7 * k + 3 : 7 * k + 7] = sign * np.eye(3), sign * slopes(q1, at)
+            G[3 + k, 7 * k + 3 : 7 * k + 7] = q1
+        rest = np.array(left_over)
+        assert np.abs(rest).max() > 1.0
+        assert np.abs(rest - G.T @ np.linalg.lstsq(G.T, rest, rcond=None)[0]).max() < 1e-11 * MASS / h
+
+
+@pytest.mark.parametrize("joint", ["", "universal", "prismatic"])
+def test_the_tangent_is_exact(joint):
     """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du: by complex steps, relative to I."""
-    problem = problem_of(pendulum())
+    system = chain(joint, springs=False) if joint else pendulum()
+    problem = problem_of(system, consistent="project")
     memory = problem.workspace.memory
     space = workspaces.Workspace(
         memories.Memory.of(memory.model, memory.settings, np.complex128), problem.workspace.selection
     )
     space.make_newton()
     newton, start = space.plain(SCHEMES["QUAT.VI"].newton), space.plain(conserving_entries.predict)
-    y, out, u = problem.y0.astype(complex), np.zeros(4, dtype=complex), np.zeros(4, dtype=complex)
+    n = int(space.head["n_body_unknowns"][0]) + problem.workspace.layout.n_rows
+    y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)
     start(0.0, y, u, 0.1, out)
     for _ in range(12):
         u[:] = out.real
         newton(0.0, y, u, 0.1, out)
     u[:] = out.real
-    for i in range(3):
+    for i in range(n):
         v = u.copy()
         v[i] += 1e-30j
         newton(0.0, y, v, 0.1, out)
-        assert np.abs(out[:3].imag / 1e-30).max() < 1e-9
+        assert np.abs(out[: n - problem.workspace.layout.n_rows].imag / 1e-30).max() < 1e-9
 
 
 def test_the_free_body_keeps_energy_and_momentum():
@@ -107,6 +142,26 @@ def test_the_free_body_keeps_energy_and_momentum():
     assert relative_energy(found) < 1e-12
     assert momentum_error(found) < 1e-12
     assert np.abs(np.linalg.norm(found.y[:, :4], axis=1) - 1.0).max() < 1e-14
+
+
+@pytest.mark.parametrize("joint", [*JOINTS])
+def test_joints_keep_momentum(joint):
+    """And the constraints of positions and velocities; energy errs without a trend, and the order is two."""
+    problem = problem_of(chain(joint, springs=False), consistent="project")
+    found = run(problem, 20.0, 0.02)
+    assert momentum_error(found) < 1e-12
+    assert np.abs(found.drift.position).max() < 1e-12 and np.abs(found.drift.velocity).max() < 1e-12
+    assert relative_energy(found) < 1e-3
+    exact = rbdae.solve(problem, (0.0, 0.5), solver="rbdae:dop853", rtol=1e-12, atol=1e-12).y[-1]
+    errors = [np.abs(run(problem, 0.5, h).y[-1] - exact).max() for h in (0.01, 0.005)]
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_a_closed_loop_with_weight_has_no_trend_of_energy():
+    found = run(problem_of(rbdae.models.spatial_slider_crank()), 2.0, 1e-3)
+    error = np.abs(found.energy.total - found.energy.total[0]) / found.energy.kinetic.max()
+    assert found.success and error[1000:].max() < 1.5 * error[:1000].max() < 1.5e-3
+    assert np.abs(found.drift.position).max() < 1e-12 and np.abs(found.drift.velocity).max() < 1e-10
 
 
 def test_a_top_keeps_the_vertical_momentum_and_has_no_trend_of_energy():
@@ -148,14 +203,16 @@ def test_figure_3_and_the_largest_step():
     assert "sin(theta) = step * Omega, so there is none beyond step * Omega = 1" in failed.message
 
 
-def test_time_reversal(tmp_path):
-    there = run(pendulum(), 2.0, 0.02)
+@pytest.mark.parametrize("system", [pendulum, lambda: chain("revolute", springs=False)], ids=["body", "joint"])
+def test_time_reversal(system, tmp_path):
+    problem = problem_of(system(), consistent="project")
+    n = problem.n // 2
+    there = run(problem, 2.0, 0.02)
     there.save(tmp_path / "there.npz")
     y = rbdae.load(tmp_path / "there.npz").y[-1].copy()
-    y[4:] *= -1.0
-    problem = problem_of(pendulum())
+    y[n:] *= -1.0
     end = run(dataclasses.replace(problem, start=dataclasses.replace(problem.start, y0=y)), 2.0, 0.02).y[-1].copy()
-    end[4:] *= -1.0
+    end[n:] *= -1.0
     np.testing.assert_allclose(end, there.y[0], rtol=0, atol=1e-12 * np.abs(there.y).max())
 
 
@@ -169,19 +226,22 @@ def test_the_frame_makes_no_difference():
 
 
 @pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
-def test_generic_code_takes_the_same_steps_in_all_forms():
+@pytest.mark.parametrize("system", [pendulum, lambda: chain("universal", springs=False)], ids=["body", "joint"])
+def test_generic_code_takes_the_same_steps_in_all_forms(system):
     runs = [
-        run(problem_of(pendulum(), form, code=code), 0.5, 0.01)
+        run(problem_of(system(), form, code=code, consistent="project"), 0.5, 0.01)
         for form in ("hamiltonian-eliminated", "hamiltonian")
         for code in ("traced", "generic")
     ]
     for other in runs[1:]:
-        np.testing.assert_allclose(other.y[:, :8], runs[0].y, rtol=0, atol=1e-12 * np.abs(runs[0].y).max())
+        np.testing.assert_allclose(
+            other.y[:, : runs[0].y.shape[1]], runs[0].y, rtol=0, atol=1e-12 * np.abs(runs[0].y).max()
+        )
 
 
 def test_what_is_refused():
-    with pytest.raises(Unsupported, match=r"QUAT.VI has no discrete form of joints"):
-        run(problem_of(chain("revolute"), consistent="project"), 1.0, 0.01)
+    with pytest.raises(Unsupported, match=r"QUAT.VI has no discrete form of drives"):
+        run(rbdae.models.driven_pendulum(), 1.0, 0.01)
     sprung = pendulum()
     sprung.add_force(SpringDamper(sprung.ground, sprung.bodies[0], stiffness=1.0, length=1.0, at_b=(1.0, 0.0, 0.0)))
     with pytest.raises(Unsupported, match=r"QUAT.VI has no discrete form of applied forces"):

@@ -94,7 +94,7 @@ class LoopsAdapter(AbstractAdapter):
             indices=frozenset({1, 2, 3}),
             one_step=True,
             fixed_step=True,
-            summary="keeps momentum, symplectic: QUAT.VI [BS09], bodies with weight, without joints; order 2",
+            summary="keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight; order 2",
             pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
         ),
         Method(

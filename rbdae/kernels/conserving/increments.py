@@ -128,6 +128,10 @@ def set_increment(m: Memory, b: int, scheme: int) -> None:
         e[3] = 0.0
         e[4] = 1.0 + s
         t = 1.0 / (1.0 + s)
+        if scheme == VARIATIONAL:  # forces of joints belong to the start
+            for k in range(6):
+                a[k] = 1.0 if k == 0 else 0.0
+            return
         for k in range(3):
             a[k] = t
             a[3 + k] = -t * t

@@ -20,7 +20,7 @@ from rbdae.kernels.conserving.increments import (
 )
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
 from rbdae.kernels.conserving.midpoint import midpoint_rows, midpoint_velocity
-from rbdae.kernels.conserving.variational import end_momentum, variational_rows
+from rbdae.kernels.conserving.variational import to_the_start, variational_end, variational_rows
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
 from rbdae.kernels.memory import bodies, head, newton_bodies, newton_joints, newton_matrix, primitives, states
 from rbdae.kernels.records import DIRECTOR_RATE
@@ -38,6 +38,8 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
     begin(m, t, y, h)
     set_drives(m, t + h)
     take(m, address(yd), scheme, 0.5 * h * h)
+    if scheme == VARIATIONAL:
+        to_the_start(m)
     primitive_vectors(m, 1)
     add_moving_increments(m)
     applied(m, t, y, h)
@@ -117,6 +119,8 @@ def advance(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, sche
     Between the ends the velocities v and Om are linear in time, and dx and b their integrals.
     """
     begin(m, t, y, h)
+    if scheme == VARIATIONAL:
+        variational_end(m, address(yd), h)
     _end(m, address(yd), h, address(out), scheme)
     advance_windings(m, address(y), address(out))
 
@@ -139,6 +143,8 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
                 out[q + k] = s.pxd[k] + r * (s.xdd[k] + r * f)
                 w = quotient(s.xdd[k] + 2.0 * r * f, h)
                 out[v + k] = o.mass * w if head(m).momenta == 1 else w
+                if scheme == VARIATIONAL:
+                    out[v + k] = s.px[k] + r * (s.fx[k] - s.px[k])
             i += 3
             q += 3
             v += 3
@@ -149,7 +155,8 @@ def _end(m: Memory, u_at: Address, h: float, out_at: Address, scheme: int) -> No
             end_directors(m, b, scheme, r, h, q, v, out_at)
             continue
         if scheme == VARIATIONAL:
-            end_momentum(m, b, r, h)
+            for k in range(3):
+                s.tx[k] = 2.0 * (1.0 - r) * quotient(s.tx[k], h) + r * s.fd[k]
         elif scheme >= MOMENTA:
             midpoint_velocity(m, b, scheme)
         if head(m).momenta == 1 and scheme != VARIATIONAL:
