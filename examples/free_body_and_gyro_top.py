@@ -85,7 +85,7 @@ def errors(model: str, steps: tuple[float, ...] = STEPS) -> dict[str, dict[float
     return found
 
 
-def kept(solution: rbdae.Solution) -> dict[str, Any]:
+def changes(solution: rbdae.Solution) -> dict[str, Any]:
     """Relative changes of energy and angular momentum at the steps."""
     energy, momentum = solution.energy.total, solution.momentum.angular
     size = np.linalg.norm(momentum[0])
@@ -102,7 +102,7 @@ def draw(model: str, found: dict[str, dict[float, float]], t_end: float = 10.0) 
     figure = Figure(figsize=(12.0, 5.0), layout="constrained")
     left, right = figure.subplots(1, 2)
     solution = run(model, "QUAT.EM", step, t_end)
-    for name, change in kept(solution).items():
+    for name, change in changes(solution).items():
         if model == "free body" or name in ("energy", "L₃"):  # weight changes the others
             left.plot(solution.t, change, lw=1.0, label=name)
     left.set(title=f"QUAT.EM, step {step:g} s", xlabel="t in s", ylabel="relative change")

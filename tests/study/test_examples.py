@@ -154,7 +154,7 @@ def test_the_main_job_of_the_readme_is_the_script_that_is_tested():
 
 
 def test_free_body_and_gyro_top(tmp_path):
-    """The errors that were measured beforehand, at a step of 1e-3 s; of the top, DIR.EM is the best by five and more."""
+    """The errors that were measured beforehand, at a step of 1e-3 s; DIR.EM is the best for the top, by five."""
     example = load("free_body_and_gyro_top")
     before = {"QUAT.EM": 1.45e-3, "QUAT.EM-R": 3.36e-3, "DIR.EM": 2.91e-3, "QUAT.VI": 5.82e-3, "ALGO.C1": 1.12e-3}
     found = example.errors("free body", (0.01, 1e-3))

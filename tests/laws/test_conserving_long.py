@@ -1,0 +1,92 @@
+"""A hundred thousand steps of the schemes that keep energy and momentum: no trend, with any joint (`tools/long`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conserving_systems import JOINTS, chain, momentum_error, relative_energy
+
+import rbdae
+
+N = 100_000
+
+pytestmark = pytest.mark.long
+
+SCHEMES: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
+    "QUAT.EM-R": ("hamiltonian-eliminated", {"velocity": "momentum"}, "rbdae:energy-momentum", {}),
+    "QUAT.EM": ("hamiltonian-eliminated", {"velocity": "momentum"}, "rbdae:energy-momentum", {"variant": "paper"}),
+    "DIR.EM": (
+        "hamiltonian-eliminated",
+        {"rotation": "directors", "velocity": "momentum"},
+        "rbdae:energy-momentum",
+        {},
+    ),
+    "ALGO.C1": ("index-0", {}, "rbdae:simo-wong", {}),
+    "midpoint": ("index-0", {}, "rbdae:midpoint", {}),
+}
+BOTH = ("QUAT.EM-R", "DIR.EM")
+"""Those that keep energy and momentum with every joint, in quaternions and in directors."""
+
+
+def run(system: rbdae.System, scheme: str, step: float, samples: int = 100, **options: Any) -> rbdae.Solution:
+    """The samples are at steps."""
+    formulation, form, solver, how = SCHEMES[scheme]
+    problem = rbdae.formulate(system, formulation, consistent="project", code="auto", **form, **options)
+    times = N // samples * step * np.arange(samples + 1)
+    found = rbdae.solve(problem, (0.0, times[-1]), solver=solver, step=step, t_eval=times, **how)
+    assert found.success, found.message
+    assert found.stats.steps == N
+    return found
+
+
+def violation(solution: rbdae.Solution) -> float:
+    """Of the joints, relative to how far away the bodies are if that is more than 1 m."""
+    far = max(float(np.abs(body.position).max()) for body in solution.states.values())
+    return float(solution.drift.position.max()) / max(1.0, far)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_free_body(scheme):
+    """[BS09], section 5.1, dt = 0.05."""
+    found = run(rbdae.models.free_body(), scheme, 0.05, samples=1000)
+    assert relative_energy(found) < 1e-11
+    assert momentum_error(found) < 1e-11
+    y = found.y
+    if scheme.startswith("QUAT"):
+        q, p = y[:, found.problem.layout.q], y[:, found.problem.layout.v]
+        assert np.abs(np.linalg.norm(q, axis=1) - 1.0).max() < 1e-12
+        assert np.abs((q * p).sum(axis=1) / np.linalg.norm(p, axis=1)).max() < 1e-12
+
+
+@pytest.mark.parametrize("case", [1, 2])
+@pytest.mark.parametrize("scheme", ["midpoint", "QUAT.EM-R", "DIR.EM"])
+@pytest.mark.filterwarnings("ignore:body 'top' has an indefinite director mass")
+def test_the_top(scheme, case):
+    """[GR95], section 11.6."""
+    found = run(rbdae.models.rotations_top(case=case), scheme, 1e-3)
+    assert relative_energy(found) < 1e-11
+    L = found.momentum.angular[:, 2]
+    assert np.abs(L / L[0] - 1.0).max() < 1e-11
+    assert violation(found) < 1e-12
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("joint", JOINTS)
+@pytest.mark.parametrize("scheme", BOTH)
+def test_pairs_and_chains(scheme, joint, n):
+    found = run(chain(joint, n), scheme, 0.02)
+    assert relative_energy(found) < 1e-10
+    assert momentum_error(found) < 1e-10
+    assert violation(found) < 1e-12
+
+
+@pytest.mark.parametrize("scheme", BOTH)
+@pytest.mark.parametrize("redundant", [False, True])
+def test_a_four_bar(scheme, redundant):
+    """With hinges, so that it is redundant, and with as many joint equations as are needed."""
+    options = {"redundant": "minimum-norm"} if redundant else {}
+    found = run(rbdae.models.n_four_bar(redundant=redundant), scheme, 1e-3, **options)
+    assert relative_energy(found) < 1e-10
+    assert violation(found) < 1e-12
