@@ -45,18 +45,21 @@ def free_body(**options: Any) -> rbdae.System:
     return system
 
 
-def chain(joint: str, n: int = 2, *, springs: bool = True, damping: float = 0.0) -> rbdae.System:
-    """n bodies in a row, free in space, with stiff springs."""
+def chain(joint: str, n: int = 2, *, springs: bool = True, damping: float = 0.0, resting: bool = False) -> rbdae.System:
+    """n bodies in a row, free in space, with stiff springs; their centre of mass rests if asked for."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))
     rng = np.random.default_rng(3)
+    velocities = rng.normal(size=(n, 2, 3))
+    if resting:
+        velocities[:, 0] -= np.arange(1.0, n + 1.0) @ velocities[:, 0] / np.arange(1.0, n + 1.0).sum()
     bodies = [
         system.add_body(
             f"b{k}",
             mass=1.0 + k,
             inertia=np.array((2.0, 2.5, 3.0)) * (1.0 + 0.5 * k),
             position=(2.0 * k, 0.0, 0.0),
-            velocity=rng.normal(size=3),
-            angular_velocity=rng.normal(size=3),
+            velocity=velocities[k, 0],
+            angular_velocity=velocities[k, 1],
         )
         for k in range(n)
     ]
