@@ -15,8 +15,8 @@ from scipy.spatial.transform import Rotation
 import rbdae
 from rbdae.adapter import Unsupported
 from rbdae.closed_form import SymmetricTop
-from rbdae.forces import Bushing, SpringDamper
-from rbdae.joints import Cylindrical, Spherical, Universal
+from rbdae.forces import Bushing, SpringDamper, TorsionalSpringDamper
+from rbdae.joints import Cylindrical, Revolute, Spherical, Universal
 
 VARIANTS = {
     "rodrigues": "MIDPOINT",
@@ -64,6 +64,7 @@ def pair(joint: Callable[[Any, Any, dict[str, Any]], Any], turn: Rotation | None
 JOINTS: dict[str, Any] = {
     "spherical": lambda a, b, at: Spherical(a, b, **at),
     "universal": lambda a, b, at: Universal(a, b, **at, axis_a=(0.0, 0.6, 0.8), axis_b=(1.0, 0.0, 0.0)),
+    "revolute": lambda a, b, at: Revolute(a, b, **at, axis_a=(0.0, 0.6, 0.8), axis_b=(0.0, 0.6, 0.8)),
     "cylindrical": lambda a, b, at: Cylindrical(a, b, **at, axis_a=(0.0, 0.6, 0.8), axis_b=(0.0, 0.6, 0.8)),
 }
 
@@ -293,6 +294,16 @@ def test_joints_and_springs(joint):
         for kept, error in zip(keeps, errors(found), strict=True):
             assert error < 1e-11 if kept else 1e-5 < error < 0.5
         assert np.abs(found.drift.position).max() < 1e-13
+
+
+@pytest.mark.parametrize("variant", ["rodrigues", "average-velocity"])
+def test_a_torsional_spring(variant):
+    """Its discrete gradient acts on the directors, too, so that (326) keeps the energy with it."""
+    system = pair(JOINTS["revolute"])
+    system.add_force(TorsionalSpringDamper(system.joints[0], stiffness=30.0, angle=0.4))
+    found = run(system, variant, 2.0, 0.01)
+    assert errors(found)[0] < 1e-11
+    assert np.ptp(found.energy.potential) > 1.0
 
 
 # ---------------------------------------------------------------- order, symmetries
