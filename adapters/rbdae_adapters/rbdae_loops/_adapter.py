@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,6 +13,7 @@ from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed, _free, _stepwise
 from rbdae_adapters.rbdae_loops._function import right_hand_side
+from rbdae_adapters.rbdae_loops._loop import OneStepRun
 from rbdae_adapters.toolkit import options as check
 from rbdae_adapters.toolkit import take_options
 
@@ -135,14 +137,23 @@ class LoopsAdapter(AbstractAdapter):
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the methods."""
+        began = time.perf_counter()
         if method.name in _fixed.SCHEMES:
             own = take_options(request.options, _fixed.options_of(method.name), f"rbdae:{method.name}")
             return _fixed.run(problem, method.name, request, own)
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
+        function = right_hand_side(problem)
         if _free.can(request):
-            return _free.run(problem, scheme, request, options)
-        return _stepwise.run(problem, scheme, request, options)
+            one = OneStepRun(scheme, function, request, problem.y0, options, stepwise=False)
+            return _free.run(one, request, began)
+        beside = {name: value for name, value in options.items() if name != "max_steps"}
+        return _stepwise.run(
+            lambda y0: OneStepRun(scheme, function, request, y0, beside, stepwise=True),
+            problem,
+            request,
+            options.get("max_steps"),
+        )
 
 
 ADAPTER = LoopsAdapter()

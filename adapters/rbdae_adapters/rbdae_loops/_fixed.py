@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, final
 
 from rbdae._arrays import Vec
-from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
+from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Unsupported
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
-from rbdae_adapters.rbdae_loops import _free
-from rbdae_adapters.toolkit import AbstractStepper, Dense, GaveUp, Recorder, drive
+from rbdae_adapters.rbdae_loops import _free, _stepwise
+from rbdae_adapters.toolkit import GaveUp
 from rbdae_adapters.toolkit import options as check
 
 TOLERANCE = 1e-8
@@ -70,8 +70,8 @@ def options_of(method: str) -> dict[str, check.Check]:
 
 
 @final
-class Run:
-    """A loop and the end of it."""
+class FixedRun:
+    """A loop and the end of it, see `Run`."""
 
     def __init__(
         self, problem: Solvable, method: str, request: Request, y0: Vec, options: Mapping[str, Any], *, stepwise: bool
@@ -94,23 +94,26 @@ class Run:
             stepwise=stepwise,
         )
 
-    def failed(self, status: int) -> GaveUp:
-        """Why the loop cannot continue; raises the exception of a user's function."""
+    def failed(self, status: int) -> None:
+        """Raise why the loop cannot continue: the exception of a user's function, or `GaveUp`."""
         self.functions.check()
         s, w = self.loop.s, self.loop.w
         number = int(s[at.STEPS]) + 1
         if status == at.TOO_MANY:
-            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
+            raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
         why = UNSOLVABLE.get(self.method, "")
         if status == at.NOT_CONVERGED:
-            return GaveUp(
+            raise GaveUp(
                 Reason.NOT_CONVERGED,
                 f"step {number} of {self.step:.3g} s: after {s[at.MOST]} iterations a correction is still "
                 f"{w[at.CORRECTION]:.2g} of the increment; {why}take a smaller step=",
             )
         if status == at.NOT_FINITE:
-            return GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; {why}take a smaller step=")
+            raise GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; {why}take a smaller step=")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def ready(self) -> None:
+        """The dense output needs nothing beforehand."""
 
     def finish(self, stats: Stats) -> None:
         """The loop's counts: an iteration evaluates a residual and a Jacobian, and factorises it."""
@@ -167,75 +170,15 @@ def run(problem: Solvable, method: str, request: Request, options: Mapping[str, 
             f"rbdae:{method} keeps positions on the constraints by itself, and a projection would change energy and "
             "momentum, which it keeps, too; leave out projection="
         )
-    if _free.can(request):
-        return _free_run(problem, method, request, options)
-    recorder = Recorder(problem, request, one_step=True, max_steps=options.get("max_steps"))
-    one = Run(problem, method, request, recorder.y0, options, stepwise=True)
-    return drive(_Stepper(one, request), recorder)
-
-
-def _free_run(problem: Solvable, method: str, request: Request, options: Mapping[str, Any]) -> Outcome:
     began = time.perf_counter()
-    one = Run(problem, method, request, problem.y0, options, stepwise=False)
-    loop = one.loop
-
-    def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
-        stats = Stats(steps=int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
-        one.finish(stats)
-        t, y = loop.steps()
-        steps = None
-        if request.t_eval is not None:
-            steps = Steps(t, y)
-            t, y = loop.outputs()
-        return Outcome(t, y, reason, stats, detail, stopped=loop.t, steps=steps)
-
-    if request.begun is not None:
-        request.begun(outcome)
-    work = (began, 0)
-    while True:
-        status = loop.run()
-        if status == at.FINISHED:
-            return outcome(Reason.FINISHED)
-        if status == at.FULL:
-            loop.grow()
-        elif status == at.PAUSED:
-            work = loop.paused(work)
-            if request.advance is not None:
-                request.advance(loop.t)
-        else:
-            end = one.failed(status)
-            return outcome(end.reason, end.detail)
+    if _free.can(request):
+        return _free.run(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
+    return _stepwise.run(
+        lambda y0: FixedRun(problem, method, request, y0, options, stepwise=True),
+        problem,
+        request,
+        options.get("max_steps"),
+    )
 
 
-@final
-class _Stepper(AbstractStepper):
-    def __init__(self, run: Run, request: Request) -> None:
-        self._run, self._loop = run, run.loop
-        self._advance = request.advance
-        self._work = (time.perf_counter(), 0)
-
-    def step(self) -> tuple[float, Vec]:
-        loop = self._loop
-        loop.s[at.ROWS] = 0
-        while True:
-            status = loop.run()
-            if loop.s[at.ROWS]:
-                return loop.t, loop.y
-            if status == at.PAUSED:
-                self._work = loop.paused(self._work)
-                if self._advance is not None:
-                    self._advance(loop.t)
-            else:
-                raise self._run.failed(status)
-
-    def interpolant(self) -> Dense:
-        return self._loop.at
-
-    def replace(self, t: float, y: Vec) -> None:
-        self._loop.y[:] = y
-
-    def finish(self, stats: Stats) -> None:
-        self._run.finish(stats)
-
-
-__all__ = ["SCHEMES", "Run", "functions_of", "options_of", "run"]
+__all__ = ["SCHEMES", "FixedRun", "functions_of", "options_of", "run"]

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
 
-from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps
-from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.methods import OneStep
-from rbdae_adapters.rbdae_loops._function import right_hand_side
-from rbdae_adapters.rbdae_loops._loop import Run
+from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
+from rbdae.machine.loops import shared as at
+from rbdae_adapters.rbdae_loops._run import Run
 from rbdae_adapters.toolkit import GaveUp
 
 
@@ -19,10 +15,8 @@ def can(request: Request) -> bool:
     return not request.events and request.projector is None and request.watch is None and not request.each_step
 
 
-def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[str, Any]) -> Outcome:
-    """Run to the end, with pauses in which signals are seen."""
-    began = time.perf_counter()
-    one = Run(method, right_hand_side(problem), request, problem.y0, options, stepwise=False)
+def run(one: Run, request: Request, began: float) -> Outcome:
+    """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`."""
     loop = one.loop
     last: list[Outcome] = []
 

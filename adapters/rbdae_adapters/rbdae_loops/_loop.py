@@ -25,8 +25,8 @@ def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
 
 
 @final
-class Run:
-    """A loop, its function, and the end of it."""
+class OneStepRun:
+    """A loop, its function, and the end of it, see `Run`."""
 
     def __init__(
         self,
@@ -85,6 +85,12 @@ class Run:
             return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {w[at.H]:.3g} is lost in rounding")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
 
+    def ready(self) -> None:
+        """Make the dense output of the last step possible."""
+        while status := self.loop.prepare():
+            self.function.check()
+            raise RuntimeError(f"the dense output came back with {status}")
+
     def finish(self, stats: Stats) -> None:
         """The loop's counts."""
         s = self.loop.s
@@ -92,4 +98,4 @@ class Run:
         stats.jacobians = stats.factorisations = 0
 
 
-__all__ = ["Run", "controls_of"]
+__all__ = ["OneStepRun", "controls_of"]

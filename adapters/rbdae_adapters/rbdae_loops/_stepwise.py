@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any, final
+from collections.abc import Callable
+from typing import final
 
 from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, Request, Solvable, Stats
-from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.methods import OneStep
-from rbdae_adapters.rbdae_loops._function import right_hand_side
-from rbdae_adapters.rbdae_loops._loop import Run
+from rbdae.machine.loops import shared as at
+from rbdae_adapters.rbdae_loops._run import Run
 from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive
 
 
@@ -37,10 +35,9 @@ class _Stepper(AbstractStepper):
                 self._run.failed(status)
 
     def interpolant(self) -> Dense:
-        while status := self._loop.prepare():
-            self._run.function.check()
-            raise RuntimeError(f"the dense output came back with {status}")
-        return self._loop.at
+        self._run.ready()
+        dense: Dense = self._loop.at
+        return dense
 
     def replace(self, t: float, y: Vec) -> None:
         self._loop.replace(y)
@@ -49,11 +46,10 @@ class _Stepper(AbstractStepper):
         self._run.finish(stats)
 
 
-def run(problem: Solvable, method: OneStep, request: Request, options: Mapping[str, Any]) -> Outcome:
-    """Run with everything that a `Recorder` does."""
-    recorder = Recorder(problem, request, one_step=True, max_steps=options.get("max_steps"))
-    beside = {name: value for name, value in options.items() if name != "max_steps"}
-    one = Run(method, right_hand_side(problem), request, recorder.y0, beside, stepwise=True)
+def run(make: Callable[[Vec], Run], problem: Solvable, request: Request, max_steps: int | None) -> Outcome:
+    """Run with everything that a `Recorder` does; `make` makes the run from the start that the recorder gives."""
+    recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
+    one = make(recorder.y0)
     outcome = drive(_Stepper(one, request), recorder)
     outcome.next_step = float(one.loop.w[at.H])
     return outcome

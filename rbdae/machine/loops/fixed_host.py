@@ -148,6 +148,13 @@ class FixedLoop:
         first = at.HEAD + at.Y_NEW * self._m
         return self.w[first : first + self.n]
 
+    def replace(self, y: Vec) -> None:
+        """Continue from another state at the same time."""
+        self.y[:] = y
+
+    def release(self) -> None:
+        """The memory of this loop is its own: nothing to hand back."""
+
     def at(self, t: float) -> Vec:
         """y (n,) at a time of the last step; not a number where its equations have no solution."""
         out = np.empty(self.n)

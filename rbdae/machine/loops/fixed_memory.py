@@ -5,49 +5,49 @@ The k-th vector has m entries and begins at ``w[HEAD + k * m]``.
 
 from __future__ import annotations
 
+from rbdae.machine.loops.shared import BAD as BAD
+from rbdae.machine.loops.shared import BUDGET as BUDGET
+from rbdae.machine.loops.shared import CALLBACK as CALLBACK
+from rbdae.machine.loops.shared import DONE as DONE
+from rbdae.machine.loops.shared import FINISHED as FINISHED
+from rbdae.machine.loops.shared import FULL as FULL
+from rbdae.machine.loops.shared import H_DONE as H_DONE
+from rbdae.machine.loops.shared import MAX_STEPS as MAX_STEPS
+from rbdae.machine.loops.shared import OUTPUTS as OUTPUTS
+from rbdae.machine.loops.shared import OWN_INTS as OWN_INTS
+from rbdae.machine.loops.shared import OWN_REALS as OWN_REALS
+from rbdae.machine.loops.shared import OWN_WORDS as OWN_WORDS
+from rbdae.machine.loops.shared import PAUSED as PAUSED
+from rbdae.machine.loops.shared import ROOM as ROOM
+from rbdae.machine.loops.shared import ROWS as ROWS
+from rbdae.machine.loops.shared import STEPS as STEPS
+from rbdae.machine.loops.shared import T_END as T_END
+from rbdae.machine.loops.shared import T_NEW as T_NEW
+from rbdae.machine.loops.shared import TIMES as TIMES
+from rbdae.machine.loops.shared import TOO_MANY as TOO_MANY
+from rbdae.machine.loops.shared import H as H
+from rbdae.machine.loops.shared import M as M
+from rbdae.machine.loops.shared import N as N
+from rbdae.machine.loops.shared import T as T
+
 # ---------------------------------------------------------------- s
-N = 0
-"""Number of unknowns of the problem."""
-UNKNOWNS = 1
+UNKNOWNS = OWN_INTS
 """Number of unknowns of a step."""
-M = 2
-"""Length of a vector in memory."""
-BUDGET = 3
-"""Iterations until the loop pauses."""
-STEPS = 4
-MAX_STEPS = 5
-ROOM = 6
-"""Steps for which there are rows."""
-ROWS = 7
-"""Steps whose rows are written."""
-TIMES = 8
-"""Number of output times."""
-OUTPUTS = 9
-"""Output times whose rows are written."""
-ITERATIONS = 10
+ITERATIONS = OWN_INTS + 1
 """Of Newton's method, in all steps."""
-MOST = 11
+MOST = OWN_INTS + 2
 """Iterations in one step."""
-KNOWN = 12
+KNOWN = OWN_INTS + 3
 """Whether the unknowns of a step of the same size are there, to begin the next one with."""
-STAGES = 13
+STAGES = OWN_INTS + 4
 """Number of steps of the scheme in a step."""
 INTS = 16
 
 # ---------------------------------------------------------------- w
-T = 0
-"""The start of the last step."""
-T_NEW = 1
-"""The end of the last step."""
-T0 = 2
-T_END = 3
-H = 4
-"""The step size."""
-H_DONE = 5
-"""The size of the last step: the last one of a run may be shorter."""
-TOLERANCE = 6
+T0 = OWN_REALS
+TOLERANCE = OWN_REALS + 1
 """Relative size of a correction at which the iteration ends."""
-CORRECTION = 7
+CORRECTION = OWN_REALS + 2
 """Relative size of the last correction."""
 HEAD = 8
 
@@ -73,13 +73,6 @@ def vectors(stages: int) -> int:
 
 
 # ---------------------------------------------------------------- what the loop says
-DONE = 0
-FINISHED = 1
-FULL = 2
-PAUSED = 3
-CALLBACK = 4
-"""A function has left an exception."""
-TOO_MANY = 5
-NOT_CONVERGED = 6
-NOT_FINITE = 7
+NOT_CONVERGED = OWN_WORDS
+NOT_FINITE = OWN_WORDS + 1
 """A correction or a state is not finite."""

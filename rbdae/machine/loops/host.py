@@ -168,7 +168,7 @@ class Loop:
         self.s = s
         t0, t_end = span
         length = t_end - t0
-        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, length, rtol, 4.0 * _EPS * length
+        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, 0.0, length, rtol, 4.0 * _EPS * length
         first = at.INTS + at.HEAD
         memory[first : first + n] = atol
         memory[first + m : first + m + n] = y0

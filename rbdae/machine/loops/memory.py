@@ -6,72 +6,70 @@ at ``w[HEAD + k * m]``.
 
 from __future__ import annotations
 
+from rbdae.machine.loops.shared import BAD as BAD
+from rbdae.machine.loops.shared import BUDGET as BUDGET
+from rbdae.machine.loops.shared import CALLBACK as CALLBACK
+from rbdae.machine.loops.shared import DONE as DONE
+from rbdae.machine.loops.shared import FINISHED as FINISHED
+from rbdae.machine.loops.shared import FULL as FULL
+from rbdae.machine.loops.shared import H_DONE as H_DONE
+from rbdae.machine.loops.shared import MAX_STEPS as MAX_STEPS
+from rbdae.machine.loops.shared import OUTPUTS as OUTPUTS
+from rbdae.machine.loops.shared import OWN_INTS as OWN_INTS
+from rbdae.machine.loops.shared import OWN_REALS as OWN_REALS
+from rbdae.machine.loops.shared import OWN_WORDS as OWN_WORDS
+from rbdae.machine.loops.shared import PAUSED as PAUSED
+from rbdae.machine.loops.shared import ROOM as ROOM
+from rbdae.machine.loops.shared import ROWS as ROWS
+from rbdae.machine.loops.shared import STEPS as STEPS
+from rbdae.machine.loops.shared import T_END as T_END
+from rbdae.machine.loops.shared import T_NEW as T_NEW
+from rbdae.machine.loops.shared import TIMES as TIMES
+from rbdae.machine.loops.shared import TOO_MANY as TOO_MANY
+from rbdae.machine.loops.shared import H as H
+from rbdae.machine.loops.shared import M as M
+from rbdae.machine.loops.shared import N as N
+from rbdae.machine.loops.shared import T as T
+
 LANES = 4
 """m is a multiple of this."""
 
 # ---------------------------------------------------------------- s
-N = 0
-"""Number of unknowns."""
-M = 1
-"""Length of a vector in memory."""
-BEGUN = 2
+BEGUN = OWN_INTS
 """Whether the first stage and the first step size are there."""
-STALE = 3
+STALE = OWN_INTS + 1
 """Whether the state at the end of the last step was changed from outside, so that its rates are to be had again."""
-MOVED = 4
+MOVED = OWN_INTS + 2
 """Whether there is a last step, whose end is the start of the next one."""
-AFTER_REJECTION = 5
+AFTER_REJECTION = OWN_INTS + 3
 """Whether the last attempt was rejected: the step after it does not grow."""
-BAD = 6
-"""Whether something was not finite since the last accepted step."""
-BUDGET = 7
-"""Evaluations until the loop pauses."""
-EVALUATIONS = 8
-STEPS = 9
-REJECTED = 10
-STALLED = 11
+EVALUATIONS = OWN_INTS + 4
+REJECTED = OWN_INTS + 5
+STALLED = OWN_INTS + 6
 """Steps in a row that did not move the time."""
-MAX_STEPS = 12
-MAX_STALLED = 13
-ROOM = 14
-"""Steps for which there are rows."""
-ROWS = 15
-"""Steps whose rows are written."""
-TIMES = 16
-"""Number of output times."""
-OUTPUTS = 17
-"""Output times whose rows are written."""
-SHRINK = 18
+MAX_STALLED = OWN_INTS + 7
+SHRINK = OWN_INTS + 8
 """Whether the caller rejects the last attempt: a callback has failed where its arguments were not finite."""
-EVER_BAD = 19
+EVER_BAD = OWN_INTS + 9
 """Whether something was not finite at any time."""
 INTS = 24
 
 # ---------------------------------------------------------------- w
-T = 0
-"""The start of the present step."""
-T_NEW = 1
-"""The end of the last accepted step."""
-T_END = 2
-H = 3
-"""The size of the next step."""
-H_MAX = 4
-RTOL = 5
-LEAST_STEP = 6
+H_MAX = OWN_REALS
+RTOL = OWN_REALS + 1
+LEAST_STEP = OWN_REALS + 2
 """Steps that are not longer do not move the time."""
-SAFE = 7
-SHRINKS = 8
+SAFE = OWN_REALS + 3
+SHRINKS = OWN_REALS + 4
 """A step is divided by this at most."""
-GROWS = 9
+GROWS = OWN_REALS + 5
 """A step is divided by this at least."""
-BETA = 10
-EXPONENT = 11
+BETA = OWN_REALS + 6
+EXPONENT = OWN_REALS + 7
 """Of the error, in the next step size."""
-OLD_ERROR = 12
-BAD_T = 13
+OLD_ERROR = OWN_REALS + 8
+BAD_T = OWN_REALS + 9
 """Where something was not finite."""
-H_DONE = 14
-"""The size of the last accepted step."""
 HEAD = 16
 
 # ---------------------------------------------------------------- vectors
@@ -93,18 +91,11 @@ CONT = 18
 VECTORS = 26
 
 # ---------------------------------------------------------------- what the loop says
-DONE = 0
-FINISHED = 1
-FULL = 2
-PAUSED = 3
-REJECTION = 4
-CALLBACK = 5
-"""A function has left an exception."""
-CALLBACK_NOT_FINITE = 6
+REJECTION = OWN_WORDS
+CALLBACK_NOT_FINITE = OWN_WORDS + 1
 """The same, at an argument that is not finite."""
-TOO_SMALL = 7
-TOO_MANY = 8
-RATES_NOT_FINITE = 9
+TOO_SMALL = OWN_WORDS + 2
+RATES_NOT_FINITE = OWN_WORDS + 3
 """At a state that was reached: nothing can be continued from there."""
-DENSE_NOT_FINITE = 10
-STANDS_STILL = 11
+DENSE_NOT_FINITE = OWN_WORDS + 4
+STANDS_STILL = OWN_WORDS + 5
