@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import test_conserving_forces as forces
 from conserving_systems import JOINTS, chain, momentum_error, relative_energy
 
 import rbdae
-from rbdae.forces import SpringDamper
+from rbdae.forces import SpringDamper, TorsionalSpringDamper
 
 N = 100_000
 
@@ -97,3 +98,35 @@ def test_a_four_bar(scheme, redundant):
     found = run(rbdae.models.n_four_bar(redundant=redundant), scheme, 1e-3, **options)
     assert relative_energy(found) < 1e-10
     assert violation(found) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["motor", "friction", "spring"])
+def test_the_work_of_forces_about_an_axis(name):
+    """The change of the kinetic energy since the start is the sum of torque times increment of the angle."""
+    h, work = 0.02, forces.ANGULAR[name][1]
+    found = run(forces.with_forces(name), "QUAT.EM-R", h, samples=N)
+    phi, T = forces.angle(found), forces.kinetic(found.states)
+    done = [work(t, h, two - one, 0.5 * (one + two)) for t, one, two in zip(found.t, phi, phi[1:], strict=False)]
+    assert np.abs(T[1:] - T[0] - np.cumsum(done)).max() < 1e-10 * T.max()
+
+
+def test_a_torsional_spring_over_turns():
+    """Wound up and unwound by more than two turns, again and again."""
+    system = forces.pair(spin=9.0)
+    system.add_force(TorsionalSpringDamper(system.joints[0], stiffness=0.8, angle=0.3))
+    found = run(system, "QUAT.EM-R", 0.02, samples=N)
+    phi = forces.angle(found)
+    total = forces.kinetic(found.states) + 0.4 * (phi - 0.3) ** 2
+    assert np.ptp(phi) > 4.0 * np.pi
+    assert np.abs(total - total[0]).max() < 1e-10 * total[0]
+
+
+@pytest.mark.parametrize("name", ["swing", "rod"])
+def test_the_work_of_drives(name):
+    """The change of the energy since the start is minus the sum of multiplier times increment of what is prescribed."""
+    build, law, increment = forces.DRIVEN[name]
+    problem = forces.problem_of(build(), code="auto")
+    t, y, la = forces.taken(problem, 0.01, N)
+    T = np.array([problem.energy(time, state).kinetic for time, state in zip(t, y, strict=True)])
+    done = [-la[k, -1] * increment(law(t[k]), law(t[k + 1])) for k in range(N)]
+    assert np.abs(T[1:] - T[0] - np.cumsum(done)).max() < 1e-10 * T.max()
