@@ -93,10 +93,19 @@ class Element:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class UserElement:
-    """Natural forces by the user's functions (`rbdae.forces.UserForce`)."""
+    """Natural forces by the user's functions (`rbdae.forces.UserForce`).
+
+    Attributes
+    ----------
+    force, jacobian : callable
+        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152.
+    potential : callable or None
+        Function (t, x, out) of x = Z, 24 numbers: out[0] = V, whose -dV/dZ is F without rates.
+    """
 
     force: Callable[[float, Vec, Vec], None]
     jacobian: Callable[[float, Vec, Vec], None]
+    potential: Callable[[float, Vec, Vec], None] | None = None
 
 
 @final

@@ -82,6 +82,9 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
         if isinstance(element, UserElement):
             row["shaping"] = kb.USER
             functions += _pack_functions(f"force {name!r}", row, element.force, element.jacobian, 48, 24)
+            if element.potential is not None:
+                functions.append(_user_function(f"force {name!r}", element.potential, 24, 1))
+                row["potential"] = functions[-1].address
         elif isinstance(element, StateElement):
             k = len(element.names)
             row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k

@@ -33,7 +33,12 @@ class UserForce(AbstractForce):
       and r_k f on d_k, a torque tau is tau x d_k / 2 on d_k;
     * `jacobian`: dF/dZ, then dF/dZdot, each (24, 24) by rows: out[:576].reshape(24, 24) and out[576:].reshape(24, 24).
 
-    Action and reaction, and any energy, are the user's affair: the potential is not part of `rbdae.Problem.energy`.
+    Action and reaction are the user's affair, and so is any energy: a force that has one can give it,
+
+    * `potential`: V in out[0], called as potential(t, Z, out) with the 24 numbers Z alone; F without rates is -dV/dZ.
+
+    V is part of `rbdae.Problem.energy`, and the conserving integrators keep it (docs/conserving.md). One of two bodies
+    (no ground) depends on their relative position alone. `rbdae.formulate` compares V and F near the start.
 
     Parameters
     ----------
@@ -45,6 +50,8 @@ class UserForce(AbstractForce):
     difference_step : float, optional
         Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
+    potential : callable, optional
+        V (J), of the same kinds.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "user-1" and so on.
     """
@@ -54,6 +61,7 @@ class UserForce(AbstractForce):
     force: Function
     jacobian: Function
     difference_step: float | None
+    potential: Function | None
     name: str | None
 
     def __init__(
@@ -63,6 +71,7 @@ class UserForce(AbstractForce):
         jacobian: Function | None = None,
         *,
         difference_step: float | None = None,
+        potential: Function | None = None,
         name: str | None = None,
     ) -> None:
         given: Any = (bodies,) if isinstance(bodies, Body) else bodies
@@ -72,8 +81,8 @@ class UserForce(AbstractForce):
             )
         first, second = given[0], given[1] if len(given) == 2 else None
         owner = describe("force", "UserForce", first, second, name)
-        for what, function in (("force", force), ("jacobian", jacobian)):
-            if not (what == "jacobian" and function is None):
+        for what, function in (("force", force), ("jacobian", jacobian), ("potential", potential)):
+            if what == "force" or function is not None:
                 _check.takes(owner, what, function, "t", "x", "out")
         if jacobian is None:
             if difference_step is None:
@@ -92,6 +101,7 @@ class UserForce(AbstractForce):
             force=force,
             jacobian=jacobian,
             difference_step=difference_step,
+            potential=potential,
             name=name,
         )
 
@@ -107,7 +117,7 @@ class UserForce(AbstractForce):
 
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
-        return (UserElement(self.force, self.jacobian),)
+        return (UserElement(self.force, self.jacobian, self.potential),)
 
 
 def _differences(force: Any, step: float) -> Function:

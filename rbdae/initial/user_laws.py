@@ -17,6 +17,7 @@ from rbdae.body import Body
 from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import Element, StateElement, UserElement, value_of
+from rbdae.initial.user_potentials import check_potential
 from rbdae.system import System
 
 _ROOM = 1024
@@ -54,6 +55,9 @@ def check_user_laws(system: System, t0: float) -> None:
                 x = _motion(force)
                 _check_filling(owner, "force", element.force, t0, x, 24)
                 _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
+                if element.potential is not None:
+                    _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
+                    check_potential(owner, force, element, t0, x[:24])
             elif isinstance(element, StateElement):
                 start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
                 x, k = np.concatenate([_motion(force), start]), len(element.names)

@@ -239,6 +239,7 @@ ELEMENT = np.dtype(
             "law",
             "force",
             "jacobian",
+            "potential",
             "n_states",
             "state",
             "tangent_at",

@@ -48,7 +48,7 @@ def joint_forces(workspace: Workspace, t: Vec | float, Z: Mat, la: Mat) -> Mat:
     return _each(row, t, Z, 12 * n).reshape(*Z.shape[:-2], n, 2, 6)
 
 
-def potentials(workspace: Workspace, Z: Mat, s: Mat) -> Mat:
+def potentials(workspace: Workspace, t: Vec | float, Z: Mat, s: Mat) -> Mat:
     """Potentials of the bushings, then of the force elements, (..., bushings + elements), at internal states s (...,
     states) of the forces: windings select the branch of their angles."""
     kernel = bound(workspace, potential_kernels.potentials)
@@ -57,9 +57,9 @@ def potentials(workspace: Workspace, Z: Mat, s: Mat) -> Mat:
     states = iter(np.ascontiguousarray(s).reshape(math.prod(Z.shape[:-2]), workspace.layout.n_states))
 
     def row(time: float, z: Mat, out: Vec) -> None:
-        kernel(z[order].reshape(-1), next(states), out)
+        kernel(time, z[order].reshape(-1), next(states), out)
 
-    return _each(row, 0.0, Z, n)
+    return _each(row, t, Z, n)
 
 
 def _each(kernel: Callable[[float, Mat, Vec], None], t: Vec | float, Z: Mat, n: int) -> Mat:

@@ -135,7 +135,7 @@ class Interpretation:
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
         Z = self.natural(t, y)
-        return quantities.energy(self.workspace, Z, np.asarray(y, dtype=float)[..., self.workspace.layout.s])
+        return quantities.energy(self.workspace, t, Z, np.asarray(y, dtype=float)[..., self.workspace.layout.s])
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from rbdae._arrays import Bools, Mat, Vec
+from rbdae._arrays import ArrayLike, Bools, Mat, Vec
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
 from rbdae.multibody.joint_values import joint_forces, potentials
 from rbdae.multibody.model import Model
@@ -164,8 +164,8 @@ def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
     return np.asarray(0.5 * (out + np.einsum("n,...n,...n->...", J0, stretch, stretch)))
 
 
-def energy(workspace: Workspace, Z: Mat, s: Mat) -> Energy:
-    """Energies at internal states s of the forces; the weight's potential is zero at the origin of space. The settings
+def energy(workspace: Workspace, t: ArrayLike, Z: Mat, s: Mat) -> Energy:
+    """Energies at the times t and internal states s of the forces; the weight's potential is zero at the origin of space. The settings
     of the workspace matter off the manifold alone."""
     model = workspace.model
     x, D, xd, Dd = _split(Z)
@@ -179,7 +179,7 @@ def energy(workspace: Workspace, Z: Mat, s: Mat) -> Energy:
         gravity = model.system.gravity
         potential = potential - float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * gravity))
     if len(model.bushings) or len(model.forces.elements):
-        potential = potential + potentials(workspace, Z, s).sum(axis=-1)
+        potential = potential + potentials(workspace, np.asarray(t, dtype=float), Z, s).sum(axis=-1)
     return Energy(kinetic, potential, kinetic + potential)
 
 

@@ -99,7 +99,7 @@ def energy_of_run(
         if not len(t) or is_conservative(reader.model):
             return np.zeros(len(t))
         Z = reader.natural(t, y)
-        stored = potentials(reader.workspace, Z, y[:, reader.layout.s]).sum(axis=-1)
+        stored = potentials(reader.workspace, t, Z, y[:, reader.layout.s]).sum(axis=-1)
         out: Vec = _integral(segments, dense(), t, _tolerance(energy, rtol)) + stored - stored[0]
         return out
 

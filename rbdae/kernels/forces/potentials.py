@@ -1,26 +1,28 @@
 """The potentials of bushings and force elements, with the displacements that their forces have.
 
 A potential is that of the stiffness, (s - s0) . K (s - s0) / 2, and of a constant force along s; a constant torque
-about an axis has none, because without a winding it would have no single value.
+about an axis has none, because without a winding it would have no single value. That of a user's force is their own.
 """
 
 from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, stage
+from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.gather import gather_natural
 from rbdae.kernels.constraints.primitives import combine
-from rbdae.kernels.forces.elements import displacements, forms, n_displacements, turns
+from rbdae.kernels.forces.elements import displacements, forms, gather, n_displacements, turns
 from rbdae.kernels.memory import bushings, element_memory, elements, head, states
-from rbdae.kernels.records import ANGLE
+from rbdae.kernels.records import ANGLE, USER
 
 
-@entry("iyyo")
-def potentials(m: Memory, Z: Array, s: Array, out: Array) -> None:
-    """Potentials of the bushings, then of the elements, at Z: (x, d, xdot, ddot) of every body in the order of the
+@entry("ityyo")
+def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
+    """Potentials of the bushings, then of the elements, at t and Z: (x, d, xdot, ddot) of every body in the order of the
     bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
     gather_natural(m, address(Z))
     h = head(m)
+    h.time = t
     C = bushings(m)
     S = states(m)
     for i in range(h.n_bushings):
@@ -47,6 +49,11 @@ def _element_potentials(m: Memory, states_at: Address, out_at: Address) -> None:
     for i in range(h.n_elements):
         e = E[i]
         out[h.n_bushings + i] = 0.0
+        if e.shaping == USER and e.potential != 0:
+            gather(m, i)
+            c.s[0] = 0.0
+            call_user_function(e.potential, h.time, c.Z, c.s)
+            out[h.n_bushings + i] = c.s[0]
         if e.holonomic == 0:
             continue
         forms(m, i)

@@ -1,0 +1,313 @@
+"""Potentials of the user's forces: energies, the discrete gradient of conserving steps, and what is refused."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from conserving import newton_slopes
+
+import rbdae
+from rbdae.forces import UserForce
+from rbdae.joints import Revolute
+
+ENDS = np.zeros((3, 24))
+"""The vector between a point of the first body and one of the second, as rows over the natural coordinates."""
+for _k in range(3):
+    ENDS[_k, [_k, 3 + _k, 12 + _k, 15 + _k]] = 1.0, 0.5, -1.0, 0.7
+
+
+def spring(t: float, x: Any, out: Any) -> None:
+    """-dV/dZ of V = d . d + (d . d)^2 / 4."""
+    d = ENDS @ x[:24]
+    out[:] = -(2.0 + d @ d) * (ENDS.T @ d)
+
+
+def spring_slope(t: float, x: Any, out: Any) -> None:
+    d = ENDS @ x[:24]
+    out[:576] = -(ENDS.T @ ((2.0 + d @ d) * np.eye(3) + 2.0 * np.outer(d, d)) @ ENDS).ravel()
+    out[576:] = 0.0
+
+
+def spring_energy(t: float, x: Any, out: Any) -> None:
+    d = ENDS @ x[:24]
+    out[0] = d @ d + 0.25 * (d @ d) ** 2
+
+
+def damped(t: float, x: Any, out: Any) -> None:
+    """The same with a damper: F without rates is -dV/dZ."""
+    spring(t, x, out)
+    out[:] = out - 0.3 * ENDS.T @ (ENDS @ x[24:])
+
+
+def damped_slope(t: float, x: Any, out: Any) -> None:
+    spring_slope(t, x, out)
+    out[576:] = -0.3 * (ENDS.T @ ENDS).ravel()
+
+
+def well(t: float, x: Any, out: Any) -> None:
+    """-dV/dZ of V = -5 / |x2 - x1|."""
+    r = x[12:15] - x[:3]
+    out[:] = 0.0
+    out[:3] = 5.0 * r / (r @ r) ** 1.5
+    out[12:15] = -out[:3]
+
+
+def well_slope(t: float, x: Any, out: Any) -> None:
+    r = x[12:15] - x[:3]
+    K = 5.0 * (np.eye(3) / (r @ r) ** 1.5 - 3.0 * np.outer(r, r) / (r @ r) ** 2.5)
+    J = np.zeros((24, 24))
+    J[:3, 12:15] = J[12:15, :3] = K
+    J[:3, :3] = J[12:15, 12:15] = -K
+    out[:576] = J.ravel()
+    out[576:] = 0.0
+
+
+def well_energy(t: float, x: Any, out: Any) -> None:
+    r = x[12:15] - x[:3]
+    out[0] = -5.0 / math.sqrt(r @ r)
+
+
+AXIS = np.array((0.0, 0.6, 0.8))
+SPRING: dict[str, Any] = {"force": spring, "jacobian": spring_slope, "potential": spring_energy}
+WELL: dict[str, Any] = {"force": well, "jacobian": well_slope, "potential": well_energy}
+
+
+def bodies(n: int = 2) -> rbdae.System:
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    for k in range(n):
+        system.add_body(
+            f"b{k}",
+            mass=1.0 + k,
+            inertia=(2.0 + k, 2.5 + k, 3.0 + k),
+            position=(2.0 * k + 1.5 * (n == 1), 0.1 * k, 0.0),
+            velocity=(0.1, 1.2 * k + 1.3 * (n == 1), 0.3),
+            angular_velocity=(0.3, -0.2 + k, 0.1 + 2.0 * k),
+        )
+    return system
+
+
+def with_spring(**changes: Any) -> rbdae.System:
+    """Two bodies on a hinge, free in space, with a spring between points beside their centres."""
+    system = bodies()
+    ends = {"at_a": (1.0, 0.05, 0.0), "at_b": (-1.0, -0.05, 0.0), "axis_a": AXIS, "axis_b": AXIS}
+    system.add_joint(Revolute(*system.bodies, **ends))
+    system.add_force(UserForce(system.bodies, **(SPRING | changes)))
+    return system
+
+
+def free_spring() -> rbdae.System:
+    system = bodies()
+    system.add_force(UserForce(system.bodies, **SPRING))
+    return system
+
+
+def with_well() -> rbdae.System:
+    """Two bodies, that attract each other."""
+    system = bodies()
+    system.add_force(UserForce(system.bodies, **WELL))
+    return system
+
+
+def about_ground() -> rbdae.System:
+    """One body, about a fixed centre."""
+    system = bodies(1)
+    system.add_force(UserForce(system.bodies[0], **WELL))
+    return system
+
+
+SYSTEMS: dict[str, Any] = {"hinge": with_spring, "spring": free_spring, "well": with_well, "ground": about_ground}
+
+
+def problem_of(system: rbdae.System, **options: Any) -> rbdae.Problem:
+    return rbdae.formulate(system, "hamiltonian-eliminated", velocity="momentum", consistent="project", **options)
+
+
+def run(problem: rbdae.Problem, t_end: float, h: float, **options: Any) -> rbdae.Solution:
+    return rbdae.solve(problem, (0.0, t_end), solver="rbdae:energy-momentum", step=h, **options)
+
+
+def energy_error(found: rbdae.Solution) -> float:
+    E = found.energy
+    return float(np.abs(E.total - E.total[0]).max() / E.kinetic.max())
+
+
+def momentum_error(found: rbdae.Solution) -> float:
+    M = found.momentum
+    pairs = ((M.linear, np.linalg.norm(M.linear[0])), (M.angular, np.linalg.norm(M.angular[0])))
+    return float(max(np.abs(p - p[0]).max() / size for p, size in pairs))
+
+
+# ---------------------------------------------------------------- conservation
+
+
+@pytest.mark.parametrize("code", ["generic", "traced"])
+@pytest.mark.parametrize("name", [*SYSTEMS])
+def test_energy_and_momentum_are_exact(name, code):
+    """300 steps in which the potential takes much of the energy. About the ground momentum is not kept, nor asked."""
+    found = run(problem_of(SYSTEMS[name](), code=code), 9.0, 0.03)
+    assert found.success and found.stats.code == code
+    assert found.stats.evaluations <= 4.2 * found.stats.steps
+    assert np.ptp(found.energy.potential) > 0.1 * found.energy.kinetic.max()
+    assert energy_error(found) < 1e-12
+    if name != "ground":
+        assert momentum_error(found) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["hinge", "well"])
+def test_director_momenta_keep_them_too(name):
+    found = run(problem_of(SYSTEMS[name](), rotation="directors"), 6.0, 0.03)
+    assert energy_error(found) < 1e-12
+    assert momentum_error(found) < 1e-12
+
+
+def test_energy_is_that_of_the_functions():
+    """Without the potential the run has an error of the second order, and its energy does not know V."""
+    problem = problem_of(with_spring())
+    found = run(problem_of(with_spring(potential=None)), 9.0, 0.03)
+    assert np.all(found.energy.potential == 0.0)
+    Z = problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
+    d = Z @ ENDS.T
+    V = (d**2).sum(1) + 0.25 * (d**2).sum(1) ** 2
+    np.testing.assert_allclose(problem.energy(found.t, found.y).potential, V, rtol=1e-13, atol=1e-14)
+    total = found.energy.kinetic + V
+    assert np.abs(total - total[0]).max() > 1e-6 * total[0]
+
+
+def test_a_damper_takes_its_own_work():
+    """Energy changes by that of the rates at the mean, and not by what the correction gives."""
+    h = 0.02
+    found = run(problem_of(with_spring(force=damped, jacobian=damped_slope)), 200 * h, h)
+    Z = found.problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
+    rates = np.diff(Z @ ENDS.T, axis=0)
+    work = -0.3 / h * (rates**2).sum(1)
+    E = found.energy
+    assert np.abs(np.diff(E.total) - work).max() < 1e-12 * E.kinetic.max()
+    assert np.abs(work).sum() > 0.1 * E.kinetic.max()
+    assert momentum_error(found) < 1e-12
+
+
+def test_potentials_of_time():
+    """V and F are taken at the middle of the step: energy changes by V(t1, Z1) - V(t0, Z0) less V1 - V0 there."""
+
+    def rate(t: float) -> float:
+        return 1.0 + 0.5 * math.sin(t)
+
+    def force(t: float, x: Any, out: Any) -> None:
+        spring(t, x, out)
+        out *= rate(t)
+
+    def slope(t: float, x: Any, out: Any) -> None:
+        spring_slope(t, x, out)
+        out *= rate(t)
+
+    def energy(t: float, x: Any, out: Any) -> None:
+        spring_energy(t, x, out)
+        out *= rate(t)
+
+    h = 0.02
+    found = run(problem_of(with_spring(force=force, jacobian=slope, potential=energy)), 100 * h, h)
+    Z = found.problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
+    V = np.array([(d @ d) + 0.25 * (d @ d) ** 2 for d in Z @ ENDS.T])
+    E = found.energy
+    np.testing.assert_allclose(E.potential, V * [rate(t) for t in found.t], rtol=1e-13)
+    work = -np.diff(V) * [rate(t + 0.5 * h) for t in found.t[:-1]]
+    assert np.abs(np.diff(E.kinetic) - work).max() < 1e-12 * E.kinetic.max()
+
+
+# ---------------------------------------------------------------- order, tangents, rest
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS])
+def test_order_two(name):
+    exact = rbdae.solve(
+        rbdae.formulate(SYSTEMS[name](), "index-0", consistent="project"),
+        (0.0, 0.4),
+        solver="rbdae:dop853",
+        rtol=1e-12,
+        atol=1e-12,
+    ).states["b0"]
+    errors = []
+    for h in (0.01, 0.005):
+        state = run(problem_of(SYSTEMS[name]()), 0.4, h).states["b0"]
+        errors.append(
+            np.abs([(state.position - exact.position[-1])[-1], (state.velocity - exact.velocity[-1])[-1]]).max()
+        )
+    assert math.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS])
+def test_the_tangent_is_exact(name):
+    """u -> u - A^-1 r(u) has no slope where r = 0 if and only if A = dr/du."""
+    assert np.abs(newton_slopes(problem_of(SYSTEMS[name]()), "QUAT.EM-R", 0.1)).max() < 1e-9
+
+
+@pytest.mark.parametrize("code", ["generic", "traced"])
+def test_a_system_at_rest_stays_there(code):
+    """No increment, no direction of the correction: nothing is divided by zero."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    a = system.add_body("a", mass=1.0, inertia=(1.0, 2.0, 2.5), position=(0.0, 0.0, 0.0))
+    b = system.add_body("b", mass=2.0, inertia=(1.0, 2.0, 2.5), position=(1.2, 0.0, 0.0))
+    system.add_force(UserForce((a, b), **SPRING))
+    found = run(problem_of(system, code=code), 0.5, 0.01)
+    assert found.success
+    assert np.abs(found.y - found.y[0]).max() < 1e-14
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_a_potential_of_another_force_is_refused():
+    def opposite(t: float, x: Any, out: Any) -> None:
+        spring_energy(t, x, out)
+        out *= -1.0
+
+    def stiffer(t: float, x: Any, out: Any) -> None:
+        spring_energy(t, x, out)
+        out *= 1.01
+
+    for wrong in (opposite, stiffer):
+        with pytest.raises(ValueError, match=r"force 'user-1': potential does not belong to the force: when 'b0'"):
+            problem_of(with_spring(potential=wrong))
+
+
+def test_potentials_of_two_bodies_are_of_their_relative_position():
+    def weight(t: float, x: Any, out: Any) -> None:
+        out[:] = 0.0
+        out[2] = out[14] = -3.0
+
+    def none(t: float, x: Any, out: Any) -> None:
+        out[:] = 0.0
+
+    def height(t: float, x: Any, out: Any) -> None:
+        out[0] = 3.0 * (x[2] + x[14])
+
+    with pytest.raises(ValueError, match="when both bodies move as one"):
+        problem_of(with_spring(force=weight, jacobian=none, potential=height))
+
+
+def test_a_python_error_in_a_potential_is_raised():
+    calls = []
+
+    def failing(t: float, x: Any, out: Any) -> None:
+        calls.append(t)
+        if t > 0.1:
+            raise RuntimeError("no potential there")
+        spring_energy(t, x, out)
+
+    problem = problem_of(with_spring(potential=failing))
+    with pytest.raises(RuntimeError, match="no potential there"):
+        run(problem, 1.0, 0.01)
+    assert calls
+
+
+def test_copies_and_pickles_have_the_potential():
+    problem = problem_of(with_spring())
+    found = run(problem, 0.3, 0.01)
+    for twin in (copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))):
+        np.testing.assert_array_equal(run(twin, 0.3, 0.01).y, found.y)
+        assert twin.energy(0.0, twin.y0).potential == problem.energy(0.0, problem.y0).potential > 0.0
