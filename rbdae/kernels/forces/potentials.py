@@ -18,8 +18,8 @@ from rbdae.kernels.records import ANGLE, USER
 
 @entry("ityyo")
 def potentials(m: Memory, t: float, Z: Array, s: Array, out: Array) -> None:
-    """Potentials of the bushings, then of the elements, at t and Z: (x, d, xdot, ddot) of every body in the order of the
-    bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
+    """Potentials of the bushings, then of the elements, at t, at Z: (x, d, xdot, ddot) of every body in the order of
+    the bodies in memory, and at the internal states s, of which windings select the branch of their angles."""
     gather_natural(m, address(Z))
     h = head(m)
     h.time = t
