@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import final
 
@@ -17,13 +18,17 @@ from rbdae.multibody.bound import in_memory
 from rbdae.multibody.traced import Tally, traced
 from rbdae.multibody.workspace import Workspace
 
+IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
+"""What these are in director momenta: the paper's scheme there, whose increments have Rodrigues parameters."""
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunctions:
     """``newton``, ``advance`` and ``predict`` of a scheme, see `rbdae.machine.loops.fixed`; a step has `n_unknowns`,
-    of which `n_rows` belong to joints."""
+    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there."""
 
+    scheme: str
     newton: MachineFunction
     advance: MachineFunction
     predict: MachineFunction
@@ -44,6 +49,8 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     ValueError
         for forces and drives that the scheme does not have
     """
+    if workspace.settings.kind.number == kb.DIRECTOR_RATE:
+        scheme = IN_DIRECTORS.get(scheme, scheme)
     found = SCHEMES[scheme]
     refused = _refused(workspace) or _forced(workspace, found)
     if refused:
@@ -62,7 +69,7 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
         return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
 
     return StepFunctions(
-        made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n, layout.n_rows
+        scheme, made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n, layout.n_rows
     )
 
 

@@ -560,10 +560,14 @@ SHORT = {"A": 0.05, "B": 0.02, "C": 0.02}
 @pytest.mark.parametrize("case", params(FIXED_STEP))
 def test_methods_of_fixed_step_converge_with_their_order(case):
     """The Euler methods: 1e-6 would take them 1e8 steps. Their errors halve with the step; those of the conserving
-    schemes, of order 2, become a quarter."""
+    schemes, of order 2, become a quarter. The variational one has no applied forces."""
     need(case.solver)
     t_end = SHORT[case.example]
     problem = case.problem()
+    if case.solver == "rbdae:variational" and problem.system.forces:
+        with pytest.raises(Unsupported, match="no discrete form of applied forces"):
+            rbdae.solve(problem, (0.0, t_end), solver=case.solver, step=1e-3)
+        return
     found = []
     for n in (400, 800):
         solution = rbdae.solve(

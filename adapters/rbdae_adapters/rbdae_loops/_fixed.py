@@ -34,9 +34,6 @@ SCHEMES: Mapping[str, Mapping[str, str]] = {
 }
 """The schemes of a method by the names of its variants; the first one is the default."""
 
-IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
-"""What these are in director momenta: the paper's scheme there, whose increments have Rodrigues parameters."""
-
 UNSOLVABLE: Mapping[str, str] = {
     "variational": "a step turns a spin Omega by theta with sin(theta) = step * Omega, so there is none beyond "
     "step * Omega = 1; ",
@@ -46,6 +43,9 @@ UNSOLVABLE: Mapping[str, str] = {
 
 SIXTH = frozenset({"QUAT.EM-R", "QUAT.EM", "MIDPOINT", "MIDPOINT (conformal)"})
 """Schemes whose composition has order six, without joints; the last two have the steps of the first ones."""
+
+DIRECTORS = "DIR.EM"
+"""The scheme in director momenta."""
 
 NOT_SYMMETRIC = frozenset({"MIDPOINT (326)"})
 """Schemes whose steps of the size -h do not undo those of the size h."""
@@ -86,7 +86,7 @@ class FixedRun:
             (request.t0, request.t_end),
             y0,
             request.step,
-            weights=weights_of(problem, scheme, method, self.functions.n_rows, options),
+            weights=weights_of(self.functions, method, options),
             tolerance=options.get("tolerance", TOLERANCE),
             most=options.get("max_iterations", MOST),
             max_steps=None if stepwise else options.get("max_steps"),
@@ -122,10 +122,9 @@ class FixedRun:
         stats.rejected = 0
 
 
-def weights_of(
-    problem: Solvable, scheme: str, method: str, n_rows: int, options: Mapping[str, Any]
-) -> tuple[float, ...]:
+def weights_of(functions: Any, method: str, options: Mapping[str, Any]) -> tuple[float, ...]:
     """The stages of a step: one, or those of ``order=4`` or ``6``, which is 4 if a composition is asked for."""
+    scheme = functions.scheme
     order = options.get("order", 4 if "composition" in options else 2)
     if order > 2 and scheme in NOT_SYMMETRIC:
         raise Unsupported(
@@ -134,26 +133,19 @@ def weights_of(
         )
     if order > 4:
         reason = ""
-        if in_directors(problem):
+        if scheme == DIRECTORS:
             reason = "in directors momenta off the tangent space change their sign in every step"
         elif scheme not in SIXTH:
             reason = f"it is verified for the steps of QUAT.EM and QUAT.EM-R alone, not for those of {scheme}"
-        elif n_rows:
+        elif functions.n_rows:
             reason = "with joints velocities off the tangent space change their sign in every step"
         if reason:
             raise Unsupported(f"rbdae:{method} has no order=6 here: {reason}; take order=4")
     return weights(options.get("composition", COMPOSITIONS[0]), order)
 
 
-def in_directors(problem: Solvable) -> bool:
-    """Whether rotations are directors, for which some schemes are others."""
-    return getattr(problem, "rotation", "") == "directors"
-
-
 def functions_of(problem: Solvable, scheme: str, method: str) -> Any:
     """The machine functions of a scheme, or of what it is in directors."""
-    if in_directors(problem):
-        scheme = IN_DIRECTORS.get(scheme, scheme)
     found: Any = getattr(problem.callbacks, "steps", None)
     if found is None:
         raise Unsupported(f"rbdae:{method} needs a problem of rbdae.formulate; formulate the system first")
