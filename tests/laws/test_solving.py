@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import toy
 
+import rbdae
 import rbdae.solving as solving
 from rbdae.adapter import AbstractAdapter, Method, MissingSolver, Outcome, Reason, Stats, Unsupported
 
@@ -212,3 +213,24 @@ def test_prints_and_warnings_of_threads_do_not_mix_up_the_process(capfd):
     assert (sys.stdout, sys.stderr) == before
     print("still audible")
     assert capfd.readouterr().out == "still audible\n"
+
+
+def test_the_same_call_again_is_the_same_and_another_one_is_checked():
+    """A plan is taken again for the same problem and the same objects only; what equals them by value is checked."""
+    system = rbdae.models.pendulum()
+    problem, other = (rbdae.formulate(system, name) for name in ("index-0", "index-2"))
+    span, asked = (0.0, 1.0), {"solver": "rbdae:dop853", "rtol": 1e-6}
+    first, again = (solving.solve(problem, span, **asked) for _ in range(2))
+    assert np.array_equal(first.y, again.y) and first.options == again.options
+    again.options["t_span"] = "of the user"
+    assert solving.solve(problem, span, **asked).options == first.options
+    with pytest.raises(TypeError):
+        solving.solve(problem, (0.0, True), **asked)
+    with pytest.raises(ValueError, match="must be finite and increasing"):
+        solving.solve(problem, (0.0, 0.0), **asked)
+    with pytest.raises(ValueError, match="rtol must be a number between 0 and 1"):
+        solving.solve(problem, span, **asked | {"rtol": 2.0})
+    with pytest.raises(ValueError, match="chooses its own steps"):
+        solving.solve(problem, span, **asked, step=0.1)
+    with pytest.raises(Unsupported):
+        solving.solve(other, span, **asked)

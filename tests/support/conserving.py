@@ -174,7 +174,7 @@ def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
     n = n_bodies + problem.workspace.layout.n_rows
     y, out, u = problem.y0.astype(complex), np.zeros(n + 1, dtype=complex), np.zeros(n + 1, dtype=complex)
     start(0.0, y, u, h, out)
-    for _ in range(8):
+    for _ in range(12):
         u[:] = out.real
         newton(0.0, y, u, h, out)
     u[:] = out.real

@@ -87,7 +87,7 @@ class OneStepRun:
 
     def ready(self) -> None:
         """Make the dense output of the last step possible."""
-        while status := self.loop.prepare():
+        if status := self.loop.prepare():
             self.function.check()
             raise RuntimeError(f"the dense output came back with {status}")
 
