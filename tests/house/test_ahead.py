@@ -42,7 +42,8 @@ def _cold_start(folder, processes):
     return json.loads(run.stdout)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+# by one process all tests are compiled whose workers keep the cores busy (conftest.py)
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_a_cold_start_gives_the_same_numbers(tmp_path, processes):
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="generic")
     rates, sizes, stages, hits = _cold_start(tmp_path, processes)

@@ -1,4 +1,4 @@
-"""`rbdae.closed_form`: the free body over 50 turnovers against 200 bits, runs of the library, limits of the top."""
+"""`rbdae.closed_form`: the free body over many turnovers against 200 bits, runs of the library, limits of the top."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rbdae import kinematics
 from rbdae.closed_form import FreeBody, SymmetricTop
 from rbdae.rotations import quaternions as Q
 
-# moments, Omega at the start, regime; each followed over 50 turnovers
+# moments, Omega at the start, regime; each followed over many turnovers
 BODIES = {
     "about the largest": ((1, 2, 3), (0.1, 0.2, 3), "largest"),
     "about the smallest": ((1, 2, 3), (3, 0.2, 0.1), "smallest"),
@@ -50,12 +50,14 @@ def compared(body: FreeBody, t_end: float, samples: int = 8, angle: float = 0.6)
     return float(np.abs(body.angular_velocity(t) - Omega).max() / size), float(np.abs(found - q).max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", BODIES)
-def test_fifty_turnovers(name, rng):
+def test_many_turnovers(name, rng):
+    """Fifty in the long run; the oracle's 200 bits cost the same for each of them."""
     moments, Omega, regime = BODIES[name]
     body = FreeBody(moments, Omega, Rotation.random(rng=rng))
     assert body.regime == regime
-    assert max(compared(body, 50 * body.half_period)) < 2e-14
+    assert max(compared(body, count(20, 50) * body.half_period)) < 2e-14
 
 
 @pytest.mark.long

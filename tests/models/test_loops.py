@@ -70,12 +70,18 @@ PAIRINGS = [
     for rotation in cases.REGULAR
     if f.name != "overdetermined-1" and (f.name, rotation, f.velocities[0]) in rbdae.pairings()
 ]
-# in quaternions by default, the others in the full suite
-RUNS = [
-    pytest.param(loop, p, marks=() if p.rotation == "quaternion" else (pytest.mark.slow,), id=f"{loop}-{p}")
-    for loop in LOOPS
-    for p in PAIRINGS
-]
+FORMS = [*dict.fromkeys(p.formulation for p in PAIRINGS)]
+
+
+def _marks(loop: str, p: Pairing) -> list[pytest.MarkDecorator]:
+    """Every pairing runs on a loop, and the loops take turns; the others are for the long run. In quaternions by
+    default, the others in the full suite."""
+    turn = (FORMS.index(p.formulation) + 2 * cases.REGULAR.index(p.rotation)) % len(LOOPS)
+    away = [*LOOPS][turn] != loop
+    return [pytest.mark.slow] * (p.rotation != "quaternion") + [pytest.mark.long] * away
+
+
+RUNS = [pytest.param(loop, p, marks=_marks(loop, p), id=f"{loop}-{p}") for loop in LOOPS for p in PAIRINGS]
 # by index: largest error of a position or a director, after dozens of turns of the cranks at a tolerance of 1e-8
 ERROR = {0: 5e-4, 1: 4e-3, 2: 3e-3, 3: 2e-2}
 # ODASSL runs the implicit null-space form with Jacobians by differences, and its two builds take different steps:
