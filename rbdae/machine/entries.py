@@ -59,10 +59,13 @@ done:
 
 def matrix(name: str, straight: str, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> str:
     """A function that fills a matrix of any strides with what straight code computes of it: entries in the order of
-    `rows` and `columns`."""
+    `rows` and `columns`. Where the matrix has no gaps, by rows or by columns, a table says where they are."""
     n, (n_rows, n_columns) = len(rows), shape
-    table = ", ".join(f"i32 {i}, i32 {j}" for i, j in zip(rows, columns, strict=True))
-    return f"""@{name}.places = internal constant [{max(2 * n, 1)} x i32] [{table or "i32 0"}], align 64
+    some = "true" if n else "false"
+    return f"""{_table(f"{name}.rows", rows)}
+{_table(f"{name}.columns", columns)}
+{_table(f"{name}.byrows", [i * n_columns + j for i, j in zip(rows, columns, strict=True)])}
+{_table(f"{name}.bycolumns", [j * n_rows + i for i, j in zip(rows, columns, strict=True)])}
 define internal i32 @{name}({STRIDED}) nounwind {{
 entry:
   %values = alloca [{max(n, 1)} x double], align 64
@@ -77,7 +80,9 @@ entry:
   br i1 %whole, label %clear, label %row
 clear:
   call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 {8 * n_rows * n_columns}, i1 false)
-  br label %fill
+  %table = select i1 %plain, ptr @{name}.byrows, ptr @{name}.bycolumns
+  br i1 {some}, label %close, label %done
+{_scattered("close", "clear", n, _number("close", "%table", "place"))}
 row:
   %i = phi i64 [0, %entry], [%i1, %rowdone]
   %first = mul i64 %i, %rs
@@ -96,27 +101,8 @@ rowdone:
   %morerows = icmp slt i64 %i1, {n_rows}
   br i1 %morerows, label %row, label %fill
 fill:
-  br i1 {"true" if n else "false"}, label %entries, label %done
-entries:
-  %k = phi i64 [0, %fill], [%k1, %entries]
-  %k2 = mul i64 %k, 2
-  %rp = getelementptr i32, ptr @{name}.places, i64 %k2
-  %ri = load i32, ptr %rp
-  %k3 = add i64 %k2, 1
-  %cp = getelementptr i32, ptr @{name}.places, i64 %k3
-  %ci = load i32, ptr %cp
-  %r = sext i32 %ri to i64
-  %co = sext i32 %ci to i64
-  %ro = mul i64 %r, %rs
-  %cc = mul i64 %co, %cs
-  %place = add i64 %ro, %cc
-  %vp = getelementptr double, ptr %values, i64 %k
-  %v = load double, ptr %vp
-  %q = getelementptr double, ptr %out, i64 %place
-  store double %v, ptr %q
-  %k1 = add i64 %k, 1
-  %moreentries = icmp slt i64 %k1, {n}
-  br i1 %moreentries, label %entries, label %done
+  br i1 {some}, label %apart, label %done
+{_scattered("apart", "fill", n, _with_strides(name))}
 done:
   ret i32 %status
 }}
@@ -124,6 +110,49 @@ define internal i32 @{name}.whole({ARGUMENTS}) nounwind {{
   %status = call i32 @{name}({PASSED}, i64 {n_columns}, i64 1)
   ret i32 %status
 }}"""
+
+
+def _table(name: str, numbers: Sequence[int]) -> str:
+    listed = ", ".join(f"i32 {i}" for i in numbers) or "i32 0"
+    return f"@{name} = internal constant [{max(len(numbers), 1)} x i32] [{listed}], align 64"
+
+
+def _number(loop: str, table: str, name: str) -> list[str]:
+    """The number that belongs to the present entry."""
+    return [
+        f"  %{loop}.{name}p = getelementptr i32, ptr {table}, i64 %{loop}.k",
+        f"  %{loop}.{name}i = load i32, ptr %{loop}.{name}p",
+        f"  %{loop}.{name} = sext i32 %{loop}.{name}i to i64",
+    ]
+
+
+def _with_strides(matrix: str) -> list[str]:
+    """The place of an entry from its row and column."""
+    return [
+        *_number("apart", f"@{matrix}.rows", "r"),
+        *_number("apart", f"@{matrix}.columns", "c"),
+        "  %apart.ro = mul i64 %apart.r, %rs",
+        "  %apart.co = mul i64 %apart.c, %cs",
+        "  %apart.place = add i64 %apart.ro, %apart.co",
+    ]
+
+
+def _scattered(loop: str, before: str, n: int, place: Sequence[str]) -> str:
+    """A loop that stores the values at their places, which the lines `place` compute."""
+    return "\n".join(
+        [
+            f"{loop}:",
+            f"  %{loop}.k = phi i64 [0, %{before}], [%{loop}.k1, %{loop}]",
+            *place,
+            f"  %{loop}.vp = getelementptr double, ptr %values, i64 %{loop}.k",
+            f"  %{loop}.v = load double, ptr %{loop}.vp",
+            f"  %{loop}.q = getelementptr double, ptr %out, i64 %{loop}.place",
+            f"  store double %{loop}.v, ptr %{loop}.q",
+            f"  %{loop}.k1 = add i64 %{loop}.k, 1",
+            f"  %{loop}.more = icmp slt i64 %{loop}.k1, {n}",
+            f"  br i1 %{loop}.more, label %{loop}, label %done",
+        ]
+    )
 
 
 def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:

@@ -9,21 +9,19 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.entries import guarded, matrix, python_entry
-from rbdae.machine.function import NO_DATA, OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
+from rbdae.machine.function import OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
 from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
-from rbdae.machine.rolled import rolled
-from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
+from rbdae.multibody.code_text import Pattern, code_text
 from rbdae.multibody.contents import contents
 from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recorded, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
@@ -34,20 +32,8 @@ LARGEST = 20_000
 """Nodes in LLVM's text beyond which generic code is quicker to have; with ``code="auto"`` already those of the graph,
 before repetitions are found, because recording them takes its time, too (docs/decisions.md)."""
 
-MOST_STORES = 700
-"""Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
-
 _FINE = 1500
 """Nodes up to which LLVM's most thorough passes pay (docs/decisions.md)."""
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Pattern:
-    """Where the entries of a Jacobian's data are, column by column."""
-
-    rows: Ints
-    columns: Ints
 
 
 @final
@@ -197,55 +183,16 @@ def _compiled(
     recording: Recording, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool
 ) -> Code | None:
     signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
-    made = _text(recording, signs, shapes, pattern)
+    made = code_text(recording, signs, shapes, pattern)
     if made.length > LARGEST:
         return None
     try:
-        module = compiled(made.text, 2 if made.length <= _FINE else 1)
+        module = compiled(made.text, 2 if made.length <= _FINE else 1, made_of=made.made_of)
     except NoMachineCode as error:
         say_once(str(error))
         return None
     functions = tuple(function.address for function in recording.functions)
     return Code(module, signs, shapes, functions, made.data, made.length)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Text:
-    """LLVM text, the data beside it, and the number of nodes in it."""
-
-    text: str
-    data: Data
-    length: int
-
-
-def _text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None) -> _Text:
-    """The module of a recording."""
-    outputs, graph = recording.outputs, recording.graph
-    if signs[-1] == "o":
-        body = _body(recording, outputs)
-        parts = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
-        return replace(body, text="\n".join([DECLARATIONS, body.text, *parts]))
-    n_rows, n_columns = shapes["out"]
-    if pattern is None:
-        places = [k for k, node in enumerate(outputs) if graph.value(node) != 0.0]
-        rows, columns = [k // n_columns for k in places], [k % n_columns for k in places]
-        outputs = [outputs[k] for k in places]
-    else:
-        rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
-    body = _body(recording, outputs)
-    filled = matrix("matrix", "straight", rows, columns, (n_rows, n_columns))
-    parts = [guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
-    return replace(body, text="\n".join([DECLARATIONS, body.text, filled, *parts]))
-
-
-def _body(recording: Recording, outputs: list[int]) -> _Text:
-    """The function ``straight``: in one go, or with loops for what repeats in a long graph."""
-    graph, guards = recording.graph, recording.guards
-    needed = graph.needed([*guards, *outputs])
-    if len(needed) <= LONGEST and len(outputs) <= MOST_STORES:
-        return _Text(straight("straight", graph, needed, outputs, guards), NO_DATA, len(needed))
-    return _Text(*rolled("straight", graph, needed, outputs, guards))
 
 
 def _point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:

@@ -16,7 +16,8 @@ from rbdae.kernels.projection import project
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory
-from rbdae.multibody.traced import Pattern, Tally, TracedKernel, traced
+from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.steps import StepFunctions, step_functions

@@ -104,11 +104,17 @@ def total(v: Vec, m: int) -> float:
 
 
 def finite(v: Vec, m: int) -> bool:
-    """Whether all entries are finite."""
-    zero = 0.0
-    for i in range(m):
-        zero += 0.0 * v[i]
-    return zero == 0.0
+    """Whether all entries are finite; m is a multiple of `LANES`, and each lane has a sum of its own."""
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    for i in range(0, m, LANES):
+        a += 0.0 * v[i]
+        b += 0.0 * v[i + 1]
+        c += 0.0 * v[i + 2]
+        d += 0.0 * v[i + 3]
+    return (a + b) + (c + d) == 0.0
 
 
 def rates(rhs: Function, context: Address, s: Ints, w: Vec, t: float, at: int, into: int) -> int:

@@ -10,11 +10,13 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
+from rbdae.machine import loops, native
 from rbdae.machine.loops import fixed
 from rbdae.machine.loops import fixed_memory as at
-from rbdae.machine.loops.compiled import LEVEL, sources
+from rbdae.machine.loops.compiled import LEVEL
 from rbdae.machine.native.callable import callables
 from rbdae.machine.native.program import Program
+from rbdae.machine.sources import sources
 
 SLICE = 0.02
 """Seconds of work between two pauses, about: Ctrl-C is seen within this time."""
@@ -30,7 +32,7 @@ _NEVER = 1 << 62
 @cache
 def _entries() -> tuple[Any, ...]:
     """`run` and `within`, compiled or loaded."""
-    return callables(Program((fixed.run, fixed.within)), LEVEL, made_of=("fixed", sources()))
+    return callables(Program((fixed.run, fixed.within)), LEVEL, made_of=("fixed", sources(loops, native)))
 
 
 @final

@@ -1,0 +1,209 @@
+"""What sums of products have in common: the places where a divisor is, and the operations that it saves.
+
+There are three kinds:
+
+* `TwoTerms`:  c g p + c r g q  =  c g (p + r q),  with p + r q as a new factor,
+* `TwoFactors`:  a b as a new factor,
+* `Multiple`:  c a as a new factor.
+
+The first are the double-cube divisors, the second the single-cube divisors, of Rajski and Vasudevamurthy (IEEE Trans.
+CAD 11, 1992), there of logic functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, final
+
+from rbdae.graph.sums import Product, Sum, multiplications
+
+_LONGEST = 40
+"""Terms of a sum up to which their pairs are looked at."""
+
+
+class Place(NamedTuple):
+    """Where a divisor is in a sum: the terms that it replaces, what is left of them, and their constant."""
+
+    terms: tuple[Product, ...]
+    rest: Product
+    constant: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoTerms:
+    """p + r q. Without a rest both must be products, or factors from `first` on: single numbers of the original graph,
+    such as positions, are not added in another order."""
+
+    p: Product
+    q: Product
+    ratio: float
+    first: int
+
+    def places(self, found: Sum) -> list[Place]:
+        """Where it is in a sum, without overlap."""
+        out: list[Place] = []
+        taken: set[Product] = set()
+        for p, c in found.items():
+            rest = None if p in taken else without(p, self.p)
+            if rest is None or not (rest or may_pair(self.p, self.q, self.first)):
+                continue
+            q = merged(rest, self.q)
+            if q != p and q not in taken and q in found and _rounded(found[q] / c) == self.ratio:
+                taken |= {p, q}
+                out.append(Place((p, q), rest, c))
+        return out
+
+    def cost(self) -> int:
+        """Operations for itself."""
+        begins = len(self.p) == 1 or (len(self.q) == 1 and abs(self.ratio) == 1.0)
+        return multiplications(len(self.p), 1.0) + multiplications(len(self.q), self.ratio) - begins
+
+    def saved(self, place: Place, found: Sum) -> int:
+        """Operations less at a place."""
+        before = sum(multiplications(len(p), found[p]) for p in place.terms)
+        return before - multiplications(len(place.rest) + 1, place.constant)
+
+    def made(self, place: Place, found: Sum) -> Sum:
+        """Itself, with the constants that it has at a place."""
+        return {self.p: 1.0, self.q: found[place.terms[1]] / place.constant}
+
+    def constant(self, place: Place) -> float:
+        """Of the term that is there afterwards."""
+        return place.constant
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoFactors:
+    """a b, where more is multiplied with it."""
+
+    a: int
+    b: int
+
+    def places(self, found: Sum) -> list[Place]:
+        """See `TwoTerms`."""
+        out: list[Place] = []
+        for p, c in found.items():
+            rest = without(p, (self.a, self.b)) if _is_long(p, c) else None
+            if rest is not None:
+                out.append(Place((p,), rest, c))
+        return out
+
+    def cost(self) -> int:
+        """See `TwoTerms`."""
+        return 1
+
+    def saved(self, place: Place, found: Sum) -> int:
+        """See `TwoTerms`."""
+        return 1
+
+    def made(self, place: Place, found: Sum) -> Sum:
+        """See `TwoTerms`."""
+        return {(self.a, self.b): 1.0}
+
+    def constant(self, place: Place) -> float:
+        """See `TwoTerms`."""
+        return place.constant
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """c a for a positive number c, where more is multiplied with it."""
+
+    c: float
+    a: int
+
+    def places(self, found: Sum) -> list[Place]:
+        """See `TwoTerms`."""
+        out: list[Place] = []
+        for p, c in found.items():
+            fits = len(p) > 1 and abs(c) != 1.0 and _rounded(abs(c)) == self.c
+            rest = without(p, (self.a,)) if fits else None
+            if rest is not None:
+                out.append(Place((p,), rest, c))
+        return out
+
+    def cost(self) -> int:
+        """See `TwoTerms`."""
+        return 1
+
+    def saved(self, place: Place, found: Sum) -> int:
+        """See `TwoTerms`."""
+        return 1
+
+    def made(self, place: Place, found: Sum) -> Sum:
+        """See `TwoTerms`."""
+        return {(self.a,): abs(place.constant)}
+
+    def constant(self, place: Place) -> float:
+        """See `TwoTerms`."""
+        return 1.0 if place.constant > 0.0 else -1.0
+
+
+Divisor: TypeAlias = TwoTerms | TwoFactors | Multiple
+
+
+def divisors(found: Sum, first: int) -> Iterator[Divisor]:
+    """Those of a sum, some of them more than once; factors from `first` on are such sums themselves."""
+    terms = list(found.items())
+    for p, c in terms:
+        if len(p) > 1 and abs(c) != 1.0:
+            yield from (Multiple(_rounded(abs(c)), a) for a in p)
+        if _is_long(p, c):
+            yield from (TwoFactors(a, b) for i, b in enumerate(p) for a in p[:i])
+    if len(terms) > _LONGEST:
+        return
+    for i, (p, c) in enumerate(terms):
+        for q, d in terms[:i]:
+            rest = _common(p, q)
+            u, v = without(p, rest), without(q, rest)
+            if u and v and (rest or may_pair(u, v, first)):
+                if (len(u), u) > (len(v), v):
+                    yield TwoTerms(v, u, _rounded(c / d), first)
+                else:
+                    yield TwoTerms(u, v, _rounded(d / c), first)
+
+
+def may_pair(p: Product, q: Product, first: int) -> bool:
+    """Whether two terms may be added first though nothing is taken out of them."""
+    return not any(len(u) == 1 and u[0] < first for u in (p, q))
+
+
+def _is_long(p: Product, c: float) -> bool:
+    """Whether a term has more than one multiplication, or one that no addition is fused with."""
+    return len(p) > 2 or (len(p) == 2 and abs(c) != 1.0)
+
+
+def _rounded(r: float) -> float:
+    """Constants that differ by their rounding alone are one."""
+    return float(f"{r:.12e}")
+
+
+def without(product: Product, factors: Product) -> Product | None:
+    """What is left of a product; None if it does not have these factors."""
+    left = list(product)
+    for a in factors:
+        if a not in left:
+            return None
+        left.remove(a)
+    return tuple(left)
+
+
+def merged(p: Product, q: Product) -> Product:
+    """The product of both."""
+    return tuple(sorted(p + q))
+
+
+def _common(p: Product, q: Product) -> Product:
+    left, out = list(q), []
+    for a in p:
+        if a in left:
+            left.remove(a)
+            out.append(a)
+    return tuple(out)
+
+
+__all__ = ["Divisor", "Multiple", "Place", "TwoFactors", "TwoTerms", "divisors", "merged"]

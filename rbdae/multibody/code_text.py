@@ -1,0 +1,101 @@
+"""A recorded kernel as text for the compiler, with the ways into it.
+
+Straight code is written from fewer operations where that is quicker, which takes its time; so it is written only if
+the code is not kept on disk, under all that the text depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from rbdae import graph as graphs
+from rbdae import machine
+from rbdae._arrays import Ints
+from rbdae.graph.factoring import factored
+from rbdae.graph.order import deepest_first
+from rbdae.machine.entries import guarded, matrix, python_entry
+from rbdae.machine.function import NO_DATA, Data, Shapes
+from rbdae.machine.rolled import rolled
+from rbdae.machine.sources import sources
+from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
+from rbdae.multibody.recording import Recording
+
+MOST_STORES = 700
+"""Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """Where the entries of a Jacobian's data are, column by column."""
+
+    rows: Ints
+    columns: Ints
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class CodeText:
+    """LLVM text.
+
+    Parameters
+    ----------
+    text : the text, or what writes it
+    made_of : what a text depends on that is not written yet
+    data : tables beside it
+    length : nodes of the recording, or, of a long one, those that are left when repetitions are loops
+    """
+
+    text: str | Callable[[], str]
+    made_of: object
+    data: Data
+    length: int
+
+
+def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern | None) -> CodeText:
+    """The module of a recording: the functions ``machine`` and ``python``.
+
+    Parameters
+    ----------
+    signs : the arguments that Python gives, see `rbdae.compiler.jit.Entry`; ``M`` at the end for a matrix
+    shapes : of y, yd and out
+    pattern : of a Jacobian whose data alone were recorded
+    """
+    outputs, graph, guards = recording.outputs, recording.graph, recording.guards
+    entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
+    if signs[-1] == "M":
+        n_rows, n_columns = shapes["out"]
+        if pattern is None:
+            places = [k for k, node in enumerate(outputs) if graph.value(node) != 0.0]
+            rows, columns = [k // n_columns for k in places], [k % n_columns for k in places]
+            outputs = [outputs[k] for k in places]
+        else:
+            rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
+        filled = matrix("matrix", "straight", rows, columns, (n_rows, n_columns))
+        entries = [filled, guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
+
+    def module(body: str) -> str:
+        return "\n".join([DECLARATIONS, body, *entries])
+
+    needed = graph.needed([*guards, *outputs])
+    if len(needed) > LONGEST or len(outputs) > MOST_STORES:
+        body, data, length = rolled("straight", graph, needed, outputs, guards)
+        return CodeText(module(body), None, data, length)
+    made_of = ("straight", sources(graphs, machine), [(k, graph.nodes[k]) for k in needed], outputs, guards, entries)
+    return CodeText(lambda: module(_straight(recording, outputs)), made_of, NO_DATA, len(needed))
+
+
+def _straight(recording: Recording, outputs: list[int]) -> str:
+    """The function ``straight`` in one go."""
+    graph, guards = recording.graph, recording.guards
+    short = factored(graph, outputs, guards)
+    if short is None:
+        order = deepest_first(graph, [*guards, *outputs])
+        return straight("straight", graph, order, outputs, guards)
+    order = short.graph.needed([*short.guards, *short.outputs])
+    return straight("straight", short.graph, order, short.outputs, short.guards)
+
+
+__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text"]

@@ -1,0 +1,244 @@
+"""Graphs written with fewer operations compute the same numbers, to rounding, and collect what one would by hand."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rbdae.graph.evaluate import evaluate
+from rbdae.graph.factoring import Factored, factored
+from rbdae.graph.graph import Graph
+from rbdae.graph.order import deepest_first, depths
+from rbdae.graph.sharing import shared
+from rbdae.graph.sums import operations, sums_of
+
+
+def shortened(graph: Graph, outputs: list[int], guards: dict[int, bool] | None = None) -> Factored:
+    """Also where it does not pay."""
+    found = factored(graph, outputs, guards or {}, least_nodes=0, pays=1e9)
+    assert found is not None
+    return found
+
+
+def inputs(graph: Graph, n: int) -> list[int]:
+    return [graph.node("input", "y", i) for i in range(n)]
+
+
+def total(graph: Graph, terms: list[int]) -> int:
+    out = terms[0]
+    for k in terms[1:]:
+        out = graph.add(out, k)
+    return out
+
+
+def drawn(seed: int, whole: bool = False) -> tuple[Graph, list[int]]:
+    """Sums, products, quotients and functions of five numbers, many of them used more than once; with `whole` no
+    functions, and no constants but whole numbers whose quotients are whole numbers."""
+    rng = np.random.default_rng(seed)
+    graph = Graph()
+    nodes = inputs(graph, 5)
+    kinds = ["add", "sub", "mul", "mul", "neg", "scaled", "scaled", "rcp", "sin"]
+    constants = [2.0, -1.0, -2.0] if whole else [2.0, -3.0, 0.1, -1.0, 5.0 / 7.0]
+    for _ in range(rng.integers(5, 60)):
+        a, b = (nodes[rng.integers(len(nodes))] for _ in range(2))
+        kind = kinds[rng.integers(len(kinds) - whole)]
+        if kind == "scaled":
+            node = graph.mul(graph.const(constants[rng.integers(len(constants))]), a)
+        elif kind == "rcp":
+            node = graph.div(b, graph.add(graph.const(2.0), graph.mul(a, a)))
+        elif kind in ("neg", "sin"):
+            node = graph.neg(a) if kind == "neg" else graph.function("sin", a)
+        else:
+            node = getattr(graph, kind)(a, b)
+        nodes.append(node)
+    return graph, [nodes[rng.integers(len(nodes))] for _ in range(rng.integers(1, 8))]
+
+
+def sizes(graph: Graph, outputs: list[int], y: list[float]) -> list[float]:
+    """How large the numbers are from which outputs are summed up: the same with all terms positive, so that what is
+    lost where they cancel is in it."""
+    positive = Graph()
+    there: dict[int, int] = {}
+    for k in graph.needed(outputs):
+        node = graph.nodes[k]
+        if node[0] == "const":
+            there[k] = positive.const(abs(node[1]))
+        elif node[0] == "input":
+            there[k] = positive.node(*node)
+        elif node[0] in ("add", "sub"):
+            there[k] = positive.add(there[node[1]], there[node[2]])
+        elif node[0] == "mul":
+            there[k] = positive.mul(there[node[1]], there[node[2]])
+        elif node[0] in ("neg", "rcp"):  # 1 / (2 + x^2) is as sensitive as what it is made of, and at most 1/2
+            there[k] = there[node[1]]
+        else:
+            there[k] = positive.add(there[node[1]], positive.const(1.0))
+    return evaluate(positive, [there[k] for k in outputs], {"y": [abs(v) for v in y]})
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_the_numbers_are_the_same(seed, rng):
+    graph, outputs = drawn(seed)
+    y = rng.uniform(-2.0, 2.0, 5).tolist()
+    size = sizes(graph, outputs, y)
+    short = shortened(graph, outputs)
+    wanted = evaluate(graph, outputs, {"y": y})
+    found = evaluate(short.graph, short.outputs, {"y": y})
+    for a, b, scale in zip(wanted, found, size, strict=True):
+        if math.isfinite(scale):
+            assert abs(a - b) <= 1e-12 * max(1.0, scale), (a, b, scale)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_sums_are_exact(seed, rng):
+    """In rational numbers the sums of a graph have the values of their nodes, and so they have after sharing: no term
+    is lost or taken twice."""
+    graph, outputs = drawn(seed, whole=True)
+    y = [Fraction(int(k), int(m)) for k, m in zip(rng.integers(-9, 9, 5), rng.integers(1, 5, 5), strict=True)]
+    values: dict[int, Fraction] = {}
+    for k in graph.needed(outputs):
+        kind, *of = graph.nodes[k]
+        if kind == "const":
+            values[k] = Fraction(of[0])
+        elif kind == "input":
+            values[k] = y[of[1]]
+        elif kind == "rcp":
+            values[k] = 1 / values[of[0]]
+        elif kind == "neg":
+            values[k] = -values[of[0]]
+        else:
+            a, b = (values[j] for j in of)
+            values[k] = a + b if kind == "add" else a - b if kind == "sub" else a * b
+    sums = sums_of(graph, outputs)
+    for now in (sums, shared(sums, len(graph.nodes))):
+        known = dict(values)
+
+        def value(k, now=now, known=known):
+            if k not in known:
+                known[k] = of_sum(now[k])
+            return known[k]
+
+        def of_sum(found, value=value):
+            return sum((Fraction(c) * math.prod(value(a) for a in p) for p, c in found.items()), Fraction(0))
+
+        for k in sums:
+            assert of_sum(now[k]) == values[k]
+
+
+def torque(graph: Graph, rho: tuple[float, float, float]) -> list[int]:
+    """rho x (R^T la), multiplied out as the kernels do it: la is multiplied with rho first."""
+    numbers = inputs(graph, 12)
+    R, la = [numbers[3 * i : 3 * i + 3] for i in range(3)], numbers[9:]
+    out = []
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        rows = [
+            graph.sub(
+                graph.mul(R[r][k], graph.mul(la[r], graph.const(rho[j]))),
+                graph.mul(R[r][j], graph.mul(la[r], graph.const(rho[k]))),
+            )
+            for r in range(3)
+        ]
+        out.append(total(graph, rows))
+    return out
+
+
+def test_the_torque_of_a_multiplier_is_that_of_one_force():
+    """R^T la once, nine operations, and two for each component of the cross product."""
+    graph = Graph()
+    outputs = torque(graph, (5.0, -6.0, 7.0))
+    short = shortened(graph, outputs)
+    assert operations(graph, graph.needed(outputs)) == 6 + 27
+    assert operations(short.graph, short.graph.needed(short.outputs)) <= 9 + 6 + 1  # one sign
+
+
+def test_the_velocity_of_a_point_is_that_of_one_vector():
+    """R (Omega x rho): six operations and nine, from rows in which rho is multiplied with products of both."""
+    graph = Graph()
+    numbers = inputs(graph, 12)
+    R, om = [numbers[3 * i : 3 * i + 3] for i in range(3)], numbers[9:]
+    rho = [graph.const(c) for c in (5.0, -6.0, 7.0)]
+    outputs = []
+    for i in range(3):
+        rates = [
+            graph.sub(graph.mul(R[i][(j + 1) % 3], om[(j + 2) % 3]), graph.mul(R[i][(j + 2) % 3], om[(j + 1) % 3]))
+            for j in range(3)
+        ]
+        outputs.append(total(graph, [graph.mul(c, rate) for c, rate in zip(rho, rates, strict=True)]))
+    short = shortened(graph, outputs)
+    assert operations(short.graph, short.graph.needed(short.outputs)) <= 15 + 3
+
+
+def test_constants_of_one_product_are_one():
+    """Omega_2 (J_3 Omega_3) - Omega_3 (J_2 Omega_2) is one product with one number."""
+    graph = Graph()
+    _, b, c = inputs(graph, 3)
+    outputs = [graph.sub(graph.mul(b, graph.mul(c, graph.const(50.0))), graph.mul(c, graph.mul(b, graph.const(11.0))))]
+    short = shortened(graph, outputs)
+    assert operations(short.graph, short.graph.needed(short.outputs)) == 2
+    assert evaluate(short.graph, short.outputs, {"y": [0.0, 3.0, 5.0]}) == [39.0 * 15.0]
+
+
+def test_differences_of_large_numbers_keep_their_order():
+    """k (x1 - x2) + f far from the origin has the bits that it had: k x1 - k x2 would have lost them."""
+    graph = Graph()
+    x1, x2, f, v = inputs(graph, 4)
+    spring = graph.mul(graph.const(0.1), graph.sub(x1, x2))
+    damped = graph.add(spring, graph.mul(graph.const(0.3), v))
+    outputs = [graph.add(damped, f), graph.sub(f, damped), graph.mul(spring, v)]
+    y = [1e9 + 0.125, 1e9, 1e-3, 1e-4]
+    short = shortened(graph, outputs)
+    found = evaluate(short.graph, short.outputs, {"y": y})
+    assert found == pytest.approx(evaluate(graph, outputs, {"y": y}), rel=1e-15)
+
+
+def test_guards_and_calls_are_carried_over():
+    graph = Graph()
+    a, b = inputs(graph, 2)
+    zero = graph.const(0.0)
+    call = graph.node("call", 0, 2, 1, graph.node("input", "t", 0), graph.mul(a, b), b, zero)
+    result = graph.node("result", call, 0)
+    guard = graph.condition("<", graph.add(graph.mul(a, a), result), b)
+    outputs = [graph.select(guard, result, graph.neg(a)), zero]
+    short = shortened(graph, outputs, {guard: False})
+
+    def function(t, x, out):
+        out[0] = t + x[0] - x[1]
+
+    for y in ([0.3, 2.0], [2.0, -1.0]):
+        numbers = {"y": y, "t": [0.5]}
+        (k,) = short.guards
+        assert short.guards[k] is False
+        assert evaluate(short.graph, [*short.outputs, k], numbers, [function]) == evaluate(
+            graph, [*outputs, guard], numbers, [function]
+        )
+
+
+def test_short_and_long_graphs_and_small_gains_stay_as_they_are():
+    graph = Graph()
+    outputs = torque(graph, (5.0, -6.0, 7.0))  # 33 operations, and 16 afterwards
+    n = len(graph.needed(outputs))
+
+    def changed(**limits):
+        return factored(graph, outputs, {}, **{"least_nodes": n, "most_nodes": n, "pays": 0.49} | limits) is not None
+
+    assert changed()
+    assert not changed(pays=0.48)
+    assert not changed(least_nodes=n + 1)
+    assert not changed(most_nodes=n - 1)
+    assert factored(graph, outputs, {}) is None
+
+
+def test_the_output_that_waits_longest_comes_first():
+    graph = Graph()
+    a, b = inputs(graph, 2)
+    quick, slow = graph.add(a, b), graph.div(graph.mul(a, b), graph.add(a, graph.mul(b, b)))
+    order = deepest_first(graph, [quick, slow])
+    assert sorted(order) == sorted(graph.needed([quick, slow]))
+    assert order.index(slow) < order.index(quick)
+    depth = depths(graph, order)
+    assert depth[quick] == 4
+    assert depth[slow] == 4 + 4 + 13 + 4
