@@ -25,13 +25,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says; what it has of charts beyond the sample
-    of the usual run is marked ``sampled``."""
+    of the usual run, and every pairing of a registry, is marked ``sampled``."""
     import samples
 
     if samples.LONG:
+        from cases import Pairing
+
         for item in items:
             values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-            if any(samples.has_drawn_chart(value) for value in values):
+            if any(samples.has_drawn_chart(value) or isinstance(value, Pairing) for value in values):
                 item.add_marker("sampled")
     if not samples.LONG:
         left = [item for item in items if item.get_closest_marker("long") is not None]

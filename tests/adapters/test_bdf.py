@@ -28,8 +28,20 @@ def case(solver, *more):
     return pytest.param(solver, *more, marks=pytest.mark.skipif(missing, reason=INFOS[solver].install))
 
 
+def sampled_cases():
+    """At the steps of a solver and at samples in turn; both in the long run."""
+    for k, solver in enumerate(INFOS):
+        for i, form in enumerate(forms(solver)):
+            for j, name in enumerate(("steps", "samples")):
+                away = [pytest.mark.long] * ((i + j + k) % 2)
+                param = case(solver, form, name == "samples")
+                yield pytest.param(*param.values, marks=[*param.marks, *away], id=f"{solver}-{form}-{name}")
+
+
 def pytest_generate_tests(metafunc):
-    if "form" in metafunc.fixturenames:
+    if "sampled" in metafunc.fixturenames:
+        metafunc.parametrize("solver, form, sampled", [*sampled_cases()])
+    elif "form" in metafunc.fixturenames:
         metafunc.parametrize("solver, form", [case(s, f) for s in INFOS for f in forms(s)])
     else:
         metafunc.parametrize("solver", [case(s) for s in INFOS])
@@ -59,7 +71,6 @@ def test_multipliers_are_right_between_steps(solver, form):
     assert np.abs(solution.y[:, 6] - toy.exact(t_eval)[:, 6]).max() < level
 
 
-@pytest.mark.parametrize("sampled", [False, True], ids=["steps", "samples"])
 def test_projection_leaves_no_drift_and_costs_no_accuracy(solver, form, sampled):
     # long enough for the drift of index 1 to be ten times what a restart is made for, 1e-7, on any processor
     t_end = 20.0 if form in ("index-0", "index-1") else 5.0

@@ -31,9 +31,19 @@ def error(solution):
     return np.abs(solution.y[:, :6] - toy.exact(solution.t)[:, :6]).max()
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 2.0, 33)])
+# at the steps and at samples in turn; both in the long run
+in_turn = pytest.mark.parametrize(
+    "form, method, t_eval",
+    [
+        pytest.param(form, method, t_eval, id=f"{form}-{method}-{name}", marks=[pytest.mark.long] * ((i + j + k) % 2))
+        for i, form in enumerate(FORMS)
+        for j, method in enumerate(METHODS)
+        for k, (name, t_eval) in enumerate((("steps", None), ("samples", np.linspace(0.0, 2.0, 33))))
+    ],
+)
+
+
+@in_turn
 def test_follows_the_exact_motion(form, method, t_eval):
     solution = solve(toy.Pendulum(form), method, t_eval=t_eval)
     assert solution.success, solution.message
@@ -41,9 +51,7 @@ def test_follows_the_exact_motion(form, method, t_eval):
     assert error(solution) < LEVEL[form]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 2.0, 33)])
+@in_turn
 def test_projection_leaves_no_drift_and_costs_no_accuracy(form, method, t_eval):
     solution = solve(toy.Pendulum(form), method, t_eval=t_eval, projection=toy.Options())
     assert solution.success, solution.message

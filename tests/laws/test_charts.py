@@ -14,6 +14,7 @@ import pytest
 from cases import CHART_CASES, ROTATIONS, SINGULAR, ChartCase, differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import count
 from scipy.spatial.transform import Rotation
 from toy_chart import SCALAR_LAST
 
@@ -263,11 +264,12 @@ def test_inverse_map(name, rng):
         assert not CHARTS[name].singular(a)
 
 
+@pytest.mark.sampled
 @every
 def test_nearest_parameters_are_of_the_same_rotation(name, rng):
     """Along a motion that leaves the range of the inverse map they do not jump."""
     of = CHARTS[name]
-    for _ in range(20):
+    for _ in range(count(8, 100)):
         r = Rotation.random(random_state=rng)
         while not _distance(name, r) > 0.2:
             r = Rotation.random(random_state=rng)

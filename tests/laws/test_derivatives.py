@@ -49,8 +49,8 @@ class Derivatives:
         p = self.problem
         if not self.plain:
             return (
-                differences(lambda z: p.residual(self.t, z, yd), y, h),
-                differences(lambda z: p.residual(self.t, y, z), yd),
+                differences(lambda z: self._compiled("residual", z, yd), y, h),
+                differences(lambda z: self._compiled("residual", y, z), yd),
             )
         return (
             _complex_step(lambda z, out: self.F(self.t, z, yd + 0j, out), y, p.n_equations),
@@ -60,7 +60,7 @@ class Derivatives:
     def rhs(self, y: Vec, h: float) -> Mat:
         p = self.problem
         if not self.plain:
-            return differences(lambda z: p.rhs(self.t, z), y, h)
+            return differences(lambda z: self._compiled("rhs", z), y, h)
         return _complex_step(lambda z, out: self.f(self.t, z, out), y, p.n)
 
     def slopes(self, y: Vec, yd: Vec, c: float, along: Mat) -> Mat:
@@ -71,6 +71,12 @@ class Derivatives:
     def rhs_slopes(self, y: Vec, along: Mat) -> Mat:
         """df/dy V of plain kernels."""
         return np.stack([self._imaginary(self.f, y + s) for s in 1e-30j * along.T], axis=1)
+
+    def _compiled(self, name: str, *arguments: Vec) -> Vec:
+        """What solvers call, without the checks of arguments of `Problem`, which take longer."""
+        out = np.full(self.problem.n_equations if name == "residual" else self.problem.n, np.nan)
+        getattr(self.problem.callbacks, name)(self.t, *arguments, out)
+        return out
 
     def _imaginary(self, f: Callable[..., None], *arguments: Any) -> Vec:
         rows = self.problem.n_equations if f is self.F else self.problem.n

@@ -18,6 +18,8 @@ import rbdae
 from rbdae.formulations import FORMULATIONS
 
 SEEDS = (0, 1)
+SEEDED = [(s, p, seed) for k, (s, p) in enumerate(PAIRS) for seed in SEEDS if samples.LONG or seed == k % len(SEEDS)]
+"""Pairs with seeds, which take turns; both in the long run."""
 
 ROUNDING = 1e-13
 """Of accelerations and forces at rest: Baumgarte's terms are 100 times the roundings of positions."""
@@ -61,8 +63,7 @@ def _reference(name: str, seed: int) -> dict[str, Any]:
     return _motion(_problem(name, REFERENCE, seed))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+@pytest.mark.parametrize("system, pairing, seed", SEEDED, ids=str)
 def test_all_pairings_are_one_motion(system, pairing, seed):
     _is_the_motion(system, pairing, seed, "auto")
 
@@ -86,8 +87,7 @@ def _is_the_motion(system: str, pairing: Pairing, seed: int, code: str) -> None:
         assert error < (1e-7 if what == "natural rates" else 1e-9), f"{problem!r}: {what} differ by {error:.2g}"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
+@pytest.mark.parametrize("system, pairing, seed", SEEDED, ids=str)
 def test_the_start_solves_the_equations(system, pairing, seed):
     problem = _problem(system, pairing, seed)
     scale = max(1.0, np.abs(problem.yd0).max(), np.abs(problem.y0).max())
@@ -330,10 +330,17 @@ def along_all(f: Any, q: Any) -> Any:
     return np.array([along(f, q, e) for e in np.eye(len(q))])
 
 
-@pytest.mark.parametrize("system", POINT_JOINTS)
-@pytest.mark.parametrize("formulation", LAGRANGIAN)
-@pytest.mark.parametrize("radial", ["zero", "half-trace"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    "system, formulation, radial, seed",
+    # seeds in turn; both in the long run
+    [
+        pytest.param(system, formulation, radial, seed, marks=[pytest.mark.long] * ((i + j + k + seed) % 2))
+        for i, system in enumerate(POINT_JOINTS)
+        for j, formulation in enumerate(LAGRANGIAN)
+        for k, radial in enumerate(("zero", "half-trace"))
+        for seed in SEEDS
+    ],
+)
 def test_quaternion_multiplier(system, formulation, radial, seed):
     """p times the equation of motion: lambda = 4 T + J0 |Omega|^2 + p . f, T the kinetic energy of rotation.
 

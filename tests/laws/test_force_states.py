@@ -181,8 +181,8 @@ def test_forces_by_name_have_the_states_of_their_argument(pairing: Pairing, rng)
 
 
 def test_functions_of_states_may_be_compiled(rng):
-    """One form is enough: numba compiles all kernels around the function, which takes ten seconds, and forms call it in
-    one place."""
+    """One form is enough: numba compiles all kernels around the function, which takes seconds, and forms call it in one
+    place."""
     pairing = Pairing("null-space", "quaternion", "angular")
     first, second = (cases.formulate(lagged(3, compiled), pairing) for compiled in (False, True))
     y, yd = first.y0 + 0.05 * rng.standard_normal(first.n), rng.standard_normal(first.n)

@@ -16,7 +16,7 @@ import rbdae
 from rbdae.formulations import FORMULATIONS
 
 SYSTEMS = cases.SYSTEMS | {"driven": cases.driven}
-CHOSEN = [(s, p) for s in ("C", "tied", "driven") for p in cases.PAIRINGS]
+CHOSEN = [(s, p) for k, s in enumerate(("C", "tied", "driven")) for p in cases.turns(k)]
 IDS = [f"{s}-{p}" for s, p in CHOSEN]
 ALPHA, BETA = 3.0, 5.0
 

@@ -105,11 +105,11 @@ def sample(cases: list[Case]) -> set[Case]:
 
 
 def params(cases: list[Case]) -> list[object]:
-    """For `pytest.mark.parametrize`: what is not in the sample is slow, what only the long run has is sampled, too."""
+    """For `pytest.mark.parametrize`: what is not in the sample is slow, and the long run has all of them."""
     fast = sample(cases)
 
     def marks(c: Case) -> list[pytest.MarkDecorator]:
-        return [pytest.mark.slow] * (c not in fast) + [pytest.mark.sampled] * (c not in USUAL)
+        return [pytest.mark.slow] * (c not in fast) + [pytest.mark.sampled] * LONG
 
     return [pytest.param(c, id=str(c), marks=marks(c)) for c in cases]
 

@@ -142,7 +142,7 @@ def share(n: int) -> set[Case]:
     return set([*chosen, *(c for c in order if c not in chosen)][: max(n, len(chosen))])
 
 
-SHARE_OF_ALL = share(36)
+SHARE_OF_ALL = share(0)
 
 MAX_STEPS = {
     "sksundae:ida": {"max_num_steps": 10_000},

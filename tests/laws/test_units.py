@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 from redundant_systems import SI, Maker, Units, kind, redundant_system
-from samples import count
+from samples import LONG, count
 from units_law import natural, sizes, worst
 from varied_systems import varied_system
 
@@ -41,8 +42,13 @@ def _problem(make: Make, seed: int, formulation: str, units: Units, **options: A
     )
 
 
+@cache
+def _wanted(make: Make, seed: int, formulation: str) -> rbdae.Problem:
+    return _problem(make, seed, formulation, SI)
+
+
 def _differ(make: Make, seed: int, formulation: str, units: Units) -> tuple[float, str]:
-    wanted = _problem(make, seed, formulation, SI)
+    wanted = _wanted(make, seed, formulation)
     return worst(_problem(make, seed, formulation, units), units, wanted, SI)
 
 
@@ -132,10 +138,14 @@ def test_events_of_microseconds_are_found():
 # ---------------------------------------------------------------- the law
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("units", EXTREMES, ids=IDS)
 def test_evaluations_are_the_same_in_all_units(units):
+    """Each formulation in every second of the units, on either sort of systems; in all of them in the long run."""
     for seed, formulation in enumerate(FORMULATIONS):
         for make in (redundant_system, varied_system):
+            if not LONG and (seed + EXTREMES.index(units) + (make is varied_system)) % 2:
+                continue
             error, where = _differ(make, seed, formulation, units)
             assert error < SAME, f"{make.__name__}({seed}), {formulation}: {where}"
 

@@ -147,8 +147,15 @@ def momentum_error(found: rbdae.Solution) -> float:
 # ---------------------------------------------------------------- conservation
 
 
-@pytest.mark.parametrize("code", ["generic", "traced"])
-@pytest.mark.parametrize("name", [*SYSTEMS])
+CODES = ["generic", "traced"]
+AWAY = {("spring", "traced")}
+"""For the long run: the spring's functions are compiled for the hinge, too, which takes five seconds."""
+
+
+@pytest.mark.parametrize(
+    "name, code",
+    [pytest.param(name, code, marks=[pytest.mark.long] * ((name, code) in AWAY)) for name in SYSTEMS for code in CODES],
+)
 def test_energy_and_momentum_are_exact(name, code):
     """300 steps in which the potential takes a part of the energy. About the ground momentum is not kept, nor asked."""
     found = run(problem_of(SYSTEMS[name](), code=code), 9.0, 0.03)
@@ -248,7 +255,8 @@ def test_the_tangent_is_exact(name):
     assert np.abs(newton_slopes(problem_of(SYSTEMS[name]()), "QUAT.EM-R", 0.1)).max() < 1e-9
 
 
-@pytest.mark.parametrize("code", ["generic", "traced"])
+# the spring's functions are compiled above, too, which takes five seconds
+@pytest.mark.parametrize("code", ["generic", pytest.param("traced", marks=pytest.mark.long)])
 def test_a_system_at_rest_stays_there(code):
     """No increment, no direction of the correction: nothing is divided by zero."""
     system = rbdae.System(gravity=(0.0, 0.0, 0.0))

@@ -72,6 +72,20 @@ def sample(k: int) -> list[Pairing]:
     ]
 
 
+def turns(k: int) -> list[Pairing]:
+    """The pairings that mechanism k of a registry has: of `sample` those in charts that take turns, and a third of the
+    others, so that three mechanisms on end have them all. All of them in the long run."""
+    if samples.LONG:
+        return sample(k)
+    out = []
+    for i, formulation in enumerate(FORMULATIONS):
+        its = [p for p in sample(k) if p.formulation == formulation]
+        usual = [p for p in its if p.rotation in samples.ALWAYS and p.velocity != "spatial"]
+        stride = min(3, len(usual))
+        out += [p for p in its if p not in usual or usual.index(p) % stride == (i + k) % stride]
+    return out
+
+
 PAIRINGS = sample(0)
 WITH_NORM_MULTIPLIER = [
     f for f, *rest in ALL_PAIRINGS if rest == ["quaternion", "coordinate"] and not FORMULATIONS[f].projected
@@ -481,11 +495,11 @@ STATE_SYSTEMS = {
     "struts-loop": partial(strutted, loop),
 }
 STATE_PAIRS = [
-    (s, p) for k, s in enumerate(STATE_SYSTEMS) for p in sample(k) if s == "struts" or p.formulation.startswith("null")
+    (s, p) for k, s in enumerate(STATE_SYSTEMS) for p in turns(k) if s == "struts" or p.formulation.startswith("null")
 ]
 STATE_IDS = [f"{s}-{p}" for s, p in STATE_PAIRS]
-PAIRS = [(s, p) for k, s in enumerate(SYSTEMS) for p in sample(k)]
-JOINT_PAIRS = [(s, p) for k, s in enumerate(JOINT_SYSTEMS) for p in sample(k)]
+PAIRS = [(s, p) for k, s in enumerate(SYSTEMS) for p in turns(k)]
+JOINT_PAIRS = [(s, p) for k, s in enumerate(JOINT_SYSTEMS) for p in turns(k)]
 JOINT_IDS = [f"{s}-{p}" for s, p in JOINT_PAIRS]
 PAIR_IDS = [f"{s}-{p}" for s, p in PAIRS]
 

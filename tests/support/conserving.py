@@ -114,12 +114,15 @@ def pulled(g: Callable[[Z], Any], Z: Z, la: Any) -> Z:
 def solved(residual: Callable[[Any], Any], u: Any) -> Any:
     """A root by Newton's method, from u."""
     for _ in range(6):
+        before = u
         columns = []
         for i in range(len(u)):
             v = u.astype(complex)
             v[i] += 1e-30j
             columns.append(residual(v).imag / 1e-30)
         u = u - np.linalg.lstsq(np.array(columns).T, residual(u), rcond=None)[0]
+        if np.abs(u - before).max() < 1e-15 * np.abs(u).max():
+            break
     return u
 
 
@@ -163,7 +166,8 @@ class DirectorOracle:
 
 
 def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
-    """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by complex steps, for the first step."""
+    """The derivatives of u - A(u)^-1 r(u) where r = 0, bodies' rows only, by complex steps, for the first step: along
+    eight random directions, all of which a wrong entry of A changes."""
     memory = problem.workspace.memory
     space = workspaces.Workspace(
         memories.Memory.of(memory.model, memory.settings, np.complex128), problem.workspace.selection
@@ -178,10 +182,10 @@ def newton_slopes(problem: rbdae.Problem, scheme: str, h: float) -> Any:
         u[:] = out.real
         newton(0.0, y, u, h, out)
     u[:] = out.real
-    slopes = np.zeros((n, n))
-    for i in range(n):
+    slopes = []
+    for along in np.random.default_rng(3).standard_normal((8, n)):
         v = u.copy()
-        v[i] += 1e-30j
+        v[:n] += 1e-30j * along
         newton(0.0, y, v, h, out)
-        slopes[:, i] = out[:n].imag / 1e-30
-    return slopes[:n_bodies]
+        slopes.append(out[:n_bodies].imag / 1e-30)
+    return np.array(slopes)

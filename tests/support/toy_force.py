@@ -141,7 +141,7 @@ class LaggedDamper(AbstractPairForce):
         """One, with a state per lag."""
         functions = self._functions()
         if self.compiled:
-            functions = (numba.njit(functions[0]), numba.njit(functions[1]))
+            functions = (numba.njit(self._in_loops()[0]), numba.njit(self._in_loops()[1]))
         names = tuple(f"lag{i + 1}" for i in range(self.order))
         return (StateElement(*functions, names, np.linspace(0.1, -0.2, self.order)),)
 
@@ -175,6 +175,63 @@ class LaggedDamper(AbstractPairForce):
                 J[24 + i, 48 + i] = -1.0 / lag
                 if i > 0:
                     J[24 + i, 47 + i] = 1.0 / lag
+
+        return function, jacobian
+
+    def _in_loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        """The same in loops, which numba compiles in a second; products of matrices take it twenty."""
+        c, d, lag, n = self.damping, self.direct, self.lag, self.order
+        A = between(self)
+
+        @numba.njit
+        def ends(x: Any) -> tuple[Any, Any, float, float]:
+            """Direction, rate of the vector, distance and its rate."""
+            e, V = np.zeros(3), np.zeros(3)
+            for i in range(3):
+                for j in range(24):
+                    e[i] += A[i, j] * x[j]
+                    V[i] += A[i, j] * x[24 + j]
+            l = (e[0] ** 2 + e[1] ** 2 + e[2] ** 2) ** 0.5
+            rate = 0.0
+            for i in range(3):
+                e[i] /= l
+                rate += e[i] * V[i]
+            return e, V, l, rate
+
+        def function(t: float, x: Any, out: Any) -> None:
+            e, _, _, rate = ends(x)
+            for j in range(24):
+                out[j] = 0.0
+                for i in range(3):
+                    out[j] -= c * (x[47 + n] + d * rate) * e[i] * A[i, j]
+            for i in range(n):
+                out[24 + i] = ((rate if i == 0 else x[47 + i]) - x[48 + i]) / lag
+
+        def jacobian(t: float, x: Any, out: Any) -> None:
+            e, V, l, rate = ends(x)
+            f, w = x[47 + n] + d * rate, 48 + n
+            across = np.zeros(3)
+            for i in range(3):
+                across[i] = (V[i] - rate * e[i]) / l
+            for k in range((24 + n) * w):
+                out[k] = 0.0
+            for k in range(24):
+                by_rate = e[0] * A[0, k] + e[1] * A[1, k] + e[2] * A[2, k]
+                by_position = across[0] * A[0, k] + across[1] * A[1, k] + across[2] * A[2, k]
+                out[24 * w + k], out[24 * w + 24 + k], out[k * w + 47 + n] = (
+                    by_position / lag,
+                    by_rate / lag,
+                    -c * by_rate,
+                )
+                for j in range(24):
+                    along = e[0] * A[0, j] + e[1] * A[1, j] + e[2] * A[2, j]
+                    both = A[0, j] * A[0, k] + A[1, j] * A[1, k] + A[2, j] * A[2, k]
+                    out[j * w + k] = -c * (d * along * by_position + f * (both - along * by_rate) / l)
+                    out[j * w + 24 + k] = -c * d * along * by_rate
+            for i in range(n):
+                out[(24 + i) * w + 48 + i] = -1.0 / lag
+                if i > 0:
+                    out[(24 + i) * w + 47 + i] = 1.0 / lag
 
         return function, jacobian
 
