@@ -45,7 +45,8 @@ def test_every_interrupt_at_a_random_time_reaches_the_caller(package, code, rng)
         pytest.skip(f"{package} is not installed")
     runs = count(12, 500)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": code}
-    command = [sys.executable, str(CHILD), package, str(runs)]
+    solvers = [info.name for info in cases.INFOS.values() if info.package == package]
+    command = [sys.executable, str(CHILD), ",".join(solvers), str(runs)]
     found: Counter[tuple[str, str]] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as child:
         watchdog = threading.Timer(60.0 + 5.0 * runs, child.kill)
@@ -62,7 +63,6 @@ def test_every_interrupt_at_a_random_time_reaches_the_caller(package, code, rng)
         finally:
             watchdog.cancel()
             child.kill()
-    solvers = [info.name for info in cases.INFOS.values() if info.package == package]
     assert {ended for _, ended in found} <= {"interrupted", "no solution", "outside"}, found
     for solver in solvers:
         assert found[solver, "interrupted"] > 0.5 * runs, found

@@ -75,11 +75,11 @@ def sample(k: int) -> list[Pairing]:
 def turns(k: int) -> list[Pairing]:
     """The pairings that mechanism k of a registry has: of `sample` those in charts that take turns, and a third of the
     others, so that three mechanisms on end have them all. All of them in the long run."""
+    mine, out = sample(k), []
     if samples.LONG:
-        return sample(k)
-    out = []
+        return mine
     for i, formulation in enumerate(FORMULATIONS):
-        its = [p for p in sample(k) if p.formulation == formulation]
+        its = [p for p in mine if p.formulation == formulation]
         usual = [p for p in its if p.rotation in samples.ALWAYS and p.velocity != "spatial"]
         stride = min(3, len(usual))
         out += [p for p in its if p not in usual or usual.index(p) % stride == (i + k) % stride]

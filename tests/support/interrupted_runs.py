@@ -1,7 +1,7 @@
-"""Runs the solvers of one package on a pendulum with a Python force, to be interrupted: a child of the tests.
+"""Runs solvers on a pendulum with a Python force, to be interrupted: a child of the tests.
 
 For each run it prints a line before, and one after with what has become of it; the parent sends SIGINT between them.
-``python interrupted_runs.py PACKAGE RUNS``.
+``python interrupted_runs.py SOLVER,SOLVER RUNS``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import signal
 import sys
 from typing import Any
 
-import cases
 import numpy as np
 import toy
 
@@ -59,9 +58,9 @@ def run(solver: Any, one: Any) -> dict[str, Any]:
     return {"ended": f"lost: {solution.message}"}
 
 
-def main(package: str, runs: int) -> None:
-    for solver in cases.INFOS.values():
-        if solver.package != package or not solver.available:
+def main(names: str, runs: int) -> None:
+    for solver in rbdae.solvers():
+        if solver.name not in names.split(","):
             continue
         problems = [problem(False, solver.kinds), problem(True, solver.kinds)]
         for one in problems:  # compiled before the clock runs

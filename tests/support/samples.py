@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ DRAWN = tuple(name for name in CHARTS if name not in ALWAYS)
 """The charts that take turns."""
 
 
+@cache
 def charts(seed: str, k: int = 0) -> tuple[str, ...]:
     """The charts of case k of a test: those of `ALWAYS` and one drawn of the others, in any six cases on end each; all
     charts in the long run, where `conftest.py` marks what the usual run has left out as ``sampled``."""
@@ -38,6 +40,7 @@ def charts(seed: str, k: int = 0) -> tuple[str, ...]:
     return (*ALWAYS, DRAWN[turns[k % len(DRAWN)]])
 
 
+@cache
 def spatial_charts(seed: str, k: int = 0) -> tuple[str, ...]:
     """The charts that case k of a test has with spatial velocities: one, and all take turns; all in the long run."""
     names = tuple(CHARTS)
