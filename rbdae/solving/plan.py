@@ -62,6 +62,16 @@ class _Call:
     arguments: tuple[object, ...]
     plan: Plan
 
+    def has(self, arguments: tuple[object, ...]) -> bool:
+        """Whether these are the same objects; a time span may be another tuple of the same two floats."""
+        known = self.arguments
+        if not all(map(is_, arguments[1:], known[1:])):
+            return False
+        span = arguments[0]
+        return span is known[0] or (
+            type(span) is tuple and span == known[0] and type(span[0]) is float and type(span[1]) is float
+        )
+
 
 _CONSTANT = {float, int, str, type(None)}
 _last: _Call | None = None
@@ -83,13 +93,13 @@ def planned(
 ) -> Plan:
     """The plan of a call; raises what `solve` raises for wrong input.
 
-    The last call's plan is taken for the same problem with the same objects as arguments, if none of them can change.
+    The last call's plan is taken for the same problem with the same arguments, if none of them can change.
     """
     global _last
     bare = t_eval is None and projection is None and events is None and not options
     arguments = (t_span, solver, rtol, atol, step, on_singularity, recentre)
     last = _last
-    if bare and last is not None and last.problem() is problem and all(map(is_, arguments, last.arguments)):
+    if bare and last is not None and last.problem() is problem and last.has(arguments):
         return last.plan
     check_problem("solve", problem)
     adapter, method = find_method(solver)

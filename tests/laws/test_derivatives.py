@@ -168,7 +168,7 @@ def check_residual(
             data = np.full(problem.sparsity.nnz, np.nan)
             sparse = problem.sparse_jacobian(problem.t0, y, yd, c, data)
             assert sparse.data is data or np.shares_memory(sparse.data, data)
-            assert np.array_equal(sparse.toarray(), exact), f"{problem!r}: CSC data differ from the dense Jacobian"
+            _agree_to_rounding(problem, sparse.toarray(), exact)
 
 
 def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, plain: bool = not JIT, **options: Any) -> None:
@@ -184,6 +184,13 @@ def check_rhs(system: str, pairing: Pairing, rng: np.random.Generator, plain: bo
         ):
             assert problem.rhs_jacobian(problem.t0, y, out) is out
             assert np.array_equal(out, exact)
+
+
+def _agree_to_rounding(problem: rbdae.Problem, sparse: Mat, dense: Mat) -> None:
+    """Code of one model is compiled for each of the two, which fuses other products with sums; else they are equal."""
+    rounding = 0.0 if problem.code == "generic" else 1e-13 * np.max(np.abs(dense))
+    difference = np.max(np.abs(sparse - dense))
+    assert difference <= rounding, f"{problem!r}: CSC data differ from the dense Jacobian by {difference:.3g}"
 
 
 @pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)

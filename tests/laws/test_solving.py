@@ -216,7 +216,8 @@ def test_prints_and_warnings_of_threads_do_not_mix_up_the_process(capfd):
 
 
 def test_the_same_call_again_is_the_same_and_another_one_is_checked():
-    """A plan is taken again for the same problem and the same objects only; what equals them by value is checked."""
+    """A plan is taken again for the same problem and the same objects, and for another tuple of the same two floats;
+    what else equals them by value is checked."""
     system = rbdae.models.pendulum()
     problem, other = (rbdae.formulate(system, name) for name in ("index-0", "index-2"))
     span, asked = (0.0, 1.0), {"solver": "rbdae:dop853", "rtol": 1e-6}
@@ -224,8 +225,14 @@ def test_the_same_call_again_is_the_same_and_another_one_is_checked():
     assert np.array_equal(first.y, again.y) and first.options == again.options
     again.options["t_span"] = "of the user"
     assert solving.solve(problem, span, **asked).options == first.options
-    with pytest.raises(TypeError):
-        solving.solve(problem, (0.0, True), **asked)
+    another = solving.solve(problem, (0.0, float("1.0")), **asked)
+    assert np.array_equal(another.y, first.y) and another.options == first.options
+    for span_of_others in ((0.0, True), (False, 1.0), [0.0, 1.0, 2.0]):
+        with pytest.raises((TypeError, ValueError)):
+            solving.solve(problem, span_of_others, **asked)
+    assert solving.solve(problem, (0.0, 0.5), **asked).t[-1] == 0.5
+    assert solving.solve(problem, (0, 1), **asked).t[-1] == 1.0
+    solving.solve(problem, span, **asked)
     with pytest.raises(ValueError, match="must be finite and increasing"):
         solving.solve(problem, (0.0, 0.0), **asked)
     with pytest.raises(ValueError, match="rtol must be a number between 0 and 1"):
