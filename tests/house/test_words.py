@@ -95,9 +95,12 @@ def _loose(pattern: str) -> str:
 
 def _everywhere(pattern: str, entry: dict[str, Any], text: Text) -> list[int]:
     words = text.text if text.kind == "prose" else words_of(text.text)
+    wanted = re.compile(rf"(?<![a-zA-Z])({_loose(pattern)})(?![a-zA-Z])", re.IGNORECASE)
+    if wanted.search(words) is None:
+        return []
     for phrase in entry.get("except", []):
         words = _blank(phrase, words)
-    return [m.start() for m in re.finditer(rf"(?<![a-zA-Z])({_loose(pattern)})(?![a-zA-Z])", words, re.IGNORECASE)]
+    return [m.start() for m in wanted.finditer(words)]
 
 
 def _definition(pattern: str, entry: dict[str, Any], text: Text) -> list[int]:

@@ -572,11 +572,12 @@ def test_a_rigid_motion_of_everything_turns_the_motion(system, rng):
         assert abs(a["energy"][0] - b["energy"][0]) < 1e-9 * max(1.0, a["energy"][0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("system", [s for s in SYSTEMS if len(SYSTEMS[s]().bodies) > 1])
 def test_the_order_of_bodies_joints_and_forces_does_not_matter(system):
     here = _system(system, 1)
     there = cases.rebuild(here, order=range(len(here.bodies))[::-1])
-    for pairing in cases.PAIRINGS:
+    for pairing in cases.turns([*SYSTEMS].index(system)):
         old, new = _problem(system, pairing, 1), cases.formulate(there, pairing)
         a, b = _motion(old), _motion(new)
         for i, name in enumerate(old.model.names):

@@ -309,7 +309,13 @@ STATICS = {
 
 @pytest.mark.parametrize(
     "kind, side, pairing",
-    [(kind, side, p) for k, kind in enumerate(JOINTS) for i, side in enumerate("ab") for p in cases.turns(k + i)],
+    # sides in turn; both in the long run
+    [
+        (kind, side, p)
+        for k, kind in enumerate(JOINTS)
+        for i, p in enumerate(cases.turns(k))
+        for side in ("ab" if LONG else "ab"[(i + k) % 2])
+    ],
     ids=str,
 )
 def test_a_body_at_rest_on_a_joint(kind: str, side: str, pairing: Pairing) -> None:

@@ -483,12 +483,13 @@ def _example(case: Case) -> str:
 
 
 def _cover(cases: list[Case]) -> Iterator[Case]:
-    """Few of the cases that have each example, formulation, chart and velocity of all of them: always the first one of
-    those that bring most."""
-    left = {value for case in cases for value in case[:4]}
+    """Few of the cases that have each example, formulation, chart and velocity of all of them, and each index on each
+    example: always the first one of those that bring most."""
+    values = {case: {*case[:4], f"{case.example}{case.index}"} for case in cases}
+    left = set().union(*values.values())
     while left:
-        best = max(cases, key=lambda case: len(left & {*case[:4]}))
-        left -= {*best[:4]}
+        best = max(cases, key=lambda case: len(left & values[case]))
+        left -= values[best]
         yield best
 
 
@@ -497,19 +498,15 @@ def _usual() -> set[Case]:
 
     A form has one set of callbacks, whichever solver calls them. So every form meets every quick solver of ODEs, and a
     quarter of the solvers of DAEs, in turn, or the only one it has; a costly solver meets each formulation, chart,
-    velocity and example, and not their products: those of ODEs mostly on A, as only DAEs have other equations on C.
-    What `RULES` lists as its worst is there."""
+    velocity and example, mostly A, and not their products. What `RULES` lists as its worst is there."""
     chosen = {case for case in ALL if str(case) in WORST}
     for k, solver in enumerate(INFOS):
         its = [case for case in ALL if case.solver == solver and case.makes_sense]
         turn = [case for case in its if case.example == _example(case)]
-        of_odes = method(solver).kinds == {"ode"}
         if solver in COSTLY:
-            those = its if of_odes else turn
-            at = k * len(those) // len(INFOS)  # others than the solver before
-            those = those[at:] + those[:at]
-            chosen |= {*_cover(sorted(those, key=lambda case: case.example) if of_odes else those)}
-        elif of_odes or method(solver).fixed_step:
+            at = k * len(its) // len(INFOS)  # others than the solver before
+            chosen |= {*_cover(sorted(its[at:] + its[:at], key=lambda case: case.example))}
+        elif method(solver).kinds == {"ode"} or method(solver).fixed_step:
             chosen |= {*turn}
         else:
             at = OF_DAES.index(solver)

@@ -26,9 +26,16 @@ def _turning(pairing: Pairing) -> rbdae.Problem:
 # ---------------------------------------------------------------- both constraints are kept
 
 
-@pytest.mark.parametrize("solver", ["sksundae:ida", "scikits.odes:ida"])
-@pytest.mark.parametrize("rotation, velocity", [("quaternion", "angular"), ("directors", "coordinate")])
-@pytest.mark.parametrize("formulation", ["ggl", "hiller-anantharaman"])
+@pytest.mark.parametrize(
+    "formulation, rotation, velocity, solver",
+    # solvers in turn; both in the long run
+    [
+        pytest.param(form, *unknowns, solver, marks=[pytest.mark.long] * ((i + j + k) % 2))
+        for i, form in enumerate(("ggl", "hiller-anantharaman"))
+        for j, unknowns in enumerate((("quaternion", "angular"), ("directors", "coordinate")))
+        for k, solver in enumerate(("sksundae:ida", "scikits.odes:ida"))
+    ],
+)
 def test_positions_and_velocities_stay_on_their_constraints(formulation, rotation, velocity, solver):
     cases.need(solver)
     problem = cases.formulate(
