@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from inside import JIT
 
 import rbdae
 from rbdae.adapter import Unsupported
@@ -238,6 +241,25 @@ def test_a_step_without_a_solution_ends_the_run():
     problem = rbdae.formulate(rbdae.models.free_body(), "hamiltonian-eliminated", velocity="momentum")
     found = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:energy-momentum", step=0.05, order=4, max_iterations=2)
     assert not found.success and "step 1 of 0.05 s" in found.message
+
+
+@pytest.mark.parametrize("code", ["generic", "traced"] if JIT else ["generic"])
+@pytest.mark.parametrize(
+    "scheme, order", [(s, order) for s in SOLVERS for order in (2, 4) if (s, order) != ("MIDPOINT (326)", 4)]
+)
+def test_a_run_depends_on_its_problem_alone(scheme, order, code):
+    """Again after a run with other steps, on copies, and on three threads at a time: the same bits and counts."""
+    system = rbdae.models.rotations_top() if scheme == "QUAT.VI" else pair(universal)  # it takes no spring
+    problem = rbdae.formulate(system, consistent="project", code=code, **SOLVERS[scheme][2])
+    more = {} if order == 2 else {"order": order}
+    first = run(problem, scheme, 0.1, 2e-3, **more)
+    run(problem, scheme, 0.05, 5e-3)
+    with ThreadPoolExecutor(3) as threads:
+        twins = [copy.copy(problem) for _ in range(3)]
+        beside = list(threads.map(lambda twin: run(twin, scheme, 0.1, 2e-3, **more), twins))
+    for other in (run(problem, scheme, 0.1, 2e-3, **more), *beside):
+        np.testing.assert_array_equal(other.y, first.y)
+        assert dataclasses.replace(other.stats, seconds=0.0) == dataclasses.replace(first.stats, seconds=0.0)
 
 
 def test_what_is_refused():
