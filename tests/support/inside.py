@@ -57,6 +57,7 @@ from rbdae.machine.loops import host as loops
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
     block_pattern,
+    code_text,
     joint_pattern,
     layout,
     newton,
@@ -153,6 +154,7 @@ __all__ = [
     "chatter",
     "choices",
     "cli_target",
+    "code_text",
     "collocation",
     "conserving_entries",
     "consistent",
