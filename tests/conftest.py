@@ -23,6 +23,17 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 
 @pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before workers run the whole suite, compile what the cache lacks on all cores: they would both do so."""
+    config = session.config
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("markexpr")
+    if whole and config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
+        from rbdae.study import compile_kernels
+
+        compile_kernels()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says; what it has of charts beyond the sample
     of the usual run, and every pairing of a registry, is marked ``sampled``."""
