@@ -6,12 +6,32 @@ from collections.abc import Iterable
 
 from rbdae.compiler.ahead import wait_for
 from rbdae.compiler.jit import Entry
+from rbdae.conserving import SCHEMES
 from rbdae.formulations import FORMULATIONS
 from rbdae.formulations.base import Explicit
-from rbdae.kernels import outputs
+from rbdae.kernels import matrices, outputs
+from rbdae.kernels.forces.potentials import potentials
+from rbdae.kernels.forces.power import power
+from rbdae.kernels.joint_outputs import joint_forces, joint_matrix
+from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.projection import project
 from rbdae.problem.problem import Problem
 from rbdae.study.executor import progress_bar
+
+_READING = (
+    outputs.distances,
+    log_determinant,
+    matrices.mass_matrix,
+    matrices.kinematic_matrix,
+    matrices.transposed_gradient,
+    matrices.force_directions,
+    matrices.terms,
+    joint_matrix,
+    joint_forces,
+    potentials,
+    power,
+)
+"""What switches, matrices, reactions and energies are read by."""
 
 
 def compile_kernels(*, progress: bool = False, formulations: Iterable[str] | None = None) -> None:
@@ -49,8 +69,11 @@ def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
 
 
 def entries(formulations: Iterable[str] | None = None) -> list[Entry]:
-    """All kernels that Python calls, of all formulations or of these."""
+    """All kernels that Python calls, or those that runs of these formulations call in any case."""
     found = [project, outputs.natural, outputs.constraints]
+    if formulations is None:
+        found += _READING
+        found += [kernel for scheme in SCHEMES.values() for kernel in (scheme.newton, scheme.advance)]
     for form in FORMULATIONS.values() if formulations is None else [FORMULATIONS[name] for name in formulations]:
         kernels = form.kernels
         found += [kernels.rates, kernels.residual, kernels.jacobian]

@@ -93,9 +93,19 @@ def _loose(pattern: str) -> str:
     return re.sub(r"\\? ", r"[\\s#]+", pattern)
 
 
+@cache
+def _alone(pattern: str) -> re.Pattern[str]:
+    """A pattern as words of their own."""
+    return re.compile(rf"(?<![a-zA-Z])({_loose(pattern)})(?![a-zA-Z])", re.IGNORECASE)
+
+
+ANY = _alone("|".join(TABLE["everywhere"]))
+"""One search in place of a hundred: most texts have none of the words."""
+
+
 def _everywhere(pattern: str, entry: dict[str, Any], text: Text) -> list[int]:
     words = text.text if text.kind == "prose" else words_of(text.text)
-    wanted = re.compile(rf"(?<![a-zA-Z])({_loose(pattern)})(?![a-zA-Z])", re.IGNORECASE)
+    wanted = _alone(pattern)
     if wanted.search(words) is None:
         return []
     for phrase in entry.get("except", []):
@@ -121,9 +131,11 @@ RULES = {"everywhere": _everywhere, "definitions": _definition, "code": _code}
 def _places(kind: str, text: str) -> tuple[tuple[str, str, int], ...]:
     """(section, pattern, start) in a text; identifiers come again and again."""
     piece = Text(kind, text, 0)
+    some = ANY.search(text if kind == "prose" else words_of(text)) is not None
     return tuple(
         (section, pattern, start)
         for section, places in RULES.items()
+        if some or section != "everywhere"
         for pattern, entry in TABLE[section].items()
         for start in places(pattern, entry, piece)
     )

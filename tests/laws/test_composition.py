@@ -252,12 +252,12 @@ def test_a_run_depends_on_its_problem_alone(scheme, order, code):
     system = rbdae.models.rotations_top() if scheme == "QUAT.VI" else pair(universal)  # it takes no spring
     problem = rbdae.formulate(system, consistent="project", code=code, **SOLVERS[scheme][2])
     more = {} if order == 2 else {"order": order}
-    first = run(problem, scheme, 0.1, 2e-3, **more)
-    run(problem, scheme, 0.05, 5e-3)
+    first = run(problem, scheme, 0.04, 2e-3, **more)
+    run(problem, scheme, 0.02, 5e-3)
     with ThreadPoolExecutor(3) as threads:
         twins = [copy.copy(problem) for _ in range(3)]
-        beside = list(threads.map(lambda twin: run(twin, scheme, 0.1, 2e-3, **more), twins))
-    for other in (run(problem, scheme, 0.1, 2e-3, **more), *beside):
+        beside = list(threads.map(lambda twin: run(twin, scheme, 0.04, 2e-3, **more), twins))
+    for other in (run(problem, scheme, 0.04, 2e-3, **more), *beside):
         np.testing.assert_array_equal(other.y, first.y)
         assert dataclasses.replace(other.stats, seconds=0.0) == dataclasses.replace(first.stats, seconds=0.0)
 

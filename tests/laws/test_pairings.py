@@ -497,8 +497,8 @@ def _cover(cases: list[Case]) -> Iterator[Case]:
 def _usual() -> set[Case]:
     """The cases of every run; all of them are in the long run.
 
-    A form has one set of callbacks, whichever solver calls them. So every form meets every quick solver of ODEs, and a
-    quarter of the solvers of DAEs, in turn, or the only one it has; a costly solver meets each formulation, chart,
+    A form has one set of callbacks, whichever solver calls them. So every form meets every quick solver of ODEs, and
+    one of the solvers of DAEs, in turn, or the only one it has; a costly solver meets each formulation, chart,
     velocity and example, mostly A, and not their products. What `RULES` lists as its worst is there."""
     chosen = {case for case in ALL if str(case) in WORST}
     for k, solver in enumerate(INFOS):
@@ -511,7 +511,7 @@ def _usual() -> set[Case]:
             chosen |= {*turn}
         else:
             at = OF_DAES.index(solver)
-            chosen |= {case for case in turn if (PAIRINGS.index(case[1:4]) + at) % 4 == 0}
+            chosen |= {case for case in turn if (PAIRINGS.index(case[1:4]) + at) % len(OF_DAES) == 0}
             chosen |= {*_cover(turn), *(case for case in turn if case.kind == "overdetermined")}
     return {case for case in chosen if str(case) not in TOO_LONG}
 
