@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import final
 
-from rbdae.graph.graph import Graph, operands
+from rbdae.graph.graph import LEAVES, Graph, operands
 
 LATENCIES: Mapping[str, int] = {
     "const": 0,
@@ -39,4 +42,106 @@ def deepest_first(graph: Graph, outputs: Sequence[int]) -> list[int]:
     return graph.needed(sorted(outputs, key=lambda k: -depth[k]))
 
 
-__all__ = ["LATENCIES", "USUAL", "deepest_first", "depths"]
+def few_alive(graph: Graph, outputs: Sequence[int]) -> list[int]:
+    """The nodes that some outputs need, in an order in which few values wait for their last use at a time.
+
+    Always that node comes next which ends the waiting of most of its operands, then one whose user waits for it alone,
+    then one that most depends on. A product that is used once belongs to the sum that it is fused with.
+    """
+    nodes = graph.needed(outputs)
+    listing = _Listing(graph, nodes, outputs)
+    out: list[int] = []
+    done: set[int] = set()
+
+    def write(k: int) -> None:
+        for j in operands(graph.nodes[k]):
+            if j in listing.fused and j not in done:
+                write(j)
+            elif graph.nodes[j][0] in LEAVES and j not in done:
+                done.add(j)
+                out.append(j)
+        if k not in done:
+            done.add(k)
+            out.append(k)
+            if graph.nodes[k][0] == "call":  # its results follow it at once
+                for j in listing.results.get(k, ()):
+                    done.add(j)
+                    out.append(j)
+
+    for k in listing.ordered():
+        write(k)
+    return [*out, *(k for k in nodes if k not in done)]
+
+
+@final
+class _Listing:
+    """What waits for what: `fused` products are part of the sums that use them."""
+
+    def __init__(self, graph: Graph, nodes: Sequence[int], outputs: Sequence[int]) -> None:
+        uses = Counter(outputs)
+        for k in nodes:
+            uses.update(operands(graph.nodes[k]))
+        self.fused: set[int] = set()
+        self.results: dict[int, list[int]] = {}
+        for k in nodes:
+            node = graph.nodes[k]
+            if node[0] in ("add", "sub"):
+                single = (j for j in node[1:] if graph.nodes[j][0] == "mul" and uses[j] == 1)
+                self.fused.update(j for j, _ in zip(single, (0,), strict=False))
+            elif node[0] == "result":
+                self.results.setdefault(node[1], []).append(k)
+        self._graph = graph
+        mine = [k for k in nodes if k not in self.fused and graph.nodes[k][0] not in LEAVES]
+        self._place = {k: i for i, k in enumerate(mine)}
+        self._needs = {k: self._operands(k) for k in mine}
+        self._users: dict[int, list[int]] = {k: [] for k in mine}
+        for k in mine:
+            for j in self._needs[k]:
+                self._users[j].append(k)
+        self._height = dict.fromkeys(mine, 0)
+        for k in reversed(mine):
+            self._height[k] = 1 + max((self._height[user] for user in self._users[k]), default=0)
+        self._waiting = {k: len(self._needs[k]) for k in mine}
+        self._left = {k: len(self._users[k]) for k in mine}
+
+    def _operands(self, k: int) -> list[int]:
+        found: list[int] = []
+        for j in operands(self._graph.nodes[k]):
+            found += operands(self._graph.nodes[j]) if j in self.fused else (j,)
+        return [j for j in dict.fromkeys(found) if j in self._place]
+
+    def _rank(self, k: int) -> tuple[int, int, int, int]:
+        ended = sum(self._left[j] == 1 for j in self._needs[k])
+        near = min((self._waiting[user] for user in self._users[k]), default=0)
+        return (self._left[k] > 0) - ended, near, -self._height[k], self._place[k]
+
+    def ordered(self) -> list[int]:
+        """The nodes that are not fused."""
+        queue = [(self._rank(k), k) for k in self._place if not self._waiting[k]]
+        heapq.heapify(queue)
+        out: list[int] = []
+        done: set[int] = set()
+        while queue:
+            rank, k = heapq.heappop(queue)
+            if k in done:
+                continue
+            if rank != self._rank(k):  # what became better was entered again
+                heapq.heappush(queue, (self._rank(k), k))
+                continue
+            done.add(k)
+            out.append(k)
+            better: set[int] = set()
+            for j in self._needs[k]:
+                self._left[j] -= 1
+                if self._left[j] == 1:
+                    better.update(self._users[j])
+            for user in self._users[k]:
+                self._waiting[user] -= 1
+                better.update((user,) if not self._waiting[user] else self._needs[user])
+            for j in sorted(better - done):
+                if not self._waiting[j]:
+                    heapq.heappush(queue, (self._rank(j), j))
+        return out
+
+
+__all__ = ["LATENCIES", "USUAL", "deepest_first", "depths", "few_alive"]

@@ -14,7 +14,7 @@ from rbdae import graph as graphs
 from rbdae import machine
 from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
-from rbdae.graph.order import deepest_first
+from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.entries import guarded, matrix, python_entry
 from rbdae.machine.function import NO_DATA, Data, Shapes
 from rbdae.machine.rolled import rolled
@@ -94,7 +94,7 @@ def _straight(recording: Recording, outputs: list[int]) -> str:
     if short is None:
         order = deepest_first(graph, [*guards, *outputs])
         return straight("straight", graph, order, outputs, guards)
-    order = short.graph.needed([*short.guards, *short.outputs])
+    order = few_alive(short.graph, [*short.guards, *short.outputs])
     return straight("straight", short.graph, order, short.outputs, short.guards)
 
 

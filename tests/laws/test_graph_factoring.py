@@ -10,8 +10,8 @@ import pytest
 
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.factoring import Factored, factored
-from rbdae.graph.graph import Graph
-from rbdae.graph.order import deepest_first, depths
+from rbdae.graph.graph import LEAVES, Graph, operands
+from rbdae.graph.order import deepest_first, depths, few_alive
 from rbdae.graph.sharing import shared
 from rbdae.graph.sums import operations, sums_of
 
@@ -242,3 +242,44 @@ def test_the_output_that_waits_longest_comes_first():
     depth = depths(graph, order)
     assert depth[quick] == 4
     assert depth[slow] == 4 + 4 + 13 + 4
+
+
+def most_alive(graph: Graph, order: list[int], outputs: list[int]) -> int:
+    """The largest number of values that wait for a use at a time, without inputs and constants."""
+    last = {j: i for i, k in enumerate(order) for j in operands(graph.nodes[k]) if graph.nodes[j][0] not in LEAVES}
+    alive: set[int] = set()
+    most = 0
+    for i, k in enumerate(order):
+        alive = {j for j in alive if last[j] > i} | ({k} if last.get(k, -1) > i else set())
+        most = max(most, len(alive))
+    return most
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_orders_compute_operands_first(seed):
+    graph, outputs = drawn(seed)
+    for order in (few_alive(graph, outputs), deepest_first(graph, outputs)):
+        assert sorted(order) == sorted(graph.needed(outputs))
+        place = {k: i for i, k in enumerate(order)}
+        assert all(place[j] < place[k] for k in order for j in operands(graph.nodes[k]))
+
+
+def test_results_follow_their_call_at_once():
+    graph = Graph()
+    a, b = inputs(graph, 2)
+    call = graph.node("call", 0, 1, 2, graph.node("input", "t", 0), graph.mul(a, b), graph.const(0.0), graph.const(0.0))
+    one, two = (graph.node("result", call, i) for i in range(2))
+    order = few_alive(graph, [graph.mul(one, a), graph.add(graph.mul(a, a), two), graph.mul(two, b)])
+    assert order[order.index(call) + 1 : order.index(call) + 3] == [one, two]
+
+
+def test_few_values_wait_at_a_time():
+    """Of several bodies one after the other: all first factors of all sums at once would fill the memory."""
+    graph = Graph()
+    outputs, n = [], 8
+    numbers = inputs(graph, 4 * n)
+    for j in range(4):  # output by output, each of which needs something of every body
+        bodies = [graph.mul(numbers[4 * i], numbers[4 * i + 1]) for i in range(n)]
+        outputs.append(total(graph, [graph.mul(bodies[i], numbers[4 * i + j]) for i in range(n)]))
+    assert most_alive(graph, graph.needed(outputs), outputs) > n
+    assert most_alive(graph, few_alive(graph, outputs), outputs) <= n
