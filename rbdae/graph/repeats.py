@@ -125,8 +125,8 @@ def _words(found: Listing) -> Ints:
     letters = _letters(found).astype(np.uint64)
     out = np.zeros(len(letters), dtype=np.uint64)
     for k in range(_WORD):
-        shifted = np.zeros_like(letters)
-        shifted[: len(letters) - k] = letters[k:]
+        shifted, rest = np.zeros_like(letters), letters[k:]
+        shifted[: len(rest)] = rest
         out = out * np.uint64(1_000_003) + shifted
     return out.view(np.int64)
 

@@ -34,3 +34,16 @@ def test_what_repeats_is_found_without_the_calls(called):
     for part in loops:
         assert not found.single[part.first : part.first + part.length * part.times].any()
     assert np.count_nonzero(found.single) == (n + 1 if called else 0)
+
+
+@pytest.mark.parametrize("n", range(8))
+def test_a_few_nodes_are_one_stretch(n):
+    """As of a Jacobian whose many entries are constants but a few."""
+    graph = Graph()
+    x = graph.node("input", "y", 0)
+    for _ in range(n):
+        x = graph.function("sin", x)
+    nodes = [k for k in graph.needed([x]) if graph.nodes[k][0] not in ("const", "input")]
+    assert [(part.first, part.length, part.times) for part in stretches(listing(graph, nodes, {}))] == [(0, n, 1)] * (
+        n > 0
+    )

@@ -78,9 +78,14 @@ LAYOUTS: dict[str, Callable[[int, int], Any]] = {
 }
 
 
-@pytest.mark.parametrize("formulation", ["index-2", "index-0", "overdetermined"])
-def test_matrices_of_any_strides_get_the_same_entries_and_nothing_beside_them(formulation):
-    problem = Case("C", Pairing(formulation, "quaternion", "angular")).problem("traced")
+# the last one is constant in all entries but a few
+STRIDED = [Pairing(form, "quaternion", "angular") for form in ("index-2", "index-0", "overdetermined")]
+STRIDED.append(Pairing("index-2", "directors", "coordinate"))
+
+
+@pytest.mark.parametrize("pairing", STRIDED, ids=str)
+def test_matrices_of_any_strides_get_the_same_entries_and_nothing_beside_them(pairing):
+    problem = Case("C", pairing).problem("traced")
     assert problem.callbacks.code("jacobian") == "traced"
     t, y, yd, shape = problem.t0, problem.y0, problem.yd0, (problem.n_equations, problem.n)
     wanted = problem.sparsity.copy()
