@@ -74,22 +74,19 @@ class TwoTerms:
         return place.constant
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TwoFactors:
-    """a b, where more is multiplied with it."""
+class _OfOneTerm:
+    """What replaces one multiplication in single terms; `without_it` says what is left of one."""
 
-    a: int
-    b: int
+    __slots__ = ()
+
+    def without_it(self, p: Product, c: float) -> Product | None:
+        """What is left of a term; None where this divisor is not in it."""
+        raise NotImplementedError
 
     def places(self, found: Sum) -> list[Place]:
         """See `TwoTerms`."""
-        out: list[Place] = []
-        for p, c in found.items():
-            rest = without(p, (self.a, self.b)) if _is_long(p, c) else None
-            if rest is not None:
-                out.append(Place((p,), rest, c))
-        return out
+        rests = ((p, self.without_it(p, c), c) for p, c in found.items())
+        return [Place((p,), rest, c) for p, rest, c in rests if rest is not None]
 
     def cost(self) -> int:
         """See `TwoTerms`."""
@@ -98,6 +95,19 @@ class TwoFactors:
     def saved(self, place: Place, found: Sum) -> int:
         """See `TwoTerms`."""
         return 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoFactors(_OfOneTerm):
+    """a b, where more is multiplied with it."""
+
+    a: int
+    b: int
+
+    def without_it(self, p: Product, c: float) -> Product | None:
+        """See `_OfOneTerm`."""
+        return without(p, (self.a, self.b)) if _is_long(p, c) else None
 
     def made(self, place: Place, found: Sum) -> Sum:
         """See `TwoTerms`."""
@@ -110,29 +120,15 @@ class TwoFactors:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Multiple:
+class Multiple(_OfOneTerm):
     """c a for a positive number c, where more is multiplied with it."""
 
     c: float
     a: int
 
-    def places(self, found: Sum) -> list[Place]:
-        """See `TwoTerms`."""
-        out: list[Place] = []
-        for p, c in found.items():
-            fits = len(p) > 1 and abs(c) != 1.0 and _rounded(abs(c)) == self.c
-            rest = without(p, (self.a,)) if fits else None
-            if rest is not None:
-                out.append(Place((p,), rest, c))
-        return out
-
-    def cost(self) -> int:
-        """See `TwoTerms`."""
-        return 1
-
-    def saved(self, place: Place, found: Sum) -> int:
-        """See `TwoTerms`."""
-        return 1
+    def without_it(self, p: Product, c: float) -> Product | None:
+        """See `_OfOneTerm`."""
+        return without(p, (self.a,)) if _has_constant(p, c) and _rounded(abs(c)) == self.c else None
 
     def made(self, place: Place, found: Sum) -> Sum:
         """See `TwoTerms`."""
@@ -150,7 +146,7 @@ def divisors(found: Sum, first: int) -> Iterator[Divisor]:
     """Those of a sum, some of them more than once; factors from `first` on are such sums themselves."""
     terms = list(found.items())
     for p, c in terms:
-        if len(p) > 1 and abs(c) != 1.0:
+        if _has_constant(p, c):
             yield from (Multiple(_rounded(abs(c)), a) for a in p)
         if _is_long(p, c):
             yield from (TwoFactors(a, b) for i, b in enumerate(p) for a in p[:i])
@@ -172,9 +168,14 @@ def may_pair(p: Product, q: Product, first: int) -> bool:
     return not any(len(u) == 1 and u[0] < first for u in (p, q))
 
 
+def _has_constant(p: Product, c: float) -> bool:
+    """Whether a product is multiplied with a number, too."""
+    return len(p) > 1 and abs(c) != 1.0
+
+
 def _is_long(p: Product, c: float) -> bool:
     """Whether a term has more than one multiplication, or one that no addition is fused with."""
-    return len(p) > 2 or (len(p) == 2 and abs(c) != 1.0)
+    return len(p) > 2 or _has_constant(p, c)
 
 
 def _rounded(r: float) -> float:

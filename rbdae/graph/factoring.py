@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import final
 
 from rbdae.graph.graph import Graph, operands
-from rbdae.graph.order import LATENCIES, USUAL
+from rbdae.graph.order import depth
 from rbdae.graph.sharing import shared
 from rbdae.graph.sums import Product, Sum, operations, sums_of
 
@@ -136,9 +136,8 @@ class _Writer:
     def _depth(self, k: int) -> int:
         """Cycles until a new node is there, see `rbdae.graph.order`."""
         known, nodes = self._depths, self.graph.nodes
-        for j in range(len(known), len(nodes)):
-            begin = max((known[i] for i in operands(nodes[j])), default=0)
-            known.append(begin + LATENCIES.get(nodes[j][0], USUAL))
+        for node in nodes[len(known) :]:
+            known.append(depth(node, known))
         return known[k]
 
 

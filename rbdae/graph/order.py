@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import final
 
-from rbdae.graph.graph import LEAVES, Graph, operands
+from rbdae.graph.graph import LEAVES, Graph, Node, operands
 
 LATENCIES: Mapping[str, int] = {
     "const": 0,
@@ -26,20 +26,24 @@ USUAL = 4
 """Of sums and products."""
 
 
+def depth(node: Node, of: Mapping[int, int] | Sequence[int]) -> int:
+    """Cycles until a node is there at the earliest, if those of its operands are known."""
+    return max((of[j] for j in operands(node)), default=0) + LATENCIES.get(node[0], USUAL)
+
+
 def depths(graph: Graph, nodes: Sequence[int]) -> dict[int, int]:
     """Cycles until a node is there at the earliest, for nodes in an order in which they can be computed."""
     out: dict[int, int] = {}
     for k in nodes:
-        node = graph.nodes[k]
-        out[k] = max((out[j] for j in operands(node)), default=0) + LATENCIES.get(node[0], USUAL)
+        out[k] = depth(graph.nodes[k], out)
     return out
 
 
 def deepest_first(graph: Graph, outputs: Sequence[int]) -> list[int]:
     """The nodes that some outputs need, those of the output that waits longest first: what is quickly computed fills
     the time in which the others wait."""
-    depth = depths(graph, graph.needed(outputs))
-    return graph.needed(sorted(outputs, key=lambda k: -depth[k]))
+    found = depths(graph, graph.needed(outputs))
+    return graph.needed(sorted(outputs, key=lambda k: -found[k]))
 
 
 def few_alive(graph: Graph, outputs: Sequence[int]) -> list[int]:
@@ -144,4 +148,4 @@ class _Listing:
         return out
 
 
-__all__ = ["LATENCIES", "USUAL", "deepest_first", "depths", "few_alive"]
+__all__ = ["LATENCIES", "USUAL", "deepest_first", "depth", "depths", "few_alive"]
