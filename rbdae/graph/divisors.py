@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, final
 
 from rbdae.graph.sums import Product, Sum, multiplications
+from rbdae.graph.twos import Constant, rounded, size
 
 _LONGEST = 40
 """Terms of a sum up to which their pairs are looked at."""
@@ -27,7 +28,7 @@ class Place(NamedTuple):
 
     terms: tuple[Product, ...]
     rest: Product
-    constant: float
+    constant: Constant
 
 
 @final
@@ -38,7 +39,7 @@ class TwoTerms:
 
     p: Product
     q: Product
-    ratio: float
+    ratio: Constant
     first: int
 
     def places(self, found: Sum) -> list[Place]:
@@ -50,14 +51,14 @@ class TwoTerms:
             if rest is None or not (rest or may_pair(self.p, self.q, self.first)):
                 continue
             q = merged(rest, self.q)
-            if q != p and q not in taken and q in found and _rounded(found[q] / c) == self.ratio:
+            if q != p and q not in taken and q in found and rounded(found[q] / c) == self.ratio:
                 taken |= {p, q}
                 out.append(Place((p, q), rest, c))
         return out
 
     def cost(self) -> int:
         """Operations for itself."""
-        begins = len(self.p) == 1 or (len(self.q) == 1 and abs(self.ratio) == 1.0)
+        begins = len(self.p) == 1 or (len(self.q) == 1 and size(self.ratio) == 1.0)
         return multiplications(len(self.p), 1.0) + multiplications(len(self.q), self.ratio) - begins
 
     def saved(self, place: Place, found: Sum) -> int:
@@ -69,7 +70,7 @@ class TwoTerms:
         """Itself, with the constants that it has at a place."""
         return {self.p: 1.0, self.q: found[place.terms[1]] / place.constant}
 
-    def constant(self, place: Place) -> float:
+    def constant(self, place: Place) -> Constant:
         """Of the term that is there afterwards."""
         return place.constant
 
@@ -79,7 +80,7 @@ class _OfOneTerm:
 
     __slots__ = ()
 
-    def without_it(self, p: Product, c: float) -> Product | None:
+    def without_it(self, p: Product, c: Constant) -> Product | None:
         """What is left of a term; None where this divisor is not in it."""
         raise NotImplementedError
 
@@ -105,7 +106,7 @@ class TwoFactors(_OfOneTerm):
     a: int
     b: int
 
-    def without_it(self, p: Product, c: float) -> Product | None:
+    def without_it(self, p: Product, c: Constant) -> Product | None:
         """See `_OfOneTerm`."""
         return without(p, (self.a, self.b)) if _is_long(p, c) else None
 
@@ -113,7 +114,7 @@ class TwoFactors(_OfOneTerm):
         """See `TwoTerms`."""
         return {(self.a, self.b): 1.0}
 
-    def constant(self, place: Place) -> float:
+    def constant(self, place: Place) -> Constant:
         """See `TwoTerms`."""
         return place.constant
 
@@ -123,18 +124,18 @@ class TwoFactors(_OfOneTerm):
 class Multiple(_OfOneTerm):
     """c a for a positive number c, where more is multiplied with it."""
 
-    c: float
+    c: Constant
     a: int
 
-    def without_it(self, p: Product, c: float) -> Product | None:
+    def without_it(self, p: Product, c: Constant) -> Product | None:
         """See `_OfOneTerm`."""
-        return without(p, (self.a,)) if _has_constant(p, c) and _rounded(abs(c)) == self.c else None
+        return without(p, (self.a,)) if _has_constant(p, c) and rounded(size(c)) == self.c else None
 
     def made(self, place: Place, found: Sum) -> Sum:
         """See `TwoTerms`."""
-        return {(self.a,): abs(place.constant)}
+        return {(self.a,): size(place.constant)}
 
-    def constant(self, place: Place) -> float:
+    def constant(self, place: Place) -> Constant:
         """See `TwoTerms`."""
         return 1.0 if place.constant > 0.0 else -1.0
 
@@ -147,7 +148,7 @@ def divisors(found: Sum, first: int) -> Iterator[Divisor]:
     terms = list(found.items())
     for p, c in terms:
         if _has_constant(p, c):
-            yield from (Multiple(_rounded(abs(c)), a) for a in p)
+            yield from (Multiple(rounded(size(c)), a) for a in p)
         if _is_long(p, c):
             yield from (TwoFactors(a, b) for i, b in enumerate(p) for a in p[:i])
     if len(terms) > _LONGEST:
@@ -158,9 +159,9 @@ def divisors(found: Sum, first: int) -> Iterator[Divisor]:
             u, v = without(p, rest), without(q, rest)
             if u and v and (rest or may_pair(u, v, first)):
                 if (len(u), u) > (len(v), v):
-                    yield TwoTerms(v, u, _rounded(c / d), first)
+                    yield TwoTerms(v, u, rounded(c / d), first)
                 else:
-                    yield TwoTerms(u, v, _rounded(d / c), first)
+                    yield TwoTerms(u, v, rounded(d / c), first)
 
 
 def may_pair(p: Product, q: Product, first: int) -> bool:
@@ -168,19 +169,14 @@ def may_pair(p: Product, q: Product, first: int) -> bool:
     return not any(len(u) == 1 and u[0] < first for u in (p, q))
 
 
-def _has_constant(p: Product, c: float) -> bool:
+def _has_constant(p: Product, c: Constant) -> bool:
     """Whether a product is multiplied with a number, too."""
-    return len(p) > 1 and abs(c) != 1.0
+    return len(p) > 1 and size(c) != 1.0
 
 
-def _is_long(p: Product, c: float) -> bool:
+def _is_long(p: Product, c: Constant) -> bool:
     """Whether a term has more than one multiplication, or one that no addition is fused with."""
     return len(p) > 2 or _has_constant(p, c)
-
-
-def _rounded(r: float) -> float:
-    """Constants that differ by their rounding alone are one."""
-    return float(f"{r:.12e}")
 
 
 def without(product: Product, factors: Product) -> Product | None:

@@ -41,15 +41,23 @@ def computed(
         out = values[1 + node[2] :]
         functions[node[1]](values[0], values[1 : 1 + node[2]], out)
         return out.tolist()
-    if kind == "result":
+    if kind in ("result", "lane"):
         return known[node[1]][node[2]]
-    x = known[node[1]]
+    if kind == "pair":
+        return known[node[1]], known[node[2]]
+    of = [known[k] for k in node[1:]]
+    if isinstance(of[0], tuple):
+        return tuple(_of_numbers(kind, *numbers) for numbers in zip(*of, strict=True))
+    return _of_numbers(kind, *of)
+
+
+def _of_numbers(kind: str, x: float, *others: float) -> float:
     if kind in FUNCTIONS:
         try:
             return FUNCTIONS[kind](x)
         except (ValueError, OverflowError):
             return math.nan
-    return _arithmetic(kind, x, *(known[k] for k in node[2:]))
+    return _arithmetic(kind, x, *others)
 
 
 def _arithmetic(kind: str, x: float, *others: float) -> float:

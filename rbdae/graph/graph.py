@@ -18,6 +18,8 @@ node                             value
 ("call", k, m, n, t, x..., o...) the k-th function of the user, called with the time t, the vector x of length m and
                                  a vector of length n that has the values o before the call
 ("result", call, i)              the i-th number of that vector after the call
+("pair", a, b)                   both numbers, as one value; arithmetic, rcp and sqrt of pairs are pairs
+("lane", p, i)                   the i-th number of the pair p
 ================================ ==============================================================================
 
 The order of the nodes is one in which they can be computed. Sums and products of a node with a constant 0 or 1 are
@@ -61,7 +63,7 @@ def operands(node: Node) -> tuple[int, ...]:
         return ()
     if kind == "call":
         return node[4:]
-    return node[1:2] if kind == "result" else node[1:]
+    return node[1:2] if kind in ("result", "lane") else node[1:]
 
 
 @final
@@ -215,6 +217,24 @@ class Graph:
         if x is not None:
             return a if x else b
         return a if a == b else self.node("select", c, a, b)
+
+    # ------------------------------------------------------------ two at a time
+
+    def pair(self, a: int, b: int) -> int:
+        """Two numbers as one value."""
+        one, other = self.nodes[a], self.nodes[b]
+        if one[0] == other[0] == "lane" and one[1] == other[1] and (one[2], other[2]) == (0, 1):
+            out: int = one[1]
+            return out
+        return self.node("pair", a, b)
+
+    def lane(self, p: int, i: int) -> int:
+        """One number of a pair."""
+        node = self.nodes[p]
+        if node[0] == "pair":
+            out: int = node[1 + i]
+            return out
+        return self.node("lane", p, i)
 
     # ------------------------------------------------------------ as a whole
 

@@ -13,6 +13,8 @@ LATENCIES: Mapping[str, int] = {
     "const": 0,
     "input": 0,
     "neg": 0,
+    "pair": 1,
+    "lane": 1,
     "abs": 1,
     "select": 2,
     "rcp": 13,

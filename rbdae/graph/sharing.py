@@ -8,6 +8,7 @@ from typing import final
 
 from rbdae.graph.divisors import Divisor, divisors, merged
 from rbdae.graph.sums import Product, Sum
+from rbdae.graph.twos import Constant
 
 
 def shared(sums: dict[int, Sum], first: int) -> dict[int, Sum]:
@@ -84,7 +85,7 @@ class _Sharing:
             self._enter(other)
 
 
-def _replaced(found: Sum, gone: tuple[Product, ...], new: Product, c: float) -> Sum:
+def _replaced(found: Sum, gone: tuple[Product, ...], new: Product, c: Constant) -> Sum:
     """A sum with another term in place of the first of some."""
     out: Sum = {}
     for p, d in found.items():

@@ -15,11 +15,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rbdae.graph.graph import Graph, operands
+from rbdae.graph.twos import Constant, size
 
 Product = tuple[int, ...]
 """Factors, in order."""
 
-Sum = dict[Product, float]
+Sum = dict[Product, Constant]
 """Products with their constants; the empty product has that which stands alone."""
 
 _ARITHMETIC = frozenset({"add", "sub", "neg", "mul"})
@@ -85,9 +86,9 @@ def _joins(graph: Graph, found: Sum, user: tuple[Any, ...]) -> bool:
     return single <= 1
 
 
-def multiplications(factors: int, constant: float) -> int:
+def multiplications(factors: int, constant: Constant) -> int:
     """Operations of a term: a product with one factor is added, and the last multiplication is fused with that."""
-    return max(1, factors - (abs(constant) == 1.0))
+    return max(1, factors - (size(constant) == 1.0))
 
 
 def operations(graph: Graph, nodes: Iterable[int]) -> int:

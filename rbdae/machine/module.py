@@ -81,14 +81,14 @@ def _target(level: int) -> Any:
     )
 
 
-def _optimised(text: str, level: int) -> bytes:
+def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
     """The object code of a text."""
     llvm = _llvm()
     module = llvm.parse_assembly(text)
     module.verify()
     target = _target(2)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.slp_vectorization = level > 1
+    options.slp_vectorization = pairing
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
     out: bytes = target.emit_object(module)
@@ -103,10 +103,13 @@ def _linked(code: bytes) -> Module:
     return Module(engine)
 
 
-def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
+def compiled(
+    text: str | Callable[[], str], level: int = 2, *, pairing: bool = False, made_of: object = None
+) -> Module:
     """The machine code of an LLVM text, optimised at a level from 0 to 3; from the cache if it is there.
 
-    A text that takes long to write may be a function. `made_of` then says all that it depends on.
+    A text that takes long to write may be a function. `made_of` then says all that it depends on. With `pairing`, LLVM
+    looks for operations that can be done two at a time; in long texts that takes longer than all else.
 
     Raises
     ------
@@ -115,11 +118,11 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object =
     """
     with _LOCK:
         llvm = _llvm()
-        facts = (text if made_of is None else made_of, level, llvm.llvm_version_info, *_processor(), sys.platform)
+        facts = (text if made_of is None else made_of, level, pairing, llvm.llvm_version_info, *_processor(), sys.platform)
         path = folder() / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:40]}.o"
         code = _stored(path)
         if code is None:
-            code = _optimised(text if isinstance(text, str) else text(), level)
+            code = _optimised(text if isinstance(text, str) else text(), level, pairing=pairing)
             _store(path, code)
         return _linked(code)
 

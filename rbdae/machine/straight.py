@@ -6,7 +6,7 @@ and that `out` means nothing. `context` is an array of addresses, see `rbdae.mac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import final
 
 import numpy as np
@@ -19,6 +19,8 @@ LONGEST = 4000
 
 ARGUMENTS = "ptr %context, double %t, ptr noalias %y, ptr noalias %yd, double %c, ptr noalias %out"
 PASSED = "ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out"
+
+PAIR = "<2 x double>"
 
 _INTRINSICS = {"sqrt": "llvm.sqrt.f64", "abs": "llvm.fabs.f64", "floor": "llvm.floor.f64"}
 _LIBRARY = {
@@ -35,6 +37,7 @@ _COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
 
 DECLARATIONS = "\n".join(
     [
+        "declare <2 x double> @llvm.sqrt.v2f64(<2 x double>)",
         "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         *(f"declare double @{name}(double)" for name in _INTRINSICS.values()),
@@ -61,12 +64,17 @@ class Part:
         self._places = places
         self._there: set[int] = set()
         self._pointers: set[str] = set()
+        self._pairs: set[int] = set()
 
     def name(self, k: int) -> str:
         """How a value is written: a constant, an argument, or what holds it; loaded first if it is in memory."""
         node = self._graph.nodes[k]
         if node[0] == "const":
             return real(node[1])
+        if node[0] == "pair":
+            known = [self._graph.value(j) for j in node[1:]]
+            if None not in known:
+                return f"<{', '.join(f'double {real(x)}' for x in known if x is not None)}>"
         if node[0] == "input" and node[1] in ("t", "c"):
             return f"%{node[1]}"
         if k not in self._there:
@@ -89,6 +97,17 @@ class Part:
         self.lines += [
             f"%{label} = getelementptr double, ptr {base}, i64 {place}",
             f"store double {value}, ptr %{label}",
+        ]
+
+    def store_row(self, values: Sequence[int], base: str, place: int, label: str) -> None:
+        """Values to memory, all of them at once."""
+        kind, out = f"<{len(values)} x double>", "poison"
+        for i, k in enumerate(values):
+            self.lines.append(f"%{label}.{i} = insertelement {kind} {out}, double {self.name(k)}, i32 {i}")
+            out = f"%{label}.{i}"
+        self.lines += [
+            f"%{label} = getelementptr double, ptr {base}, i64 {place}",
+            f"store {kind} {out}, ptr %{label}, align 8",
         ]
 
     def _pointer(self, place: int) -> str:
@@ -118,8 +137,23 @@ class Part:
             return
         if kind == "result":
             return  # loaded with its call
-        self.lines += instruction(kind, f"%v{k}", [self.name(j) for j in operands(node)])
+        if kind == "pair":
+            self._pair(f"%v{k}", *(self.name(j) for j in node[1:]))
+            self._pairs.add(k)
+        elif kind == "lane":
+            self.lines.append(f"%v{k} = extractelement {PAIR} {self.name(node[1])}, i32 {node[2]}")
+        else:
+            of_pairs = node[1] in self._pairs
+            self.lines += instruction(kind, f"%v{k}", [self.name(j) for j in operands(node)], of_pairs=of_pairs)
+            if of_pairs:
+                self._pairs.add(k)
         self._there.add(k)
+
+    def _pair(self, target: str, first: str, second: str) -> None:
+        self.lines += [
+            f"{target}i = insertelement {PAIR} poison, double {first}, i32 0",
+            f"{target} = insertelement {PAIR} {target}i, double {second}, i32 1",
+        ]
 
     def _call(self, k: int) -> None:
         """A function of the user: operands to memory, results from memory."""
@@ -138,8 +172,11 @@ class Part:
             self._there.add(result)
 
 
-def instruction(kind: str, target: str, names: Sequence[str]) -> list[str]:
+def instruction(kind: str, target: str, names: Sequence[str], *, of_pairs: bool = False) -> list[str]:
     """The lines that compute one node; conditions are numbers, 1 or 0."""
+    if of_pairs:
+        one = "double 0x3ff0000000000000"
+        return [f"{target} = {_of_pairs(kind, names, one)}"]
     if kind == "select":
         test = f"{target}b = fcmp one double {names[0]}, 0.0"
         return [test, f"{target} = select i1 {target}b, double {names[1]}, double {names[2]}"]
@@ -147,6 +184,16 @@ def instruction(kind: str, target: str, names: Sequence[str]) -> list[str]:
         test = f"{target}b = fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
         return [test, f"{target} = uitofp i1 {target}b to double"]
     return [f"{target} = {_expression(kind, names)}"]
+
+
+def _of_pairs(kind: str, names: Sequence[str], one: str) -> str:
+    if kind in _ARITHMETIC:
+        return f"{_ARITHMETIC[kind]} {PAIR} {names[0]}, {names[1]}"
+    if kind == "neg":
+        return f"fneg {PAIR} {names[0]}"
+    if kind == "rcp":
+        return f"fdiv {PAIR} <{one}, {one}>, {names[0]}"
+    return f"call {PAIR} @llvm.sqrt.v2f64({PAIR} {names[0]})"
 
 
 def agreement(target: str, condition: str, wanted: bool, holds: str) -> list[str]:
@@ -171,19 +218,33 @@ def _expression(kind: str, names: Sequence[str]) -> str:
 def straight(name: str, graph: Graph, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool]) -> str:
     """The text of a function that computes `nodes` one by one, which are all that is needed, gives the `outputs` in
     their order, and says whether the conditions `guards` fall as they should."""
-    wanted: dict[int, list[int]] = {}
-    for place, k in enumerate(outputs):
-        wanted.setdefault(k, []).append(place)
+    there = {k: i for i, k in enumerate(nodes)}
+    after: dict[int, list[tuple[int, list[int]]]] = {}
+    for place, row in _rows(graph, outputs):
+        after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
     part = Part(graph, {})
     holds = "true"
     for k in nodes:
         part.compute(k)
-        for place in wanted.get(k, ()):
-            part.store(k, "%out", place, f"o{place}")
+        for place, row in after.get(k, ()):
+            part.store_row(row, "%out", place, f"o{place}")
         if k in guards:
             holds = part.hold(k, guards[k], holds)
     last = [f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"]
     return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", *part.lines, *last])
+
+
+def _rows(graph: Graph, outputs: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+    """Results that stand beside each other and are stored at once, because memory takes one store in a cycle, and the
+    place of the first: two, or four that are constants or come from the same place of pairs."""
+    place = 0
+    while place < len(outputs):
+        four = outputs[place : place + 4]
+        nodes = [graph.nodes[k] for k in four]
+        lanes = {node[2] if node[0] == "lane" else -1 for node in nodes if node[0] != "const"}
+        n = 4 if len(four) == 4 and len(lanes) <= 1 and -1 not in lanes else 2
+        yield place, list(four[:n])
+        place += n
 
 
 __all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]

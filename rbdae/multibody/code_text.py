@@ -83,14 +83,15 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     if len(needed) > LONGEST or len(outputs) > MOST_STORES:
         body, data, length = rolled("straight", graph, needed, outputs, guards)
         return CodeText(module(body), None, data, length)
-    made_of = ("straight", sources(graphs, machine), [(k, graph.nodes[k]) for k in needed], outputs, guards, entries)
+    nodes = [(k, graph.nodes[k]) for k in needed]
+    made_of = ("straight", sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
     return CodeText(lambda: module(_straight(recording, outputs)), made_of, NO_DATA, len(needed))
 
 
 def _straight(recording: Recording, outputs: list[int]) -> str:
     """The function ``straight`` in one go."""
     graph, guards = recording.graph, recording.guards
-    short = factored(graph, outputs, guards)
+    short = factored(graph, outputs, guards, recording.alike)
     if short is None:
         order = deepest_first(graph, [*guards, *outputs])
         return straight("straight", graph, order, outputs, guards)

@@ -7,7 +7,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
 
@@ -37,12 +37,14 @@ _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "
 @final
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What a kernel computes: the nodes `outputs` of a graph, where the conditions `guards` fall as they say."""
+    """What a kernel computes: the nodes `outputs` of a graph, where the conditions `guards` fall as they say. Inputs of
+    one body are the keys of `alike`, those of another that correspond its values."""
 
     graph: Graph
     outputs: list[int]
     guards: dict[int, bool]
     functions: list[Any]
+    alike: dict[int, int] = field(default_factory=dict)
 
 
 def selected(workspace: Workspace) -> dict[str, Any]:
@@ -90,7 +92,31 @@ def recorded(
     run: Callable[..., None] = plain(kernel, workspace.memory.features)
     run(m, *arguments)
     outputs = [recorder.number(value) for value in out.ravel()]
-    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions)
+    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, _alike(workspace, recorder))
+
+
+def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
+    """The inputs of every other body, with those of the body after it in the order of y. They are a hint: what is
+    computed from them in another way is computed alone."""
+    layout, settings = workspace.layout, workspace.settings
+    parts = [(layout.q, layout.iq)]
+    if not settings.reduced:
+        parts.append((layout.v, layout.iv))
+    elif settings.structure != "loops":
+        parts.append((layout.v, layout.inu))
+    if not layout.n_hidden:
+        parts += [
+            (slice(m.start, m.start + layout.n_internal), layout.il) for m in (layout.la, layout.mu) if m.stop > m.start
+        ]
+    bodies = [np.split(np.arange(part.start, part.stop), begins[1:]) for part, begins in parts]
+    out: dict[int, int] = {}
+    for name in ("y", "yd"):
+        nodes = [symbol.node for symbol in recorder.inputs(name)]
+        for blocks in bodies:
+            for one, other in zip(blocks[::2], blocks[1::2], strict=False):
+                if len(one) == len(other) and all(i < len(nodes) for i in other):
+                    out.update(zip((nodes[i] for i in one), (nodes[i] for i in other), strict=True))
+    return out
 
 
 def _numbers(workspace: Workspace) -> Vec:

@@ -17,6 +17,7 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
+from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
 from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
@@ -187,7 +188,8 @@ def _compiled(
     if made.length > LARGEST:
         return None
     try:
-        module = compiled(made.text, 2 if made.length <= _FINE else 1, made_of=made.made_of)
+        level = 2 if made.length <= _FINE else 1
+        module = compiled(made.text, level, pairing=made.length < LEAST_NODES, made_of=made.made_of)
     except NoMachineCode as error:
         say_once(str(error))
         return None

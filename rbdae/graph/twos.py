@@ -1,0 +1,74 @@
+"""Two numbers that are treated as one: the constants of two sums that are computed together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, final
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Two:
+    """Two constants. Their sign is that of the first one; a number beside them stands for both."""
+
+    first: float
+    second: float
+
+    def __add__(self, other: Constant) -> Two:
+        first, second = both(other)
+        return Two(self.first + first, self.second + second)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Constant) -> Two:
+        first, second = both(other)
+        return Two(self.first * first, self.second * second)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Constant) -> Two:
+        first, second = both(other)
+        return Two(self.first / first, self.second / second)
+
+    def __rtruediv__(self, other: float) -> Two:
+        return Two(other / self.first, other / self.second)
+
+    def __neg__(self) -> Two:
+        return Two(-self.first, -self.second)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, (float, Two)) and both(self) == both(other)
+
+    def __hash__(self) -> int:
+        return hash(self.first if self.first == self.second else (self.first, self.second))
+
+    def __lt__(self, other: float) -> bool:
+        return self.first < other
+
+    def __gt__(self, other: float) -> bool:
+        return self.first > other
+
+
+Constant: TypeAlias = float | Two
+
+
+def both(c: Constant) -> tuple[float, float]:
+    """A constant for each of the two."""
+    return (c.first, c.second) if isinstance(c, Two) else (c, c)
+
+
+def size(c: Constant) -> Constant:
+    """A constant with a positive sign."""
+    return -c if c < 0.0 else c
+
+
+def rounded(c: Constant) -> Constant:
+    """Constants that differ by their rounding alone are one."""
+    return Two(_rounded(c.first), _rounded(c.second)) if isinstance(c, Two) else _rounded(c)
+
+
+def _rounded(c: float) -> float:
+    return float(f"{c:.12e}")
+
+
+__all__ = ["Constant", "Two", "both", "rounded", "size"]
