@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, final
 
 from rbdae.graph.sums import Product, Sum, multiplications
-from rbdae.graph.twos import Constant, rounded, size
+from rbdae.graph.twos import Constant, is_one, rounded, size
 
 _LONGEST = 40
 """Terms of a sum up to which their pairs are looked at."""
@@ -58,7 +58,7 @@ class TwoTerms:
 
     def cost(self) -> int:
         """Operations for itself."""
-        begins = len(self.p) == 1 or (len(self.q) == 1 and size(self.ratio) == 1.0)
+        begins = len(self.p) == 1 or (len(self.q) == 1 and is_one(self.ratio))
         return multiplications(len(self.p), 1.0) + multiplications(len(self.q), self.ratio) - begins
 
     def saved(self, place: Place, found: Sum) -> int:
@@ -171,7 +171,7 @@ def may_pair(p: Product, q: Product, first: int) -> bool:
 
 def _has_constant(p: Product, c: Constant) -> bool:
     """Whether a product is multiplied with a number, too."""
-    return len(p) > 1 and size(c) != 1.0
+    return len(p) > 1 and not is_one(c)
 
 
 def _is_long(p: Product, c: Constant) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rbdae.graph.graph import Graph, operands
-from rbdae.graph.twos import Constant, size
+from rbdae.graph.twos import Constant, is_one
 
 Product = tuple[int, ...]
 """Factors, in order."""
@@ -88,7 +88,7 @@ def _joins(graph: Graph, found: Sum, user: tuple[Any, ...]) -> bool:
 
 def multiplications(factors: int, constant: Constant) -> int:
     """Operations of a term: a product with one factor is added, and the last multiplication is fused with that."""
-    return max(1, factors - (size(constant) == 1.0))
+    return max(1, factors - is_one(constant))
 
 
 def operations(graph: Graph, nodes: Iterable[int]) -> int:

@@ -103,9 +103,7 @@ def _linked(code: bytes) -> Module:
     return Module(engine)
 
 
-def compiled(
-    text: str | Callable[[], str], level: int = 2, *, pairing: bool = False, made_of: object = None
-) -> Module:
+def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = False, made_of: object = None) -> Module:
     """The machine code of an LLVM text, optimised at a level from 0 to 3; from the cache if it is there.
 
     A text that takes long to write may be a function. `made_of` then says all that it depends on. With `pairing`, LLVM
@@ -118,7 +116,8 @@ def compiled(
     """
     with _LOCK:
         llvm = _llvm()
-        facts = (text if made_of is None else made_of, level, pairing, llvm.llvm_version_info, *_processor(), sys.platform)
+        made_of = text if made_of is None else made_of
+        facts = (made_of, level, pairing, llvm.llvm_version_info, *_processor(), sys.platform)
         path = folder() / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:40]}.o"
         code = _stored(path)
         if code is None:

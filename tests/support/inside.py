@@ -51,6 +51,7 @@ from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
+from rbdae.machine import module, straight
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import dop853_tableau, dopri5
 from rbdae.machine.loops import host as loops
@@ -390,6 +391,18 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
     return machine_function.PROTOTYPE(address)
+
+
+def values_of_machine_code(
+    graph: Any, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool], y: Vec
+) -> Vec:
+    """The outputs of a graph, computed by straight machine code; its guards hold."""
+    text = straight.straight("straight", graph, nodes, outputs, guards).replace("define internal", "define")
+    code = module.compiled(f"{straight.DECLARATIONS}\n{text}")
+    out = np.full(len(outputs) + 1, np.pi)
+    assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
+    assert out[-1] == np.pi  # nothing behind the last one
+    return out[:-1]
 
 
 def machine_context(selection: Vec, functions: Sequence[int], data: Any) -> Any:
