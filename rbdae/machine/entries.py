@@ -8,7 +8,6 @@ contiguous doubles that is long enough goes to a Python function that converts i
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 
 from rbdae.machine.function import (
     ARRAY_TYPE,
@@ -35,8 +34,6 @@ _BYTE_ORDER, _NUMBER = 26, 28
 _NATIVE, _DOUBLE = ord("="), 12
 _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 
-STRIDED = f"{ARGUMENTS}, i64 %rs, i64 %cs"
-
 
 def guarded(name: str, straight: str) -> str:
     """A C function that calls straight code, and what stands in the context where a guard does not hold."""
@@ -55,104 +52,6 @@ other:
 done:
   ret i32 %status
 }}"""
-
-
-def matrix(name: str, straight: str, rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> str:
-    """A function that fills a matrix of any strides with what straight code computes of it: entries in the order of
-    `rows` and `columns`. Where the matrix has no gaps, by rows or by columns, a table says where they are."""
-    n, (n_rows, n_columns) = len(rows), shape
-    some = "true" if n else "false"
-    return f"""{_table(f"{name}.rows", rows)}
-{_table(f"{name}.columns", columns)}
-{_table(f"{name}.byrows", [i * n_columns + j for i, j in zip(rows, columns, strict=True)])}
-{_table(f"{name}.bycolumns", [j * n_rows + i for i, j in zip(rows, columns, strict=True)])}
-define internal i32 @{name}({STRIDED}) nounwind {{
-entry:
-  %values = alloca [{max(n, 1)} x double], align 64
-  %status = call i32 @{straight}(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %values)
-  %byrows = icmp eq i64 %cs, 1
-  %wide = icmp eq i64 %rs, {n_columns}
-  %plain = and i1 %byrows, %wide
-  %bycolumns = icmp eq i64 %rs, 1
-  %high = icmp eq i64 %cs, {n_rows}
-  %turned = and i1 %bycolumns, %high
-  %whole = or i1 %plain, %turned
-  br i1 %whole, label %clear, label %row
-clear:
-  call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 {8 * n_rows * n_columns}, i1 false)
-  %table = select i1 %plain, ptr @{name}.byrows, ptr @{name}.bycolumns
-  br i1 {some}, label %close, label %done
-{_scattered("close", "clear", n, _number("close", "%table", "place"))}
-row:
-  %i = phi i64 [0, %entry], [%i1, %rowdone]
-  %first = mul i64 %i, %rs
-  br label %column
-column:
-  %j = phi i64 [0, %row], [%j1, %column]
-  %jo = mul i64 %j, %cs
-  %at = add i64 %first, %jo
-  %p = getelementptr double, ptr %out, i64 %at
-  store double 0.0, ptr %p
-  %j1 = add i64 %j, 1
-  %more = icmp slt i64 %j1, {n_columns}
-  br i1 %more, label %column, label %rowdone
-rowdone:
-  %i1 = add i64 %i, 1
-  %morerows = icmp slt i64 %i1, {n_rows}
-  br i1 %morerows, label %row, label %fill
-fill:
-  br i1 {some}, label %apart, label %done
-{_scattered("apart", "fill", n, _with_strides(name))}
-done:
-  ret i32 %status
-}}
-define internal i32 @{name}.whole({ARGUMENTS}) nounwind {{
-  %status = call i32 @{name}({PASSED}, i64 {n_columns}, i64 1)
-  ret i32 %status
-}}"""
-
-
-def _table(name: str, numbers: Sequence[int]) -> str:
-    listed = ", ".join(f"i32 {i}" for i in numbers) or "i32 0"
-    return f"@{name} = internal constant [{max(len(numbers), 1)} x i32] [{listed}], align 64"
-
-
-def _number(loop: str, table: str, name: str) -> list[str]:
-    """The number that belongs to the present entry."""
-    return [
-        f"  %{loop}.{name}p = getelementptr i32, ptr {table}, i64 %{loop}.k",
-        f"  %{loop}.{name}i = load i32, ptr %{loop}.{name}p",
-        f"  %{loop}.{name} = sext i32 %{loop}.{name}i to i64",
-    ]
-
-
-def _with_strides(matrix: str) -> list[str]:
-    """The place of an entry from its row and column."""
-    return [
-        *_number("apart", f"@{matrix}.rows", "r"),
-        *_number("apart", f"@{matrix}.columns", "c"),
-        "  %apart.ro = mul i64 %apart.r, %rs",
-        "  %apart.co = mul i64 %apart.c, %cs",
-        "  %apart.place = add i64 %apart.ro, %apart.co",
-    ]
-
-
-def _scattered(loop: str, before: str, n: int, place: Sequence[str]) -> str:
-    """A loop that stores the values at their places, which the lines `place` compute."""
-    return "\n".join(
-        [
-            f"{loop}:",
-            f"  %{loop}.k = phi i64 [0, %{before}], [%{loop}.k1, %{loop}]",
-            *place,
-            f"  %{loop}.vp = getelementptr double, ptr %values, i64 %{loop}.k",
-            f"  %{loop}.v = load double, ptr %{loop}.vp",
-            f"  %{loop}.q = getelementptr double, ptr %out, i64 %{loop}.place",
-            f"  store double %{loop}.v, ptr %{loop}.q",
-            f"  %{loop}.k1 = add i64 %{loop}.k, 1",
-            f"  %{loop}.more = icmp slt i64 %{loop}.k1, {n}",
-            f"  br i1 %{loop}.more, label %{loop}, label %done",
-        ]
-    )
 
 
 def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
@@ -278,4 +177,4 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
     return [*lines, f"  br i1 {holds}, label %a{k + 1}, label %convert"]
 
 
-__all__ = ["guarded", "matrix", "python_entry"]
+__all__ = ["guarded", "python_entry"]

@@ -99,15 +99,12 @@ class Part:
             f"store double {value}, ptr %{label}",
         ]
 
-    def store_row(self, values: Sequence[int], base: str, place: int, label: str) -> None:
-        """Values to memory, all of them at once."""
-        kind, out = f"<{len(values)} x double>", "poison"
-        for i, k in enumerate(values):
-            self.lines.append(f"%{label}.{i} = insertelement {kind} {out}, double {self.name(k)}, i32 {i}")
-            out = f"%{label}.{i}"
+    def store_pair(self, values: Sequence[int], base: str, place: int, label: str) -> None:
+        """Two values to memory at once."""
+        self._pair(f"%{label}v", *(self.name(k) for k in values))
         self.lines += [
             f"%{label} = getelementptr double, ptr {base}, i64 {place}",
-            f"store {kind} {out}, ptr %{label}, align 8",
+            f"store {PAIR} %{label}v, ptr %{label}, align 8",
         ]
 
     def _pointer(self, place: int) -> str:
@@ -215,36 +212,44 @@ def _expression(kind: str, names: Sequence[str]) -> str:
     return f"call double @{function}({', '.join(f'double {name}' for name in names)})"
 
 
-def straight(name: str, graph: Graph, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool]) -> str:
-    """The text of a function that computes `nodes` one by one, which are all that is needed, gives the `outputs` in
-    their order, and says whether the conditions `guards` fall as they should."""
+def straight(
+    name: str,
+    graph: Graph,
+    nodes: Sequence[int],
+    outputs: Sequence[int],
+    guards: Mapping[int, bool],
+    places: Sequence[int] | None = None,
+) -> str:
+    """The text of a function that computes `nodes` one by one, which are all that is needed, stores the `outputs` at
+    their `places`, or one after the other, and says whether the conditions `guards` fall as they should."""
     there = {k: i for i, k in enumerate(nodes)}
     after: dict[int, list[tuple[int, list[int]]]] = {}
-    for place, row in _rows(graph, outputs):
+    for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True))):
         after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
     part = Part(graph, {})
     holds = "true"
     for k in nodes:
         part.compute(k)
         for place, row in after.get(k, ()):
-            part.store_row(row, "%out", place, f"o{place}")
+            if len(row) == 2:
+                part.store_pair(row, "%out", place, f"o{place}")
+            else:
+                part.store(row[0], "%out", place, f"o{place}")
         if k in guards:
             holds = part.hold(k, guards[k], holds)
     last = [f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"]
     return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", *part.lines, *last])
 
 
-def _rows(graph: Graph, outputs: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-    """Results that stand beside each other and are stored at once, because memory takes one store in a cycle, and the
-    place of the first: two, or four that are constants or come from the same place of pairs."""
-    place = 0
-    while place < len(outputs):
-        four = outputs[place : place + 4]
-        nodes = [graph.nodes[k] for k in four]
-        lanes = {node[2] if node[0] == "lane" else -1 for node in nodes if node[0] != "const"}
-        n = 4 if len(four) == 4 and len(lanes) <= 1 and -1 not in lanes else 2
-        yield place, list(four[:n])
-        place += n
+def _beside(stored: Sequence[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:
+    """Pairs of results that stand beside each other, and the place of the first; memory takes one store in a cycle, so
+    that they are stored at once. Four at once are no quicker: some of them are in two lines of the cache."""
+    i = 0
+    while i < len(stored):
+        place, first = stored[i]
+        both = i + 1 < len(stored) and stored[i + 1][0] == place + 1
+        yield place, [first, stored[i + 1][1]] if both else [first]
+        i += 1 + both
 
 
 __all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]

@@ -6,17 +6,20 @@ the code is not kept on disk, under all that the text depends on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
+
+import numpy as np
 
 from rbdae import graph as graphs
 from rbdae import machine
 from rbdae._arrays import Ints
-from rbdae.graph.factoring import factored
+from rbdae.graph.factoring import MOST_NODES, factored
 from rbdae.graph.order import deepest_first, few_alive
-from rbdae.machine.entries import guarded, matrix, python_entry
+from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import NO_DATA, Data, Shapes
+from rbdae.machine.matrix import matrix, places
 from rbdae.machine.rolled import rolled
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
@@ -65,38 +68,49 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     """
     outputs, graph, guards = recording.outputs, recording.graph, recording.guards
     entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
-    if signs[-1] == "M":
-        n_rows, n_columns = shapes["out"]
-        if pattern is None:
-            places = [k for k, node in enumerate(outputs) if graph.value(node) != 0.0]
-            rows, columns = [k // n_columns for k in places], [k % n_columns for k in places]
-            outputs = [outputs[k] for k in places]
-        else:
-            rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
-        filled = matrix("matrix", "straight", rows, columns, (n_rows, n_columns))
+    layouts: dict[str, list[int] | None] = {"straight": None}
+    is_matrix = signs[-1] == "M"
+    if is_matrix and pattern is None:
+        pattern = _not_zero(recording, shapes["out"][1])
+        outputs = [outputs[i * shapes["out"][1] + j] for i, j in zip(pattern.rows, pattern.columns, strict=True)]
+    needed = graph.needed([*guards, *outputs])
+    long = len(needed) > LONGEST or len(outputs) > MOST_STORES
+    if is_matrix and pattern is not None:
+        shape, direct = (shapes["out"][0], shapes["out"][1]), len(needed) <= MOST_NODES and not long
+        rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
+        filled = matrix("matrix", "straight", rows, columns, shape, direct=direct)
         entries = [filled, guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]
+        if direct:
+            layouts["straight.byrows"], layouts["straight.bycolumns"] = places(rows, columns, shape)
 
     def module(body: str) -> str:
         return "\n".join([DECLARATIONS, body, *entries])
 
-    needed = graph.needed([*guards, *outputs])
-    if len(needed) > LONGEST or len(outputs) > MOST_STORES:
+    if long:
         body, data, length = rolled("straight", graph, needed, outputs, guards)
         return CodeText(module(body), None, data, length)
     nodes = [(k, graph.nodes[k]) for k in needed]
-    made_of = ("straight", sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
-    return CodeText(lambda: module(_straight(recording, outputs)), made_of, NO_DATA, len(needed))
+    made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
+    return CodeText(lambda: module(_straight(recording, outputs, layouts)), made_of, NO_DATA, len(needed))
 
 
-def _straight(recording: Recording, outputs: list[int]) -> str:
-    """The function ``straight`` in one go."""
+def _not_zero(recording: Recording, n_columns: int) -> Pattern:
+    """The entries of a matrix that are not 0 whatever the state."""
+    found = [k for k, node in enumerate(recording.outputs) if recording.graph.value(node) != 0.0]
+    rows, columns = np.divmod(np.array(found, dtype=np.int64), n_columns)
+    return Pattern(rows, columns)
+
+
+def _straight(recording: Recording, outputs: list[int], layouts: Mapping[str, Sequence[int] | None]) -> str:
+    """Functions in one go, which store the outputs one after the other, or at places."""
     graph, guards = recording.graph, recording.guards
     short = factored(graph, outputs, guards, recording.alike)
     if short is None:
         order = deepest_first(graph, [*guards, *outputs])
-        return straight("straight", graph, order, outputs, guards)
-    order = few_alive(short.graph, [*short.guards, *short.outputs])
-    return straight("straight", short.graph, order, short.outputs, short.guards)
+    else:
+        graph, outputs, guards = short.graph, short.outputs, short.guards
+        order = few_alive(graph, [*guards, *outputs])
+    return "\n".join(straight(name, graph, order, outputs, guards, at) for name, at in layouts.items())
 
 
 __all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text"]

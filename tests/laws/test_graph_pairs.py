@@ -240,7 +240,7 @@ def test_partners_that_need_each_other_are_not_joined():
 @pytest.mark.parametrize("seed", range(0, 100, 5))
 @pytest.mark.parametrize("ordered", [few_alive, deepest_first])
 def test_machine_code_of_pairs_has_their_numbers(seed, ordered, rng):
-    """Also rows of constants, of one place of pairs, and what is left over at the end."""
+    """Also constants, numbers that are stored more than once, and what is left over at the end."""
     graph, outputs = two_bodies(seed)
     pairs = written(graph, outputs)
     three = pairs.graph.const(3.0)
