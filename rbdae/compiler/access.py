@@ -106,6 +106,17 @@ def is_zero(x: float) -> Any:
     return x == 0.0
 
 
+def _plain_is_nan(x: Any) -> Any:
+    return not hasattr(x, "recorder") and np.isnan(x)  # of symbols that is asked where their numbers are known
+
+
+@two_sided(_plain_is_nan)
+@jit
+def is_nan(x: float) -> Any:
+    """Whether something is not a number."""
+    return x != x
+
+
 def _plain_chosen(condition: Any) -> Any:
     return condition.choice() if hasattr(condition, "choice") else condition
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, is_nan, maximum, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix
 from rbdae.kernels.bodies.natural import place, velocity_basis
@@ -39,15 +39,15 @@ def largest(x: Array, first: int, n: int, weights: Array) -> Any:
     """The largest magnitude in weights[:n] x[first:first + n], or NaN."""
     t = 0.0
     for i in range(n):
-        t = max(t, weights[i] * abs(x[first + i]))
-        if np.isnan(x[first + i]):
+        t = maximum(t, weights[i] * abs(x[first + i]))
+        if is_nan(x[first + i]):
             t = x[first + i]
             break
     return t
 
 
 @jit
-def _largest_kept(m: Memory, x: Array, weights: Array) -> Any:
+def largest_kept(m: Memory, x: Array, weights: Array) -> Any:
     """The largest weighted magnitude in the joint rows of x that the last factorisation has not suspended, or NaN."""
     C = primitives(m)
     D = factor(m)[1]
@@ -56,8 +56,8 @@ def _largest_kept(m: Memory, x: Array, weights: Array) -> Any:
     for n in range(head(m).n_primitives):
         for k in range(C[n].n):
             if abs(D[C[n].slot[k]]) < SUSPENDED:
-                t = max(t, weights[C[n].row + k - first] * abs(x[C[n].row + k]))
-                if np.isnan(x[C[n].row + k]):
+                t = maximum(t, weights[C[n].row + k - first] * abs(x[C[n].row + k]))
+                if is_nan(x[C[n].row + k]):
                     return x[C[n].row + k]
     return t
 
@@ -90,7 +90,7 @@ def _displace(m: Memory) -> None:
 
 
 @jit
-def _keep(m: Memory, back: Array) -> None:
+def keep(m: Memory, back: Array) -> None:
     """Positions of the bodies to `kept_positions`, or back."""
     S = states(m)
     B = bodies(m)
@@ -118,7 +118,7 @@ def _halve_step(m: Memory) -> None:
     """Back to half of the last step. Reads `kept_positions`; changes `solution` and `displacement`."""
     step = solution(m)
     total = displacement(m)
-    _keep(m, True)
+    keep(m, True)
     for i in range(head(m).n_v):
         step[i] *= 0.5
         total[i] -= step[i]
@@ -126,7 +126,7 @@ def _halve_step(m: Memory) -> None:
 
 
 @stage("if", "joints")
-def _take_step(m: Memory, pull: float) -> None:
+def take_step(m: Memory, pull: float) -> None:
     """One step: G step = -g, and M step = -pull M (displacement so far) in the directions that G leaves. Reads g in
     `constraint_side`; writes `solution`, `displacement` and `kept_positions`; or only head.singular."""
     h = head(m)
@@ -145,7 +145,7 @@ def _take_step(m: Memory, pull: float) -> None:
     solve_saddle(m)
     for i in range(h.n_v):
         total[i] += step[i]
-    _keep(m, False)
+    keep(m, False)
     _displace(m)
 
 
@@ -170,7 +170,7 @@ def close_joints(
         place(m)
         primitive_vectors(m, 0)
         primitive_residual(m, address(g), 0, 0)
-        error = largest(g, h.n_internal, h.n_rows, weights) if iteration == 0 else _largest_kept(m, g, weights)
+        error = largest(g, h.n_internal, h.n_rows, weights) if iteration == 0 else largest_kept(m, g, weights)
         # at the rounding level the violation stops falling: that is convergence, too
         stalled = best >= 0.0 and error >= 0.5 * best and error <= steady
         if error <= tolerance or stalled:
@@ -187,6 +187,6 @@ def close_joints(
         halvings = 0
         best = error
         # nearest to the start in the first half; this converges linearly, Newton's method alone quadratically
-        _take_step(m, 1.0 if 2 * iteration <= limit + 1 else 0.0)
+        take_step(m, 1.0 if 2 * iteration <= limit + 1 else 0.0)
         if h.singular != 0:
             return

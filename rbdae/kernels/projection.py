@@ -55,7 +55,7 @@ SINGULAR = -2.0
 
 
 @stage("i")
-def _project_velocities(m: Memory) -> None:
+def project_velocities(m: Memory) -> None:
     """The velocities of the placed and moved bodies onto G v + g_I = 0. Writes xd and w, with momenta px and p,
     with spatial velocities p; or only head.singular."""
     h = head(m)
@@ -95,7 +95,7 @@ def _project_velocities(m: Memory) -> None:
 
 
 @stage("ii")
-def _write_state(m: Memory, y_at: Address) -> None:
+def write_state(m: Memory, y_at: Address) -> None:
     """Positions and velocities of the states to y."""
     y = vector_at(y_at)
     h = head(m)
@@ -154,10 +154,10 @@ def project(m: Memory, t: float, y: Array, info: Array) -> None:
     if info[PROJECT_VELOCITIES] != 0.0 and h.structure == 0 and drifted:
         place(m)
         move(m)
-        _project_velocities(m)
+        project_velocities(m)
         if h.singular != 0:
             info[ITERATIONS] = SINGULAR
             return
         info[CHANGED] = 1.0
     if info[CHANGED] != 0.0:
-        _write_state(m, address(y))
+        write_state(m, address(y))

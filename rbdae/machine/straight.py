@@ -221,7 +221,9 @@ def straight(
     places: Sequence[int] | None = None,
 ) -> str:
     """The text of a function that computes `nodes` one by one, which are all that is needed, stores the `outputs` at
-    their `places`, or one after the other, and says whether the conditions `guards` fall as they should."""
+    their `places`, or one after the other, and says whether the conditions `guards` fall as they should. With `places`
+    it is one of several that do the same: it stays a function, because LLVM 20 fails where several become part of one
+    (an assertion, "Already set a value for this node")."""
     there = {k: i for i, k in enumerate(nodes)}
     after: dict[int, list[tuple[int, list[int]]]] = {}
     for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True))):
@@ -238,7 +240,8 @@ def straight(
         if k in guards:
             holds = part.hold(k, guards[k], holds)
     last = [f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"]
-    return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", *part.lines, *last])
+    attributes = "nounwind" if places is None else "nounwind noinline"
+    return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) {attributes} {{", *part.lines, *last])
 
 
 def _beside(stored: Sequence[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:

@@ -97,6 +97,11 @@ class TracedKernel:
         context.alive += [self.code.module, self._workspace]
         return context
 
+    def bare(self) -> MachineFunction:
+        """The C function, with a context of its own; it returns 1 where a guard does not hold."""
+        context = self._context()
+        return MachineFunction(self.code.module.address("machine"), context.ctypes.data, context, [])
+
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
         if any(function.python for function in self._workspace.user_functions):

@@ -12,7 +12,8 @@ from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.compiler.jit import Entry
 from rbdae.formulations.base import Explicit
-from rbdae.kernels.projection import project
+from rbdae.kernels.near_projection import N_MORE, project_near
+from rbdae.kernels.projection import N_INFO, project
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory
@@ -107,6 +108,21 @@ class Callbacks:
                 "are suspended by their pivots in the mass metric; leave it out"
             )
         return in_memory(with_unit_masses(self._workspace), project)
+
+    @cached_property
+    def _project_near(self) -> TracedKernel | None:
+        workspace, n = self._workspace, self._workspace.layout.n
+        if not workspace.memory.traced or any(function.python for function in workspace.user_functions):
+            return None
+        info = N_INFO + len(self.violation_scales.weights)
+        shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
+        return traced(workspace, project_near, shapes, generic=lambda: in_memory(workspace, project_near))
+
+    def project_near(self) -> MachineFunction | None:
+        """A C function of `rbdae.kernels.near_projection`, for one run at a time; None without code of this model. It
+        returns 1 where a guard does not hold."""
+        found = self._project_near
+        return None if found is None else found.bare()
 
     @cached_property
     def violation_scales(self) -> ViolationScales:

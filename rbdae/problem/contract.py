@@ -183,6 +183,30 @@ class Switch(Protocol):
         """An equivalent problem that begins at (t, y)."""
 
 
+class CompiledProjection(Protocol):
+    """A projection for loops in machine code, see `rbdae.machine.loops.correction`. A projector may have a function
+    ``machine()`` that makes one for its run, or gives None; most have it not."""
+
+    @property
+    def near(self) -> CompiledFunction:
+        """What projects states near the constraints."""
+
+    @property
+    def anywhere(self) -> CompiledFunction:
+        """What projects all others."""
+
+    @property
+    def memory(self) -> Vec:
+        """Numbers of the loop, how to project, and results."""
+
+    @property
+    def result(self) -> int:
+        """Where results are in it."""
+
+    def collect(self) -> None:
+        """Add what the loop has counted to the projector's statistics, once."""
+
+
 class StateProjector(Protocol):
     """A projection onto the constraints of one problem, as a run uses it. `rbdae.Projector` is one.
 
@@ -208,6 +232,7 @@ class StateProjector(Protocol):
 __all__ = [
     "CompiledCallbacks",
     "CompiledFunction",
+    "CompiledProjection",
     "Ending",
     "ProjectionError",
     "Solvable",

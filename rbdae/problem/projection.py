@@ -11,11 +11,16 @@ from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.kernels import projection as kernel
 from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
 
 HELD = 1e-12
 """Relative violation up to which positions are on the constraints: rounding, where no projection has to follow."""
+
+
+_NEAR = 3
+"""Least limit of iterations for which the first two look for the nearest state."""
 
 
 class Projectable(Protocol):
@@ -147,6 +152,14 @@ class Projector:
         self.largest = max(self.largest, correction)
         self.total += correction
         return True
+
+    def machine(self) -> CompiledProjection | None:
+        """This projection for a run in machine code; None if there is none."""
+        p = self.projection
+        if not (p.position and p.velocity and p.metric == "mass" and p.max_iterations >= _NEAR):
+            return None
+        near = self.problem.callbacks.project_near()
+        return None if near is None else CompiledProjection(self, near, self._info, self.problem.n)
 
     def _failure(self, t: float, info: Vec) -> str:
         """Why a projection failed."""

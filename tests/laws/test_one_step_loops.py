@@ -166,9 +166,8 @@ def test_machine_code_does_what_the_python_source_does(functions, name, tol):
     run = METHODS[name].program.plain()[0]
     steps_t, steps_y = np.zeros(500), np.zeros((500, 4))
     steps_y[0] = START
-    while (
-        status := run(orbit, 0, other.s, other.w, other.times, other.rows.reshape(-1), steps_t, steps_y.reshape(-1))
-    ) == at.PAUSED:
+    rows = other.rows.reshape(-1), steps_t, steps_y.reshape(-1)
+    while (status := run(orbit, 0, other.s, other.w, other.times, *rows, None, 0, None, np.zeros(1))) == at.PAUSED:
         other.s[at.BUDGET] = 10**6
     assert status == at.FINISHED
     counts = [at.STEPS, at.REJECTED, at.EVALUATIONS, at.OUTPUTS]

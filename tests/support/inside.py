@@ -350,7 +350,7 @@ class TracedCall(NamedTuple):
 def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     """All that have been recorded for the selection of the problem."""
     out, workspace = [], problem.workspace
-    for key, code in workspace.memory.recorded.items():
+    for key, code in list(workspace.memory.recorded.items()):
         entry, shapes, sparse, dropped = key[:4]
         if code is not None and dropped == workspace.selection.rows.dropped:
             generic = partial(generic_kernel, problem, entry, sparse=sparse)

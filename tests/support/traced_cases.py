@@ -66,7 +66,9 @@ def _has_norm_multiplier(p: Pairing) -> bool:
 
 
 VARIANTS: dict[str, Callable[[Pairing], bool]] = {
-    "radial_inertia=half-trace": lambda p: p.rotation == "quaternion" and p.velocity == "coordinate",
+    "radial_inertia=half-trace": lambda p: (
+        p.rotation == "quaternion" and p.velocity == "coordinate" and not FORMULATIONS[p.formulation].projected
+    ),
     "gyroscopic=fifth-order": lambda p: _has_norm_multiplier(p),
     "pull_back=moment": lambda p: _has_norm_multiplier(p),
     "pull_back=inhomogeneous": lambda p: _has_norm_multiplier(p),

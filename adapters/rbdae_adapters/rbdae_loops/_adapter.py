@@ -6,11 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from rbdae._arrays import Vec
 from rbdae._version import __version__
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
+from rbdae.adapter import AbstractAdapter, Method, Outcome, ProjectionError, Request, Solvable
 from rbdae.machine.loops.methods import METHODS
-from rbdae.problem.contract import CompiledFunction
+from rbdae.problem.contract import CompiledFunction, CompiledProjection
 from rbdae_adapters.rbdae_loops import _fixed, _free, _stepwise
 from rbdae_adapters.rbdae_loops._function import right_hand_side
 from rbdae_adapters.rbdae_loops._loop import OneStepRun
@@ -60,6 +62,21 @@ class NativeProblem:
     t0: float
     y0: Vec
     method: str
+
+
+def _projected(problem: Solvable, request: Request) -> tuple[Vec, CompiledProjection | None]:
+    """The start, projected, and the projection for a run in machine code; None if there is none, or if the start
+    cannot be projected, which is said where runs come back to Python."""
+    machine: Any = getattr(request.projector, "machine", None)
+    correction: CompiledProjection | None = None if machine is None else machine()
+    if correction is None or request.projector is None:
+        return problem.y0, None
+    y0 = problem.y0.copy()
+    try:
+        request.projector(request.t0, y0)
+    except ProjectionError:
+        return problem.y0, None
+    return y0, correction if np.isfinite(y0).all() else None
 
 
 @final
@@ -144,8 +161,9 @@ class LoopsAdapter(AbstractAdapter):
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         function = right_hand_side(problem)
-        if _free.can(request):
-            one = OneStepRun(scheme, function, request, problem.y0, options, stepwise=False)
+        y0, correction = _projected(problem, request)
+        if _free.can(request, correction):
+            one = OneStepRun(scheme, function, request, y0, options, stepwise=False, correction=correction)
             return _free.run(one, request, began)
         beside = {name: value for name, value in options.items() if name != "max_steps"}
         return _stepwise.run(

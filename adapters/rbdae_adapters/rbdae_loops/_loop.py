@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, final
 
 from rbdae._arrays import Vec
-from rbdae.adapter import Reason, Request, Stats
+from rbdae.adapter import ProjectionError, Reason, Request, Stats
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import OneStep
-from rbdae.problem.contract import CompiledFunction
+from rbdae.problem.contract import CompiledFunction, CompiledProjection
 from rbdae_adapters.toolkit import MAX_STALLED, GaveUp
 
 NEAR = 1e-8
@@ -37,8 +38,10 @@ class OneStepRun:
         options: Mapping[str, Any],
         *,
         stepwise: bool,
+        correction: CompiledProjection | None = None,
     ) -> None:
         self.function = function
+        self._correction, self._projector = correction, request.projector
         self.loop = Loop(
             method,
             function,
@@ -50,6 +53,7 @@ class OneStepRun:
             times=None if stepwise else request.t_eval,
             stepwise=stepwise,
             max_stalled=MAX_STALLED,
+            correction=correction,
         )
 
     def failed(self, status: int) -> None:
@@ -64,7 +68,21 @@ class OneStepRun:
         if status in (at.CALLBACK, at.CALLBACK_NOT_FINITE):
             self.function.check()
             raise GaveUp(Reason.SOLVER, "a callback has failed")
+        if status == at.NOT_PROJECTED:
+            raise self._not_projected()
         raise self._surrender(status)
+
+    def _not_projected(self) -> Exception:
+        """Why a projection has failed; constraints that are not numbers are not a matter of tolerances."""
+        assert self._correction is not None and self._projector is not None
+        t = float(self.loop.w[at.T_TRIED])
+        try:
+            self._correction.anywhere.check()
+        except ProjectionError as error:
+            if math.isfinite(self._projector.drift(t, self.loop.y)):
+                return GaveUp(Reason.PROJECTION, str(error))
+            return GaveUp(Reason.NOT_FINITE, f"the constraints are not finite at t = {t:.9g}")
+        return GaveUp(Reason.SOLVER, "a projection has failed")
 
     def _surrender(self, status: int) -> GaveUp:
         loop = self.loop
@@ -75,6 +93,8 @@ class OneStepRun:
             k = int(s[at.OUTPUTS])
             late = float("nan") if loop.times is None else loop.times[k]
             return GaveUp(Reason.NOT_FINITE, f"the dense output is not finite at t = {late:.9g}")
+        if status == at.PROJECTED_NOT_FINITE:
+            return GaveUp(Reason.NOT_FINITE, f"the projected state is not finite at t = {w[at.T_TRIED]:.9g}")
         bad = float(w[at.BAD_T])
         near = s[at.BAD] or abs(bad - t) <= NEAR * max(1.0, abs(t))
         if status == at.RATES_NOT_FINITE or (s[at.EVER_BAD] and near):
@@ -96,6 +116,9 @@ class OneStepRun:
         s = self.loop.s
         stats.rejected, stats.evaluations = int(s[at.REJECTED]), int(s[at.EVALUATIONS])
         stats.jacobians = stats.factorisations = 0
+        if self._correction is not None and self._projector is not None:
+            self._correction.collect()
+            stats.projections = self._projector.count
 
 
 __all__ = ["OneStepRun", "controls_of"]

@@ -31,6 +31,7 @@ _KEPT_FREE = 4
 _KINDS = 16
 _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
+_NO_PROJECTION = (0, 0, 0, 0)
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
 
@@ -134,6 +135,8 @@ class Loop:
     controls : how steps are chosen
     times : output times, rising, none before the start
     stepwise : whether the loop comes back after every accepted step, whose row is overwritten by the next one
+    max_stalled : steps in a row that do not move the time
+    correction : a `rbdae.problem.contract.CompiledProjection` for the ends of steps and the outputs, or None
 
     Attributes
     ----------
@@ -154,6 +157,7 @@ class Loop:
         times: Vec | None = None,
         stepwise: bool = False,
         max_stalled: int = _NEVER,
+        correction: Any = None,
     ) -> None:
         n = len(y0)
         self.n = n
@@ -178,7 +182,13 @@ class Loop:
         self.times, self.rows = times, _NO_ROWS
         self._before: list[tuple[Vec, Mat]] = []
         self._steps_t, self._steps_y = own.steps_t, own.steps_y
-        self._arguments = (function.address, function.context, *own.addresses)
+        self._projecting = _NO_PROJECTION
+        if correction is not None:
+            s[at.PROJECTS], s[at.RESULT] = 1, correction.result
+            near = correction.near
+            self._projecting = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
+            self._correction = correction  # it is used as long as the loop is
+        self._arguments = (function.address, function.context, *own.addresses, *self._projecting)
         if times is not None:
             self.rows = np.empty((len(times), n))
             s[at.TIMES] = len(times)
@@ -206,7 +216,7 @@ class Loop:
         """The next steps go to these rows, which begin at an address."""
         self._steps_t, self._steps_y = steps_t, steps_y
         outputs = self._arguments[4:6] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
-        self._arguments = (*self._arguments[:4], *outputs, written, written + 8 * len(steps_t))
+        self._arguments = (*self._arguments[:4], *outputs, written, written + 8 * len(steps_t), *self._projecting)
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""

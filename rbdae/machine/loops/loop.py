@@ -5,6 +5,7 @@ Nothing in here depends on where it has been left: a run in several calls has th
 
 from __future__ import annotations
 
+from rbdae.machine.loops.correction import CHANGED, project
 from rbdae.machine.loops.memory import (
     BUDGET,
     DENSE_NOT_FINITE,
@@ -16,16 +17,20 @@ from rbdae.machine.loops.memory import (
     LEAST_STEP,
     MAX_STALLED,
     MAX_STEPS,
+    NOT_PROJECTED,
     OUTPUTS,
     PAUSED,
+    PROJECTS,
     REJECTION,
     ROOM,
     ROWS,
+    STALE,
     STALLED,
     STANDS_STILL,
     STEPS,
     T_END,
     T_NEW,
+    T_TRIED,
     TIMES,
     TOO_MANY,
     Y_NEW,
@@ -50,35 +55,76 @@ def interpolate(s: Ints, w: Vec, theta: float, out: Vec) -> None:
     """y (n,) at T + theta H_DONE; bound to a method's."""
 
 
-def outputs(rhs: Function, context: Address, s: Ints, w: Vec, times: Vec, rows: Vec) -> int:
-    """Fill the rows of the output times up to the end of the last step."""
+def outputs(
+    rhs: Function,
+    context: Address,
+    s: Ints,
+    w: Vec,
+    times: Vec,
+    rows: Vec,
+    near: Function,
+    near_context: Address,
+    anywhere: Function,
+    p: Vec,
+) -> int:
+    """Fill the rows of the output times before the end of the last step, projected if the run is."""
     n = s[N]
     k = s[OUTPUTS]
     prepared = False
-    while k < s[TIMES] and times[k] <= w[T_NEW]:
+    while k < s[TIMES] and times[k] < w[T_NEW]:
         out = rows[k * n :]
-        if times[k] == w[T_NEW]:
-            end = w[HEAD + Y_NEW * s[M] :]
-            for i in range(n):
-                out[i] = end[i]
-        else:
-            if not prepared:
-                status = dense(rhs, context, s, w)
-                if status != DONE:
-                    return status
-                prepared = True
-            interpolate(s, w, (times[k] - w[T]) / w[H_DONE], out)
-            zero = 0.0
-            for i in range(n):
-                zero += 0.0 * out[i]
-            if zero != 0.0:
-                return DENSE_NOT_FINITE
+        if not prepared:
+            status = dense(rhs, context, s, w)
+            if status != DONE:
+                return status
+            prepared = True
+        interpolate(s, w, (times[k] - w[T]) / w[H_DONE], out)
+        zero = 0.0
+        for i in range(n):
+            zero += 0.0 * out[i]
+        if zero != 0.0:
+            return DENSE_NOT_FINITE
+        if s[PROJECTS] != 0:
+            status = project(near, near_context, anywhere, s, p, times[k], out)
+            if status != DONE:
+                return status
         k += 1
         s[OUTPUTS] = k
     return DONE
 
 
-def run(rhs: Function, context: Address, s: Ints, w: Vec, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> int:
+def written(s: Ints, w: Vec, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> None:
+    """The end of the last step to its rows."""
+    n = s[N]
+    end = w[HEAD + Y_NEW * s[M] :]
+    k = s[OUTPUTS]
+    while k < s[TIMES] and times[k] == w[T_NEW]:
+        out = rows[k * n :]
+        for i in range(n):
+            out[i] = end[i]
+        k += 1
+    s[OUTPUTS] = k
+    row = steps_y[s[ROWS] * n :]
+    for i in range(n):
+        row[i] = end[i]
+    steps_t[s[ROWS]] = w[T_NEW]
+    s[ROWS] += 1
+
+
+def run(
+    rhs: Function,
+    context: Address,
+    s: Ints,
+    w: Vec,
+    times: Vec,
+    rows: Vec,
+    steps_t: Vec,
+    steps_y: Vec,
+    near: Function,
+    near_context: Address,
+    anywhere: Function,
+    p: Vec,
+) -> int:
     """Take steps until the end, or until the caller has something to do; called again, it continues.
 
     Parameters
@@ -87,13 +133,13 @@ def run(rhs: Function, context: Address, s: Ints, w: Vec, times: Vec, rows: Vec,
     s, w : see `rbdae.machine.loops.memory`
     times, rows : output times and their states, (k,) and (k, n)
     steps_t, steps_y : where accepted steps are written, with space for ``s[ROOM]`` of them
+    near, near_context, anywhere, p : of the projection, see `rbdae.machine.loops.correction`
 
     Returns
     -------
     int
         FINISHED, FULL (no space for another step), PAUSED (the budget is used up), or why it stopped
     """
-    n = s[N]
     while True:
         if s[STALLED] >= s[MAX_STALLED]:
             return STANDS_STILL
@@ -112,12 +158,16 @@ def run(rhs: Function, context: Address, s: Ints, w: Vec, times: Vec, rows: Vec,
             return status
         s[STALLED] = s[STALLED] + 1 if w[T_NEW] - w[T] <= w[LEAST_STEP] else 0
         s[STEPS] += 1
-        status = outputs(rhs, context, s, w, times, rows)
+        reached = s[OUTPUTS]
+        status = outputs(rhs, context, s, w, times, rows, near, near_context, anywhere, p)
+        if status == DONE and s[PROJECTS] != 0:
+            status = project(near, near_context, anywhere, s, p, w[T_NEW], w[HEAD + Y_NEW * s[M] :])
+            if p[CHANGED] != 0.0:
+                s[STALE] = 1
+        if status >= NOT_PROJECTED:
+            s[OUTPUTS] = reached
+            w[T_TRIED] = w[T_NEW]
+            w[T_NEW] = w[T]
         if status != DONE:
             return status
-        end = w[HEAD + Y_NEW * s[M] :]
-        row = steps_y[s[ROWS] * n :]
-        for i in range(n):
-            row[i] = end[i]
-        steps_t[s[ROWS]] = w[T_NEW]
-        s[ROWS] += 1
+        written(s, w, times, rows, steps_t, steps_y)

@@ -52,6 +52,10 @@ SHRINK = OWN_INTS + 8
 """Whether the caller rejects the last attempt: a callback has failed where its arguments were not finite."""
 EVER_BAD = OWN_INTS + 9
 """Whether something was not finite at any time."""
+PROJECTS = OWN_INTS + 10
+"""Whether states are projected, see `rbdae.machine.loops.correction`."""
+RESULT = OWN_INTS + 11
+"""Where the result of a projection is in its memory."""
 INTS = 24
 
 # ---------------------------------------------------------------- w
@@ -70,6 +74,8 @@ EXPONENT = OWN_REALS + 7
 OLD_ERROR = OWN_REALS + 8
 BAD_T = OWN_REALS + 9
 """Where something was not finite."""
+T_TRIED = OWN_REALS + 10
+"""Where a projection has failed."""
 HEAD = 16
 
 # ---------------------------------------------------------------- vectors
@@ -99,3 +105,6 @@ RATES_NOT_FINITE = OWN_WORDS + 3
 """At a state that was reached: nothing can be continued from there."""
 DENSE_NOT_FINITE = OWN_WORDS + 4
 STANDS_STILL = OWN_WORDS + 5
+NOT_PROJECTED = OWN_WORDS + 6
+"""A projection has left an exception. This and the next word take the step back."""
+PROJECTED_NOT_FINITE = OWN_WORDS + 7

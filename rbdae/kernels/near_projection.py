@@ -1,0 +1,135 @@
+"""The projection of `rbdae.kernels.projection` for states near the constraints, as code of one model: at most two
+Newton steps, without a branch on what they reach.
+
+Where the projection would do anything else (halve a step, take a third one), the result says that it does not count.
+Limits of iterations below two are not for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rbdae.compiler.access import Array, Memory, address, maximum, select
+from rbdae.compiler.jit import entry, jit
+from rbdae.kernels.bodies.natural import move, place
+from rbdae.kernels.closing import keep, largest, largest_kept, normalise_rotations, take_step
+from rbdae.kernels.constraints.drives import set_time
+from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
+from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.outputs import locate, violations
+from rbdae.kernels.projection import (
+    N_INFO,
+    POSITION_TOLERANCE,
+    STEADY,
+    TIME,
+    VELOCITY_TOLERANCE,
+    project_velocities,
+    write_state,
+)
+from rbdae.kernels.scratch import constraint_side, constraint_values, displacement, kept_positions
+
+# what is where in the result, behind y
+OFF = 0
+"""1 where the state is off the constraints, else 0: then the projection leaves it alone."""
+ITERATIONS = 1
+COUNTS = 2
+"""1 where the result is that of the projection, else 0."""
+N_MORE = 3
+
+
+@jit
+def _stay(m: Memory, done: Any) -> None:
+    """Take the last step back where `done` is 1."""
+    S = states(m)
+    B = bodies(m)
+    kept = kept_positions(m)
+    i = 0
+    for b in range(head(m).n_bodies):
+        s = S[b]
+        for k in range(3):
+            s.x[k] = select(done > 0.5, kept[i + k], s.x[k])
+        i += 3
+        n = B[b].na
+        for k in range(n):
+            s.a[k] = select(done > 0.5, kept[i + k], s.a[k])
+        i += n
+
+
+@jit
+def _error(m: Memory, weights: Array, suspending: bool) -> Any:
+    """The largest violation of a joint."""
+    h = head(m)
+    g = constraint_side(m)
+    place(m)
+    primitive_vectors(m, 0)
+    primitive_residual(m, address(g), 0, 0)
+    return largest_kept(m, g, weights) if suspending else largest(g, h.n_internal, h.n_rows, weights)
+
+
+@jit
+def _reached(error: Any, before: Any, tolerance: Any, steady: Any) -> Any:
+    """1 where a violation is small enough, or no longer falls at the level of rounding; else 0."""
+    level = select(error <= steady, select(error >= 0.5 * before, 1.0, 0.0), 0.0)
+    return select(error <= tolerance, 1.0, level)
+
+
+@entry("ityyo")
+def project_near(m: Memory, t: float, y: Array, info: Array, out: Array) -> None:
+    """y, projected, and the numbers above to `out` (n + N_MORE,); `info` as that of `projection.project`, whose
+    results are not written."""
+    h = head(m)
+    n = len(out) - N_MORE
+    for i in range(n):
+        out[i] = y[i]
+    tolerance = info[POSITION_TOLERANCE]
+    steady = info[STEADY]
+    set_time(m, t)
+    locate(m, address(out))
+    internal = h.chart_internal * h.n_bodies
+    half = internal + h.n_rows
+    g = constraint_values(m)
+    violations(m, address(g))
+    weights = info[N_INFO:]
+    held = select(largest(g, 0, half, weights) <= tolerance, 1.0, 0.0)
+    moving = info[TIME] * largest(g, half, half, weights)
+    steady_velocities = select(moving <= info[VELOCITY_TOLERANCE], 1.0, 0.0)
+    out[n + OFF] = 1.0 - held * steady_velocities if h.structure == 0 else 1.0 - held
+    out[n + ITERATIONS] = 0.0
+    out[n + COUNTS] = 1.0
+    keep(m, False)
+    normalise_rotations(m)
+    _stay(m, held)
+    if h.n_rows > 0:
+        total = displacement(m)
+        for i in range(h.n_v):
+            total[i] = 0.0
+        joints = weights[internal:]
+        start = _error(m, joints, False)
+        none = maximum(held, select(start <= tolerance, 1.0, 0.0))
+        take_step(m, 1.0)
+        if h.singular != 0:
+            out[n + COUNTS] = 0.0
+            return
+        first = _error(m, joints, True)
+        one = maximum(none, _reached(first, start, tolerance, steady))
+        _stay(m, none)
+        take_step(m, 1.0)
+        if h.singular != 0:
+            out[n + COUNTS] = 0.0
+            return
+        second = _error(m, joints, True)
+        both = select(first < start, _reached(second, first, tolerance, steady), 0.0)
+        _stay(m, one)
+        out[n + ITERATIONS] = select(none > 0.5, 0.0, select(one > 0.5, 1.0, 2.0))
+        out[n + COUNTS] = maximum(one, both)
+    place(m)
+    move(m)
+    if h.structure == 0:
+        project_velocities(m)
+        if h.singular != 0:
+            out[n + COUNTS] = 0.0
+            return
+    write_state(m, address(out))
+
+
+__all__ = ["COUNTS", "ITERATIONS", "N_MORE", "OFF", "project_near"]

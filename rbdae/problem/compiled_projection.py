@@ -1,0 +1,52 @@
+"""A projection for loops in machine code: near the constraints without Python, elsewhere by the projector itself."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.kernels.near_projection import N_MORE
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.machine.loops import correction as at
+
+
+@final
+class CompiledProjection:
+    """The two functions of `rbdae.machine.loops.correction`, and the memory that goes with them; of one run.
+
+    Attributes
+    ----------
+    near, anywhere : machine functions
+    memory : (k,)
+    result : int
+        Where results are in it.
+    """
+
+    def __init__(self, projector: Any, near: MachineFunction, info: Vec, n: int) -> None:
+        self.near = near
+        self._projector = projector
+        self.result = at.INFO + len(info)
+        self.memory = np.zeros(self.result + n + N_MORE)
+        self.memory[at.INFO : self.result] = info
+
+        def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
+            out[:n] = y
+            out[n] = projector(t, out[:n])
+
+        shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}
+        self.anywhere = trampoline(anywhere, "tyyo", shapes)
+
+    def collect(self) -> None:
+        """Add what the loop has counted since the last time to the projector's statistics."""
+        p, projector = self.memory, self._projector
+        projector.count += int(p[at.COUNT])
+        projector.skipped += int(p[at.SKIPPED])
+        projector.iterations += int(p[at.NEWTON])
+        projector.largest = max(projector.largest, float(p[at.LARGEST]))
+        projector.total += float(p[at.TOTAL])
+        p[: at.INFO] = 0.0
+
+
+__all__ = ["CompiledProjection"]
