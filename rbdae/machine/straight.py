@@ -222,8 +222,7 @@ def straight(
 ) -> str:
     """The text of a function that computes `nodes` one by one, which are all that is needed, stores the `outputs` at
     their `places`, or one after the other, and says whether the conditions `guards` fall as they should. With `places`
-    it is one of several that do the same: it stays a function, because LLVM 20 fails where several become part of one
-    (an assertion, "Already set a value for this node")."""
+    it is one of several that do the same, which stay functions: so they are compiled once each."""
     there = {k: i for i, k in enumerate(nodes)}
     after: dict[int, list[tuple[int, list[int]]]] = {}
     for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True))):
