@@ -350,9 +350,10 @@ class TracedCall(NamedTuple):
 def traced_kernels(problem: rbdae.Problem) -> list[TracedCall]:
     """All that have been recorded for the selection of the problem."""
     out, workspace = [], problem.workspace
-    for key, code in list(workspace.memory.recorded.items()):
-        entry, shapes, sparse, dropped = key[:4]
-        if code is not None and dropped == workspace.selection.rows.dropped:
+    mine = (workspace.selection.rows.dropped, tuple(recording.selected(workspace)), recording.own_constants(workspace))
+    for key, code in workspace.memory.recorded.items():
+        entry, shapes, sparse, *of = key
+        if code is not None and tuple(of) == mine:
             generic = partial(generic_kernel, problem, entry, sparse=sparse)
             found = traced.traced(workspace, entry, dict(shapes), generic=generic, sparse=sparse)
             out.append(TracedCall(entry.name.rpartition(":")[2], entry, dict(shapes), sparse, code, found.call))
