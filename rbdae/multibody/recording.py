@@ -34,6 +34,10 @@ _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "
 """Those that follow from the model and the kept rows, by which code is told apart already."""
 
 
+_CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
+"""What `rbdae.kernels.constraints.drives` writes into driven primitives."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Recording:
@@ -64,7 +68,19 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
     names = sorted(workspace.owned - {*SELECTED, *_WRITTEN, *_FOLLOWING})
-    return tuple((name, workspace.arrays[name].tobytes()) for name in names)
+    return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
+
+
+def _lasting(workspace: Workspace, name: str) -> Any:
+    """An array without what kernels write into it: the values of drives at the time of the last call."""
+    array = workspace.arrays[name]
+    if name != "primitives" or not len(workspace.arrays["drives"]):
+        return array
+    out = array.copy()
+    driven = workspace.arrays["drives"]["primitive"]
+    for part in _CLOCKED:
+        out[part][driven] = 0.0
+    return out
 
 
 def recorded(

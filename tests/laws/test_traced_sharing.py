@@ -10,6 +10,7 @@ import cases
 import inside
 import numpy as np
 import pytest
+import traced_cases
 from cases import Pairing
 from inside import JIT, rates_kernel, traced, with_unit_masses
 
@@ -83,3 +84,16 @@ def test_the_table_of_recent_code_is_used_from_many_threads(monkeypatch):
     finally:
         sys.setswitchinterval(interval)
     assert not errors, errors[0]
+
+
+def test_the_values_of_drives_do_not_make_code_anew():
+    """Kernels write them into the joints of a selection of its own, whose other numbers tell codes apart."""
+    problem = traced_cases.Case("redundant-1", Pairing("index-2", "quaternion", "angular")).problem("traced")
+    assert "primitives" in problem.workspace.owned
+    out = np.empty(problem.n)
+    for t in (0.1, 0.2, 0.3):
+        problem.callbacks.residual(t, problem.y0, problem.yd0, out)
+        problem.natural(t, problem.y0)
+        problem.energy(t, problem.y0)
+    names = [key[0].name for key in problem.workspace.memory.recorded]
+    assert len(names) == len(set(names))

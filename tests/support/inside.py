@@ -53,7 +53,7 @@ from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import dop853_tableau, dopri5
+from rbdae.machine.loops import correction, dop853_tableau, dopri5
 from rbdae.machine.loops import host as loops
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
@@ -392,6 +392,21 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
     return machine_function.PROTOTYPE(address)
+
+
+def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) -> tuple[Vec, bool, float, bool]:
+    """(y, projected; whether it was off the constraints; iterations; whether the result counts), by the code for states
+    near the constraints."""
+    made = projector.machine()
+    assert made is not None
+    n = problem.n
+    info, out = made.memory[correction.INFO : made.result], np.zeros(n + correction.N_MORE)
+    status = machine_call(made.near.address)(
+        made.near.context, t, y.ctypes.data, info.ctypes.data, 0.0, out.ctypes.data
+    )
+    more = out[n:]
+    counts = status == 0 and more[correction.COUNTS] == 1.0
+    return out[:n], bool(more[correction.OFF]), float(more[correction.ITERATIONS]), bool(counts)
 
 
 def values_of_machine_code(

@@ -64,19 +64,21 @@ class NativeProblem:
     method: str
 
 
-def _projected(problem: Solvable, request: Request) -> tuple[Vec, CompiledProjection | None]:
-    """The start, projected, and the projection for a run in machine code; None if there is none, or if the start
-    cannot be projected, which is said where runs come back to Python."""
+def _projected(problem: Solvable, request: Request) -> tuple[Vec | None, CompiledProjection | None]:
+    """The start, projected, and the projection for a run in machine code. No start, if there is no such projection, or
+    if the start cannot be projected, which is said where runs come back to Python."""
+    if request.projector is None:
+        return problem.y0, None
     machine: Any = getattr(request.projector, "machine", None)
     correction: CompiledProjection | None = None if machine is None else machine()
-    if correction is None or request.projector is None:
-        return problem.y0, None
+    if correction is None:
+        return None, None
     y0 = problem.y0.copy()
     try:
         request.projector(request.t0, y0)
     except ProjectionError:
-        return problem.y0, None
-    return y0, correction if np.isfinite(y0).all() else None
+        return None, None
+    return (y0, correction) if np.isfinite(y0).all() else (None, None)
 
 
 @final
@@ -161,8 +163,8 @@ class LoopsAdapter(AbstractAdapter):
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         function = right_hand_side(problem)
-        y0, correction = _projected(problem, request)
-        if _free.can(request, correction):
+        y0, correction = _projected(problem, request) if _free.can(request) else (None, None)
+        if y0 is not None:
             one = OneStepRun(scheme, function, request, y0, options, stepwise=False, correction=correction)
             return _free.run(one, request, began)
         beside = {name: value for name, value in options.items() if name != "max_steps"}

@@ -163,7 +163,7 @@ def run(problem: Solvable, method: str, request: Request, options: Mapping[str, 
             "momentum, which it keeps, too; leave out projection="
         )
     began = time.perf_counter()
-    if _free.can(request):
+    if _free.can(request) and request.projector is None:
         return _free.run(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
     return _stepwise.run(
         lambda y0: FixedRun(problem, method, request, y0, options, stepwise=True),

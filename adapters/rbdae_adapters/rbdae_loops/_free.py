@@ -6,15 +6,13 @@ import time
 
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.machine.loops import shared as at
-from rbdae.problem.contract import CompiledProjection
 from rbdae_adapters.rbdae_loops._run import Run
 from rbdae_adapters.toolkit import GaveUp
 
 
-def can(request: Request, correction: CompiledProjection | None = None) -> bool:
-    """Whether nothing in this run is asked of Python after each step; `correction` is the projection for it."""
-    projected = request.projector is None or correction is not None
-    return projected and not request.events and request.watch is None and not request.each_step
+def can(request: Request) -> bool:
+    """Whether nothing in this run is asked of Python after each step, but for the projection if there is one."""
+    return not request.events and request.watch is None and not request.each_step
 
 
 def run(one: Run, request: Request, began: float) -> Outcome:

@@ -56,28 +56,14 @@ def interpolate(s: Ints, w: Vec, theta: float, out: Vec) -> None:
 
 
 def outputs(
-    rhs: Function,
-    context: Address,
-    s: Ints,
-    w: Vec,
-    times: Vec,
-    rows: Vec,
-    near: Function,
-    near_context: Address,
-    anywhere: Function,
-    p: Vec,
+    s: Ints, w: Vec, times: Vec, rows: Vec, near: Function, near_context: Address, anywhere: Function, p: Vec
 ) -> int:
-    """Fill the rows of the output times before the end of the last step, projected if the run is."""
+    """Fill the rows of the output times before the end of the last step, whose dense output is prepared; projected if
+    the run is."""
     n = s[N]
     k = s[OUTPUTS]
-    prepared = False
     while k < s[TIMES] and times[k] < w[T_NEW]:
         out = rows[k * n :]
-        if not prepared:
-            status = dense(rhs, context, s, w)
-            if status != DONE:
-                return status
-            prepared = True
         interpolate(s, w, (times[k] - w[T]) / w[H_DONE], out)
         zero = 0.0
         for i in range(n):
@@ -85,6 +71,7 @@ def outputs(
         if zero != 0.0:
             return DENSE_NOT_FINITE
         if s[PROJECTS] != 0:
+            w[T_TRIED] = times[k]
             status = project(near, near_context, anywhere, s, p, times[k], out)
             if status != DONE:
                 return status
@@ -158,15 +145,17 @@ def run(
             return status
         s[STALLED] = s[STALLED] + 1 if w[T_NEW] - w[T] <= w[LEAST_STEP] else 0
         s[STEPS] += 1
-        reached = s[OUTPUTS]
-        status = outputs(rhs, context, s, w, times, rows, near, near_context, anywhere, p)
+        inside = s[OUTPUTS] < s[TIMES] and times[s[OUTPUTS]] < w[T_NEW]
+        if inside:
+            status = dense(rhs, context, s, w)
         if status == DONE and s[PROJECTS] != 0:
+            w[T_TRIED] = w[T_NEW]
             status = project(near, near_context, anywhere, s, p, w[T_NEW], w[HEAD + Y_NEW * s[M] :])
             if p[CHANGED] != 0.0:
                 s[STALE] = 1
+        if status == DONE and inside:
+            status = outputs(s, w, times, rows, near, near_context, anywhere, p)
         if status >= NOT_PROJECTED:
-            s[OUTPUTS] = reached
-            w[T_TRIED] = w[T_NEW]
             w[T_NEW] = w[T]
         if status != DONE:
             return status
