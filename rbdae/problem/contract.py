@@ -7,8 +7,10 @@ Whoever depends on these protocols and not on `rbdae.Problem` works with both.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, final
+
+import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 
@@ -161,6 +163,46 @@ class Ending:
     readable: bool = True
 
 
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Quiet:
+    """Where a switch is not due, for loops in machine code: while all of the `n` numbers that `measure` computes are
+    from `low` to `high`; or, without a measure, while no position differs from those that it has `seen` by more than
+    `far` of its unit. Elsewhere the switch is asked. Where this is not exact, it asks once too often."""
+
+    measure: CompiledFunction | None = None
+    n: int = 0
+    low: float = -np.inf
+    high: float = np.inf
+    far: float = np.inf
+    units: Vec = field(default_factory=lambda: np.empty(0))
+    seen: Callable[[], Vec] | None = None
+
+
+class CompiledWatch(Protocol):
+    """Whether a run in machine code has to ask about a state, see `rbdae.machine.loops.watching`. What watches a run
+    may have a function ``machine()`` that makes one, or gives None; most have it not."""
+
+    @property
+    def measure(self) -> CompiledFunction | None:
+        """What computes the measures, if there are any."""
+
+    @property
+    def n_measured(self) -> int:
+        """How many there are."""
+
+    @property
+    def n_moving(self) -> int:
+        """How many positions are compared."""
+
+    @property
+    def memory(self) -> Vec:
+        """Bounds, measures, positions."""
+
+    def refresh(self) -> None:
+        """Note what was seen when the run was asked."""
+
+
 class Switch(Protocol):
     """Something that a run may have to choose again on its way, such as the independent velocities.
 
@@ -233,8 +275,10 @@ __all__ = [
     "CompiledCallbacks",
     "CompiledFunction",
     "CompiledProjection",
+    "CompiledWatch",
     "Ending",
     "ProjectionError",
+    "Quiet",
     "Solvable",
     "SolvableCallbacks",
     "StateProjector",

@@ -18,6 +18,7 @@ from rbdae._arrays import Ints, Vec
 from rbdae._frozen import changed
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
+from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 
 
 @final
@@ -92,11 +93,19 @@ class _Watch:
         self.due: list[int] = []
         self.state: tuple[float, Vec] = (np.nan, np.empty(0))
 
+    def machine(self) -> CompiledWatch | None:
+        """The same for loops in machine code; None where a switch has to be asked after every step."""
+        return compiled_watch([getattr(switch, "quiet", _always)() for switch in self._switches])
+
     def __call__(self, t: float, y: Vec) -> bool:
         self.due = [k for k, switch in enumerate(self._switches) if switch.due(t, y)]
         if self.due:
             self.state = (t, y.copy())
         return bool(self.due)
+
+
+def _always() -> None:
+    """Of switches that do not say where they are not due."""
 
 
 def _resumed(

@@ -119,6 +119,7 @@ from rbdae.solving import (
     solution,
     watched,
 )
+from rbdae.solving.compiled_watch import compiled_watch
 from rbdae.study import results_file
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
@@ -157,6 +158,7 @@ __all__ = [
     "cli_target",
     "code_text",
     "collocation",
+    "compiled_watch",
     "conserving_entries",
     "consistent",
     "constraint_gradient",

@@ -12,10 +12,10 @@ from rbdae._arrays import Vec
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, ProjectionError, Request, Solvable
 from rbdae.machine.loops.methods import METHODS
-from rbdae.problem.contract import CompiledFunction, CompiledProjection
+from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed, _free, _stepwise
 from rbdae_adapters.rbdae_loops._function import right_hand_side
-from rbdae_adapters.rbdae_loops._loop import OneStepRun
+from rbdae_adapters.rbdae_loops._loop import Inside, OneStepRun
 from rbdae_adapters.toolkit import options as check
 from rbdae_adapters.toolkit import take_options
 
@@ -64,21 +64,31 @@ class NativeProblem:
     method: str
 
 
-def _projected(problem: Solvable, request: Request) -> tuple[Vec | None, CompiledProjection | None]:
-    """The start, projected, and the projection for a run in machine code. No start, if there is no such projection, or
-    if the start cannot be projected, which is said where runs come back to Python."""
+def _inside(problem: Solvable, request: Request) -> Inside | None:
+    """What a run in machine code does after its steps. None where Python has to be asked, or if the start cannot be
+    projected, which is said there."""
+    watch: Any = None
+    if request.watch is not None:
+        watch = _machine(request.watch)
+        if watch is None:
+            return None
     if request.projector is None:
-        return problem.y0, None
-    machine: Any = getattr(request.projector, "machine", None)
-    correction: CompiledProjection | None = None if machine is None else machine()
+        return Inside(problem.y0, None, watch)
+    correction = _machine(request.projector)
     if correction is None:
-        return None, None
+        return None
     y0 = problem.y0.copy()
     try:
         request.projector(request.t0, y0)
     except ProjectionError:
-        return None, None
-    return (y0, correction) if np.isfinite(y0).all() else (None, None)
+        return None
+    return Inside(y0, correction, watch) if np.isfinite(y0).all() else None
+
+
+def _machine(what: Any) -> Any:
+    """Its form for machine code; None if there is none."""
+    make = getattr(what, "machine", None)
+    return None if make is None else make()
 
 
 @final
@@ -163,9 +173,9 @@ class LoopsAdapter(AbstractAdapter):
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         function = right_hand_side(problem)
-        y0, correction = _projected(problem, request) if _free.can(request) else (None, None)
-        if y0 is not None:
-            one = OneStepRun(scheme, function, request, y0, options, stepwise=False, correction=correction)
+        inside = _inside(problem, request) if _free.can(request) else None
+        if inside is not None:
+            one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
             return _free.run(one, request, began)
         beside = {name: value for name, value in options.items() if name != "max_steps"}
         return _stepwise.run(

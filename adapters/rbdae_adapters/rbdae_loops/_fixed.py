@@ -112,6 +112,9 @@ class FixedRun:
             raise GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; {why}take a smaller step=")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
 
+    def seen(self) -> None:
+        """Nothing is asked in these runs."""
+
     def ready(self) -> None:
         """The dense output needs nothing beforehand."""
 
@@ -163,7 +166,7 @@ def run(problem: Solvable, method: str, request: Request, options: Mapping[str, 
             "momentum, which it keeps, too; leave out projection="
         )
     began = time.perf_counter()
-    if _free.can(request) and request.projector is None:
+    if _free.can(request) and request.projector is None and request.watch is None:
         return _free.run(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
     return _stepwise.run(
         lambda y0: FixedRun(problem, method, request, y0, options, stepwise=True),

@@ -11,8 +11,9 @@ from rbdae_adapters.toolkit import GaveUp
 
 
 def can(request: Request) -> bool:
-    """Whether nothing in this run is asked of Python after each step, but for the projection if there is one."""
-    return not request.events and request.watch is None and not request.each_step
+    """Whether nothing in this run is asked of Python after each step, but for projection and switches if there are
+    any."""
+    return not request.events and not request.each_step
 
 
 def run(one: Run, request: Request, began: float) -> Outcome:
@@ -55,6 +56,10 @@ def run(one: Run, request: Request, began: float) -> Outcome:
                 work = loop.paused(work)
                 if request.advance is not None:
                     request.advance(loop.t)
+            elif status == at.ASKED:
+                if request.watch is not None and request.watch(loop.t, loop.y.copy()):
+                    return ended(Reason.INTERRUPTED)
+                one.seen()
             else:
                 one.failed(status)
     except GaveUp as end:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from rbdae._arrays import Vec
 from rbdae.adapter import ProjectionError, Reason, Request, Stats
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import OneStep
-from rbdae.problem.contract import CompiledFunction, CompiledProjection
+from rbdae.problem.contract import CompiledFunction, CompiledProjection, CompiledWatch
 from rbdae_adapters.toolkit import MAX_STALLED, GaveUp
 
 NEAR = 1e-8
@@ -23,6 +23,14 @@ def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
     if request.first_step is not None:
         return Controls(**dict(options) | {"first_step": request.first_step})
     return Controls(**options) if options else USUAL
+
+
+class Inside(NamedTuple):
+    """A start, and what is done in machine code after accepted steps."""
+
+    y0: Vec
+    correction: CompiledProjection | None
+    watch: CompiledWatch | None
 
 
 @final
@@ -38,10 +46,12 @@ class OneStepRun:
         options: Mapping[str, Any],
         *,
         stepwise: bool,
-        correction: CompiledProjection | None = None,
+        inside: Inside | None = None,
     ) -> None:
         self.function = function
-        self._correction, self._projector = correction, request.projector
+        self._projector = request.projector
+        self._correction = correction = None if inside is None else inside.correction
+        self._watch = watch = None if inside is None else inside.watch
         self.loop = Loop(
             method,
             function,
@@ -54,6 +64,7 @@ class OneStepRun:
             stepwise=stepwise,
             max_stalled=MAX_STALLED,
             correction=correction,
+            watch=watch,
         )
 
     def failed(self, status: int) -> None:
@@ -104,6 +115,11 @@ class OneStepRun:
         if status == at.TOO_SMALL:
             return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {w[at.H]:.3g} is lost in rounding")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def seen(self) -> None:
+        """The switches were asked about the last state."""
+        if self._watch is not None:
+            self._watch.refresh()
 
     def ready(self) -> None:
         """Make the dense output of the last step possible."""

@@ -20,6 +20,9 @@ class Run(Protocol):
     def failed(self, status: int) -> None:
         """Raise the exception behind a word of the loop, or `GaveUp`, or make the loop try again."""
 
+    def seen(self) -> None:
+        """The caller was asked about the last state."""
+
     def ready(self) -> None:
         """Make the dense output of the last step possible."""
 

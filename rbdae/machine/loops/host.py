@@ -31,7 +31,8 @@ _KEPT_FREE = 4
 _KINDS = 16
 _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
-_NO_PROJECTION = (0, 0, 0, 0)
+_NOTHING = 7 * (0,)
+"""In place of a projection and a watch."""
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
 
@@ -137,6 +138,7 @@ class Loop:
     stepwise : whether the loop comes back after every accepted step, whose row is overwritten by the next one
     max_stalled : steps in a row that do not move the time
     correction : a `rbdae.problem.contract.CompiledProjection` for the ends of steps and the outputs, or None
+    watch : a `rbdae.problem.contract.CompiledWatch` for the ends of steps, or None
 
     Attributes
     ----------
@@ -158,6 +160,7 @@ class Loop:
         stepwise: bool = False,
         max_stalled: int = _NEVER,
         correction: Any = None,
+        watch: Any = None,
     ) -> None:
         n = len(y0)
         self.n = n
@@ -182,13 +185,11 @@ class Loop:
         self.times, self.rows = times, _NO_ROWS
         self._before: list[tuple[Vec, Mat]] = []
         self._steps_t, self._steps_y = own.steps_t, own.steps_y
-        self._projecting = _NO_PROJECTION
-        if correction is not None:
-            s[at.PROJECTS], s[at.RESULT] = 1, correction.result
-            near = correction.near
-            self._projecting = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
-            self._correction = correction  # it is used as long as the loop is
-        self._arguments = (function.address, function.context, *own.addresses, *self._projecting)
+        self._beside: tuple[int, ...] = _NOTHING
+        if correction is not None or watch is not None:
+            self._beside = self._told(correction, watch)
+            self._kept = (correction, watch)  # they are used as long as the loop is
+        self._arguments = (function.address, function.context, *own.addresses, *self._beside)
         if times is not None:
             self.rows = np.empty((len(times), n))
             s[at.TIMES] = len(times)
@@ -199,6 +200,20 @@ class Loop:
             if times is not None and times[0] <= t0:
                 self.rows[0] = y0
                 s[at.OUTPUTS] = 1
+
+    def _told(self, correction: Any, watch: Any) -> tuple[int, ...]:
+        """What the loop does after accepted steps, and the arguments for it."""
+        s = self.s
+        first, second = _NOTHING[:4], _NOTHING[4:]
+        if correction is not None:
+            s[at.PROJECTS], s[at.RESULT] = 1, correction.result
+            near = correction.near
+            first = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
+        if watch is not None:
+            s[at.MEASURED], s[at.MOVING] = watch.n_measured, watch.n_moving
+            measure = (0, 0) if watch.measure is None else (watch.measure.address, watch.measure.context)
+            second = (*measure, watch.memory.ctypes.data)
+        return (*first, *second)
 
     def _control(self, method: OneStep, controls: Controls) -> None:
         """Other choices than the usual ones."""
@@ -216,7 +231,7 @@ class Loop:
         """The next steps go to these rows, which begin at an address."""
         self._steps_t, self._steps_y = steps_t, steps_y
         outputs = self._arguments[4:6] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
-        self._arguments = (*self._arguments[:4], *outputs, written, written + 8 * len(steps_t), *self._projecting)
+        self._arguments = (*self._arguments[:4], *outputs, written, written + 8 * len(steps_t), *self._beside)
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""

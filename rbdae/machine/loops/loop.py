@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rbdae.machine.loops.correction import CHANGED, project
 from rbdae.machine.loops.memory import (
+    ASKED,
     BUDGET,
     DENSE_NOT_FINITE,
     DONE,
@@ -17,6 +18,8 @@ from rbdae.machine.loops.memory import (
     LEAST_STEP,
     MAX_STALLED,
     MAX_STEPS,
+    MEASURED,
+    MOVING,
     NOT_PROJECTED,
     OUTPUTS,
     PAUSED,
@@ -38,6 +41,7 @@ from rbdae.machine.loops.memory import (
     N,
     T,
 )
+from rbdae.machine.loops.watching import asks
 from rbdae.machine.native.words import Address, Function, Ints, Vec
 
 
@@ -111,6 +115,9 @@ def run(
     near_context: Address,
     anywhere: Function,
     p: Vec,
+    measure: Function,
+    measure_context: Address,
+    v: Vec,
 ) -> int:
     """Take steps until the end, or until the caller has something to do; called again, it continues.
 
@@ -121,11 +128,12 @@ def run(
     times, rows : output times and their states, (k,) and (k, n)
     steps_t, steps_y : where accepted steps are written, with space for ``s[ROOM]`` of them
     near, near_context, anywhere, p : of the projection, see `rbdae.machine.loops.correction`
+    measure, measure_context, v : of what is watched, see `rbdae.machine.loops.watching`
 
     Returns
     -------
     int
-        FINISHED, FULL (no space for another step), PAUSED (the budget is used up), or why it stopped
+        FINISHED, FULL (no space for another step), PAUSED (the budget is used up), ASKED, or why it stopped
     """
     while True:
         if s[STALLED] >= s[MAX_STALLED]:
@@ -160,3 +168,6 @@ def run(
         if status != DONE:
             return status
         written(s, w, times, rows, steps_t, steps_y)
+        watched = s[MEASURED] + s[MOVING] > 0 and w[T_NEW] < w[T_END] and s[STEPS] < s[MAX_STEPS]
+        if watched and asks(measure, measure_context, s, v, w[T_NEW], w[HEAD + Y_NEW * s[M] :]):
+            return ASKED

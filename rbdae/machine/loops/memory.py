@@ -6,6 +6,7 @@ at ``w[HEAD + k * m]``.
 
 from __future__ import annotations
 
+from rbdae.machine.loops.shared import ASKED as ASKED
 from rbdae.machine.loops.shared import BAD as BAD
 from rbdae.machine.loops.shared import BUDGET as BUDGET
 from rbdae.machine.loops.shared import CALLBACK as CALLBACK
@@ -56,6 +57,10 @@ PROJECTS = OWN_INTS + 10
 """Whether states are projected, see `rbdae.machine.loops.correction`."""
 RESULT = OWN_INTS + 11
 """Where the result of a projection is in its memory."""
+MEASURED = OWN_INTS + 12
+"""How many measures are watched, see `rbdae.machine.loops.watching`."""
+MOVING = OWN_INTS + 13
+"""How many positions are."""
 INTS = 24
 
 # ---------------------------------------------------------------- w

@@ -48,5 +48,7 @@ PAUSED = 3
 CALLBACK = 4
 """A function has left an exception."""
 TOO_MANY = 5
-OWN_WORDS = 6
+ASKED = 6
+"""The caller is to be asked about the last state."""
+OWN_WORDS = 7
 """Where the words of one kind begin."""

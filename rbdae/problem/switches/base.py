@@ -9,7 +9,7 @@ from typing import Literal, Self, final
 
 from rbdae._arrays import Vec
 from rbdae.multibody.selection import Selection
-from rbdae.problem.contract import Ending, Solvable
+from rbdae.problem.contract import Ending, Quiet, Solvable
 from rbdae.problem.interpretation import Interpretation
 
 Resume = Callable[[float, Vec, Selection], Solvable]
@@ -79,9 +79,17 @@ class AbstractSwitch(ABC):
         """Whether to choose again at this accepted state."""
         return self.measure(t, y) > self.limit and self.next(t, y, self.selection) is not self.selection
 
+    def quiet(self) -> Quiet | None:
+        """Where it is not due, for loops in machine code; None if it has to be asked after every step."""
+        return None
+
     def resume(self, t: float, y: Vec) -> Solvable:
         """An equivalent problem that begins at (t, y)."""
         return self._resumed(t, y, self.next(t, y, self.selection))
 
 
-__all__ = ["USUAL", "AbstractSwitch", "ChartPolicy", "Resume"]
+ROUNDING = 1e-9
+"""Relative; by so much sooner loops in machine code ask a switch."""
+
+
+__all__ = ["ROUNDING", "USUAL", "AbstractSwitch", "ChartPolicy", "Resume"]

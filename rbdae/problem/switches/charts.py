@@ -16,11 +16,12 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.kernels import outputs
 from rbdae.multibody.references import centred
 from rbdae.multibody.selection import Selection
-from rbdae.problem.contract import Ending
+from rbdae.problem.contract import Ending, Quiet
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import AbstractSwitch
+from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
 
 NEAR = 1e-3
 """A run stops at this angle from a singular set, in radians."""
@@ -59,6 +60,11 @@ class ChartSwitch(AbstractSwitch):
     def due(self, t: float, y: Vec) -> bool:
         """Whether a chart is near its singular set: another centre is always better then."""
         return self.measure(t, y) > self.limit
+
+    def quiet(self) -> Quiet | None:
+        """Distances for which the measure is below the limit."""
+        low = max(self._reach * (1.0 - self.limit), 0.0)
+        return self.view.quiet(outputs.distances, self.view.model.n, low=low * (1.0 + ROUNDING))
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """All charts centred at (t, y)."""

@@ -31,8 +31,9 @@ from rbdae.multibody.bound import in_memory
 from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
 from rbdae.multibody.selection import KeptRows, Selection
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import AbstractSwitch
+from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
 
 WEAKENED = 0.25
 """Other rows are selected when the strength of the kept ones has fallen to this fraction."""
@@ -93,6 +94,11 @@ class RowSwitch(AbstractSwitch):
         if change > self.limit:
             self._noted = present
         return change
+
+    def quiet(self) -> Quiet | None:
+        """Positions that have not moved far enough to measure."""
+        units = self._scale
+        return Quiet(far=APART * (1.0 - ROUNDING), units=units, seen=lambda: self._seen * units)
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """Other rows, if the kept ones have weakened and the position is not singular, which no choice mends."""

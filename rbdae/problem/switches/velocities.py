@@ -12,10 +12,12 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.formulations.null_space import growth
 from rbdae.multibody.selection import IndependentVelocities, Selection
 from rbdae.multibody.velocity_selection import spatial_columns
+from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
-from rbdae.problem.switches.base import AbstractSwitch
+from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
 
 
 @final
@@ -43,6 +45,11 @@ class VelocitySwitch(AbstractSwitch):
     def measure(self, t: float, y: Vec) -> float:
         """Largest growth of a column of T."""
         return self.view.growth(t, y)
+
+    def quiet(self) -> Quiet | None:
+        """Growths below the limit."""
+        self.view.workspace.make_rhs_tangent()
+        return self.view.quiet(growth, 1, high=self.limit * (1.0 - ROUNDING))
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """S from the null space of G at (t, y)."""

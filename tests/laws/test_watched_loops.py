@@ -1,0 +1,204 @@
+"""Runs of machine code with something to choose again on the way: switches are asked where one may be due, and decide
+as they do when they are asked after each step."""
+
+from __future__ import annotations
+
+import ctypes
+
+import cases
+import numpy as np
+import pytest
+from cases import Pairing
+from inside import JIT, compiled_watch, loops, machine_function, segment_times, switches
+
+import rbdae
+from rbdae.adapter import Reason
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops import watching
+from rbdae.machine.loops.methods import METHODS
+from rbdae.problem.contract import Quiet
+
+pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How often switches have been asked."""
+    found = []
+    for kind in switches.SWITCHES:
+        due = kind.due
+        monkeypatch.setattr(kind, "due", lambda self, t, y, due=due: found.append(t) or due(self, t, y))
+    return found
+
+
+def both(problem, t_end, asked, **given):
+    """The run in machine code, and the one that comes back to Python after each step for an event that never is, with
+    how often each has asked."""
+    out = []
+    for events in ((), (lambda t, y: 1.0,)):
+        asked.clear()
+        run = rbdae.solve(problem, (0.0, t_end), solver="rbdae:dopri5", events=list(events), **given)
+        out.append((run, len(asked)))
+    return out
+
+
+def tumbling(rotation, spin=(2.0, -4.0, 1.0), inertia=cases.INERTIA, code="traced"):
+    """A free body that meets the singular sets of all charts."""
+    system = rbdae.System()
+    system.add_body("body", mass=2.0, inertia=inertia, angular_velocity=spin)
+    return cases.formulate(system, Pairing("index-0", rotation, "angular"), code=code, reference="start")
+
+
+def four_bar():
+    pairing = Pairing("null-space", "quaternion", "angular")
+    return cases.formulate(cases.turning_four_bar("plain", pendulum=True), pairing, code="traced")
+
+
+def redundant():
+    pairing = Pairing("index-0", "quaternion", "angular")
+    system = cases.turning_four_bar("redundant")
+    return cases.formulate(system, pairing, code="traced", redundant="minimum-norm")
+
+
+SWITCHING = {"on_singularity": "switch"}
+RUNS = {
+    "rotation vector": (lambda: tumbling("rotation-vector"), 4.0, SWITCHING),
+    "Euler angles": (lambda: tumbling("bryant-321"), 4.0, SWITCHING),
+    "conformal": (lambda: tumbling("conformal"), 4.0, SWITCHING),
+    "loops": (four_bar, 3.0, {}),
+    "rows": (redundant, 3.0, {}),
+}
+
+
+@pytest.mark.parametrize("outputs", [False, True], ids=["steps", "outputs"])
+@pytest.mark.parametrize("name", RUNS)
+def test_runs_have_the_bits_of_those_that_ask_after_each_step(name, outputs, asked):
+    make, t_end, given = RUNS[name]
+    times = np.linspace(0.0, t_end, 57) if outputs else None
+    (free, few), (other, many) = both(make(), t_end, asked, t_eval=times, rtol=1e-7, atol=1e-7, **given)
+    assert free.success and other.success, free.message
+    np.testing.assert_array_equal(free.t, other.t)
+    np.testing.assert_array_equal(free.y, other.y)
+    assert segment_times(free) == segment_times(other)
+    assert name == "rows" or len(segment_times(free)) > 0  # there was something to choose
+    assert free.stats.steps == other.stats.steps and free.stats.evaluations == other.stats.evaluations
+    assert few < many
+    assert name in ("loops", "rows") or few <= 2 * len(segment_times(free)) + 1
+
+
+def test_a_run_that_stops_at_a_singularity_stops_at_the_same_step(asked):
+    steady = tumbling("rotation-vector", spin=(0.0, 0.0, 2.0), inertia=np.eye(3))
+    (free, few), (other, many) = both(steady, 4.0, asked, max_step=4e-4)
+    assert free.reason == other.reason == Reason.CHART
+    assert free.message == other.message
+    np.testing.assert_array_equal(free.y, other.y)
+    assert few <= 2 < many
+
+
+def test_charts_that_are_always_centred_again_are(asked):
+    given = {"on_singularity": "switch", "recentre": "always", "rtol": 1e-5, "atol": 1e-5}
+    (free, _), (other, _) = both(tumbling("rotation-vector"), 0.5, asked, **given)
+    np.testing.assert_array_equal(free.y, other.y)
+    assert len(segment_times(free)) == free.stats.steps - 1
+
+
+def test_limits_come_before_switches(asked):
+    (free, _), (other, _) = both(tumbling("rotation-vector"), 10.0, asked, rtol=1e-7, atol=1e-7, max_steps=20)
+    assert free.reason == other.reason == Reason.TOO_MANY_STEPS
+    np.testing.assert_array_equal(free.y, other.y)
+
+
+def test_projected_runs_are_watched_too(asked):
+    given = {"on_singularity": "switch", "projection": True, "rtol": 1e-7, "atol": 1e-7}
+    problem = cases.problem("C", Pairing("index-0", "euler-313", "angular"), code="traced")
+    (free, few), (other, many) = both(problem, 0.2, asked, **given)
+    assert free.success and len(segment_times(free)) == len(segment_times(other))
+    np.testing.assert_allclose(free.y[-1], other.y[-1], atol=1e-6 * np.abs(other.y).max())
+    assert few < 0.5 * many
+    assert max(free.drift.position.max(), free.drift.velocity.max()) < 1e-11 * np.abs(free.y).max()
+
+
+# ---------------------------------------------------------------- what is known of switches
+
+
+def test_what_cannot_be_known_is_asked_after_each_step():
+    some = Quiet(far=1.0, units=np.ones(2), seen=lambda: np.zeros(2))
+    assert compiled_watch([some]) is not None
+    assert compiled_watch([some, None]) is None
+    assert compiled_watch([some, some]) is None
+
+
+def test_generic_code_is_asked_after_each_step(asked):
+    (_, few), (_, many) = both(tumbling("rotation-vector", code="generic"), 0.2, asked, rtol=1e-7, atol=1e-7)
+    assert few == many
+
+
+# ---------------------------------------------------------------- the loop alone
+
+
+class Native:
+    """A Python function of two unknowns as a machine function."""
+
+    def __init__(self, function):
+        def called(context, t, y, yd, c, out):
+            return function(t, *(np.frombuffer((ctypes.c_double * 2).from_address(at)) for at in (y, out)))
+
+        self._kept = machine_function.PROTOTYPE(called)
+        self.address, self.context = ctypes.cast(self._kept, ctypes.c_void_p).value, 0
+
+
+def circle(t, y, out):
+    out[:] = y[1], -y[0]
+    return 0
+
+
+def run_to_question(watch):
+    one = loops.Loop(METHODS["dopri5"], Native(circle), (0.0, 3.0), np.array([1.0, 0.0]), 1e-6, 1e-6, watch=watch)
+    return one, one.run()
+
+
+@pytest.mark.parametrize("low, high", [(-0.5, np.inf), (-np.inf, 0.5)])
+def test_the_loop_asks_where_a_measure_leaves_its_bounds(low, high):
+    def measure(t, y, out):
+        out[:] = y[1], -y[1]
+        return 0
+
+    watch = compiled_watch([Quiet(Native(measure), 2, low, high)])
+    one, status = run_to_question(watch)
+    assert status == at.ASKED
+    _, states = one.steps()
+    assert abs(states[-1, 1]) > 0.5 and np.all(np.abs(states[:-1, 1]) <= 0.5)
+    assert one.run() == at.ASKED  # as long as it is out of bounds, it asks
+
+
+@pytest.mark.parametrize("measured", [np.nan, None], ids=["not a number", "no result"])
+def test_what_is_not_a_number_is_asked_about(measured):
+    def measure(t, y, out):
+        out[:] = 0.0, np.nan if t > 1.0 else 0.0
+        return int(measured is None and t > 1.0)
+
+    watch = compiled_watch([Quiet(Native(measure), 2, -1.0, 1.0)])
+    one, status = run_to_question(watch)
+    assert status == at.ASKED
+    assert one.steps()[0][-2] <= 1.0 < one.t
+
+
+def test_the_loop_asks_where_positions_have_moved():
+    seen = np.array([1.0, 0.0])
+    watch = compiled_watch([Quiet(far=0.5, units=np.array([2.0, 1.0]), seen=lambda: seen)])
+    one, status = run_to_question(watch)
+    assert status == at.ASKED
+    _, states = one.steps()
+    moved = np.abs(states - seen) / (2.0, 1.0)
+    assert moved[-1].max() > 0.5 and np.all(moved[:-1] <= 0.5)
+    seen[:] = one.y
+    watch.refresh()
+    here = one.t
+    assert one.run() == at.ASKED
+    assert one.t > here + 0.3
+
+
+def test_a_loop_that_is_not_watched_does_not_ask():
+    assert watching.VALUES == 3
+    one = loops.Loop(METHODS["dopri5"], Native(circle), (0.0, 3.0), np.array([1.0, 0.0]), 1e-6, 1e-6)
+    assert one.run() == at.FINISHED
