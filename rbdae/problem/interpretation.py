@@ -17,16 +17,13 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
-from rbdae.machine.function import Shapes
 from rbdae.multibody.bound import bound, in_memory
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import minimum_norm, redundant_rows
 from rbdae.multibody.selection import KeptRows
-from rbdae.multibody.traced import traced
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
-from rbdae.problem.contract import Quiet
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
 
@@ -91,14 +88,6 @@ class Interpretation:
     def _null_space(self) -> Kernel:
         self.workspace.make_rhs_tangent()
         return self._kernel(null_space.motion)
-
-    def quiet(self, kernel: Entry, n: int, *, low: float = -np.inf, high: float = np.inf) -> Quiet | None:
-        """Bounds of the n numbers that a kernel ``f(t, y, out)`` computes; None without code of this model."""
-        if not self.workspace.memory.traced or any(f.python for f in self.workspace.user_functions):
-            return None
-        shapes: Shapes = {"y": (self.workspace.layout.n,), "out": (n,)}
-        found = traced(self.workspace, kernel, shapes, generic=lambda: self.workspace.compiled(kernel))
-        return None if found is None else Quiet(found.bare(), n, low, high)
 
     @cached_property
     def _distances(self) -> Kernel:

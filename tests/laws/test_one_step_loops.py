@@ -167,7 +167,8 @@ def test_machine_code_does_what_the_python_source_does(functions, name, tol):
     steps_t, steps_y = np.zeros(500), np.zeros((500, 4))
     steps_y[0] = START
     rows = other.rows.reshape(-1), steps_t, steps_y.reshape(-1)
-    while (status := run(orbit, 0, other.s, other.w, other.times, *rows, None, 0, None, np.zeros(1))) == at.PAUSED:
+    nothing = None, 0, None, np.zeros(1), None, 0, np.zeros(1)  # no projection, no switches
+    while (status := run(orbit, 0, other.s, other.w, other.times, *rows, *nothing)) == at.PAUSED:
         other.s[at.BUDGET] = 10**6
     assert status == at.FINISHED
     counts = [at.STEPS, at.REJECTED, at.EVALUATIONS, at.OUTPUTS]

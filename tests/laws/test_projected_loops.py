@@ -11,12 +11,10 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, loops, near_projection
+from inside import JIT, correction, loops, near_kernel, near_projection, project_through
 
 import rbdae
 from rbdae.adapter import Reason
-from rbdae.kernels import near_projection as near_kernel
-from rbdae.machine.loops import correction
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.methods import METHODS
 
@@ -104,13 +102,12 @@ class Watched:
 
     def bind(self, problem):
         self.projector = self._projection.bind(problem)
-        inner = self.projector._project
 
-        def counted(t, y, info):
+        def counted(inner, t, y, info):
             self.calls += 1
             inner(t, y, info)
 
-        self.projector._project = counted
+        project_through(self.projector, counted)
         return self.projector
 
     @property
@@ -197,10 +194,10 @@ def test_a_start_that_cannot_be_projected_is_said_so():
         def bind(self, problem):
             super().bind(problem)
 
-            def refused(t, y, info):
+            def refused(inner, t, y, info):
                 info[7] = -1.0  # not converged
 
-            self.projector._project = refused
+            project_through(self.projector, refused)
             return self.projector
 
     problem = cases.problem("C", ODE, code="traced")

@@ -9,12 +9,11 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, compiled_watch, loops, machine_function, segment_times, switches
+from inside import JIT, compiled_watch, loops, machine_function, segment_times, switches, watching
 
 import rbdae
 from rbdae.adapter import Reason
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops import watching
 from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import Quiet
 

@@ -44,6 +44,7 @@ from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
+from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.null_space.loops import ALMOST
@@ -53,7 +54,7 @@ from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, dop853_tableau, dopri5
+from rbdae.machine.loops import correction, dop853_tableau, dopri5, watching
 from rbdae.machine.loops import host as loops
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
@@ -164,6 +165,7 @@ __all__ = [
     "constraint_gradient",
     "constraints",
     "contract",
+    "correction",
     "dense",
     "distance_to_singularity",
     "dop853_tableau",
@@ -207,6 +209,7 @@ __all__ = [
     "n_velocities",
     "named_numbers",
     "natural",
+    "near_kernel",
     "nearest",
     "neighbours",
     "newton",
@@ -278,6 +281,7 @@ __all__ = [
     "violations",
     "wait_for_workers",
     "watched",
+    "watching",
     "with_best_rows",
     "with_stages_of_all",
     "with_unit_masses",
@@ -394,6 +398,11 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
     return machine_function.PROTOTYPE(address)
+
+
+def project_through(projector: Any, call: Any) -> None:
+    """Let a projector call its kernel as ``call(kernel, t, y, info)``."""
+    projector._project = partial(call, projector._project)
 
 
 def near_projection(problem: rbdae.Problem, projector: Any, t: float, y: Vec) -> tuple[Vec, bool, float, bool]:

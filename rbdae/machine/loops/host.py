@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import math
 import time
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, final
 
@@ -15,6 +13,8 @@ from rbdae._arrays import Ints, Mat, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.compiled import entries
 from rbdae.machine.loops.control import LEAST_ERROR
+from rbdae.machine.loops.controls import USUAL as USUAL
+from rbdae.machine.loops.controls import Controls as Controls
 from rbdae.machine.loops.methods import OneStep
 
 SLICE = 0.02
@@ -35,33 +35,6 @@ _NOTHING = 7 * (0,)
 """In place of a projection and a watch."""
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Controls:
-    """How steps are chosen; Hairer's names are SAFE, FAC1, FAC2, BETA, H and HMAX.
-
-    Parameters
-    ----------
-    first_step : None for the codes' own choice
-    max_step : infinity for the whole interval
-    max_steps : accepted steps after which the run ends; None for any number
-    safety : factor on every new step
-    shrink, grow : a step has at least, and at most, these times the length of the one before; None for the method's own
-    beta : of the stabilised controller, 0 for none; None for the method's own
-    """
-
-    first_step: float | None = None
-    max_step: float = math.inf
-    max_steps: int | None = None
-    safety: float = 0.9
-    shrink: float | None = None
-    grow: float | None = None
-    beta: float | None = None
-
-
-USUAL = Controls()
 
 
 @lru_cache(maxsize=16)

@@ -84,6 +84,36 @@ def outputs(
     return DONE
 
 
+def completed(
+    rhs: Function,
+    context: Address,
+    s: Ints,
+    w: Vec,
+    times: Vec,
+    rows: Vec,
+    near: Function,
+    near_context: Address,
+    anywhere: Function,
+    p: Vec,
+) -> int:
+    """Project the end of an accepted step, if the run is projected, and fill the outputs in it. A step whose projection
+    fails is taken back."""
+    status = DONE
+    inside = s[OUTPUTS] < s[TIMES] and times[s[OUTPUTS]] < w[T_NEW]
+    if inside:
+        status = dense(rhs, context, s, w)
+    if status == DONE and s[PROJECTS] != 0:
+        w[T_TRIED] = w[T_NEW]
+        status = project(near, near_context, anywhere, s, p, w[T_NEW], w[HEAD + Y_NEW * s[M] :])
+        if p[CHANGED] != 0.0:
+            s[STALE] = 1
+    if status == DONE and inside:
+        status = outputs(s, w, times, rows, near, near_context, anywhere, p)
+    if status >= NOT_PROJECTED:
+        w[T_NEW] = w[T]
+    return status
+
+
 def written(s: Ints, w: Vec, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> None:
     """The end of the last step to its rows."""
     n = s[N]
@@ -153,18 +183,7 @@ def run(
             return status
         s[STALLED] = s[STALLED] + 1 if w[T_NEW] - w[T] <= w[LEAST_STEP] else 0
         s[STEPS] += 1
-        inside = s[OUTPUTS] < s[TIMES] and times[s[OUTPUTS]] < w[T_NEW]
-        if inside:
-            status = dense(rhs, context, s, w)
-        if status == DONE and s[PROJECTS] != 0:
-            w[T_TRIED] = w[T_NEW]
-            status = project(near, near_context, anywhere, s, p, w[T_NEW], w[HEAD + Y_NEW * s[M] :])
-            if p[CHANGED] != 0.0:
-                s[STALE] = 1
-        if status == DONE and inside:
-            status = outputs(s, w, times, rows, near, near_context, anywhere, p)
-        if status >= NOT_PROJECTED:
-            w[T_NEW] = w[T]
+        status = completed(rhs, context, s, w, times, rows, near, near_context, anywhere, p)
         if status != DONE:
             return status
         written(s, w, times, rows, steps_t, steps_y)

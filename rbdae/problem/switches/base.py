@@ -89,7 +89,7 @@ class AbstractSwitch(ABC):
 
 
 ROUNDING = 1e-9
-"""Relative; by so much sooner loops in machine code ask a switch."""
+"""Relative; loops in machine code ask a switch that much before its limit."""
 
 
 __all__ = ["ROUNDING", "USUAL", "AbstractSwitch", "ChartPolicy", "Resume"]

@@ -22,6 +22,7 @@ from rbdae.multibody.selection import Selection
 from rbdae.problem.contract import Ending, Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
+from rbdae.problem.switches.measured import measured
 
 NEAR = 1e-3
 """A run stops at this angle from a singular set, in radians."""
@@ -64,7 +65,7 @@ class ChartSwitch(AbstractSwitch):
     def quiet(self) -> Quiet | None:
         """Distances for which the measure is below the limit."""
         low = max(self._reach * (1.0 - self.limit), 0.0)
-        return self.view.quiet(outputs.distances, self.view.model.n, low=low * (1.0 + ROUNDING))
+        return measured(self.view.workspace, outputs.distances, self.view.model.n, low=low * (1.0 + ROUNDING))
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """All charts centred at (t, y)."""

@@ -18,6 +18,7 @@ from rbdae.multibody.velocity_selection import spatial_columns
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
+from rbdae.problem.switches.measured import measured
 
 
 @final
@@ -49,7 +50,7 @@ class VelocitySwitch(AbstractSwitch):
     def quiet(self) -> Quiet | None:
         """Growths below the limit."""
         self.view.workspace.make_rhs_tangent()
-        return self.view.quiet(growth, 1, high=self.limit * (1.0 - ROUNDING))
+        return measured(self.view.workspace, growth, 1, high=self.limit * (1.0 - ROUNDING))
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """S from the null space of G at (t, y)."""
