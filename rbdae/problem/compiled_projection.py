@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._frozen import refuse_copies
 from rbdae.kernels.near_projection import N_MORE
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.loops import correction as at
@@ -37,6 +38,9 @@ class CompiledProjection:
 
         shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}
         self.anywhere = trampoline(anywhere, "tyyo", shapes)
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
 
     def collect(self) -> None:
         """Add what the loop has counted since the last time to the projector's statistics."""

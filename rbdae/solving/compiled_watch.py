@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import NoReturn, final
 
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae._frozen import refuse_copies
 from rbdae.machine.loops import watching as at
 from rbdae.problem.contract import CompiledFunction, Quiet
 
@@ -37,6 +38,9 @@ class CompiledWatch:
             self.memory[at.FAR] = moving.far
             self.memory[len(self.memory) - self.n_moving :] = units
         self.refresh()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
 
     def refresh(self) -> None:
         """The positions that the switch has seen; after it was asked."""

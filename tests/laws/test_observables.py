@@ -26,6 +26,7 @@ CODE = "test_traced_fallback::test_statistics_say_which_code_ran"
 PARAMETERS = "test_parameter_jacobian::test_names_have_the_differences_between_systems"
 COUNTS = f"{ALONG}::test_counts_are_those_of_the_calls"
 MOMENTUM = f"{ALONG}::test_momentum_changes_by_applied_and_ground_forces"
+NEAR = "test_projected_loops"
 PROJECTIONS = f"{ALONG}::test_projections_report_what_they_did"
 SEAM = f"{SWITCHES}::test_a_run_is_read_without_a_seam"
 SAVED = "test_solution::test_save_and_load"
@@ -164,6 +165,7 @@ LAWS: dict[str, dict[str, str]] = {
         "drift": PROJECTIONS,
         "iterations": PROJECTIONS,
         "largest": PROJECTIONS,
+        "machine": f"{NEAR}::test_other_projections_come_back_to_python",
         "problem": PROJECTIONS,
         "projection": PROJECTIONS,
         "restart_tolerance": PROJECTIONS,
@@ -180,6 +182,7 @@ LAWS: dict[str, dict[str, str]] = {
         "jacobian": EQUATIONS,
         "jacobian_data": EQUATIONS,
         "project": PROJECTIONS,
+        "project_near": f"{NEAR}::test_near_the_constraints_it_is_the_projection",
         "residual": EQUATIONS,
         "rhs": EQUATIONS,
         "rhs_jacobian": EQUATIONS,
@@ -206,6 +209,7 @@ THROUGH = {
     ("Callbacks", "jacobian_data"): "Problem.sparse_jacobian calls it",
     ("Callbacks", "identity_project"): "Projector calls it",
     ("Callbacks", "project"): "Projector calls it",
+    ("Callbacks", "project_near"): "Projector.machine calls it",
     ("Callbacks", "violation_scales"): "Projector.drift measures by it",
     ("Projector", "problem"): "what it was bound to",
     ("Projector", "projection"): "what it was bound from",

@@ -16,6 +16,8 @@ import samples
 import test_benchmarks
 from inside import (
     SCHEMES,
+    CompiledProjection,
+    CompiledWatch,
     Rheonomic,
     animation,
     assembly,
@@ -26,6 +28,7 @@ from inside import (
     cli_target,
     code_text,
     collocation,
+    compiled_watch,
     consistent,
     contract,
     dense,
@@ -313,6 +316,9 @@ EXAMPLES: dict[type, Any] = {
     ).switches()[0],
     switches.ChartPolicy: switches.ChartPolicy,
     contract.Ending: lambda: contract.Ending("too near"),
+    contract.Quiet: contract.Quiet,
+    CompiledWatch: lambda: compiled_watch([contract.Quiet()]),
+    CompiledProjection: lambda: _projected_in_loops(),
     choices.Choices: lambda: choices.check_choices(
         "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space", "rows"
     ),
@@ -365,6 +371,11 @@ def _recording() -> recording.Recording:
     problem = _problem()
     kernel, point = problem.workspace.settings.kernels.residual, (0.0, problem.y0, problem.yd0, 1.0)
     return recording.recorded(problem.workspace, kernel, {"out": (problem.n_equations,)}, point)
+
+
+def _projected_in_loops() -> CompiledProjection:
+    near = _traced().bare()
+    return CompiledProjection(rbdae.Projection().bind(_problem()), near, np.zeros(12), _problem().n)
 
 
 def _traced() -> traced.TracedKernel:

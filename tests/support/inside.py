@@ -101,6 +101,7 @@ from rbdae.problem import (
     timed,
     violations,
 )
+from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.reports import blocks as report_blocks
@@ -120,7 +121,7 @@ from rbdae.solving import (
     solution,
     watched,
 )
-from rbdae.solving.compiled_watch import compiled_watch
+from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.study import results_file
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
@@ -134,6 +135,8 @@ __all__ = [
     "MOVED",
     "RENAMED",
     "SCHEMES",
+    "CompiledProjection",
+    "CompiledWatch",
     "Explicit",
     "Mat",
     "Recorder",
