@@ -9,8 +9,9 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
 from rbdae.kernels.near_projection import N_MORE
-from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
 from rbdae.machine.loops import correction as at
+from rbdae.machine.loops import memory as loop
 
 
 @final
@@ -39,6 +40,18 @@ class CompiledProjection:
         shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}
         self.anywhere = trampoline(anywhere, "tyyo", shapes)
 
+    def start(self, t: float, y: Vec) -> None:
+        """Project y (n,) in place from Python, as the loop does, and count it.
+
+        Raises `ProjectionError` where the constraints cannot be satisfied.
+        """
+        s = np.zeros(loop.INTS, dtype=np.int64)
+        s[loop.N], s[loop.RESULT] = len(y), self.result
+        near, anywhere = _called(self.near), _called(self.anywhere)
+        if at.project(near, self.near.context, anywhere, s, self.memory, t, y) == loop.NOT_PROJECTED:
+            self.anywhere.check()
+        self.collect()
+
     def __reduce__(self) -> NoReturn:
         refuse_copies()
 
@@ -51,6 +64,17 @@ class CompiledProjection:
         projector.largest = max(projector.largest, float(p[at.LARGEST]))
         projector.total += float(p[at.TOTAL])
         p[: at.INFO] = 0.0
+
+
+def _called(function: MachineFunction) -> Any:
+    """A machine function that takes arrays."""
+    call = PROTOTYPE(function.address)
+
+    def called(context: int, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
+        status: int = call(context, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+        return status
+
+    return called
 
 
 __all__ = ["CompiledProjection"]

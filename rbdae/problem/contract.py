@@ -245,6 +245,9 @@ class CompiledProjection(Protocol):
     def result(self) -> int:
         """Where results are in it."""
 
+    def start(self, t: float, y: Vec) -> None:
+        """Project `y` in place, and count it; raise `ProjectionError` if it cannot be done."""
+
     def collect(self) -> None:
         """Add what the loop has counted to the projector's statistics, once."""
 

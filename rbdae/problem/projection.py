@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol, final
 
 import numpy as np
@@ -118,8 +120,8 @@ class Projector:
         self._before = np.empty(problem.n)
         p = projection
         scales = problem.callbacks.violation_scales
-        own = projection.metric == "mass"
-        self._project = problem.callbacks.project if own else problem.callbacks.identity_project
+        if projection.metric == "identity":
+            self._project = problem.callbacks.identity_project  # it refuses some problems
         self._info = np.concatenate([np.zeros(kernel.N_INFO), scales.weights])
         self._info[kernel.TIME] = scales.time
         self._info[kernel.STEADY] = max(1e3 * p.tolerance, 30.0 * scales.rounding)
@@ -127,6 +129,11 @@ class Projector:
         self._info[kernel.ITERATION_LIMIT] = p.max_iterations
         self._info[kernel.PROJECT_POSITIONS] = p.position
         self._info[kernel.PROJECT_VELOCITIES] = p.velocity
+
+    @cached_property
+    def _project(self) -> Callable[[float, Vec, Vec], None]:
+        """The kernel, made when it is first needed: loops in machine code may do without it."""
+        return self.problem.callbacks.project
 
     @property
     def restart_tolerance(self) -> float:

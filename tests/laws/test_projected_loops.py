@@ -198,6 +198,14 @@ def test_a_start_that_cannot_be_projected_is_said_so():
                 info[7] = -1.0  # not converged
 
             project_through(self.projector, refused)
+            make = self.projector.machine
+
+            def machine():
+                made = make()
+                made.near = Called(lambda t, y, out: 1)
+                return made
+
+            self.projector.machine = machine
             return self.projector
 
     problem = cases.problem("C", ODE, code="traced")
@@ -344,3 +352,20 @@ def test_failures_take_the_step_back(times):
         reached, rows = one.outputs()
         assert np.isfinite(rows).all() and np.isfinite(one.steps()[1]).all()
         assert times is None or reached[-1] <= one.t
+
+
+def test_a_start_off_the_constraints_is_projected_and_counted():
+    """As from Python: the same state, and the same numbers."""
+    problem = cases.problem("C", ODE, code="traced")
+    y = problem.y0 + 1e-6 * np.random.default_rng(2).standard_normal(problem.n)
+    wanted, mine = y.copy(), y.copy()
+    plain, projector = (rbdae.Projection().bind(problem) for _ in range(2))
+    plain(0.0, wanted)
+    projector.machine().start(0.0, mine)
+    np.testing.assert_allclose(mine, wanted, atol=1e-13)
+    assert (projector.count, projector.skipped, projector.iterations) == (1, 0, plain.iterations)
+    assert projector.largest == projector.total == pytest.approx(plain.largest, rel=1e-6)
+    before = mine.copy()
+    projector.machine().start(0.0, mine)
+    np.testing.assert_array_equal(mine, before)
+    assert (projector.count, projector.skipped) == (1, 1)

@@ -79,7 +79,7 @@ def _inside(problem: Solvable, request: Request) -> Inside | None:
         return None
     y0 = problem.y0.copy()
     try:
-        request.projector(request.t0, y0)
+        correction.start(request.t0, y0)
     except ProjectionError:
         return None
     return Inside(y0, correction, watch) if np.isfinite(y0).all() else None
