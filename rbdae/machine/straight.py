@@ -172,8 +172,7 @@ class Part:
 def instruction(kind: str, target: str, names: Sequence[str], *, of_pairs: bool = False) -> list[str]:
     """The lines that compute one node; conditions are numbers, 1 or 0."""
     if of_pairs:
-        one = "double 0x3ff0000000000000"
-        return [f"{target} = {_of_pairs(kind, names, one)}"]
+        return [f"{target} = {_of_pairs(kind, names)}"]
     if kind == "select":
         test = f"{target}b = fcmp one double {names[0]}, 0.0"
         return [test, f"{target} = select i1 {target}b, double {names[1]}, double {names[2]}"]
@@ -183,12 +182,13 @@ def instruction(kind: str, target: str, names: Sequence[str], *, of_pairs: bool 
     return [f"{target} = {_expression(kind, names)}"]
 
 
-def _of_pairs(kind: str, names: Sequence[str], one: str) -> str:
+def _of_pairs(kind: str, names: Sequence[str]) -> str:
     if kind in _ARITHMETIC:
         return f"{_ARITHMETIC[kind]} {PAIR} {names[0]}, {names[1]}"
     if kind == "neg":
         return f"fneg {PAIR} {names[0]}"
     if kind == "rcp":
+        one = f"double {real(1.0)}"
         return f"fdiv {PAIR} <{one}, {one}>, {names[0]}"
     return f"call {PAIR} @llvm.sqrt.v2f64({PAIR} {names[0]})"
 

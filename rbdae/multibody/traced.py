@@ -104,7 +104,7 @@ class TracedKernel:
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
-        if any(function.python for function in self._workspace.user_functions):
+        if self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self._context()
         other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)

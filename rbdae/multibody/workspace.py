@@ -124,9 +124,14 @@ class Workspace:
         """The user's functions that kernels call."""
         return (*self.model.user_functions, *self.model.forces.functions)
 
+    @property
+    def calls_python(self) -> bool:
+        """Whether one of them is Python."""
+        return any(function.python for function in self.user_functions)
+
     def raising(self, kernel: Callable[..., None]) -> Callable[..., None]:
         """The kernel, and then what the user's Python functions have raised in it."""
-        return raising(kernel) if any(function.python for function in self.user_functions) else kernel
+        return raising(kernel) if self.calls_python else kernel
 
     def plain(self, kernel: Entry) -> Callable[..., None]:
         """The kernel as plain Python, which takes numbers of any kind, bound to this workspace.

@@ -112,7 +112,7 @@ class Callbacks:
     @cached_property
     def _project_near(self) -> TracedKernel | None:
         workspace, n = self._workspace, self._workspace.layout.n
-        if not workspace.memory.traced or any(function.python for function in workspace.user_functions):
+        if not workspace.memory.traced or workspace.calls_python:
             return None
         info = N_INFO + len(self.violation_scales.weights)
         shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}
