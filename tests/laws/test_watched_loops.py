@@ -4,6 +4,7 @@ as they do when they are asked after each step."""
 from __future__ import annotations
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 
 import cases
 import numpy as np
@@ -115,6 +116,21 @@ def test_projected_runs_are_watched_too(asked):
     np.testing.assert_allclose(free.y[-1], other.y[-1], atol=1e-6 * np.abs(other.y).max())
     assert few < 0.5 * many
     assert max(free.drift.position.max(), free.drift.velocity.max()) < 1e-11 * np.abs(free.y).max()
+
+
+@pytest.mark.parametrize("name", ["rotation vector", "loops", "rows"])
+def test_the_bits_are_the_same_again_and_on_threads(name):
+    make, t_end, given = RUNS[name]
+    problem = make()
+
+    def run(_):
+        return rbdae.solve(problem, (0.0, t_end), solver="rbdae:dopri5", rtol=1e-7, atol=1e-7, **given)
+
+    first = run(0)
+    with ThreadPoolExecutor(3) as pool:
+        for other in pool.map(run, range(6)):
+            np.testing.assert_array_equal(first.y, other.y)
+            assert segment_times(first) == segment_times(other)
 
 
 # ---------------------------------------------------------------- what is known of switches
