@@ -90,6 +90,10 @@ class Layout:
         """Internal constraints of the velocities and joint equations."""
         return self.n_internal + self.n_rows
 
+    def among_unknowns(self, multipliers: Vec) -> Vec:
+        """Of the multipliers of all constraints, (..., n_constraints), those that `la` has."""
+        return multipliers[..., self.n_hidden :]
+
 
 def lay_out(model: Model, settings: Settings) -> Layout:
     """The layout of a model."""

@@ -55,9 +55,9 @@ def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly)
     rates, la = Interpretation(workspace).rates_of_selection(t, y)
     yd0[:n] = rates
     if workspace.settings.formulation.multipliers == "integrals":
-        yd0[layout.la] = la[layout.n_hidden :]
+        yd0[layout.la] = layout.among_unknowns(la)
     elif workspace.settings.formulation.multipliers == "values":
-        y0[layout.la] = la[layout.n_hidden :]
+        y0[layout.la] = layout.among_unknowns(la)
         y0[layout.mu] = 0.0
     return Start(t, y0, yd0, assembly)
 

@@ -83,7 +83,7 @@ class DenseOutput:
         if d < layout.n:
             interpretation = self._interpretations[number]
             for time, row in zip(t, out, strict=True):
-                row[layout.la] = interpretation.rates_of_selection(float(time), row)[1]
+                row[layout.la] = layout.among_unknowns(interpretation.rates_of_selection(float(time), row)[1])
             out[:, layout.mu] = 0.0
         return out
 
@@ -104,7 +104,7 @@ class DenseOutput:
             for row, time, state in zip(out, times, y, strict=True):
                 row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
                 if d > layout.n_differential:
-                    row[layout.la] = la
+                    row[layout.la] = layout.among_unknowns(la)
             return out
 
         found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)
