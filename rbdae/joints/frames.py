@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
 
 
@@ -61,6 +61,17 @@ def frames(
     }
 
 
+def joint_frame(joint: object) -> Mat:
+    """The frame that a joint has in its body `a`, (3, 3): the columns are normal_a, axis_a x normal_a and axis_a, with
+    any normal where the joint has none; those of the body's own frame for a joint without an axis."""
+    axis = getattr(joint, "axis_a", None)
+    if axis is None:
+        return np.eye(3)
+    normal = getattr(joint, "normal_a", None)
+    normal = perpendicular(axis) if normal is None else normal
+    return np.column_stack([normal, np.cross(axis, normal), axis])
+
+
 def perpendicular(axis: Vec) -> Vec:
     """A unit vector perpendicular to a unit vector: the coordinate axis that is farthest from it, made so."""
     return _unit(_across(np.eye(3)[int(np.argmin(np.abs(axis)))], axis))
@@ -92,4 +103,4 @@ def _seen_from(body: Body, other: Body, v: Vec) -> Vec:
     return _unit(body.rotation.T @ (other.rotation @ v))
 
 
-__all__ = ["Frames", "frames", "perpendicular"]
+__all__ = ["Frames", "frames", "joint_frame", "perpendicular"]

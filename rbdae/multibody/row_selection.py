@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec
 from rbdae.multibody.model import Model
 
 RANK_TOLERANCE = 1e-8
@@ -85,9 +85,10 @@ def nearly_redundant(model: Model, G: Mat) -> bool:
     return bool(G.shape[0] > G.shape[1] or s[-1] < 1e-3 * s[0])
 
 
-def minimum_norm(model: Model, G: Mat, la: Mat, deficiency: Ints | int = 0) -> tuple[Mat, Bools]:
-    """Multipliers (..., rows) of least norm with the same G^T la, and which of them are not unique. The norm is that of
-    la times the sizes of the equations, which are torques all: forces count times the model's length.
+def null_directions(model: Model, G: Mat, deficiency: Ints | int = 0) -> Mat:
+    """An orthonormal basis (..., rows, k) of the multipliers that give no force, G^T la = 0, times the sizes of the
+    equations, which are torques all: forces count times the model's length. Columns beyond the number of a state are
+    zero.
 
     `deficiency` (...) equations at least are known to follow from the others; drift hides that from the singular
     values.
@@ -99,10 +100,14 @@ def minimum_norm(model: Model, G: Mat, la: Mat, deficiency: Ints | int = 0) -> t
     full[..., : s.shape[-1]] = s
     null = full <= RANK_TOLERANCE * full[..., :1]
     null |= np.arange(rows) >= rows - np.asarray(deficiency)[..., None]
-    N = U * null[..., None, :]
-    best = la - np.einsum("...ij,...kj,...k->...i", N, N, la * sizes) / sizes
-    loose = np.linalg.norm(N, axis=-1) > 1e-6
-    return best, loose
+    first = rows - int(np.max(np.count_nonzero(null, axis=-1), initial=0))
+    return np.asarray((U * null[..., None, :])[..., first:])
+
+
+def minimum_norm(model: Model, la: Mat, null: Mat) -> Mat:
+    """Multipliers (..., rows) of least norm, that of `null_directions`, with the same G^T la."""
+    sizes = model.scales.sizes(model.scales.length)
+    return np.asarray(la - np.einsum("...ij,...kj,...k->...i", null, null, la * sizes) / sizes)
 
 
 __all__ = [
@@ -111,6 +116,7 @@ __all__ = [
     "closeness",
     "minimum_norm",
     "nearly_redundant",
+    "null_directions",
     "redundant_rows",
     "strength",
     "unit_rows",

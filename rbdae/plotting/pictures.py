@@ -11,7 +11,15 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, style
-from rbdae.plotting.quantities import OF_BODIES, OF_JOINTS, OF_SYSTEM, QUANTITIES, Panel, Trajectory
+from rbdae.plotting.quantities import (
+    OF_BODIES,
+    OF_JOINTS,
+    OF_SYSTEM,
+    QUANTITIES,
+    Panel,
+    Trajectory,
+    unique_components,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,7 +156,10 @@ def _first_moving(solution: Trajectory, joint: str) -> tuple[str, Any]:
 
 
 def _on(joint: str, body: str, reaction: Any) -> str:
-    return f"{joint}\non {body}" + ("" if reaction.unique else "\n(not unique)")
+    if reaction.unique:
+        return f"{joint}\non {body}"
+    sure = unique_components(reaction, "_in_space")
+    return f"{joint}\non {body}\n" + (f"(unique: {', '.join(sure)})" if sure else "(not unique)")
 
 
 # ------------------------------------------------------------ drawing

@@ -122,6 +122,16 @@ def _reaction(t: Vec, reaction: Any, size: float) -> list[Panel]:
     ]
 
 
+def unique_components(reaction: Any, suffix: str = "") -> list[str]:
+    """Which of "Fx" to "Mz" are unique in the joint's frame; with the suffix "_in_space" spatial components. None of a
+    reaction that is not unique and tells no more."""
+    out = []
+    for letter, what in (("F", "force"), ("M", "torque")):
+        sure = getattr(reaction, f"unique_{what}{suffix}", np.full(3, bool(reaction.unique)))
+        out += [letter + axis for axis, each in zip("xyz", sure, strict=True) if each]
+    return out
+
+
 OF_JOINTS: Final[dict[str, Callable[[Vec, Any, float], list[Panel]]]] = {"reactions": _reaction}
 """Panels of one joint, from t (m,), its reaction on one body, and the size of the system, m."""
 
@@ -180,4 +190,5 @@ __all__ = [
     "Panel",
     "Trajectory",
     "continuous_quaternions",
+    "unique_components",
 ]

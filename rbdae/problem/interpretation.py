@@ -20,12 +20,13 @@ from rbdae.kernels.log_determinant import log_determinant
 from rbdae.multibody.bound import bound, in_memory
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
-from rbdae.multibody.row_selection import minimum_norm, redundant_rows
+from rbdae.multibody.row_selection import minimum_norm, null_directions, redundant_rows
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
 from rbdae.problem.matrices import Matrices, MatrixView
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
+from rbdae.problem.reactions import Reaction, reactions
 
 Kernel = Callable[..., None]
 
@@ -256,7 +257,8 @@ class Interpretation:
         if self._ambiguous:
             G = self.joint_matrix(t, y)
             first = self.workspace.layout.n_internal
-            la[..., first:] = minimum_norm(self.model, G, la[..., first:], self._deficiency(t, y))[0]
+            null = null_directions(self.model, G, self._deficiency(t, y))
+            la[..., first:] = minimum_norm(self.model, la[..., first:], null)
         return la
 
     def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -289,10 +291,10 @@ class Interpretation:
         la = self.multipliers(t, y)[..., self.workspace.layout.n_internal :]
         Z = self.natural(t, y)
         times = np.asarray(t, dtype=float)
-        loose = None
-        if self._ambiguous:
-            loose = minimum_norm(self.model, joint_matrix(self.workspace, times, Z), la, self._deficiency(t, y))[1]
-        return quantities.reactions(self.workspace, times, Z, la, loose)
+        if not self._ambiguous:
+            return reactions(self.workspace, times, Z, la)
+        null = null_directions(self.model, joint_matrix(self.workspace, times, Z), self._deficiency(t, y))
+        return reactions(self.workspace, times, Z, la, null, self.constraints(t, y).position)
 
 
 __all__ = ["Interpretation"]

@@ -11,14 +11,14 @@ import numpy as np
 
 def joined(parts: Sequence[Any]) -> Any:
     """Values of consecutive times as one: arrays and rotations end to end, dictionaries, tuples and dataclasses entry
-    by entry, truth values by `all`."""
+    by entry, truth values by `all`, arrays of them component by component."""
     from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
     first = parts[0]
     if len(parts) == 1:
         return first
     if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
+        return np.logical_and.reduce(parts) if first.dtype == bool else np.concatenate(parts)
     if isinstance(first, Rotation):
         return Rotation.concatenate(parts)
     if isinstance(first, bool):

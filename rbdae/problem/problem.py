@@ -25,7 +25,8 @@ from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
 from rbdae.problem.projection import Projection, bind_projection, project_drift
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
+from rbdae.problem.reactions import Reaction
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
 from rbdae.problem.timed import TimedEquations, TimedInterpretation
 from rbdae.system import System

@@ -1,4 +1,5 @@
-"""What a state means, whatever the unknowns: states of bodies, energy, momentum, reactions; from natural coordinates.
+"""What a state means, whatever the unknowns: states of bodies, energy, momentum; from natural
+coordinates.
 
 All functions take natural coordinates Z of shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
 """
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE
-from rbdae.multibody.joint_values import joint_forces, potentials
+from rbdae.multibody.joint_values import potentials
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
@@ -67,18 +68,6 @@ class Constraints:
 
     position: Vec
     velocity: Vec
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Reaction:
-    """Force (N) and torque (N m) of a joint on a body, spatial components; the torque about the joint's point on that
-    body. They are not `unique` where redundant equations share the load: then they are those of least norm. Exactly in
-    a singular position they are not `unique` either, and NaN without ``redundant="minimum-norm"``."""
-
-    force: Vec
-    torque: Vec
-    unique: bool = True
 
 
 def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
@@ -205,31 +194,3 @@ def momentum(model: Model, Z: Mat, settings: Settings) -> Momentum:
             )
         angular = angular + np.cross(x[..., k, :], p) + spin
     return Momentum(linear, angular)
-
-
-def reactions(
-    workspace: Workspace, t: Vec, Z: Mat, la: Mat, loose: Bools | None = None
-) -> dict[str, dict[str, Reaction]]:
-    """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers, `loose` says which of
-    them are not unique."""
-    model = workspace.model
-    _, D, _, _ = _split(Z)
-    forces = joint_forces(workspace, t, Z, la) if model.joints else np.zeros((*Z.shape[:-2], 0, 2, 6))
-    out: dict[str, dict[str, Reaction]] = {}
-    unsure = ~np.isfinite(la) if loose is None else loose | ~np.isfinite(la)
-    row = 0
-    for joint in model.joints:
-        n = sum(int(model.primitives["n"][k]) for k in joint.primitives)
-        unique = not bool(np.any(unsure[..., row : row + n]))
-        row += n
-        own = forces[..., joint.primitives.start : joint.primitives.stop, :, :].sum(axis=-3)
-        entry = {}
-        for side, b in enumerate(joint.bodies):
-            force, torque = own[..., side, :3], own[..., side, 3:]
-            if b == model.n:
-                arm, name = joint.points[side], model.system.ground.name
-            else:
-                arm, name = np.einsum("...ik,i->...k", D[..., b, :, :], joint.points[side]), model.names[b]
-            entry[name] = Reaction(force, torque - np.cross(arm, force), unique)
-        out[joint.name] = entry
-    return out

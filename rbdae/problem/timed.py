@@ -24,7 +24,8 @@ from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.joined import joined
 from rbdae.problem.matrices import Matrices
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum, Reaction
+from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
+from rbdae.problem.reactions import Reaction
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix

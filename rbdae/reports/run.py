@@ -129,7 +129,7 @@ def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iter
         if loose:
             warnings.append(
                 f"The reactions of {_listed(loose)} are not unique: redundant joint equations share the load. Those of "
-                "least norm are shown."
+                "least norm are shown; the table says which of their components are unique."
             )
         wild = [joint for joint, of in joints.items() if not all(_numbers(reaction) for reaction in of.values())]
         if wild:

@@ -160,8 +160,20 @@ def reactions(shown: Shown) -> Iterator[Block]:
             continue
         values = {f"{joint} on {body}": getattr(found[joint][body], what) for joint, body in joints}
         panels = [Panel(f"{what} {c} [{unit}]", _curves(run.t, values, k)) for k, c in enumerate("xyz")]
-        caption = f"Reaction {what}s of the joints on the body that is named{where}, in space.{most}"
+        caption = (
+            f"Reaction {what}s of the joints on the body that is named{where}, in space.{most}{_shared(shown, what)}"
+        )
         yield over_time(f"reaction-{what}s", panels, shown.most, caption)
+
+
+def _shared(shown: Shown, what: str) -> str:
+    """A sentence on the components that are not unique."""
+    found, parts = shown.smooth.reactions, []
+    for joint, body in shown.joints:
+        sure = getattr(found[joint][body], f"unique_{what}_in_space")
+        loose = [axis for axis, each in zip("xyz", sure, strict=True) if not each]
+        parts += [f"{', '.join(loose)} of {joint}"] if loose else []
+    return f" Not unique, of least norm: {'; '.join(parts)}." if parts else ""
 
 
 def _rounding(shown: Shown) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.plotting import continuous_quaternions
+from rbdae.plotting.quantities import unique_components
 from rbdae.problem.problem import Problem
 from rbdae.reports.blocks import NOT_REPORTED, Block, Facts, Table, Text, Value, number, table
 from rbdae.reports.contract import Run
@@ -147,7 +148,7 @@ def reactions(run: Run) -> Table:
                 size = np.linalg.norm(vectors, axis=1)
                 k = int(np.argmax(np.where(np.isfinite(size), size, -1.0)))
                 row += [float(size[k]), float(run.t[k])]
-            rows.append((*row, "yes" if reaction.unique else "no"))
+            rows.append((*row, "yes" if reaction.unique else ", ".join(unique_components(reaction)) or "no"))
     head = {
         "joint": "",
         "on body": "",
@@ -155,7 +156,8 @@ def reactions(run: Run) -> Table:
         "at t [s]": "when the force is largest",
         "torque [N m]": "the largest magnitude, about the joint's point on the body",
         "at t [s] ": "when the torque is largest",
-        "unique": "no: redundant equations share the load",
+        "unique": "no: redundant equations share the load; or the components in the joint's frame, z along its axis, "
+        "that the motion determines",
     }
     return table("reactions", head, rows[:_ENTRIES])
 

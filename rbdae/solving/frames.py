@@ -80,11 +80,13 @@ def frame(trajectory: Trajectory, quantities: str | Iterable[str]) -> DataFrame:
     if trajectory.problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
     columns = [column for name in wanted for column in QUANTITIES[name](trajectory)]
+    names, index = [name for name, _ in columns], pandas.Index(trajectory.t, name="t [s]")
     # names of bodies are free: a dictionary would lose one of two columns that happen to have the same name
+    if any(values.dtype == bool for _, values in columns):
+        out = pandas.DataFrame({k: values for k, (_, values) in enumerate(columns)})
+        return out.set_axis(names, axis=1).set_axis(index, axis=0)
     return pandas.DataFrame(
-        np.stack([values for _, values in columns], axis=1) if columns else None,
-        index=pandas.Index(trajectory.t, name="t [s]"),
-        columns=[name for name, _ in columns],
+        np.stack([values for _, values in columns], axis=1) if columns else None, index=index, columns=names
     )
 
 
@@ -153,6 +155,12 @@ def _reactions(trajectory: Trajectory) -> _Columns:
         for body, reaction in of_bodies.items():
             yield from _vector(reaction.force, [f"{joint} on {body}.force.{s} [N]" for s in "xyz"])
             yield from _vector(reaction.torque, [f"{joint} on {body}.torque.{s} [N m]" for s in "xyz"])
+    for joint, of_bodies in trajectory.reactions.items():  # columns that only redundant systems have
+        for body, reaction in of_bodies.items():
+            if not reaction.unique:
+                sure = np.concatenate([reaction.unique_force_in_space, reaction.unique_torque_in_space])
+                names = [f"{joint} on {body}.{what}.{s} is unique" for what in ("force", "torque") for s in "xyz"]
+                yield from zip(names, np.repeat(sure[:, None], len(trajectory.t), axis=1), strict=True)
 
 
 def _vector(values: Mat, names: list[str]) -> _Columns:

@@ -20,7 +20,8 @@ from rbdae.multibody.mechanism import mechanism
 from rbdae.multibody.selection import to_arrays
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
-from rbdae.problem.quantities import BodyState, Momentum, Reaction
+from rbdae.problem.quantities import BodyState, Momentum
+from rbdae.problem.reactions import Reaction
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
 from rbdae.solving.frames import frame
@@ -341,6 +342,7 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"`` and ``"reactions"``
+            (in space; of redundant joints further columns say which of them are unique)
 
         Raises
         ------

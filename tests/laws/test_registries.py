@@ -53,6 +53,7 @@ from inside import (
     plotted,
     problem,
     quantities,
+    reactions,
     recording,
     registry,
     report_blocks,
@@ -163,7 +164,7 @@ def _solution() -> rbdae.Solution:
     return rbdae.solve(_problem(), (0.0, 0.01), solver="scipy:RK45", events=[lambda t, y: t - 0.005])
 
 
-def _reaction() -> quantities.Reaction:
+def _reaction() -> reactions.Reaction:
     p = _problem()
     return p.reactions(p.t0, p.y0)["spherical-1"]["first"]
 
@@ -218,7 +219,7 @@ EXAMPLES: dict[type, Any] = {
     quantities.Energy: lambda: _problem().energy(0.0, _problem().y0),
     quantities.Momentum: lambda: _problem().momentum(0.0, _problem().y0),
     quantities.Constraints: lambda: _problem().constraints(0.0, _problem().y0),
-    quantities.Reaction: _reaction,
+    reactions.Reaction: _reaction,
     registry.SolverInfo: lambda: rbdae.solvers()[0],
     registry.SolverTable: rbdae.solvers,
     rbdae.models.Entry: lambda: rbdae.models.MODELS["heavy_top"],
