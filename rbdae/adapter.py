@@ -54,9 +54,11 @@ class Reason(Enum):
 class Stats:
     """What a run cost. `evaluations` counts residuals (DAE solvers) or right-hand sides (ODE solvers).
 
-    A count that the package does not report and the adapter cannot count is -1. `code` is ``"traced"`` or
-    ``"generic"``, see `rbdae.formulate`; `handed_over` counts the states at which a guard of traced code did not hold,
-    so that the generic kernel ran. `rbdae.solve` fills in both.
+    A count that the package does not report and the adapter cannot count is -1. `seconds` is processor time of the
+    thread that ran the solver (of its kernel calls, too; not of threads that a linear algebra library starts),
+    `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes. `code` is
+    ``"traced"`` or ``"generic"``, see `rbdae.formulate`; `handed_over` counts the states at which a guard of traced
+    code did not hold, so that the generic kernel ran. `rbdae.solve` fills in all four.
     """
 
     steps: int = 0
@@ -67,6 +69,7 @@ class Stats:
     projections: int = 0
     restarts: int = 0
     seconds: float = 0.0
+    wall_seconds: float = 0.0
     code: str = ""
     handed_over: int = 0
 

@@ -40,6 +40,7 @@ def run_compare(given: argparse.Namespace) -> int:
         projection=given.projection,
         options=options,
         on_singularity=given.on_singularity,
+        steps=given.steps,
     )
     print(f"{found.summary}: {len(cases)} cases", flush=True)
     with _executor(given.processes) as executor:

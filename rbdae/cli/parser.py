@@ -70,6 +70,13 @@ def _add_compare(compare: argparse.ArgumentParser) -> None:
         help="rtol = atol of the runs (default: 1e-4 1e-6 1e-8)",
     )
     compare.add_argument(
+        "--steps",
+        nargs="+",
+        type=float,
+        metavar="S",
+        help="step sizes of fixed-step methods, s; these have no tolerances",
+    )
+    compare.add_argument(
         "--option", action="append", default=[], metavar="SOLVER:NAME=VALUE", help="an option of one of the solvers"
     )
     _add_common(compare)

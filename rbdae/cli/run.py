@@ -164,7 +164,7 @@ def _work(stats: Stats) -> str:
         "restarts": stats.restarts,
     }
     reported = ", ".join(f"{count} {name}" for name, count in counts.items() if count >= 0)
-    return f"work        {reported}, {stats.seconds:.3f} s"
+    return f"work        {reported}, {stats.seconds:.3f} s of the processor"
 
 
 def _numbers(values: Vec) -> str:

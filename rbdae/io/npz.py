@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,18 +10,20 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from rbdae import _check
+from rbdae._files import checked, is_special, replacing
 
 _FORMAT = 2
 
 
 def write_npz(path: str | Path, arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Path:
-    """Write arrays, and metadata as JSON text; returns the path, with ``.npz`` added to names without it."""
+    """Write arrays, and metadata as JSON text; returns the path, with ``.npz`` added to names without it, but for
+    devices."""
     target = checked_path(path)
-    if target.suffix != ".npz":
+    if target.suffix != ".npz" and not is_special(target):
         target = target.with_name(target.name + ".npz")
     text = json.dumps({"format": _FORMAT, **metadata})
-    np.savez_compressed(target, metadata=np.array(text), **arrays)
+    with replacing(target) as new, open(new, "wb") as file:
+        np.savez_compressed(file, metadata=np.array(text), **arrays)
     return target
 
 
@@ -62,12 +63,7 @@ def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def checked_path(path: object) -> Path:
     """A path, from itself or a string."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"path must be a string or a pathlib.Path, got {_check.show(path)}; pass e.g. 'run.npz'")
-    out = os.fspath(path)
-    if not isinstance(out, str) or not out or "\0" in out:
-        raise ValueError(f"path must be the name of a file, got {path!r}; pass e.g. 'run.npz'")
-    return Path(out)
+    return checked("path", path, "run.npz")
 
 
 def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:

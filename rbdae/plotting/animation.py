@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
+from rbdae._files import checked, replacing
 from rbdae.plotting import choices
 from rbdae.plotting.canvas import Canvas
 from rbdae.plotting.figures import need_matplotlib
@@ -99,13 +100,16 @@ class Animation:
         """
         target = checked_path(path)
         if target.suffix.lower() == ".html":
-            target.write_text(_PAGE.format(self._html), encoding="utf-8")
+            page = _PAGE.format(self._html).encode("utf-8", "backslashreplace")
+            with replacing(target) as new:
+                new.write_bytes(page)
             return target
         from matplotlib import animation
 
         gif = target.suffix.lower() == ".gif"
         writer: Any = animation.PillowWriter if gif else animation.FFMpegWriter
-        self._film().save(target, writer=writer(fps=self.fps), dpi=self.dpi)
+        with replacing(target) as new:
+            self._film().save(new, writer=writer(fps=self.fps), dpi=self.dpi)
         return target
 
     def to_html(self) -> str:
@@ -227,9 +231,7 @@ def _view(elevation: float | None, azimuth: float | None) -> tuple[float, float]
 
 def checked_path(path: str | Path) -> Path:
     """A file that can be written; see `Animation.save` for what is refused."""
-    if not isinstance(path, (str, Path)):
-        raise TypeError(f"animate: path must be the name of a file, got {_check.show(path)}; pass e.g. 'run.gif'")
-    target = Path(path)
+    target = checked("animate: path", path, "run.gif")
     ending = target.suffix.lower()
     if ending not in FORMATS:
         raise ValueError(

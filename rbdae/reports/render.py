@@ -7,14 +7,18 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+from rbdae._files import replacing
 from rbdae.reports.blocks import Page
 
 _FOLDER = Path(__file__).parent / "page"
 
 
 def write(page: Page, target: Path) -> Path:
-    """Write a page; returns where it was written."""
-    target.write_text(html(page), encoding="utf-8")
+    """Write a page; returns where it was written. What no encoding has, as half of a surrogate pair in a user's
+    message, is written as an escape."""
+    text = html(page).encode("utf-8", "backslashreplace")
+    with replacing(target) as new:
+        new.write_bytes(text)
     return target
 
 

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from rbdae import _check
+from rbdae._files import checked
 
 _PACKAGES: Final = {"plotly": "plotly", "jinja2": "jinja2", "itables": "itables"}
 """What is imported, and what pip calls it."""
@@ -26,9 +26,7 @@ def check_report(path: str | Path) -> Path:
     ImportError
         without a package that writes reports
     """
-    if not isinstance(path, (str, Path)):
-        raise TypeError(f"report: path must be a file's name, got {_check.show(path)}; pass e.g. 'run.html'")
-    target = Path(path)
+    target = checked("report: path", path, "run.html")
     if target.suffix.lower() != ".html":
         raise ValueError(
             f"a report is a page: its name must end with .html, got {str(path)!r}; name it e.g. 'run.html'"

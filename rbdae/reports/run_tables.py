@@ -48,11 +48,16 @@ def results(run: Run) -> Facts:
         ("tolerances", f"rtol {number(run.rtol)}, atol {atol}"),
         ("projection", _projection(run)),
         ("code", run.stats.code or "not recorded"),
-        ("seconds", f"{number(run.stats.seconds, 4)} (a first use compiles, too)"),
+        ("seconds", f"{number(run.stats.seconds, 4)} of the processor{_wall(run)} (a first use compiles, too)"),
     ]
     if isinstance(problem, Problem) and len(run.t):
         pairs += _quality(run)
     return Facts(tuple(pairs))
+
+
+def _wall(run: Run) -> str:
+    """Time on the wall; files of older versions have it in place of the processor's."""
+    return f", {number(run.stats.wall_seconds, 4)} on the wall" if run.stats.wall_seconds > 0.0 else ""
 
 
 def _projection(run: Run) -> str:

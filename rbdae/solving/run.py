@@ -138,7 +138,7 @@ def _run(
     own = problem if isinstance(problem, Problem) else None
     before = 0 if own is None else own.callbacks.handed_over
     with nullcontext() if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
-        began = time.perf_counter()
+        wall, processor = time.perf_counter(), time.thread_time()
         outcome, segments = run_segments(
             problem,
             asked if advance is None else changed(asked, advance=advance),
@@ -147,7 +147,7 @@ def _run(
             lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
         )
         stats = outcome.stats
-        stats.seconds = time.perf_counter() - began
+        stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
     if own is not None:
         stats.code = own.code
         stats.handed_over = _handed_over(own, segments) - before

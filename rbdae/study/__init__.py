@@ -3,8 +3,8 @@
 from rbdae.study.ahead import compile_kernels as compile_kernels
 from rbdae.study.ahead import entries as entries
 from rbdae.study.case import Case as Case
-from rbdae.study.case import cases as cases
-from rbdae.study.case import installed_solvers as installed_solvers
+from rbdae.study.choosing import cases as cases
+from rbdae.study.choosing import installed_solvers as installed_solvers
 from rbdae.study.comparing import compare as compare
 from rbdae.study.comparing import compare_cases as compare_cases
 from rbdae.study.comparison import Comparison as Comparison

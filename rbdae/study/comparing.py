@@ -6,9 +6,8 @@ computed at 1e-13. Two formulations compute one each, and their difference says 
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +20,11 @@ from rbdae.problem.projection import Projection, ProjectionError
 from rbdae.solving.solution import Solution
 from rbdae.study import references
 from rbdae.study.ahead import compile_for
-from rbdae.study.case import TOLERANCES, Case, OnSingularity, Options, Redundant, cases
+from rbdae.study.case import Case, OnSingularity, Options, Redundant
+from rbdae.study.choosing import TOLERANCES, cases
 from rbdae.study.comparison import Comparison
 from rbdae.study.executor import run_all
+from rbdae.study.input import check_executor, check_system, checked_cases, checked_reference
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.provenance import Provenance
 from rbdae.study.quiet import quiet
@@ -42,6 +43,7 @@ def compare(
     velocities: Iterable[str] | None = None,
     solvers: Iterable[str] | None = None,
     tolerances: Iterable[float] = TOLERANCES,
+    steps: Iterable[float] | None = None,
     redundant: Redundant = "error",
     hold: Hold = (),
     projection: Projection | bool | None = None,
@@ -63,6 +65,7 @@ def compare(
     formulations, rotations, velocities, solvers : names to combine, each a list; None for all there are. Combinations
         that make no sense are left out. Forms whose equations are one and the same are run once
     tolerances : rtol = atol of the runs
+    steps : sizes of the steps of fixed-step methods, s: these run once for each, where others run for each tolerance
     redundant, hold : as `rbdae.formulate` takes them
     projection : as `rbdae.solve` takes it
     options : for each solver's name its own options, as in ``{"scipy:DOP853": {"max_step": 0.1}}``
@@ -74,7 +77,7 @@ def compare(
     resume : a file to which each finished run is written at once; those that it has already are not run again. Runs of
         another mechanism, end time or reference in the same file are kept apart
     progress : a bar on standard error, if tqdm is installed
-    limit : seconds after which one run is given up
+    limit : seconds on the wall after which one run is given up
     repeats : the largest number of timed runs of a short case, see `rbdae.study.run`
 
     Returns
@@ -95,6 +98,8 @@ def compare(
         with an executor of processes, for a system with a function that cannot be pickled, with its name
     OSError
         for a file that cannot be read or written
+    KeyboardInterrupt
+        after Ctrl-C; its `comparison` is the `Comparison` of the runs that were finished, if there is one
 
     Examples
     --------
@@ -104,7 +109,7 @@ def compare(
     >>> [row.failure for row in found.rows]
     ['', '', '']
     """
-    _check_system(system)
+    check_system(system)
     chosen = cases(
         formulations,
         rotations,
@@ -116,6 +121,7 @@ def compare(
         projection=projection,
         options=options,
         on_singularity=on_singularity,
+        steps=steps,
     )
     return compare_cases(
         system,
@@ -150,14 +156,14 @@ def compare_cases(
     TypeError, ValueError
         as `compare`; for a reference that belongs to another end time, and for an empty list
     """
-    _check_system(system)
+    check_system(system)
     end = checked_end("compare", t_end)
-    given = _checked_reference(reference, end, system)
-    wanted = _checked_cases(chosen)
+    given = checked_reference(reference, end, system)
+    wanted = checked_cases(chosen)
     _check.flag("compare", "progress", progress)
     seconds = _check.positive("compare", "limit", limit, "give seconds")
     most = _check.count("compare", "repeats", repeats)
-    _check_executor(executor, system)
+    check_executor(executor, system)
     path = None if resume is None else checked_path(resume)
     with quiet():
         leaders = representatives(system, wanted)
@@ -167,7 +173,8 @@ def compare_cases(
     if path is not None:
         about = (wanted[0].redundant, wanted[0].hold, wanted[0].projection)
         file = ResultsFile(path, study_key(provenance.fingerprint, end, given, about))
-        given = file.reference or given
+        if file.reference is not None:
+            given = _stored_reference(file.reference, end, system, path)
     exact = _reference(system, end, wanted, given, seconds)
     done = {} if file is None else _usable(file.rows, seconds)
     left = [case for case in todo if case not in done]
@@ -180,14 +187,31 @@ def compare_cases(
     tasks = [(run, (system, case, exact, seconds, most, same[case])) for case in left]
 
     def finished(row: Row) -> None:
+        done[row.case] = row
         if file is not None:
             file.append(row, exact)
 
-    found = run_all(tasks, executor, "runs" if progress else "", finished)
-    rows = done | {row.case: row for row in found}
-    return Comparison(
-        exact, tuple(replace(rows[case], same=same[case]) for case in todo), provenance, len(todo) - len(left)
-    )
+    def compared() -> Comparison:
+        rows = tuple(replace(done[case], same=same[case]) for case in todo if case in done)
+        return Comparison(exact, rows, provenance, len(todo) - len(left))
+
+    try:
+        for _ in run_all(tasks, executor, "runs" if progress else "", finished):
+            pass
+    except KeyboardInterrupt as error:
+        error.comparison = compared()  # type: ignore[attr-defined]
+        raise
+    return compared()
+
+
+def _stored_reference(stored: Reference, t_end: float, system: System, path: Path) -> Reference:
+    """The reference of a file, which belongs to the study if nobody has changed it."""
+    try:
+        out = checked_reference(stored, t_end, system)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}, or name another file for resume") from None
+    assert out is not None
+    return out
 
 
 def _problems(system: System, left: Sequence[Case]) -> list[Problem]:
@@ -230,64 +254,6 @@ def _reference(
         )
     refuse_disagreement(out, min(case.tolerance for case in wanted))
     return out
-
-
-# ---------------------------------------------------------------- input
-
-
-def _check_system(system: System) -> None:
-    if not isinstance(system, System):
-        raise TypeError(
-            f"compare needs a rbdae.System, got {_check.show(system)} of type {type(system).__name__}; make one with "
-            "rbdae.System()"
-        )
-    if not system.bodies:
-        raise ValueError("compare: system has no bodies, got " + _check.show(system) + "; add some with add_body")
-
-
-def _checked_reference(reference: Reference | Solution | None, t_end: float, system: System) -> Reference | None:
-    if reference is None:
-        return None
-    if isinstance(reference, Solution):
-        reference = Reference.from_solutions(reference)
-    if not isinstance(reference, Reference):
-        raise TypeError(
-            f"reference must be a rbdae.study.Reference or a rbdae.Solution, got {_check.show(reference)}; leave it "
-            "out to have it computed"
-        )
-    if reference.t_end != t_end:
-        raise ValueError(f"the reference belongs to t = {reference.t_end:g}, the runs end at {t_end:g}; make a new one")
-    if len(reference.states[0].position) != len(system.bodies):
-        raise ValueError(
-            f"the reference has {len(reference.states[0].position)} bodies, the system {len(system.bodies)}; "
-            "make a new one"
-        )
-    return reference
-
-
-def _checked_cases(chosen: Sequence[Case]) -> list[Case]:
-    if isinstance(chosen, (str, bytes)) or not isinstance(chosen, Iterable):
-        raise TypeError(f"chosen must be a list of rbdae.study.Case, got {_check.show(chosen)}; see rbdae.study.cases")
-    given = list(chosen)
-    for case in given:
-        if not isinstance(case, Case):
-            raise TypeError(f"chosen must be a list of rbdae.study.Case, got {_check.show(case)} in it; see cases()")
-    if not given:
-        raise ValueError("chosen must not be empty, got []; rbdae.study.cases() makes a list of cases")
-    return list(dict.fromkeys(given))
-
-
-def _check_executor(executor: Executor | None, system: System) -> None:
-    """Before any run: an executor can submit, and the system can be sent to its processes."""
-    if executor is None:
-        return
-    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
-        raise TypeError(
-            f"executor must be a concurrent.futures.Executor, got {_check.show(executor)}; pass e.g. "
-            "ProcessPoolExecutor(2, mp_context=multiprocessing.get_context('spawn')), or leave it out"
-        )
-    if not isinstance(executor, ThreadPoolExecutor):
-        pickle.dumps(system)
 
 
 def _check_options(system: System, left: Sequence[Case], t_end: float) -> None:

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
 from rbdae import _check
+from rbdae._files import checked, harmless, replacing
 from rbdae.study.one_run import Row
 from rbdae.study.pictures import work_precision
 from rbdae.study.provenance import Provenance
 from rbdae.study.ranking import Ranking, rank
 from rbdae.study.records import COLUMNS, Record, record, reference_of, reference_record, row_of
 from rbdae.study.references import Reference
+from rbdae.study.stored_values import DAMAGED, digest, parsed, refused
 from rbdae.study.tables import table
 
 if TYPE_CHECKING:
@@ -43,7 +45,13 @@ class Comparison:
     resumed: int = 0
 
     def __str__(self) -> str:
-        return f"{table(self, reasons=False)}\n\n{self.ranking()}"
+        return f"{table(self, reasons=False)}{self._load()}\n\n{self.ranking()}"
+
+    def _load(self) -> str:
+        about = self.provenance
+        if about is None or not about.load:
+            return ""
+        return f"\nload: at the start {about.load[0]:.2g} processes wanted one of {about.cores} cores"
 
     def __repr__(self) -> str:
         failed = sum(bool(row.failure) for row in self.rows)
@@ -111,24 +119,29 @@ class Comparison:
         return report_comparison(self, check_report(path))
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write the records as CSV, with a line of names; returns the path."""
-        with open(_checked(path, "to_csv"), "w", newline="", encoding="utf-8") as file:
+        """Write the records as CSV, with a line of names; returns the path. A text that a spreadsheet would evaluate
+        has an apostrophe before it."""
+        target = checked("to_csv: path", path, "results.csv")
+        with replacing(target) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
             writer = csv.DictWriter(file, list(COLUMNS))
             writer.writeheader()
-            writer.writerows(self.records())
-        return Path(path)
+            writer.writerows({name: harmless(value) for name, value in row.items()} for row in self.records())
+        return target
 
     def to_json(self, path: str | Path) -> Path:
         """Write records, reference and provenance as JSON, for `from_json`; returns the path."""
-        content = {
+        content: dict[str, Any] = {
             "format": _FORMAT,
             "provenance": None if self.provenance is None else asdict(self.provenance),
             "reference": reference_record(self.reference),
             "columns": COLUMNS,
             "records": self.records(),
         }
-        _checked(path, "to_json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        return Path(path)
+        target = checked("to_json: path", path, "results.json")
+        text = json.dumps({**content, "digest": digest(content)}, indent=1, allow_nan=False)
+        with replacing(target) as new:
+            new.write_text(text + "\n", encoding="utf-8")
+        return target
 
     @classmethod
     def from_json(cls, path: str | Path) -> Self:
@@ -141,20 +154,23 @@ class Comparison:
         ValueError
             for a file of another kind, or one that is damaged
         """
-        file = _checked(path, "from_json")
+        file = checked("from_json: path", path, "results.json")
         try:
-            given: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            given: dict[str, Any] = parsed(file.read_text(encoding="utf-8"))
             if given["format"] != _FORMAT:
                 raise ValueError(f"its format is {_check.show(given['format'])}")
+            # files of older versions have none
+            if "digest" in given and given.pop("digest") != digest(given):
+                raise ValueError("something in it has changed")
             about = given["provenance"]
             return cls(
                 reference_of(given["reference"]),
                 tuple(map(row_of, given["records"])),
                 None if about is None else Provenance.of_record(about),
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except DAMAGED as error:
             raise ValueError(
-                f"{file}: it is no comparison that to_json wrote, or it is damaged ({error}); write it again"
+                f"{file}: it is no comparison that to_json wrote, or it is damaged ({refused(error)}); write it again"
             ) from None
 
     def to_pandas(self) -> Any:
@@ -170,12 +186,6 @@ class Comparison:
         except ImportError:
             raise ImportError("to_pandas needs pandas: run `pip install pandas`, or use records()") from None
         return pandas.DataFrame(self.records(), columns=list(COLUMNS))
-
-
-def _checked(path: str | Path, owner: str) -> Path:
-    if not isinstance(path, (str, Path)) or not str(path):
-        raise TypeError(f"{owner}: path must be the name of a file, got {_check.show(path)}; pass e.g. 'results.csv'")
-    return Path(path)
 
 
 __all__ = ["Comparison"]

@@ -20,7 +20,7 @@ _Quantity: TypeAlias = tuple[str, Callable[[Row], float]]
 _HEIGHT = 760
 _GAP = 0.2
 
-_SECONDS: _Quantity = ("seconds of the solver", lambda row: row.stats.seconds)
+_SECONDS: _Quantity = ("seconds of the processor", lambda row: row.stats.seconds)
 _EVALUATIONS: _Quantity = ("evaluations of residual or right-hand side", lambda row: float(row.stats.evaluations))
 _ENERGY: _Quantity = ("error of energy, relative", lambda row: row.energy_error)
 _DRIFT: _Quantity = ("position drift [SI]", lambda row: row.position_drift)
@@ -133,7 +133,7 @@ def _told(row: Row) -> str:
     return "<br>".join(
         [
             f"<b>{escaped(row.case.form)}</b>",
-            f"{escaped(row.case.method)} at {row.case.tolerance:.0e}",
+            f"{escaped(row.case.method)} at {row.case.at}",
             f"error {number(error_of(row), 3)}",
             f"{counted} evaluations, {row.stats.steps} steps, {number(row.stats.seconds, 3)} s",
             f"energy {number(row.energy_error, 2)}, drift {number(row.position_drift, 2)}",

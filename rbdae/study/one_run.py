@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, final
@@ -18,6 +18,7 @@ from rbdae.problem.projection import ProjectionError
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Case
+from rbdae.study.provenance import load_averages
 from rbdae.study.quiet import quiet
 from rbdae.study.references import Errors, OutOfTimeError, Reference, deadline, errors, final_state
 from rbdae.system import System
@@ -53,12 +54,14 @@ class Row:
     position_drift, velocity_drift : largest violation of the constraints over the run, SI units
     energy_error : largest `EnergyOfRun.balance`, relative to the largest kinetic energy
     stats : counts and seconds: those of the solver alone, after first steps that loaded all it needs; where a case was
-        timed several times, their median
+        timed several times, their medians. `seconds` is processor time, `wall_seconds` that of a clock on the wall
     failure : why there is no result, or empty
     reason : the failure without times and numbers: the same for all runs that failed for one reason
     timed : how many runs were timed
-    given_up_after : the limit of a run that took too long, s; None for all others
+    given_up_after : the limit of a run that took too long, s (on the wall); None for all others
     same : names of other formulations whose equations are the same, so that this run is theirs, too
+    load : processes that wanted a processor of the machine in the minute before the run's end (`os.getloadavg`), this
+        one included; not a number where the system does not tell
     """
 
     case: Case
@@ -72,6 +75,7 @@ class Row:
     timed: int = 1
     same: tuple[str, ...] = ()
     given_up_after: float | None = None
+    load: float = math.nan
 
     def __post_init__(self) -> None:
         if self.failure and not self.reason:
@@ -105,24 +109,27 @@ def run(
     """One run; what goes wrong becomes the row's `failure`.
 
     A problem is formulated for every run. Some steps that are not counted come first, so that no time contains the
-    loading of kernels and packages. Runs below 0.2 s are repeated until their times add up to that, at least three and
-    at most `repeats` times; the median counts, of those runs that other processes have hardly disturbed.
+    loading of kernels and packages. Times are the thread's processor time, which other processes hardly change; time on
+    the wall and the machine's load stand beside it. Runs below 0.2 s are repeated until their times add up to that, at
+    least three and at most `repeats` times; the median counts, of those that other processes have hardly disturbed.
 
     Parameters
     ----------
     system, case, exact : what to run, and the reference that it is measured against
-    limit : seconds after which the run is given up
+    limit : seconds on the wall after which the run is given up
     repeats : the largest number of timed runs
     same : goes to the row
     """
     try:
-        return replace(_row(system, case, exact, limit, repeats), same=same)
+        out = replace(_row(system, case, exact, limit, repeats), same=same)
     except OutOfTimeError as error:
         reason = f"given up after its limit of {limit:g} s"
-        return Row(case, None, np.nan, np.nan, np.nan, Stats(), str(error), reason, 1, same, limit)
+        out = Row(case, None, np.nan, np.nan, np.nan, Stats(), str(error), reason, 1, same, limit)
     except Exception as error:  # of a user's force, or a package: one case must not cost the others
-        said = str(error) if isinstance(error, (ValueError, ProjectionError)) else f"{type(error).__name__}: {error}"
-        return Row(case, None, np.nan, np.nan, np.nan, Stats(), said, same=same)
+        plain = isinstance(error, (ValueError, ProjectionError)) and str(error)
+        said = str(error) if plain else f"{type(error).__name__}: {error}"
+        out = Row(case, None, np.nan, np.nan, np.nan, Stats(), said, same=same)
+    return replace(out, load=load_averages()[0])
 
 
 def _row(system: System, case: Case, exact: Reference, limit: float, repeats: int) -> Row:
@@ -134,6 +141,8 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
         reached = errors(
             final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1]), exact.against(case.formulation)
         )
+        if not math.isfinite(reached.largest):
+            raise ValueError(f"the errors at the end are not finite: {reached}")
     return Row(
         case,
         reached,
@@ -148,36 +157,34 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
 
 
 def _timed(system: System, case: Case, t_end: float, limit: float, repeats: int) -> tuple[Solution, int]:
-    """A run with the median of the times, and how many there were."""
+    """A run with the medians of the times, and how many there were."""
     warm_up(system, case, t_end)
-    solution, lost = _once(system, case, t_end, limit)
-    times, losses = [solution.stats.seconds], [lost]
+    solution = _once(system, case, t_end, limit)
+    all_stats = [solution.stats]
     while (
         solution.success
-        and len(times) < repeats
-        and min(times) < _SHORT
-        and (len(times) < _AT_LEAST or sum(times) < _SHORT)
+        and len(all_stats) < repeats
+        and min(stats.seconds for stats in all_stats) < _SHORT
+        and (len(all_stats) < _AT_LEAST or sum(stats.seconds for stats in all_stats) < _SHORT)
+        and sum(stats.wall_seconds for stats in all_stats) < limit
     ):
-        again, lost = _once(system, case, t_end, limit)
-        times.append(again.stats.seconds)
-        losses.append(lost)
-    stats = replace(solution.stats, seconds=median_of(times, losses))
+        all_stats.append(_once(system, case, t_end, limit).stats)
+    times, walls = ([getattr(stats, name) for stats in all_stats] for name in ("seconds", "wall_seconds"))
+    losses = [wall - processor for wall, processor in zip(walls, times, strict=True)]
+    stats = replace(solution.stats, seconds=median_of(times, losses), wall_seconds=statistics.median(walls))
     return replace(solution, stats=stats), len(times)
 
 
-def _once(system: System, case: Case, t_end: float, limit: float) -> tuple[Solution, float]:
-    """A run of a new problem, and the seconds in which the processor was given to others."""
-    problem = _formulated_again(system, case)
-    wall, processor = time.perf_counter(), time.thread_time()
-    solution = solve_case(problem, case, t_end, deadline(limit))
-    return solution, (time.perf_counter() - wall) - (time.thread_time() - processor)
+def _once(system: System, case: Case, t_end: float, limit: float) -> Solution:
+    """A run of a new problem."""
+    return solve_case(_formulated_again(system, case), case, t_end, deadline(limit))
 
 
 def median_of(times: Sequence[float], losses: Sequence[float]) -> float:
     """The median of the times that were hardly disturbed; where all were, the least disturbed one.
 
-    `losses` are the seconds of each in which the processor was given to other processes. A run of 2 ms that waits for
-    its turn on a busy machine takes 10 ms, and says nothing about the solver.
+    `losses` are the seconds of each in which the processor was given to other processes, which leave their own data in
+    its caches.
     """
     quiet = [seconds for seconds, lost in zip(times, losses, strict=True) if lost <= _DISTURBED * seconds]
     return statistics.median(quiet) if quiet else min(zip(losses, times, strict=True))[1]
@@ -226,6 +233,7 @@ def solve_case(problem: Problem, case: Case, t_end: float, progress: Callable[[f
         atol=case.tolerance,
         projection=case.projection,
         on_singularity=case.on_singularity,
+        step=case.step,
         progress=progress,
         **dict(case.options),
     )

@@ -116,7 +116,7 @@ def _targets(ranking: Ranking) -> Table:
             round(place.evaluations) if place.evaluations == place.evaluations else None,
             place.energy,
             place.drift,
-            place.tolerance,
+            place.tolerance if place.step is None else f"step {place.step:g}",
         )
         for target in ranking.targets
         for place in target.places
@@ -125,11 +125,11 @@ def _targets(ranking: Ranking) -> Table:
         "error": "of the end state, relative",
         "form": "formulation, rotation, velocity",
         "solver": "",
-        "seconds": "interpolated between the tolerances whose errors enclose this one",
+        "seconds": "of the processor, interpolated between the tolerances whose errors enclose this one",
         "evaluations": "interpolated likewise",
-        "energy": "largest error of the balance of its cheapest run that is so exact, relative",
+        "energy": "largest error of the balance of its loosest run that is so exact, relative",
         "position drift": "of that run",
-        "tolerance": "of that run",
+        "tolerance": "of that run; of a fixed-step method its step, s",
     }
     return table("targets", head, rows, 3)
 
@@ -190,7 +190,7 @@ def _bounded(value: Value, bound: float | None, shown: Value) -> Value | Cell:
 def _failures(ranking: Ranking) -> Table:
     rows: list[tuple[Value, ...]] = []
     for failure in ranking.failures:
-        named = [f"{row.case.form} with {row.case.method} at {row.case.tolerance:.0e}" for row in failure.cases]
+        named = [f"{row.case.form} with {row.case.method} at {row.case.at}" for row in failure.cases]
         more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
         rows.append((len(failure.cases), failure.reason, "; ".join(named[:_LISTED]) + more))
     return table("failures", {"runs": "", "reason": "without times and numbers", "which": ""}, rows)
@@ -207,6 +207,9 @@ def _made(study: Study) -> Iterator[Block]:
         return
     pairs = list(about.versions.items())
     pairs += [("machine", about.machine), ("date", about.date), ("mechanism", f"fingerprint {about.fingerprint}")]
+    if about.load:
+        averages = ", ".join(f"{value:.2g}" for value in about.load)
+        pairs.append(("load", f"{averages} processes over 1, 5 and 15 minutes at the start, for {about.cores} cores"))
     if study.resumed:
         pairs.append(("resumed", f"{study.resumed} runs are from the file of an earlier start"))
     yield Facts(tuple(pairs))

@@ -43,7 +43,7 @@ def work_precision(comparison: Rows, curves: Iterable[Curve] | None = None) -> F
     agreement = comparison.reference.agreement.largest
     axes[0].set_ylabel(f"largest relative error at t = {comparison.reference.t_end:g} s")
     axes[0].set_xlabel("evaluations of residual or right-hand side")
-    axes[1].set_xlabel("seconds of the solver")
+    axes[1].set_xlabel("seconds of the processor")
     for axis in axes:
         axis.grid(True, which="major", alpha=0.3)
         _scale(axis.xaxis)
@@ -71,9 +71,9 @@ def _scale(axis: Axis) -> None:
 
 
 def curves_of(rows: Iterable[Row]) -> _Curves:
-    """Rows that reached the end, by form and solver, the loosest tolerance first."""
+    """Rows that reached the end, by form and solver, the loosest tolerance, or the largest step, first."""
     out: _Curves = {}
-    for row in sorted(rows, key=lambda row: -row.case.tolerance):
+    for row in sorted(rows, key=lambda row: -row.case.knob):
         if row.errors is not None:
             out.setdefault(row.case.curve, []).append(row)
     return out

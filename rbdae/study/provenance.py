@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import platform
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from typing import Any, Self, final
 from rbdae._version import __version__
 from rbdae.solving.registry import adapter
 from rbdae.study.fingerprint import fingerprint
+from rbdae.study.stored_values import count_of, numbers_of, text_of, texts_of, versions_of
 from rbdae.system import System
 
 _PACKAGES = ("numpy", "scipy", "numba")
@@ -30,6 +32,9 @@ class Provenance:
     versions : of Python, rbdae, numpy, scipy, numba and the solver packages
     machine : operating system, processor and number of cores
     date : start of the study, UTC, ISO 8601
+    cores : how many processors there are; 0 if that is not known
+    load : averages over 1, 5 and 15 minutes of the processes that wanted one, at the start of the study; empty where
+        the system does not tell
     """
 
     fingerprint: str
@@ -37,6 +42,8 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: str = ""
     date: str = ""
+    cores: int = 0
+    load: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, system: System, solvers: Iterable[str]) -> Self:
@@ -51,18 +58,32 @@ class Provenance:
             versions,
             f"{platform.platform()}, {_processor()}, {os.cpu_count()} cores",
             datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            os.cpu_count() or 0,
+            tuple(value for value in load_averages() if math.isfinite(value)),
         )
 
     @classmethod
     def of_record(cls, given: Mapping[str, Any]) -> Self:
         """From what `dataclasses.asdict` and JSON made of one."""
         return cls(
-            str(given["fingerprint"]),
-            tuple(given["bodies"]),
-            dict(given["versions"]),
-            str(given["machine"]),
-            str(given["date"]),
+            text_of(given, "fingerprint"),
+            texts_of(given, "bodies"),
+            versions_of(given, "versions"),
+            text_of(given, "machine"),
+            text_of(given, "date"),
+            # files of older versions have neither
+            count_of(given, "cores", 0) if "cores" in given else 0,
+            tuple(numbers_of(given, "load")) if "load" in given else (),
         )
+
+
+def load_averages() -> tuple[float, float, float]:
+    """Processes that want a processor, averages over 1, 5 and 15 minutes; not a number where the system does not
+    tell."""
+    try:
+        return os.getloadavg()
+    except (AttributeError, OSError):  # Windows has no such function
+        return math.nan, math.nan, math.nan
 
 
 def _processor() -> str:
@@ -77,4 +98,4 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-__all__ = ["Provenance"]
+__all__ = ["Provenance", "load_averages"]

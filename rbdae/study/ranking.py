@@ -1,8 +1,8 @@
 """Which form and solver is the best to reach an error, in words.
 
-Runs of one form and solver at several tolerances make a curve of error over work. The work that an error takes is read
-off this curve, by interpolation of logarithms between the two tolerances whose errors enclose it: what counts is the
-error that a run has, not the tolerance that it was asked for.
+Runs of one form and solver at several tolerances, or step sizes, make a curve of error over work. The work that an
+error takes is read off this curve, by interpolation of logarithms between the two runs whose errors enclose it: what
+counts is the error that a run has, not the tolerance that it was asked for. Seconds are those of the processor.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Place:
     ----------
     curve : form and solver
     seconds, evaluations : interpolated; evaluations are not a number if the package does not count them
-    drift, energy : of its cheapest run with this error or a smaller one: largest violation of the position constraints,
-        and largest error of the energy's balance, relative
-    tolerance : of that run
+    drift, energy : of its run with the loosest tolerance, or the largest steps, that has this error or a smaller one:
+        largest violation of the position constraints, and largest error of the energy's balance, relative
+    tolerance, step : of that run; no step if the method chooses its own
     """
 
     curve: Curve
@@ -48,6 +48,7 @@ class Place:
     drift: float
     energy: float
     tolerance: float
+    step: float | None = None
 
     @property
     def name(self) -> str:
@@ -76,7 +77,7 @@ class Target:
 @final
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Runs that failed for one reason: the reason, and their forms, solvers and tolerances."""
+    """Runs that failed for one reason: the reason, and their forms, solvers and tolerances, or steps."""
 
     reason: str
     cases: tuple[Row, ...]
@@ -144,7 +145,7 @@ def _target(curves: dict[Curve, list[Row]], error: float) -> Target:
 
 def place(curve: Curve, rows: Sequence[Row], error: float) -> Place | None:
     """Interpolated work of one curve to an error; None if no run has one so small."""
-    ordered = sorted(rows, key=lambda row: -row.case.tolerance)
+    ordered = sorted(rows, key=lambda row: -row.case.knob)
     number = next((k for k, row in enumerate(ordered) if error_of(row) <= error), None)
     if number is None:
         return None
@@ -160,6 +161,7 @@ def place(curve: Curve, rows: Sequence[Row], error: float) -> Place | None:
         tight.position_drift,
         tight.energy_error,
         tight.case.tolerance,
+        tight.case.step,
     )
 
 
@@ -233,13 +235,13 @@ def failure_lines(found: Sequence[Failure]) -> list[str]:
 
 
 def _grouped(cases: Sequence[Row]) -> list[str]:
-    """Form: solvers (tolerances)."""
+    """Form: solvers (tolerances or steps)."""
     out = []
     for form, rows in groupby(sorted(cases, key=lambda row: row.case.form), key=lambda row: row.case.form):
-        methods: dict[str, list[float]] = {}
+        methods: dict[str, list[str]] = {}
         for row in rows:
-            methods.setdefault(row.case.method, []).append(row.case.tolerance)
-        listed = "; ".join(f"{name} at {', '.join(f'{t:.0e}' for t in at)}" for name, at in methods.items())
+            methods.setdefault(row.case.method, []).append(row.case.at)
+        listed = "; ".join(f"{name} at {', '.join(at)}" for name, at in methods.items())
         out.append(f"{form}: {listed}")
     return out
 

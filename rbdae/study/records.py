@@ -10,11 +10,22 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from rbdae import _check
 from rbdae.adapter import Stats
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
 from rbdae.study.references import Errors, FinalState, Reference
+from rbdae.study.stored_values import (
+    DAMAGED,
+    count_of,
+    number_of,
+    number_or_nan,
+    numbers_of,
+    refused,
+    rows_of,
+    text_of,
+)
 
 Record: TypeAlias = dict[str, str | int | float | None]
 
@@ -24,6 +35,7 @@ COLUMNS: Final[dict[str, str]] = {
     "velocity": "name",
     "solver": "package:method",
     "tolerance": "rtol and atol",
+    "step": "size of fixed steps, s; empty for a method that chooses its own",
     "redundant": "as given to formulate",
     "hold": "as given to formulate, JSON; empty for nothing",
     "projection": "fields of the Projection, JSON; empty for none",
@@ -38,8 +50,10 @@ COLUMNS: Final[dict[str, str]] = {
     "energy": "largest error of the energy's balance over the largest kinetic energy",
     "drift_position": "largest violation of the position constraints, SI units",
     "drift_velocity": "largest violation of the velocity constraints, SI units",
-    "seconds": "of the solver alone, s",
-    "timed": "number of timed runs, of which `seconds` is the median",
+    "seconds": "processor time of the solver alone, s",
+    "wall_seconds": "the same by a clock on the wall, s",
+    "timed": "number of timed runs, of which both are the medians",
+    "load": "processes that wanted a processor in the minute before the run's end, this one included",
     "evaluations": "of residual or right-hand side",
     "jacobians": "number",
     "factorisations": "number",
@@ -69,6 +83,7 @@ def record(row: Row, reference: Reference) -> Record:
         "velocity": case.velocity,
         "solver": case.solver,
         "tolerance": case.tolerance,
+        "step": case.step,
         "redundant": case.redundant,
         "hold": json.dumps(case.hold) if case.hold else "",
         "projection": json.dumps(asdict(case.projection)) if isinstance(case.projection, Projection) else "",
@@ -84,7 +99,9 @@ def record(row: Row, reference: Reference) -> Record:
         "drift_position": _number(row.position_drift),
         "drift_velocity": _number(row.velocity_drift),
         "seconds": row.stats.seconds if done or row.stats.steps else None,
+        "wall_seconds": row.stats.wall_seconds if done or row.stats.steps else None,
         "timed": row.timed,
+        "load": _number(row.load),
         **{name: _count(getattr(row.stats, name), row) for name in _COUNTS},
         "code": row.stats.code if done or row.stats.steps else "",
         "handed_over": _count(row.stats.handed_over, row),
@@ -113,53 +130,79 @@ def row_of(given: Mapping[str, Any]) -> Row:
     Raises
     ------
     ValueError
-        for a record that lacks a column, or has a value of another kind
+        for a record that lacks a column, or has a value that no run can have left
     """
     try:
         return _row_of(given)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"this is no record of a run ({type(error).__name__}: {error})") from None
+    except DAMAGED as error:
+        raise ValueError(f"this is no record of a run ({refused(error)})") from None
 
 
 def _row_of(given: Mapping[str, Any]) -> Row:
-    projection = Projection(**json.loads(given["projection"])) if given["projection"] else None
-    case = Case(
-        formulation=str(given["formulation"]),
-        rotation=str(given["rotation"]),
-        velocity=str(given["velocity"]),
-        solver=str(given["solver"]),
-        tolerance=float(given["tolerance"]),
-        redundant=given["redundant"],
-        hold=tuple(json.loads(given["hold"])) if given["hold"] else (),
-        projection=projection,
-        options=json.loads(given["options"]) if given["options"] else (),
-        on_singularity=given.get("on_singularity", "stop"),  # files of older versions have none
-    )
-    errors = None
-    if given["error_position"] is not None:
-        errors = Errors(*(float(given[f"error_{what}"]) for what in ("position", "orientation", "velocity")))
-    counts: dict[str, Any] = {name: -1 if given[name] is None else int(given[name]) for name in _COUNTS}
-    failed_early = errors is None and given["steps"] is None
-    # files of older versions have neither
-    code: dict[str, Any] = {"code": str(given.get("code", "")), "handed_over": int(given.get("handed_over") or 0)}
-    stats = Stats() if failed_early else Stats(**counts, seconds=float(given["seconds"]), **code)
+    errors, failure = _errors_of(given), text_of(given, "failure")
+    if (errors is None) != bool(failure):
+        raise ValueError("a run has either errors or a failure")
+    same = text_of(given, "same")
     return Row(
-        case,
+        _case_of(given),
         errors,
-        _float(given["drift_position"]),
-        _float(given["drift_velocity"]),
-        _float(given["energy"]),
-        stats,
-        failure=str(given["failure"]),
-        reason=str(given["reason"]),
-        timed=int(given["timed"]),
-        same=tuple(given["same"].split(", ")) if given["same"] else (),
-        given_up_after=None if given["given_up_after"] is None else float(given["given_up_after"]),
+        number_or_nan(given, "drift_position"),
+        number_or_nan(given, "drift_velocity"),
+        number_or_nan(given, "energy"),
+        _stats_of(given, errors is None),
+        failure=failure,
+        reason=text_of(given, "reason"),
+        timed=count_of(given, "timed", 1),
+        same=tuple(same.split(", ")) if same else (),
+        given_up_after=None if given["given_up_after"] is None else number_of(given, "given_up_after"),
+        load=number_or_nan(given, "load") if "load" in given else math.nan,  # files of older versions have none
     )
 
 
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+def _case_of(given: Mapping[str, Any]) -> Case:
+    names = {name: text_of(given, name) for name in ("formulation", "rotation", "velocity", "solver")}
+    # an option may be infinite, as the largest step of scipy's solvers is
+    kept = {
+        name: json.loads(text) if (text := text_of(given, name)) else None for name in ("projection", "hold", "options")
+    }
+    return Case(
+        **names,
+        tolerance=_tolerance_of(given),
+        redundant=given["redundant"],
+        hold=tuple(kept["hold"] or ()),
+        projection=None if kept["projection"] is None else Projection(**kept["projection"]),
+        options=kept["options"] or (),
+        # files of older versions have neither
+        on_singularity=given.get("on_singularity", "stop"),
+        step=None if given.get("step") is None else number_of(given, "step"),
+    )
+
+
+def _tolerance_of(given: Mapping[str, Any]) -> float:
+    out = number_of(given, "tolerance", below=1.0)
+    if out == 0.0:
+        raise ValueError("tolerance must be positive, got 0")
+    return out
+
+
+def _errors_of(given: Mapping[str, Any]) -> Errors | None:
+    names = [f"error_{what}" for what in ("position", "orientation", "velocity")]
+    if all(given[name] is None for name in names):
+        return None
+    return Errors(*(number_of(given, name) for name in names))
+
+
+def _stats_of(given: Mapping[str, Any], failed: bool) -> Stats:
+    if failed and given["steps"] is None:
+        return Stats()
+    return Stats(
+        **{name: -1 if given[name] is None else count_of(given, name, 0) for name in _COUNTS},
+        seconds=number_of(given, "seconds"),
+        # files of older versions do not have these
+        wall_seconds=number_of(given, "wall_seconds") if given.get("wall_seconds") is not None else 0.0,
+        code=text_of(given, "code") if "code" in given else "",
+        handed_over=count_of(given, "handed_over", 0) if given.get("handed_over") is not None else 0,
+    )
 
 
 # ---------------------------------------------------------------- the reference
@@ -180,12 +223,19 @@ def _members(state: FinalState) -> list[tuple[str, Any]]:
 
 
 def _state_of(given: Mapping[str, Any]) -> FinalState:
-    position, orientation, velocity, angular_velocity = (np.array(given[name], dtype=float) for name in _ARRAYS)
+    position, orientation, velocity, angular_velocity = (
+        rows_of(given, name, 4 if name == "orientation" else 3) for name in _ARRAYS
+    )
+    if len({len(position), len(orientation), len(velocity), len(angular_velocity)}) > 1:
+        raise ValueError("positions, orientations and velocities are of different numbers of bodies")
+    norms = np.linalg.norm(orientation, axis=1)
+    if not np.allclose(norms, 1.0, rtol=0.0, atol=1e-9):
+        raise ValueError(f"orientations must be unit quaternions, got norms {_check.show(norms)}")
     state = FinalState(position, orientation, velocity, angular_velocity)
     if given["sizes"] is None:
         return state
-    sizes = [float(size) for size in given["sizes"]]
-    return replace(state, sizes=(sizes[0], sizes[1], sizes[2]))
+    x, v, Om = numbers_of(given, "sizes")
+    return replace(state, sizes=(x, v, Om))
 
 
 def reference_of(given: Mapping[str, Any]) -> Reference:
@@ -198,10 +248,12 @@ def reference_of(given: Mapping[str, Any]) -> Reference:
     """
     try:
         first, second = map(_state_of, given["states"])
-        agreement = Errors(*(_float(given["agreement"][f.name]) for f in fields(Errors)))
-        return Reference(float(given["t_end"]), (first, second), agreement)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"this is no reference ({type(error).__name__}: {error})") from None
+        if len(first.position) != len(second.position):
+            raise ValueError("its two states are of different numbers of bodies")
+        agreement = Errors(*(number_or_nan(given["agreement"], f.name) for f in fields(Errors)))
+        return Reference(number_of(given, "t_end"), (first, second), agreement)
+    except DAMAGED as error:
+        raise ValueError(f"this is no reference ({refused(error)})") from None
 
 
 __all__ = ["COLUMNS", "Record", "is_below", "record", "reference_of", "reference_record", "row_of"]

@@ -2,7 +2,8 @@
 
 A line belongs to a study by its key: mechanism (by content), end time, reference, version of rbdae. One file may hold
 several studies. A line is handed to the operating system as a whole. If the process is killed in between, the last line
-has no end; it is cut off when the file is opened again, and its run is done again.
+has no end; it is cut off when the file is opened again, and its run is done again. A line has a digest of its content:
+one that was damaged, or changed by hand, is refused, whatever it says. Lines of older versions are left alone.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from pathlib import Path
 from typing import Any, final
 
 from rbdae import _check
+from rbdae._files import checked, is_special
 from rbdae._version import __version__
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
 from rbdae.study.provenance import Provenance
 from rbdae.study.records import record, reference_of, reference_record, row_of
 from rbdae.study.references import Reference
+from rbdae.study.stored_values import DAMAGED, digest, parsed, refused
 
-_FORMAT = "rbdae study 1"
-_BEGINNING = json.dumps({"format": _FORMAT})[:-1].encode()
+_FORMAT = "rbdae study 2"
+_OLD = ("rbdae study 1",)
+_BEGINNING = b'{"format": "rbdae study '
 
 
 @final
@@ -55,17 +59,23 @@ class ResultsFile:
         self._append({"run": record(row, reference)})
 
     def _append(self, content: dict[str, Any]) -> None:
-        text = json.dumps({"format": _FORMAT, "study": self._key, **content}) + "\n"
+        line = {"format": _FORMAT, "study": self._key, **content}
+        text = (json.dumps({**line, "digest": digest(line)}) + "\n").encode()
         # unbuffered: one call of the operating system for a line
         with open(self._path, "ab", buffering=0) as file:
-            file.write(text.encode())
+            if file.write(text) != len(text):
+                raise OSError(
+                    f"resume: {self._path} did not take a whole line: the disk is full; make room, and start again"
+                )
 
     def _read(self) -> None:
-        """All whole lines; then a last one without an end is cut off, if it is one of ours."""
+        """All whole lines; then a last one without an end is cut off, if it is one of ours. Empty lines, which editors
+        add, are nothing."""
         content = self._path.read_bytes()
         end = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:end].splitlines(), 1):
-            self._take(number, line)
+            if line.strip():
+                self._take(number, line)
         rest = content[end:]
         if rest and rest[: len(_BEGINNING)] != _BEGINNING[: len(rest)]:
             raise ValueError(f"{self._path}: it holds no results of studies; name another file for resume")
@@ -75,9 +85,13 @@ class ResultsFile:
 
     def _take(self, number: int, line: bytes) -> None:
         try:
-            given = json.loads(line)
+            given = parsed(line)
+            if given["format"] in _OLD:
+                return
             if given["format"] != _FORMAT:
                 raise ValueError(f"format {_check.show(given['format'])}")
+            if given.pop("digest") != digest(given):
+                raise ValueError("it was damaged, or changed by hand")
             if given["study"] != self._key:
                 return
             if "reference" in given:
@@ -85,22 +99,22 @@ class ResultsFile:
             else:
                 row = row_of(given["run"])
                 self.rows[row.case] = row
-        except (ValueError, KeyError, TypeError) as error:
+        except DAMAGED as error:
             raise ValueError(
-                f"{self._path}, line {number}: it is no line of a study's results ({error}); name another file for "
-                "resume, or remove the line"
+                f"{self._path}, line {number}: it is no line of a study's results ({refused(error)}); name another "
+                "file for resume, or remove the line"
             ) from None
 
 
 def checked_path(path: str | Path) -> Path:
     """A file that can be written; it is not made."""
-    if not isinstance(path, (str, Path)) or not str(path):
-        raise TypeError(f"resume must be the path of a file, got {_check.show(path)}; pass e.g. 'results/run.jsonl'")
-    file = Path(path)
+    file = checked("resume", path, "results/run.jsonl")
     if file.is_dir():
         raise IsADirectoryError(f"resume: {file} is a folder; name a file in it, e.g. {file / 'run.jsonl'}")
     if not file.absolute().parent.is_dir():
         raise FileNotFoundError(f"resume: there is no folder {file.parent} for {file.name}; make it first")
+    if is_special(file):
+        raise ValueError(f"resume: {file} is no regular file, so nothing can be read back; name another one")
     return file
 
 

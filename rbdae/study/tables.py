@@ -11,12 +11,12 @@ from rbdae.study.references import REFERENCES, Reference
 
 _WIDTH = 20  # of the solvers' names, at least
 _UNIT = (
-    f"{'tol-':>8}{'----- error at the end ------':>31}{'evalua-':>9}{'Jacob-':>8}{'':7}"
+    f"{'tol-':>10}{'----- error at the end ------':>31}{'evalua-':>9}{'Jacob-':>8}{'':7}"
     f"{'-- largest drift --':>21}{'energy':>10}\n"
 )
 _NAMES = (
-    f"{'erance':>8}{'position':>11}{'orient.':>10}{'velocity':>10}{'tions':>9}{'ians':>8}"
-    f"{'steps':>7}{'position':>11}{'velocity':>10}{'balance':>10}{'seconds':>9}{'timed':>6}"
+    f"{'erance':>10}{'position':>11}{'orient.':>10}{'velocity':>10}{'tions':>9}{'ians':>8}"
+    f"{'steps':>7}{'position':>11}{'velocity':>10}{'balance':>10}{'seconds':>9}{'wall':>9}{'timed':>6}"
 )
 
 
@@ -56,9 +56,9 @@ def preface(exact: Reference) -> list[str]:
 
 _UNITS = [
     "Drift is the largest violation of the constraints in SI units; balance is the largest error of the energy's",
-    "balance relative to the kinetic energy. Seconds are the solver's own, without loading: the median of timed runs.",
-    "The error that the summary speaks of is the largest of position, orientation and velocity; the work that it takes",
-    "is interpolated between the tolerances.",
+    "balance relative to the kinetic energy. Seconds are processor time of the solver, without loading, wall those",
+    "of a clock: medians of timed runs. The error that the summary speaks of is the largest of position, orientation",
+    "and velocity; the work that it takes is interpolated between the tolerances.",
 ]
 
 
@@ -79,7 +79,7 @@ def shared_equations(comparison: Rows) -> list[str]:
 
 
 def _line(row: Row, exact: Reference, width: int) -> str:
-    start = f"  {row.case.method:{width}}{row.case.tolerance:8.0e}"
+    start = f"  {row.case.method:{width}}{_knob(row):>10}"
     e, s, a = row.errors, row.stats, exact.agreement
     if e is None:
         return f"{start}  failed: {row.failure}"
@@ -87,8 +87,13 @@ def _line(row: Row, exact: Reference, width: int) -> str:
         f"{start}{_error(e.position, a.position, 11)}{_error(e.orientation, a.orientation, 10)}"
         f"{_error(e.velocity, a.velocity, 10)}{_count(s.evaluations):>9}"
         f"{_count(s.jacobians):>8}{_count(s.steps):>7}{row.position_drift:11.1e}{row.velocity_drift:10.1e}"
-        f"{row.energy_error:10.1e}{s.seconds:9.4f}{row.timed:6d}"
+        f"{row.energy_error:10.1e}{s.seconds:9.4f}{s.wall_seconds:9.4f}{row.timed:6d}"
     )
+
+
+def _knob(row: Row) -> str:
+    """The tolerance, or the step of a fixed-step method."""
+    return f"{row.case.tolerance:.0e}" if row.case.step is None else f"h={row.case.step:.2g}"
 
 
 def _error(value: float, agreement: float, width: int) -> str:

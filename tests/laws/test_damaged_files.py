@@ -125,7 +125,7 @@ def _assert_sound(found: rbdae.Solution, whole: rbdae.Solution, what: str) -> No
 @pytest.mark.parametrize(
     ("path", "kind", "words"),
     [
-        (3, TypeError, "path must be a string or a pathlib.Path, got 3"),
+        (3, TypeError, "path must be the name of a file, got 3"),
         (None, TypeError, "path must be"),
         (b"run.npz", TypeError, "path must be"),
         ("", ValueError, "path must be the name of a file"),

@@ -12,7 +12,7 @@ from rbdae.study import COLUMNS, Case, Comparison, Errors, FinalState, Reference
 
 
 def made_up(*rows: Row, agreement: float = 1e-12) -> Comparison:
-    state = FinalState(*(np.zeros((1, n)) for n in (3, 4, 3, 3)))
+    state = FinalState(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.zeros((1, 3)))
     return Comparison(Reference(1.0, (state, state), Errors(agreement, agreement, agreement)), rows)
 
 

@@ -390,7 +390,7 @@ class Untouched:
         ("run.htm", ValueError, r"must end with \.html, got 'run\.htm'"),
         ("run", ValueError, r"must end with \.html"),
         ("nowhere/run.html", FileNotFoundError, "there is no folder nowhere to write run.html to; make it first"),
-        (7, TypeError, "path must be a file's name, got 7"),
+        (7, TypeError, "path must be the name of a file, got 7"),
     ],
 )
 def test_a_path_is_refused_before_anything_is_computed(path, kind, said, tmp_path, monkeypatch):
