@@ -6,6 +6,7 @@ computed at 1e-13. Two formulations compute one each, and their difference says 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -173,8 +174,7 @@ def compare_cases(
     if path is not None:
         about = (wanted[0].redundant, wanted[0].hold, wanted[0].projection)
         file = ResultsFile(path, study_key(provenance.fingerprint, end, given, about))
-        if file.reference is not None:
-            given = _stored_reference(file.reference, end, system, path)
+        given = _stored_reference(file, end, system) or given
     exact = _reference(system, end, wanted, given, seconds)
     done = {} if file is None else _usable(file.rows, seconds)
     left = [case for case in todo if case not in done]
@@ -196,22 +196,19 @@ def compare_cases(
         return Comparison(exact, rows, provenance, len(todo) - len(left))
 
     try:
-        for _ in run_all(tasks, executor, "runs" if progress else "", finished):
-            pass
+        deque(run_all(tasks, executor, "runs" if progress else "", finished), maxlen=0)
     except KeyboardInterrupt as error:
         error.comparison = compared()  # type: ignore[attr-defined]
         raise
     return compared()
 
 
-def _stored_reference(stored: Reference, t_end: float, system: System, path: Path) -> Reference:
+def _stored_reference(file: ResultsFile, t_end: float, system: System) -> Reference | None:
     """The reference of a file, which belongs to the study if nobody has changed it."""
     try:
-        out = checked_reference(stored, t_end, system)
+        return checked_reference(file.reference, t_end, system)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}, or name another file for resume") from None
-    assert out is not None
-    return out
+        raise ValueError(f"{file.path}: {error}, or name another file for resume") from None
 
 
 def _problems(system: System, left: Sequence[Case]) -> list[Problem]:

@@ -35,16 +35,17 @@ class ResultsFile:
 
     Attributes
     ----------
+    path : of the file
     reference : the one that is in the file, or None
     rows : finished runs by their cases
     """
 
     def __init__(self, path: str | Path, key: str) -> None:
-        self._path = checked_path(path)
+        self.path = checked_path(path)
         self._key = key
         self.reference: Reference | None = None
         self.rows: dict[Case, Row] = {}
-        if self._path.exists():
+        if self.path.exists():
             self._read()
 
     def begin(self, reference: Reference, provenance: Provenance) -> None:
@@ -62,25 +63,25 @@ class ResultsFile:
         line = {"format": _FORMAT, "study": self._key, **content}
         text = (json.dumps({**line, "digest": digest(line)}) + "\n").encode()
         # unbuffered: one call of the operating system for a line
-        with open(self._path, "ab", buffering=0) as file:
+        with open(self.path, "ab", buffering=0) as file:
             if file.write(text) != len(text):
                 raise OSError(
-                    f"resume: {self._path} did not take a whole line: the disk is full; make room, and start again"
+                    f"resume: {self.path} did not take a whole line: the disk is full; make room, and start again"
                 )
 
     def _read(self) -> None:
         """All whole lines; then a last one without an end is cut off, if it is one of ours. Empty lines, which editors
         add, are nothing."""
-        content = self._path.read_bytes()
+        content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:end].splitlines(), 1):
             if line.strip():
                 self._take(number, line)
         rest = content[end:]
         if rest and rest[: len(_BEGINNING)] != _BEGINNING[: len(rest)]:
-            raise ValueError(f"{self._path}: it holds no results of studies; name another file for resume")
+            raise ValueError(f"{self.path}: it holds no results of studies; name another file for resume")
         if rest:
-            with open(self._path, "rb+") as file:
+            with open(self.path, "rb+") as file:
                 file.truncate(end)
 
     def _take(self, number: int, line: bytes) -> None:
@@ -101,7 +102,7 @@ class ResultsFile:
                 self.rows[row.case] = row
         except DAMAGED as error:
             raise ValueError(
-                f"{self._path}, line {number}: it is no line of a study's results ({refused(error)}); name another "
+                f"{self.path}, line {number}: it is no line of a study's results ({refused(error)}); name another "
                 "file for resume, or remove the line"
             ) from None
 
