@@ -83,7 +83,7 @@ def _doubles(raw: Any) -> Vec:
 def real(what: str, value: object, *shapes: tuple[int, ...]) -> Vec:
     """Real numbers in one of these shapes, contiguous, perhaps the given array itself; they need not be finite."""
     if type(value) is np.ndarray and value.dtype == np.float64 and value.shape in shapes:
-        return value if value.flags.c_contiguous else value.copy()
+        return value if value.flags.c_contiguous and value.flags.aligned else value.copy()
     raw = _raw(value)
     wanted = " or ".join("a number" if shape == () else f"real numbers of shape {shape}" for shape in shapes)
     if raw is None or raw.dtype.kind not in "iuf":

@@ -2,7 +2,8 @@
 
 Python's calls are CPython's fast ones (``METH_FASTCALL``): an array of objects. Numbers are read out of floats and
 addresses out of arrays at their places in CPython's and NumPy's structures. What is not just a float and an array of
-contiguous doubles that is long enough goes to a Python function that converts it or refuses it.
+contiguous doubles that is long enough goes to a Python function that converts it or refuses it. So does an output that
+shares memory with an input: straight code stores results before it has read all that it needs.
 """
 
 from __future__ import annotations
@@ -72,8 +73,9 @@ def python_entry(name: str, target: str, signs: str, shapes: Shapes) -> str:
         given[which] = f"%v{k}"
     last = len(signs) - 1
     strides = f", i64 %rs{last}, i64 %cs{last}" if signs[-1] == "M" else ""
+    lines += [f"a{len(signs)}:", *_apart(signs, shapes)]
     lines += [
-        f"a{len(signs)}:",
+        "apart:",
         f"  %status = call i32 @{target}(ptr %context, double {given['t']}, ptr {given['y']}, ptr {given['yd']}, "
         f"double {given['c']}, ptr {given['out']}{strides})",
         "  %bad = icmp ne i32 %status, 0",
@@ -107,6 +109,34 @@ def _loaded(name: str, kind: str, base: str, offset: int) -> list[str]:
         f"  %{name}p = getelementptr i8, ptr %{base}, i64 {offset}",
         f"  %{name} = load {kind}, ptr %{name}p",
     ]
+
+
+def _apart(signs: str, shapes: Shapes) -> list[str]:
+    """Go on where the output, from its first to its last number, shares no memory with the inputs."""
+    last, shape = len(signs) - 1, shapes["out"]
+    lines = [f"  %begin{last} = ptrtoint ptr %v{last} to i64"]
+    if signs[-1] == "M":
+        lines += [
+            f"  %rows{last} = mul i64 %rb{last}, {shape[0] - 1}",
+            f"  %columns{last} = mul i64 %cb{last}, {shape[1] - 1}",
+        ]
+        lines += [f"  %both{last} = add i64 %rows{last}, %columns{last}", f"  %size{last} = add i64 %both{last}, 8"]
+    else:
+        lines += [f"  %size{last} = add i64 0, {8 * shape[0]}"]
+    lines += [f"  %end{last} = add i64 %begin{last}, %size{last}"]
+    meets, names = "false", iter(("y", "yd"))
+    for k, sign in enumerate(signs[:-1]):
+        if sign == "y":
+            lines += [
+                f"  %begin{k} = ptrtoint ptr %v{k} to i64",
+                f"  %end{k} = add i64 %begin{k}, {8 * shapes[next(names)][0]}",
+                f"  %before{k} = icmp ult i64 %begin{k}, %end{last}",
+                f"  %after{k} = icmp ult i64 %begin{last}, %end{k}",
+                f"  %meet{k} = and i1 %before{k}, %after{k}",
+                f"  %met{k} = or i1 {meets}, %meet{k}",
+            ]
+            meets = f"%met{k}"
+    return [*lines, f"  br i1 {meets}, label %convert, label %apart"]
 
 
 def _object(k: int) -> list[str]:

@@ -77,10 +77,21 @@ def _as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ..
     if len(arguments) != len(signs):
         raise TypeError(f"{name} takes {len(signs)} arguments, got {len(arguments)}")
     vectors = iter(("y", "yd"))
-    return [
-        float(value) if sign == "t" else _array(name, next(vectors) if sign == "y" else "out", shapes, value)
+    found: list[Any] = [
+        _number(name, value) if sign == "t" else _array(name, next(vectors) if sign == "y" else "out", shapes, value)
         for sign, value in zip(signs, arguments, strict=True)
     ]
+    out = found[-1]
+    for k, sign in enumerate(signs[:-1]):
+        if sign == "y" and np.may_share_memory(found[k], out):
+            found[k] = found[k].copy()  # results are stored before all of it is read
+    return found
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{name} takes numbers and arrays, got {value!r:.60}; give a number")
+    return float(value)
 
 
 def _forward(value: Any) -> bool:
@@ -90,12 +101,15 @@ def _forward(value: Any) -> bool:
 
 def _array(name: str, which: str, shapes: Shapes, value: Any) -> Any:
     shape = shapes[which]
-    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape and value.flags.aligned
+    fits = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)  # its mask would be ignored
+    fits = fits and value.dtype == np.float64 and value.shape == shape and value.flags.aligned
     laid_out = fits and (value.flags.c_contiguous if len(shape) == 1 else _forward(value))
     if laid_out and (which != "out" or value.flags.writeable):
         plain = value.view(np.ndarray)
         return plain if plain.dtype.byteorder == "=" else plain.view(np.float64)
     kind = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+    if isinstance(value, np.ma.MaskedArray):
+        kind = "a masked array"
     raise TypeError(
         f"{name}: {which} must be a float64 array of shape {shape}, contiguous if it is a vector, aligned, with "
         f"positive strides{', and writable' if which == 'out' else ''}; got {kind}"

@@ -43,7 +43,8 @@ class Callbacks:
     """The bare kernels: in place, nothing checked, nothing returned; compiled, or loaded, when first asked for.
 
     Arrays must be float64, vectors contiguous (read-only inputs are fine); matrices may have any content and any
-    positive strides (kernels trust them: with negative ones they write beyond the array).
+    positive strides (kernels trust them: with negative ones they write beyond the array). Outputs must not share memory
+    with inputs: generic kernels write before they have read all (traced code copies such inputs, as `Problem` does).
     `rhs(t, y, out)` and `rhs_jacobian(t, y, out)` are for ODE kinds only. `jacobian_data(t, y, yd, c, data)` fills CSC
     data in the order of `Problem.sparsity`.
     """

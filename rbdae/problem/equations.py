@@ -97,7 +97,8 @@ class Equations:
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
         """F(t, y, yd), shape (n_equations,)."""
         result: Vec = _out(out, (self.n_equations,))
-        self.callbacks.residual(_check.time("residual", t), self.vector("y", y), self.vector("yd", yd), result)
+        y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
+        self.callbacks.residual(_check.time("residual", t), y, yd, result)
         return result
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
@@ -105,7 +106,7 @@ class Equations:
         result: Mat = _out(out, (self.n_equations, self.n))
         target = _addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
-        self.callbacks.jacobian(t, self.vector("y", y), self.vector("yd", yd), c, target)
+        self.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
         if target is not result:
             result[:] = target
         return result
@@ -117,20 +118,20 @@ class Equations:
         pattern = self.sparsity
         data = _out(out, (pattern.nnz,))
         t, c = _check.time("sparse_jacobian", t), _check.number("sparse_jacobian", "c", c)
-        self.callbacks.jacobian_data(t, self.vector("y", y), self.vector("yd", yd), c, data)
+        self.callbacks.jacobian_data(t, self._apart("y", y, out), self._apart("yd", yd, out), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
         """f(t, y) with yd = f, shape (n,)."""
         result: Vec = _out(out, (self.n,))
-        self.callbacks.rhs(_check.time("rhs", t), self.vector("y", y), result)
+        self.callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
         return result
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
         """df/dy, shape (n, n)."""
         result: Mat = _out(out, (self.n, self.n))
         target = _addressable(result)
-        self.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self.vector("y", y), target)
+        self.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
         if target is not result:
             result[:] = target
         return result
@@ -150,6 +151,11 @@ class Equations:
     def vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it; refuses another shape than (n,)."""
         return _check.real(f"{name}, the {self.n} unknowns of this problem or their rates,", value, (self.n,))
+
+    def _apart(self, name: str, value: ArrayLike, out: Vec | Mat | None) -> Vec:
+        """The same, in other memory than `out`: results may be stored before all unknowns are read."""
+        values = self.vector(name, value)
+        return values if out is None or not np.may_share_memory(values, out) else values.copy()
 
     # ------------------------------------------------------------ the pattern
 
@@ -180,15 +186,16 @@ def _out(out: Any, shape: tuple[int, ...]) -> Any:
         return np.empty(shape)
     if not isinstance(out, np.ndarray) or out.dtype != np.float64 or out.shape != shape or not out.flags.writeable:
         raise ValueError(f"out must be a writable float64 array of shape {shape}, got {_describe(out)}")
-    if out.ndim == 1 and not out.flags.c_contiguous:
-        raise ValueError("out must be contiguous; give a copy")
+    if out.ndim == 1 and not (out.flags.c_contiguous and out.flags.aligned):
+        raise ValueError("out must be contiguous and aligned; give a copy")
     return out
 
 
 def _addressable(matrix: Mat) -> Mat:
     """The matrix, or a fresh one if its strides are not those of whole numbers forwards: kernels would write
     elsewhere."""
-    return matrix if all(s > 0 and s % 8 == 0 for s in matrix.strides) else np.empty(matrix.shape)
+    forward = matrix.flags.aligned and all(s > 0 and s % 8 == 0 for s in matrix.strides)
+    return matrix if forward else np.empty(matrix.shape)
 
 
 def _describe(value: object) -> str:
