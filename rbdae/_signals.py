@@ -1,13 +1,14 @@
-"""Ctrl-C during a run is kept until our own code can raise it.
+"""Ctrl-C during a run, and what other signals' handlers raise, is kept until our own code can raise it.
 
 Python runs the handler of a signal between any two instructions of the main thread, and an exception that it raises
 there vanishes ("Exception ignored in ...") where compiled code has just called back: on the way into a function of
-ctypes or Cython, and on the way out of it. During a run in the main thread SIGINT therefore has a handler of ours. It
-calls the one that was there at once, and keeps what that one raises. Callbacks and steps look for it and raise it
-(`rbdae.solving.monitor`), the end of the run raises what is left.
+ctypes or Cython, and on the way out of it. During a run in the main thread every signal that has a handler of Python's
+(SIGINT has one, a time limit sets one for SIGALRM) therefore has one of ours. It calls the one that was there at once,
+and keeps what that one raises. Callbacks and steps look for it and raise it (`rbdae.solving.monitor`), and so does work
+that takes long, between its parts; the end of the run raises what is left.
 
-A second Ctrl-C while the first is still kept (a callback takes long) is raised on the spot. Should that one vanish, the
-first is still there. Other signals, and other threads, which Python hands no signals, are left alone.
+A second exception while the first is still kept (a callback takes long) is raised on the spot. Should that one vanish,
+the first is still there. Other threads, which Python hands no signals, are left alone.
 """
 
 from __future__ import annotations
@@ -37,15 +38,17 @@ class Pending:
 
 
 _main = Pending()
-_before: Any = None
-"""The handler that ours stands for."""
+_before: dict[int, Any] = {}
+"""The handlers that ours stands for."""
 _shields = 0
-_SIGINT = int(signal.SIGINT)
+_SIGNALS = tuple(
+    sorted(int(s) for s in signal.valid_signals() - {getattr(signal, "SIGKILL", 0), getattr(signal, "SIGSTOP", 0)})
+)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
     try:
-        _before(number, frame)
+        _before[number](number, frame)
     except BaseException as error:
         if _main.error is None:
             _main.error = error
@@ -84,33 +87,44 @@ class Deferred:
     Runs may be nested: an inner one, inside of a user's function, raises first.
     """
 
-    __slots__ = ("_set", "pending", "solution")
+    __slots__ = ("_around", "_set", "pending", "solution")
 
     def __init__(self) -> None:
         self.pending = _main if _is_main() else Pending()
         self.solution: object = None
-        self._set = False
+        self._set: list[tuple[int, Any]] = []
+        self._around: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        global _before
-        before = _signal.getsignal(_SIGINT) if self.pending is _main else None
-        if callable(before) and before is not _handle:  # without a handler the process ends, or ignores it
-            _before = before
+        if self.pending is _main:
+            handler = _signal.getsignal
             try:
-                _signal.signal(_SIGINT, _handle)
-                self._set = True  # from here on nothing is raised
-            except ValueError:  # not the main interpreter
-                pass
+                for number in _SIGNALS:
+                    before = handler(number)
+                    # without a handler of Python's the process ends, or ignores it, or C code does something
+                    if callable(before) and before is not _handle:
+                        self._stand_for(number, before)
+            except BaseException:  # of a handler that still was in its place
+                self._restore_all()
+                raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def _stand_for(self, number: int, before: Any) -> None:
+        if number in _before:  # of a run around this one, in whose function the user has set another
+            self._around[number] = _before[number]
+        _before[number] = before
         try:
-            self._restore()
-        except BaseException as late:  # of the handler that has just been set again
+            _signal.signal(number, _handle)
+            self._set.append((number, before))  # from here on nothing is raised
+        except ValueError:  # not the main interpreter
+            pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        late = self._restore_all()
+        kept, self.pending.error = self.pending.error, None
+        if late is not None:
             self.carry(late)
-            raise
-        finally:
-            kept, self.pending.error = self.pending.error, None
+            raise late
         if isinstance(error, KeyboardInterrupt):
             self.carry(error)
         elif kept is not None:
@@ -118,10 +132,25 @@ class Deferred:
             if kept is not error:
                 raise kept
 
+    def _restore_all(self) -> BaseException | None:
+        """Put the handlers back; what one raises that has just been put back is returned."""
+        late = None
+        while self._set:
+            try:
+                self._restore()
+            except BaseException as error:
+                late = error
+        return late
+
     def _restore(self) -> None:
-        # the user may have set another one meanwhile
-        if self._set and _signal.getsignal(_SIGINT) is _handle:
-            _signal.signal(_SIGINT, _before)
+        while self._set:
+            number, before = self._set[-1]
+            # the user may have set another one meanwhile
+            if _signal.getsignal(number) is _handle:
+                _signal.signal(number, before)
+            if number in self._around:
+                _before[number] = self._around[number]
+            self._set.pop()
 
     def carry(self, error: BaseException) -> None:
         """Give an exception the solution."""

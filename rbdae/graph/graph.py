@@ -32,6 +32,8 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, final
 
+from rbdae import _signals
+
 Node: TypeAlias = tuple[Any, ...]
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
@@ -52,6 +54,9 @@ CONDITIONS: dict[str, Callable[[float, float], bool]] = {
     "<=": lambda a, b: a <= b,
     "==": lambda a, b: a == b,
 }
+
+_LOOK = 256
+"""Nodes between two looks for what a signal has left: large graphs take seconds."""
 
 LEAVES = frozenset({"const", "input"})
 
@@ -81,6 +86,8 @@ class Graph:
         if k is None:
             k = numbers[node] = len(self.nodes)
             self.nodes.append(node)
+            if not k % _LOOK:
+                _signals.check()
         return k
 
     def const(self, x: float) -> int:
