@@ -24,7 +24,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from rbdae import _signals
+from rbdae import _forks, _signals
 from rbdae.compiler.cache import is_writable
 
 if TYPE_CHECKING:
@@ -107,8 +107,25 @@ def _dismiss() -> None:
 atexit.register(_dismiss)
 
 
-def wait_for(kernels: Sequence[Kernel], advance: Callable[[], object] = lambda: None) -> None:
-    """Return when the workers have put these kernels into the cache, or do not work on them any more."""
+def _in_child() -> None:
+    """The workers are the parent's, which ends them."""
+    global _workers
+    _workers = None
+
+
+_forks.protect(lambda: _lock, 20)
+_forks.in_child(_in_child)
+
+
+def _nothing() -> None:
+    pass
+
+
+def wait_for(
+    kernels: Sequence[Kernel], advance: Callable[[], object] = _nothing, pause: Callable[[], object] = _nothing
+) -> None:
+    """Return when the workers have put these kernels into the cache, or do not work on them any more. `advance` is
+    called for each, `pause` whenever nothing is to be done."""
     waiting = [kernel for kernel in kernels if not kernel.is_cached]
     workers = _workers
     if workers is None or not {kernel.name for kernel in waiting if _can_be_left(kernel)} <= set(workers.kernels):
@@ -125,6 +142,7 @@ def wait_for(kernels: Sequence[Kernel], advance: Callable[[], object] = lambda: 
                     _dismiss()
         else:
             time.sleep(0.01)
+            pause()
             _signals.check()
 
 

@@ -32,7 +32,7 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any, TypeVar, final
 
-from rbdae import _signals
+from rbdae import _forks, _signals
 from rbdae.compiler import ahead
 from rbdae.compiler.cache import Cached
 from rbdae.compiler.declared import Declared, Features, Inlined, Machine, Twins, declare, declared, needed
@@ -149,12 +149,13 @@ class Entry(Declared, Cached):
     def _compile(self, features: Features | None) -> None:
         missing = self.missing(features)
         if missing:
-            ahead.wait_for(missing)
+            ahead.wait_for(missing, pause=lambda: _forks.give_way(COMPILING))
         with collector_off():
             for stage in needed(self.function, features):
                 assert isinstance(stage, Stage)
                 stage.ensure()
                 _signals.check()
+                _forks.give_way(COMPILING)
         if self._compiled is None:
             self._compiled = self.ensure()
         self._ready.add((features, Family.size))
@@ -163,9 +164,8 @@ class Entry(Declared, Cached):
         """Compile it, or load it from the cache."""
         from rbdae.compiler.compiled import COMPILER  # numba is imported here
 
-        with collector_off(), self.folder() as options:
-            self._kernel, out = COMPILER.entry(self.function, self.signs, options)
-        self.mark()
+        with collector_off():
+            self._kernel, out = self.made(lambda options: COMPILER.entry(self.function, self.signs, options))
         return out
 
 

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, final
 
+from rbdae import _forks
 from rbdae.compiler.declared import Features, declared
 from rbdae.compiler.twins import Scopes
 
@@ -47,6 +48,7 @@ class PlainTwins:
 
 
 _MAKING = threading.RLock()
+_forks.protect(lambda: _MAKING, 30)
 _TWINS: dict[Features | None, PlainTwins] = {}
 
 

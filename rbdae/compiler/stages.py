@@ -95,13 +95,11 @@ class Stage(AbstractStage, Cached):
         if self.compiled is None:
             from rbdae.compiler.compiled import COMPILER, link  # numba is imported here
 
-            with self.folder() as options:
-                self.compiled = COMPILER.stage(self.function, self.kinds, options)
+            self.compiled = self.made(lambda options: COMPILER.stage(self.function, self.kinds, options))
             if self._place is None:
                 link(self.name, self.compiled.address)
             else:
                 self._place.value = self.compiled.address
-            self.mark()
 
 
 def stage(kinds: str, when: str = "", *, optional: bool = False) -> Callable[[F], F]:

@@ -1,17 +1,20 @@
 """LLVM text as machine code in this process, kept on disk by its content.
 
-The name of a file in the cache is a digest of the text, the level of optimisation, the versions, and the processor with
-its features; its contents carry a digest of their own, so that a damaged file is compiled again. Whether the cache can
-be written changes times and nothing else.
+An entry of the cache belongs to a key: a digest of the text, the level of optimisation, the versions, and the processor
+with its features. The key is its name, and its contents begin with a digest of the key and of the code together: what
+is damaged, or is the code of another text, is compiled again. Entries are read where this user alone can write them
+(`rbdae._folders`). Whether there is a cache, and what is in it, changes times and nothing else.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,21 +22,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
-from rbdae._folders import user_cache
+from rbdae import _forks, _kept, _signals
+from rbdae._folders import is_own, usable, user_cache
+from rbdae._version import __version__
 
 _LOCK = threading.RLock()
 """LLVM's parser and engines are used by one thread at a time."""
 
+_forks.protect(lambda: _LOCK, 40)
+_forks.protect(lambda: _lock_of_llvmlite(), 90)
+
 _DIGEST = 32
+
+_LARGEST = 1 << 26
+"""Bytes of an entry at most."""
+
+_LEAST = (0, 45)
+"""The first version of llvmlite that reads our text: LLVM 20, where pointers have no type."""
+
+_WHAT = "machine code"
 
 
 class NoMachineCode(RuntimeError):
-    """llvmlite cannot make machine code for this processor; the message says what it said."""
+    """llvmlite cannot make machine code here; the message says why."""
 
 
-def folder() -> Path:
-    """Where machine code is kept."""
-    return user_cache() / "machine"
+def folder() -> Path | None:
+    """Where machine code is kept; None if there is no such place."""
+    found = user_cache()
+    return found and found / _kept.MACHINE
 
 
 @final
@@ -54,8 +71,19 @@ class Module:
 @cache
 def _llvm() -> Any:
     """llvmlite's binding, ready for this processor; a slow import, which only problems need that run."""
-    import llvmlite.binding as llvm
-
+    try:
+        import llvmlite
+        import llvmlite.binding as llvm
+    except Exception as error:  # not installed, or its library cannot be loaded
+        raise NoMachineCode(
+            f"llvmlite cannot be imported ({type(error).__name__}: {error}); install llvmlite>={_version(_LEAST)}"
+        ) from error
+    have = _numbers(llvmlite.__version__)
+    if have < _LEAST:
+        raise NoMachineCode(
+            f"llvmlite {llvmlite.__version__} is too old: its LLVM does not read this machine code; install "
+            f"llvmlite>={_version(_LEAST)}, which comes with numba>=0.62"
+        )
     try:
         with suppress(RuntimeError):  # newer versions initialise themselves, and say so
             llvm.initialize()
@@ -67,10 +95,39 @@ def _llvm() -> Any:
     return llvm
 
 
+def _numbers(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version; what has none counts as new."""
+    parts = version.split(".")[:2]
+    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else (sys.maxsize,)
+
+
+def _version(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
+
+
+def _lock_of_llvmlite() -> Any:
+    """What keeps other threads out of LLVM, numba's too; None before llvmlite is imported."""
+    ffi = sys.modules.get("llvmlite.binding.ffi")
+    return getattr(getattr(getattr(ffi, "lib", None), "_lock", None), "_lock", None)
+
+
 @cache
 def _processor() -> tuple[str, str]:
     llvm = _llvm()
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@cache
+def _made_by() -> tuple[object, ...]:
+    """What machine code depends on beside its text: the compiler, the processor, and how this module calls them."""
+    import llvmlite
+
+    try:
+        own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    except OSError:  # in an application without sources
+        own = ""
+    versions = (__version__, own, llvmlite.__version__, _llvm().llvm_version_info)
+    return (*versions, *_processor(), sys.platform, sys.version_info[:2])
 
 
 def _target(level: int) -> Any:
@@ -84,16 +141,39 @@ def _target(level: int) -> Any:
 def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
     """The object code of a text."""
     llvm = _llvm()
-    module = llvm.parse_assembly(text)
-    module.verify()
+    try:
+        module = llvm.parse_assembly(text)
+        module.verify()
+    except RuntimeError as error:
+        raise NoMachineCode(f"LLVM {_version(llvm.llvm_version_info)} refuses the text of a model: {error}") from error
     target = _target(2)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = pairing
     options.loop_vectorization = False  # scatters to eight addresses make LLVM 20 abort ("Already set a value")
     builder = llvm.create_pass_builder(target, options)
-    builder.getModulePassManager().run(module, builder)
+    manager = builder.getModulePassManager()
+    try:
+        manager.run(module, builder)
+    finally:
+        _free(manager)
     out: bytes = target.emit_object(module)
     return out
+
+
+def _free(manager: Any) -> None:
+    """Free a pass manager, 98 kB. In llvmlite to 0.50 `ModulePassManager` inherits the empty `ObjectRef._dispose`
+    before the one that does it, so that closing it does nothing. Where closing it does something, that is all."""
+    from llvmlite.binding import ffi
+
+    nothing = ffi.ObjectRef._dispose
+    if type(manager)._dispose is nothing and not manager.closed:
+        later = (kind.__dict__.get("_dispose") for kind in type(manager).__mro__)
+        dispose = next((found for found in later if found is not None and found is not nothing), None)
+        if dispose is not None:
+            dispose(manager)
+            manager.detach()  # from here on nobody frees it again
+            return
+    manager.close()
 
 
 def _linked(code: bytes) -> Module:
@@ -108,7 +188,8 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = F
     """The machine code of an LLVM text, optimised at a level from 0 to 3; from the cache if it is there.
 
     A text that takes long to write may be a function. `made_of` then says all that it depends on. With `pairing`, LLVM
-    looks for operations that can be done two at a time; in long texts that takes longer than all else.
+    looks for operations that can be done two at a time; in long texts that takes longer than all else. What a signal
+    has left (`rbdae._signals`) is raised between the parts of the work.
 
     Raises
     ------
@@ -116,35 +197,68 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = F
         if llvmlite cannot make any here
     """
     with _LOCK:
-        llvm = _llvm()
+        _llvm()
         made_of = text if made_of is None else made_of
-        facts = (made_of, level, pairing, llvm.llvm_version_info, *_processor(), sys.platform)
-        path = folder() / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:40]}.o"
-        code = _stored(path)
+        key = hashlib.sha256(repr((made_of, level, pairing, *_made_by())).encode()).digest()
+        home = folder()
+        path = home / f"{key.hex()[:40]}.o" if home is not None and usable(home, _WHAT) else None
+        code = None if path is None else _stored(path, key)
         if code is None:
-            code = _optimised(text if isinstance(text, str) else text(), level, pairing=pairing)
-            _store(path, code)
+            written = text if isinstance(text, str) else text()
+            _signals.check()
+            code = _optimised(written, level, pairing=pairing)
+            if path is not None:
+                _store(path, key, code)
+            _signals.check()
         return _linked(code)
 
 
-def _stored(path: Path) -> bytes | None:
-    with suppress(OSError):
-        found = path.read_bytes()
-        digest, code = found[:_DIGEST], found[_DIGEST:]
-        if hashlib.sha256(code).digest() == digest:
-            return code
-    return None
+def _digest(key: bytes, code: bytes) -> bytes:
+    return hashlib.sha256(key + code).digest()
 
 
-def _store(path: Path, code: bytes) -> None:
+def _stored(path: Path, key: bytes) -> bytes | None:
+    """The code of a key, if its entry is there, whole, and written by this user."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
+        # a link is not followed, and a pipe not waited for
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY)
+    except OSError:
+        return None
+    try:
+        with os.fdopen(handle, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode) or not is_own(found) or found.st_size > _LARGEST:
+                return None
+            contents = file.read()
+    except OSError:
+        return None
+    digest, code = contents[:_DIGEST], contents[_DIGEST:]
+    if not code or _digest(key, code) != digest:
+        return None
+    if time.time() - found.st_mtime > _kept.DAY:
+        with suppress(OSError):
+            os.utime(path)  # those that are used stay the longest
+    return code
+
+
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+def _store(path: Path, key: bytes, code: bytes) -> None:
+    name = ""
+    try:
+        handle, name = tempfile.mkstemp(prefix=".", suffix=_kept.NEW, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(code).digest() + code)
+            file.write(_digest(key, code) + code)
         os.replace(name, path)  # other processes see all of it or nothing
+        name = ""
     except OSError as error:
-        say_once(f"machine code cannot be kept in {path.parent} ({error}); each process compiles its own")
+        say_once(f"{_WHAT} cannot be kept in {path.parent} ({error.strerror}); each process compiles its own")
+    finally:
+        if name:
+            with suppress(OSError):
+                os.unlink(name)
+    _kept.bound_machine(path.parent)
 
 
 @cache

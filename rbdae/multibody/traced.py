@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae import _forks
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
@@ -148,6 +149,7 @@ _RECENT: OrderedDict[Any, Code | None] = OrderedDict()
 _MOST_RECENT = 64
 _LOCK = threading.Lock()
 """Of `_RECENT`; free while code is made, because the user's functions may run then and make problems of their own."""
+_forks.protect(lambda: _LOCK, 50)
 
 
 def _shared(

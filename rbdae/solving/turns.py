@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rbdae import _forks
 from rbdae._signals import Pending
 
 _changed = threading.Condition()
@@ -13,6 +14,18 @@ _holders: dict[str, int] = {}
 """Which thread runs with a shared state."""
 _waiting: dict[int, str] = {}
 """Which shared state a thread waits for."""
+
+
+def _in_child() -> None:
+    """Other threads are not there to end their runs."""
+    me = threading.get_ident()
+    for state in [state for state, holder in _holders.items() if holder != me]:
+        del _holders[state]
+    _waiting.clear()
+
+
+_forks.protect(lambda: _changed, 60)
+_forks.in_child(_in_child)
 
 _LOOK = 0.1
 """Seconds after which a thread that waits looks whether it was interrupted."""
