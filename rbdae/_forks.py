@@ -2,7 +2,7 @@
 
 Before a fork the locks of this package are taken, and those of the compiler, so that no other thread is at work under
 one of them; they are released on both sides. A thread that holds one for long gives way (`give_way`). Should one not
-come free within `PATIENCE` seconds, the process is forked all the same, and the child has it anew.
+come free within `PATIENCE` seconds, the process is forked all the same, and the child makes it new.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from rbdae import _kept
+from rbdae import _on_disk
 from rbdae._folders import usable, user_cache
 from rbdae._version import __version__
 from rbdae.compiler.fingerprint import fingerprint
@@ -50,7 +50,7 @@ def directory() -> Path | None:
     digest = hashlib.sha256(repr(facts).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    return home / f"{_kept.KERNELS}{digest.hexdigest()[:16]}"
+    return home / f"{_on_disk.KERNELS}{digest.hexdigest()[:16]}"
 
 
 def is_writable() -> bool:
@@ -68,7 +68,7 @@ def _is_usable(folder: Path) -> bool:
 def _bound(folder: Path) -> None:
     """Keep the cache within bounds, once in a process that adds to it."""
     with suppress(OSError):
-        _kept.bound_kernels(folder.parent, folder)
+        _on_disk.bound_kernels(folder.parent, folder)
 
 
 class Cached:
@@ -111,7 +111,7 @@ class Cached:
         global _full
         _bound(folder.parent)
         try:
-            own = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=_kept.NEW, dir=folder.parent))
+            own = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", suffix=_on_disk.NEW, dir=folder.parent))
         except OSError:
             return make({**OPTIONS, "cache": False})
         try:
@@ -143,7 +143,7 @@ def _exchange(own: Path, folder: Path) -> None:
     except OSError:
         if is_whole(folder):
             return
-        away = own.with_name(f"{own.name}.old{_kept.NEW}")
+        away = own.with_name(f"{own.name}.old{_on_disk.NEW}")
         os.rename(folder, away)
         if away.is_dir() and not away.is_symlink():
             shutil.rmtree(away, ignore_errors=True)
@@ -158,7 +158,7 @@ def is_whole(folder: Path) -> bool:
     try:
         if os.path.islink(folder) or mark.read_text() != _digest(folder, folder.name):
             return False
-        if time.time() - mark.stat().st_mtime > _kept.DAY:
+        if time.time() - mark.stat().st_mtime > _on_disk.DAY:
             os.utime(mark)  # those that are used stay the longest
     except (OSError, ValueError):
         return False

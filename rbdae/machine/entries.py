@@ -112,7 +112,7 @@ def _loaded(name: str, kind: str, base: str, offset: int) -> list[str]:
 
 
 def _apart(signs: str, shapes: Shapes) -> list[str]:
-    """Go on where the output, from its first to its last number, shares no memory with the inputs."""
+    """To the next block where the output, from its first to its last number, shares no memory with the inputs."""
     last, shape = len(signs) - 1, shapes["out"]
     lines = [f"  %begin{last} = ptrtoint ptr %v{last} to i64"]
     if signs[-1] == "M":

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
-from rbdae import _forks, _kept, _signals
+from rbdae import _forks, _on_disk, _signals
 from rbdae._folders import is_own, usable, user_cache
 from rbdae._version import __version__
 
@@ -50,7 +50,7 @@ class NoMachineCode(RuntimeError):
 def folder() -> Path | None:
     """Where machine code is kept; None if there is no such place."""
     found = user_cache()
-    return found and found / _kept.MACHINE
+    return found and found / _on_disk.MACHINE
 
 
 @final
@@ -235,7 +235,7 @@ def _stored(path: Path, key: bytes) -> bytes | None:
     digest, code = contents[:_DIGEST], contents[_DIGEST:]
     if not code or _digest(key, code) != digest:
         return None
-    if time.time() - found.st_mtime > _kept.DAY:
+    if time.time() - found.st_mtime > _on_disk.DAY:
         with suppress(OSError):
             os.utime(path)  # those that are used stay the longest
     return code
@@ -247,7 +247,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 def _store(path: Path, key: bytes, code: bytes) -> None:
     name = ""
     try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=_kept.NEW, dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=".", suffix=_on_disk.NEW, dir=path.parent)
         with os.fdopen(handle, "wb") as file:
             file.write(_digest(key, code) + code)
         os.replace(name, path)  # other processes see all of it or nothing
@@ -258,7 +258,7 @@ def _store(path: Path, key: bytes, code: bytes) -> None:
         if name:
             with suppress(OSError):
                 os.unlink(name)
-    _kept.bound_machine(path.parent)
+    _on_disk.bound_machine(path.parent)
 
 
 @cache

@@ -48,7 +48,7 @@ _NEW_KERNEL = re.compile(rf"[0-9a-f]{{24}}\..*{re.escape(NEW)}")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Kept:
+class OnDisk:
     """A folder of the cache.
 
     Attributes
@@ -110,7 +110,7 @@ def _measured(folder: Path) -> _Entry:
     return _Entry(folder, used, n_bytes)
 
 
-def kept() -> list[Kept]:
+def on_disk() -> list[OnDisk]:
     """All that there is."""
     home = user_cache()
     if home is None:
@@ -118,10 +118,10 @@ def kept() -> list[Kept]:
     out = []
     models = list(_files(home / MACHINE, _ENTRY))
     if models:
-        out.append(Kept("machine code of models", home / MACHINE, len(models), sum(e.n_bytes for e in models)))
+        out.append(OnDisk("machine code of models", home / MACHINE, len(models), sum(e.n_bytes for e in models)))
     for folder in sorted(_folders(home, _OF_A_VERSION)):
         kernels = [_measured(one) for one in _folders(folder, _KERNEL)]
-        out.append(Kept("kernels of all models", folder, len(kernels), sum(e.n_bytes for e in kernels)))
+        out.append(OnDisk("kernels of all models", folder, len(kernels), sum(e.n_bytes for e in kernels)))
     return out
 
 
@@ -194,6 +194,6 @@ def _bound(entries: Iterable[_Entry], most: int, most_bytes: int, remove: Callab
 
 
 __all__ = [
-    "DAY", "KERNELS", "KERNEL_BYTES", "MACHINE", "MOST_BYTES", "MOST_FILES", "NEW", "Kept", "bound_kernels",
-    "bound_machine", "clear", "kept",
+    "DAY", "KERNELS", "KERNEL_BYTES", "MACHINE", "MOST_BYTES", "MOST_FILES", "NEW", "OnDisk", "bound_kernels",
+    "bound_machine", "clear", "on_disk",
 ]  # fmt: skip
