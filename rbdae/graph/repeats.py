@@ -2,13 +2,23 @@
 
 Nodes are compared by operation and by where their operands are: near ones by distance, so that stretches have the same
 inner structure. Stretches need not begin where a body begins.
+
+A list with the period p from a place on has, for windows of w >= p letters, the same window again after p letters, and
+no sooner: two periods p and q of a list of p + q letters and more have their greatest common divisor as a period, too
+(Fine and Wilf, Proc. AMS 16, 1965). So windows of 1, 2, 4, ... letters, each for the periods up to its length and above
+half of it, find all repetitions of three turns and more. Windows are compared by a number (Karp and Rabin, IBM J. Res.
+Dev. 31, 1987), and a window that is there once is not asked for again when it is longer. So the time grows with
+n log^2 n, whatever the list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import final
+from itertools import pairwise
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
@@ -21,9 +31,6 @@ CONST, TIME, INPUT = -1, -2, -3
 NOTHING = -4
 """No operand."""
 
-_NEAR = 256
-_WORD = 6
-_HOPS = 80
 _LEAST_TIMES, _LEAST_NODES = 3, 48
 
 
@@ -84,84 +91,117 @@ def listing(graph: Graph, nodes: Sequence[int], marks: dict[int, int]) -> Listin
 
 
 def stretches(found: Listing) -> list[Stretch]:
-    """The list cut into stretches; what does not repeat has `times` = 1."""
-    n = len(found.nodes)
-    word = _words(found)
-    following = _following(word)
-    letters = _letters(found)
+    """The list cut into stretches; what does not repeat has `times` = 1. Those that save most text come first; of the
+    others what is left beside them."""
+    queue = [(-(total // p - 1) * p, a, p, total) for a, p, total in _repetitions(found)]
+    heapq.heapify(queue)
+    taken: list[Stretch] = []
+    begins: list[int] = []
+    while queue:
+        _, a, p, total = heapq.heappop(queue)
+        near = max(bisect_right(begins, a) - 1, 0)
+        gaps = list(_free(taken, near, a, a + total))
+        if gaps != [(a, a + total)]:
+            for b, end in gaps:
+                if _enough(p, end - b):
+                    heapq.heappush(queue, (-((end - b) // p - 1) * p, b, p, end - b))
+            continue
+        exact = _exact(found, Stretch(a, p, total // p))
+        if exact is not None:
+            k = bisect_right(begins, exact.first)
+            begins.insert(k, exact.first)
+            taken.insert(k, exact)
     out: list[Stretch] = []
-    begin = i = 0
-    while i < n:
-        best = _best(letters, following, i)
-        if best is None:
-            i += 1
-            continue
-        exact = _exact(found, best)
-        if exact is None:
-            i += 1
-            continue
-        if i > begin:
-            out.append(Stretch(begin, i - begin, 1))
-        out.append(exact)
-        begin = i = exact.first + exact.length * exact.times
-    if n > begin:
-        out.append(Stretch(begin, n - begin, 1))
-    return out
+    begin = 0
+    for part in taken:
+        if part.first > begin:
+            out.append(Stretch(begin, part.first - begin, 1))
+        out.append(part)
+        begin = _end(part)
+    n = len(found.nodes)
+    return [*out, Stretch(begin, n - begin, 1)] if n > begin else out
 
 
-def _letters(found: Listing) -> Ints:
-    """A number for each node that is the same for nodes that look the same; one of its own where it must not repeat."""
-    places = np.arange(len(found.nodes))[:, None]
-    near = np.where(found.operand >= 0, np.minimum(places - found.operand, _NEAR), found.operand)
-    columns = np.column_stack([found.operation, near + 8])
-    weights = np.array([1, 100_003, 1_000_003**2 % (1 << 40), 998_244_353], dtype=np.int64)
-    mixed = (columns * weights).sum(axis=1)
-    letters = np.unique(mixed, return_inverse=True)[1]
-    return np.where(found.single, len(letters) + places[:, 0], letters)
+def _end(part: Stretch) -> int:
+    return part.first + part.length * part.times
 
 
-def _words(found: Listing) -> Ints:
-    """A number for each place that is the same for places at which the same few letters follow."""
-    letters = _letters(found).astype(np.uint64)
-    out = np.zeros(len(letters), dtype=np.uint64)
-    for k in range(_WORD):
-        shifted, rest = np.zeros_like(letters), letters[k:]
-        shifted[: len(rest)] = rest
-        out = out * np.uint64(1_000_003) + shifted
-    return out.view(np.int64)
-
-
-def _following(words: Ints) -> Ints:
-    """The next place with the same word; -1 for none."""
-    order = np.argsort(words, kind="stable")
-    out = np.full(len(words), -1, dtype=np.int64)
-    same = words[order[:-1]] == words[order[1:]]
-    out[order[:-1][same]] = order[1:][same]
-    return out
-
-
-def _best(letters: Ints, following: Ints, i: int) -> Stretch | None:
-    """The repetition from place i on that covers most."""
-    best, covered, j = None, 0, i
-    for _ in range(_HOPS):
-        j = int(following[j])
-        if j < 0:
+def _free(taken: Sequence[Stretch], near: int, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """What of [begin, end) no stretch has taken; those before `near` end before it."""
+    for k in range(near, len(taken)):
+        if taken[k].first >= end:
             break
-        length = j - i
-        if length * _LEAST_TIMES + i > len(letters):
-            break
-        if covered and length > covered:
-            break
-        twice = (_LEAST_TIMES - 1) * length
-        if (letters[i : i + twice] != letters[j : j + twice]).any():
-            continue
-        different = np.flatnonzero(letters[i : len(letters) - length] != letters[j:])
-        agreed = int(different[0]) if len(different) else len(letters) - j
-        times = agreed // length + 1
-        enough = times >= _LEAST_TIMES and times * length >= _LEAST_NODES
-        if enough and times * length > covered:
-            best, covered = Stretch(i, length, times), times * length
-    return best
+        if taken[k].first > begin:
+            yield begin, taken[k].first
+        begin = max(begin, _end(taken[k]))
+    if begin < end:
+        yield begin, end
+
+
+def _enough(period: int, total: int) -> bool:
+    times = total // period
+    return times >= _LEAST_TIMES and times * period >= _LEAST_NODES
+
+
+def _repetitions(found: Listing) -> Iterator[tuple[int, int, int]]:
+    """Where each begins, its period, and how many nodes it has: as many as have that period."""
+    n = len(found.nodes)
+    places = np.arange(n)
+    distance = np.where(found.operand >= 0, places[:, None] - found.operand, found.operand)
+    kinds: _Numbers = _mixed(found.operation + 1)
+    kinds = np.where(found.single, _mixed(places + (1 << 40)), kinds)
+    powers = np.multiply.accumulate(np.concatenate([_ONE, np.full(n, _BASE)]))
+    inverse = np.multiply.accumulate(np.concatenate([_ONE, np.full(n, _INVERSE)]))
+    left, width = places, 1
+    while len(left) and width * _LEAST_TIMES <= 2 * n:
+        # an operand further away than the period is not of the same turn, wherever it is
+        letters = kinds.copy()
+        for j in range(3):
+            letters = _mixed(letters ^ _mixed(np.minimum(distance[:, j], width + 1) + 8))
+        sums = np.concatenate([_NONE, np.cumsum(letters * powers[:n])])
+        left = left[left <= n - width]
+        windows = (sums[left + width] - sums[left]) * inverse[left]
+        order = np.argsort(windows, kind="stable")
+        there, sorted_windows = left[order], windows[order]
+        same = sorted_windows[1:] == sorted_windows[:-1]
+        yield from _grouped(there[:-1][same], np.diff(there)[same], width)
+        again = np.zeros(len(left), dtype=bool)
+        again[:-1] |= same
+        again[1:] |= same
+        left = np.sort(there[again])
+        width *= 2
+
+
+def _grouped(places: Ints, steps: Ints, width: int) -> Iterator[tuple[int, int, int]]:
+    """Neighbours whose windows are there again after the same step, as repetitions."""
+    right = (2 * steps > width) & (steps <= width)
+    places, steps = places[right], steps[right]
+    order = np.argsort(places)
+    places, steps = places[order], steps[order]
+    cuts = np.flatnonzero((np.diff(places) != 1) | (np.diff(steps) != 0)) + 1
+    bounds = [0, *cuts.tolist(), len(places)]
+    for b, e in pairwise(bounds):
+        if b < e:
+            first, period = int(places[b]), int(steps[b])
+            total = e - b - 1 + width + period
+            if _enough(period, total):
+                yield first, period, total
+
+
+_Numbers: TypeAlias = Any
+"""Arrays of numbers modulo 2^64."""
+
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+_INVERSE = np.uint64(pow(0x9E3779B97F4A7C15, -1, 1 << 64))
+_ONE, _NONE = np.ones(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+
+
+def _mixed(numbers: Any) -> _Numbers:
+    """Numbers that have nothing to do with each other in place of neighbours (the end of SplitMix64)."""
+    z = np.asarray(numbers).astype(np.uint64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 def _exact(found: Listing, stretch: Stretch) -> Stretch | None:

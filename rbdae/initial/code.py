@@ -15,7 +15,7 @@ VARIABLE = "RBDAE_CODE"
 
 CHOICES = ("auto", "generic", "traced")
 
-MOST_BODIES = 25
+MOST_BODIES = 300
 """Up to which ``"auto"`` tries code of the model alone; see docs/decisions.md."""
 
 

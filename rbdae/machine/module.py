@@ -146,7 +146,7 @@ def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
         module.verify()
     except RuntimeError as error:
         raise NoMachineCode(f"LLVM {_version(llvm.llvm_version_info)} refuses the text of a model: {error}") from error
-    target = _target(2)
+    target = _target(2 if level else 0)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = pairing
     options.loop_vectorization = False  # scatters to eight addresses make LLVM 20 abort ("Already set a value")
@@ -185,7 +185,7 @@ def _linked(code: bytes) -> Module:
 
 
 def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = False, made_of: object = None) -> Module:
-    """The machine code of an LLVM text, optimised at a level from 0 to 3; from the cache if it is there.
+    """The machine code of an LLVM text, optimised at a level from 0 (as it comes) to 3; from the cache if it is there.
 
     A text that takes long to write may be a function. `made_of` then says all that it depends on. With `pairing`, LLVM
     looks for operations that can be done two at a time; in long texts that takes longer than all else. What a signal

@@ -30,12 +30,16 @@ from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
 
-LARGEST = 20_000
-"""Nodes in LLVM's text beyond which generic code is quicker to have; with ``code="auto"`` already those of the graph,
-before repetitions are found, because recording them takes its time, too (docs/decisions.md)."""
+LARGEST = 120_000
+"""Nodes in LLVM's text beyond which code of one model is not made: it would be megabytes, and no quicker than generic
+code, which is loops (docs/decisions.md)."""
 
-_FINE = 1500
-"""Nodes up to which LLVM's most thorough passes pay (docs/decisions.md)."""
+_FINE, _USUAL = 1500, 50_000
+"""Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
+comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
+
+_RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 2_000, 600_000
+"""Nodes that a recording may have with ``code="auto"``: what repeats has few for each body."""
 
 
 @final
@@ -176,8 +180,7 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
     room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
     with collector_off():
         try:
-            most = LARGEST if workspace.memory.code == "auto" else MOST_NODES
-            recording = recorded(workspace, kernel, room, _point(workspace, shapes), most)
+            recording = recorded(workspace, kernel, room, _point(workspace, shapes), _most_nodes(workspace))
         except NotStraight:
             return None
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
@@ -185,6 +188,12 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
             say_once(f"{kernel.name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
             return None
         return _compiled(recording, kernel, shapes, pattern, sparse)
+
+
+def _most_nodes(workspace: Workspace) -> int:
+    if workspace.memory.code == "traced":
+        return MOST_NODES
+    return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
 
 
 def _compiled(
@@ -195,7 +204,7 @@ def _compiled(
     if made.length > LARGEST:
         return None
     try:
-        level = 2 if made.length <= _FINE else 1
+        level = 2 if made.length <= _FINE else int(made.length <= _USUAL)
         module = compiled(made.text, level, pairing=made.length < LEAST_NODES, made_of=made.made_of)
     except NoMachineCode as error:
         say_once(str(error))

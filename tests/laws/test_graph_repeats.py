@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from rbdae.graph.graph import Graph
-from rbdae.graph.repeats import listing, stretches
+from rbdae.graph.repeats import INPUT, NOTHING, Listing, Stretch, listing, stretches
 
 
 def squares(n: int, called: bool) -> tuple[Graph, list[int]]:
@@ -47,3 +49,101 @@ def test_a_few_nodes_are_one_stretch(n):
     assert [(part.first, part.length, part.times) for part in stretches(listing(graph, nodes, {}))] == [(0, n, 1)] * (
         n > 0
     )
+
+
+def planted(rng: np.random.Generator, kinds: int, parts: list[tuple[int, int]]) -> Listing:
+    """For each part (length, times) a random turn, as often; before each some nodes that fit nowhere. Operands are of
+    the same turn, of the one before, at one place before all turns, or inputs."""
+    operation: list[int] = []
+    operand: list[list[int]] = []
+    for length, times in parts:
+        for _ in range(int(rng.integers(1, 6))):
+            operation.append(1000 + len(operation))
+            operand.append([INPUT, NOTHING, NOTHING])
+        begin = len(operation)
+        turn = [
+            (int(rng.integers(kinds)), [(int(rng.integers(4)), int(rng.integers(1, 1 + max(i, 1)))) for _ in range(2)])
+            for i in range(length)
+        ]
+        fixed = rng.integers(begin, size=(length, 2)).tolist()
+        for _ in range(times):
+            for i, (kind, places) in enumerate(turn):
+                here = len(operation)
+                row = [NOTHING] * 3
+                for j, (where, near) in enumerate(places):
+                    before = here - length if here - length >= begin else fixed[i][j]
+                    row[j] = (INPUT, here - near if near <= i else fixed[i][j], before, fixed[i][j])[where]
+                operation.append(kind)
+                operand.append(row)
+    n = len(operation)
+    number = np.zeros((n, 3), dtype=np.int64)
+    return Listing(np.arange(n), np.array(operation), np.array(operand), number, np.zeros(n, dtype=bool))
+
+
+def turns_are_alike(found: Listing, part: Stretch) -> bool:
+    """Whether all turns have the operations of the first, and operands at the same places of their own turn."""
+    for m, i in np.ndindex(part.times, part.length):
+        first, here = part.first + i, part.first + i + m * part.length
+        if found.operation[here] != found.operation[first] or found.single[here]:
+            return False
+        for one, other in zip(found.operand[first], found.operand[here], strict=True):
+            inside = one >= part.first
+            if inside != (other >= part.first + m * part.length) or (inside and other - one != m * part.length):
+                return False
+            if not inside and min(one, other) < 0 and one != other:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_planted_is_found(seed):
+    """But for a turn at either end, whose operands may lie otherwise."""
+    rng = np.random.default_rng(seed)
+    parts = [(int(rng.integers(1, 700)), int(rng.integers(6, 20))) for _ in range(4)]
+    parts = [(length, max(times, 90 // length)) for length, times in parts]
+    found = planted(rng, int(rng.integers(1, 9)), parts)
+    cut = stretches(found)
+    assert [part.first for part in cut] == np.cumsum([0, *(part.length * part.times for part in cut)])[:-1].tolist()
+    assert all(turns_are_alike(found, part) for part in cut if part.times > 1)
+    text, least = sum(part.length for part in cut), sum(length for length, _ in parts)
+    assert text <= 3 * least + 6 * len(parts)
+
+
+def test_nothing_is_found_where_nothing_repeats():
+    rng = np.random.default_rng(1)
+    n = 5000
+    operand = np.minimum(rng.integers(n, size=(n, 3)), np.arange(n)[:, None] - 1)
+    found = Listing(np.arange(n), rng.integers(9, size=n), operand, np.zeros_like(operand), np.zeros(n, dtype=bool))
+    assert stretches(found) == [Stretch(0, n, 1)]
+
+
+def _hard(kind: str, n: int) -> Listing:
+    """Lists with many candidates of all lengths."""
+    rng = np.random.default_rng(3)
+    operand = np.full((n, 3), NOTHING)
+    if kind == "equal":
+        operation = np.zeros(n, dtype=np.int64)
+    elif kind == "two":
+        operation = rng.integers(2, size=n)
+    elif kind == "fibonacci":  # no list of its length has more repetitions
+        one, other = [0], [0, 1]
+        while len(other) < n:
+            one, other = other, other + one
+        operation = np.array(other[:n])
+    else:  # equal turns of which each has an operand of its own
+        operation = np.tile(np.arange(97), n // 97 + 1)[:n]
+        operand[::97, 0] = rng.integers(np.maximum(np.arange(0, n, 97) - 4, 1))
+    return Listing(np.arange(n), operation, operand, operand, np.zeros(n, dtype=bool))
+
+
+@pytest.mark.parametrize("kind", ["equal", "two", "fibonacci", "own"])
+def test_the_search_is_bounded_by_the_length_of_the_list(kind):
+    """It is n log^2 n: 16 times the length 28 times the time; a search that compares everything with everything has
+    256."""
+    seconds = []
+    for n in (8_000, 128_000):
+        found = _hard(kind, n)
+        began = time.process_time()
+        stretches(found)
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 90 * max(seconds[0], 2e-3)
