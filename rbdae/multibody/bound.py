@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, final
 
+from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
 from rbdae.compiler.jit import Entry
-from rbdae.multibody.traced import traced
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.reading.host import evaluate_rows
+from rbdae.multibody.traced import TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -28,6 +31,19 @@ def in_memory(workspace: Workspace, kernel: Entry) -> Kernel:
     return workspace.compiled(kernel)
 
 
+def evaluate_each(kernel: Kernel, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
+    """out (m, n) = kernel(t, *inputs) row by row: in one loop of machine code where the kernel is code of the model
+    that calls no Python. A single row goes the shorter way; its bits are the same."""
+    m = len(t)
+    if m > 1 and isinstance(kernel, _ByShape):
+        function = kernel.machine([*(x[0] for x in inputs), out[0]])
+        if function is not None:
+            evaluate_rows(function, t, inputs, out)
+            return
+    for k in range(m):
+        kernel(float(t[k]), *(x[k] for x in inputs), out[k])
+
+
 @final
 class _ByShape:
     """A traced kernel that is recorded when it is called with arguments of new lengths."""
@@ -36,23 +52,38 @@ class _ByShape:
         self._workspace = workspace
         self._kernel = kernel
         self._known: dict[tuple[int, ...], Kernel] = {}
+        self._traced: dict[tuple[int, ...], TracedKernel | None] = {}
+        self._machine: dict[tuple[int, ...], MachineFunction | None] = {}
 
     def __call__(self, *arguments: Any) -> None:
-        key = tuple(len(a) for a, sign in zip(arguments, self._kernel.signs[1:], strict=True) if sign != "t")
+        vectors = arguments[1:]
+        key = tuple(map(len, vectors))
         call = self._known.get(key)
         if call is None:
-            call = self._known[key] = self._made(arguments)
+            found = self._of_this_model(key, vectors)
+            call = self._known[key] = self._workspace.compiled(self._kernel) if found is None else found.call
         call(*arguments)
 
-    def _made(self, arguments: tuple[Any, ...]) -> Kernel:
-        names = iter(("y", "yd"))
-        pairs = zip(arguments, self._kernel.signs[1:], strict=True)
-        shapes = {next(names) if sign == "y" else "out": value.shape for value, sign in pairs if sign != "t"}
-        found = traced(self._workspace, self._kernel, shapes, generic=lambda: self._workspace.compiled(self._kernel))
-        return self._workspace.compiled(self._kernel) if found is None else found.call
+    def machine(self, vectors: Sequence[Vec]) -> MachineFunction | None:
+        """The kernel as a C function for vectors of these lengths; None where it goes through Python anyway."""
+        key = tuple(map(len, vectors))
+        if key not in self._machine:
+            found = None if self._workspace.calls_python else self._of_this_model(key, vectors)
+            self._machine[key] = None if found is None else found.function()
+        return self._machine[key]
+
+    def _of_this_model(self, key: tuple[int, ...], vectors: Sequence[Vec]) -> TracedKernel | None:
+        if key not in self._traced:
+            names = iter(("y", "yd"))
+            signs = self._kernel.signs[2:]
+            shapes = {next(names) if sign == "y" else "out": x.shape for x, sign in zip(vectors, signs, strict=True)}
+            self._traced[key] = traced(
+                self._workspace, self._kernel, shapes, generic=lambda: self._workspace.compiled(self._kernel)
+            )
+        return self._traced[key]
 
     def __reduce__(self) -> Any:
         refuse_copies()
 
 
-__all__ = ["Kernel", "bound", "in_memory"]
+__all__ = ["Kernel", "bound", "evaluate_each", "in_memory"]

@@ -17,16 +17,19 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
-from rbdae.multibody.bound import bound, in_memory
+from rbdae.machine.reading.host import slices
+from rbdae.multibody.bound import bound, evaluate_each, in_memory
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import minimum_norm, null_directions, redundant_rows
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
+from rbdae.problem.body_state import BodyState, ManyStates, OneState
 from rbdae.problem.matrices import Matrices, MatrixView
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
-from rbdae.problem.reactions import Reaction, reactions
+from rbdae.problem.quantities import Constraints, Energy, Momentum
+from rbdae.problem.reactions import Loads, Reaction
+from rbdae.problem.row_reader import RowReader
 
 Kernel = Callable[..., None]
 
@@ -56,10 +59,6 @@ class Interpretation:
 
     def _kernel(self, entry: Entry) -> Kernel:
         return bound(self.workspace, entry)
-
-    @cached_property
-    def _natural(self) -> Kernel:
-        return self._kernel(outputs.natural)
 
     @cached_property
     def _natural_forces(self) -> Kernel:
@@ -110,16 +109,20 @@ class Interpretation:
         """kernel(t, y, out) on every row, out of length n."""
         times, values, single = self.rows(t, y)
         out = np.empty((len(times), n))
-        for time, row, result in zip(times, values, out, strict=True):
-            kernel(time, row, result)
+        evaluate_each(kernel, times, (values,), out)
         return out[0] if single else out
+
+    @cached_property
+    def reader(self) -> RowReader:
+        """What reads many rows."""
+        return RowReader(self.workspace)
 
     # ------------------------------------------------------------ motion
 
     def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Natural coordinates and their rates (..., bodies, 24)."""
         n = self.model.n
-        Z = self._each(self._natural, t, y, 24 * n)
+        Z = self._each(self.reader.kernel, t, y, 24 * n)
         return Z.reshape(*Z.shape[:-1], n, 24)[..., self.workspace.layout.rank[:n], :]
 
     def natural_forces(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -131,16 +134,25 @@ class Interpretation:
 
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
         """Motion of every body by name."""
-        return quantities.states(self.model, self.natural(t, y))
+        times, values, single = self.rows(t, y)
+        if single:
+            source: OneState | ManyStates = OneState(self.model, self.reader.natural(times, values), self.reader.places)
+        else:
+            source = ManyStates(self.reader, times.copy(), values.copy())
+        return {name: source.state(b) for b, name in enumerate(self.model.names)}
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
-        Z = self.natural(t, y)
-        return quantities.energy(self.workspace, t, Z, np.asarray(y, dtype=float)[..., self.workspace.layout.s])
+        times, values, single = self.rows(t, y)
+        kinetic, potential = self.reader.energies(times, values)
+        total = kinetic + potential
+        return Energy(kinetic[0], potential[0], total[0]) if single else Energy(kinetic, potential, total)
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
-        return quantities.momentum(self.model, self.natural(t, y), self.workspace.settings)
+        times, values, single = self.rows(t, y)
+        out = self.reader.momenta(times, values)
+        return Momentum(out[0, :3], out[0, 3:]) if single else Momentum(out[:, :3], out[:, 3:])
 
     def power(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Power of applied forces, those with a potential included but for the weight, and of drives, W; (...,)."""
@@ -288,13 +300,17 @@ class Interpretation:
 
     def reactions(self, t: ArrayLike, y: ArrayLike) -> dict[str, dict[str, Reaction]]:
         """Force and torque of each joint on each of its bodies, ``[joint][body]``."""
-        la = self.multipliers(t, y)[..., self.workspace.layout.n_internal :]
-        Z = self.natural(t, y)
-        times = np.asarray(t, dtype=float)
-        if not self._ambiguous:
-            return reactions(self.workspace, times, Z, la)
-        null = null_directions(self.model, joint_matrix(self.workspace, times, Z), self._deficiency(t, y))
-        return reactions(self.workspace, times, Z, la, null, self.constraints(t, y).position)
+        times, values, single = self.rows(t, y)
+        loads = Loads(self.workspace, self.reader, len(times))
+        for part in slices(len(times), loads.width + self._n_rates):
+            here, states = times[part], values[part]
+            la = self.multipliers(here, states)[:, self.workspace.layout.n_internal :]
+            Z = self.reader.natural(here, states)
+            loads.add(part, here, Z, la)
+            if self._ambiguous:
+                null = null_directions(self.model, self.joint_matrix(here, states), self._deficiency(here, states))
+                loads.doubt(part, here, Z, null, self.constraints(here, states).position)
+        return loads.reactions(single=single)
 
 
 __all__ = ["Interpretation"]

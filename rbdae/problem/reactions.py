@@ -1,7 +1,4 @@
-"""Forces and torques of joints on bodies, and which of their components redundant equations leave undetermined.
-
-All functions take natural coordinates Z of shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
-"""
+"""Forces and torques of joints on bodies, and which of their components redundant equations leave undetermined."""
 
 from __future__ import annotations
 
@@ -13,8 +10,8 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.joints.frames import joint_frame
-from rbdae.multibody.joint_values import joint_forces
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.row_reader import RowReader
 
 _MOVED = 1e-6
 """Components that unit multipliers move by more are not unique; forces count times the model's length."""
@@ -61,89 +58,101 @@ class Reaction:
     frame: Mat = field(default_factory=partial(np.eye, 3))
 
 
-def reactions(
-    workspace: Workspace, t: Vec, Z: Mat, la: Mat, null: Mat | None = None, g: Mat | None = None
-) -> dict[str, dict[str, Reaction]]:
-    """Reactions by the names of joint and body; `la` (..., rows) are the joints' multipliers. `null` (..., rows, k) are
-    directions in which they are undetermined (`null_directions`), as exact as the constraints are satisfied: up to
-    their violations `g` (..., internal ones and joints)."""
-    model = workspace.model
-    found = _wrenches(workspace, t, Z, la)
-    moved: Mat = np.zeros((*found.shape, 0))
-    if null is not None and null.shape[-1]:
-        sizes = model.scales.sizes(model.scales.length)
-        each = [_wrenches(workspace, t, Z, null[..., k] / sizes) for k in range(null.shape[-1])]
-        moved = np.stack(each, axis=-1)
-    limit = np.minimum(_MOVED + _PER_VIOLATION * _violation(workspace, g), _MOST_MOVED)
-    units = np.repeat((model.scales.length, 1.0), 3)[:, None]
-    D = Z[..., 3:12].reshape(*Z.shape[:-1], 3, 3)  # d_i = D[..., i, :]
-    out: dict[str, dict[str, Reaction]] = {}
-    row = 0
-    for k, joint in enumerate(model.joints):
-        n = sum(int(model.primitives["n"][i]) for i in joint.primitives)
-        finite = bool(np.isfinite(la[..., row : row + n]).all())
-        row += n
-        a = joint.bodies[0]
-        frame = joint_frame(model.system.joints[k])
-        axes = (
-            np.broadcast_to(frame, (*Z.shape[:-2], 3, 3))
-            if a == model.n
-            else np.swapaxes(D[..., a, :, :], -1, -2) @ frame
-        )
-        entry = {}
-        for side, b in enumerate(joint.bodies):
-            name = model.system.ground.name if b == model.n else model.names[b]
-            spatial = units * moved[..., k, side, :, :]
-            own = np.concatenate([np.swapaxes(axes, -1, -2) @ part for part in np.split(spatial, 2, axis=-2)], axis=-2)
-            sure, in_space = (_unmoved(pull, limit, finite) for pull in (own, spatial))
-            entry[name] = Reaction(
-                found[..., k, side, :3],
-                found[..., k, side, 3:],
-                bool(sure.all()),
-                sure[:3],
-                sure[3:],
-                in_space[:3],
-                in_space[3:],
-                axes,
-            )
-        out[joint.name] = entry
-    return out
+@final
+class Loads:
+    """Forces and torques of all joints for rows that come in slices, and which components are unique at all of them.
+
+    Parameters
+    ----------
+    workspace, reader : what reads the rows
+    m : how many rows there are
+
+    Attributes
+    ----------
+    width : numbers that a row needs here
+    """
+
+    def __init__(self, workspace: Workspace, reader: RowReader, m: int) -> None:
+        self._workspace, self._model, self._reader = workspace, workspace.model, reader
+        joints = self._model.joints
+        self._frames = [joint_frame(self._model.system.joints[k]) for k in range(len(joints))]
+        self._axes = [np.empty((m, 3, 3)) for _ in joints]
+        self._loads = np.empty((2 * len(joints), 2, m, 3))
+        self._sure, self._in_space = (np.ones((2 * len(joints), 6), dtype=bool) for _ in range(2))
+        self.width = 24 * self._model.n + 33 * len(joints)
+
+    def add(self, part: slice, t: Vec, Z: Mat, la: Mat) -> None:
+        """Rows of natural coordinates Z (k, 24 bodies), as `reader` has them, and of the multipliers la (k, rows) of
+        the joint equations."""
+        if not self._model.joints:
+            return
+        self._reader.reactions(t, Z, np.ascontiguousarray(la), self._loads, part.start)
+        finite, row = np.isfinite(la).all(axis=0), 0
+        for k, joint in enumerate(self._model.joints):
+            n = sum(int(self._model.primitives["n"][i]) for i in joint.primitives)
+            if not finite[row : row + n].all():
+                self._sure[2 * k : 2 * k + 2] = self._in_space[2 * k : 2 * k + 2] = False
+            row += n
+            a = joint.bodies[0]
+            if a == self._model.n:
+                self._axes[k][part] = self._frames[k]
+            else:
+                self._reader.turned(Z, a, self._frames[k], self._axes[k][part])
+
+    def doubt(self, part: slice, t: Vec, Z: Mat, null: Mat, g: Mat) -> None:
+        """The same rows: `null` (k, rows, j) are directions in which multipliers are undetermined (`null_directions`),
+        as exact as the constraints are satisfied: up to their violations g (k, internal ones and joints)."""
+        if not (self._model.joints and null.shape[-1]):
+            return
+        scales = self._model.scales
+        sizes = scales.sizes(scales.length)
+        pulls = np.empty((null.shape[-1], *self._loads.shape[:2], len(t), 3))
+        for j, each in enumerate(pulls):
+            self._reader.reactions(t, Z, np.ascontiguousarray(null[..., j] / sizes), each, 0)
+        limit = np.minimum(_MOVED + _PER_VIOLATION * _violation(self._workspace, g), _MOST_MOVED)
+        for k in range(len(self._sure)):
+            force, torque = (np.moveaxis(pull, 0, -1) for pull in pulls[:, k].swapaxes(0, 1))  # (rows, 3, j)
+            turn = np.swapaxes(self._axes[k // 2][part], -1, -2)
+            self._in_space[k] &= _unmoved(np.concatenate([scales.length * force, torque], axis=1), limit)
+            own = [scales.length * (turn @ force), turn @ torque]
+            self._sure[k] &= _unmoved(np.concatenate(own, axis=1), limit)
+
+    def reactions(self, *, single: bool) -> dict[str, dict[str, Reaction]]:
+        """By the names of joint and body; of one state if the rows are a `single` one."""
+        model, out = self._model, dict[str, dict[str, Reaction]]()
+        for k, joint in enumerate(model.joints):
+            entry = {}
+            for side, b in enumerate(joint.bodies):
+                name = model.system.ground.name if b == model.n else model.names[b]
+                force, torque = self._loads[2 * k + side]
+                sure, in_space = self._sure[2 * k + side], self._in_space[2 * k + side]
+                axes = self._axes[k]
+                entry[name] = Reaction(
+                    force[0] if single else force,
+                    torque[0] if single else torque,
+                    bool(sure.all()),
+                    sure[:3],
+                    sure[3:],
+                    in_space[:3],
+                    in_space[3:],
+                    axes[0] if single else axes,
+                )
+            out[joint.name] = entry
+        return out
 
 
-def _violation(workspace: Workspace, g: Mat | None) -> Vec:
+def _violation(workspace: Workspace, g: Mat) -> Vec:
     """The largest violation of a constraint on positions over its size, (...)."""
-    if g is None:
-        return np.zeros(())
     scales = workspace.model.scales
     sizes = np.ones(g.shape[-1])
     sizes[g.shape[-1] - workspace.layout.n_rows :] = scales.sizes(scales.length)
     return np.asarray(np.max(np.abs(g) / sizes, axis=-1, initial=0.0))
 
 
-def _unmoved(pulls: Mat, limit: Vec, finite: bool) -> Bools:
+def _unmoved(pulls: Mat, limit: Vec) -> Bools:
     """Which of the 6 components (..., 6, k) stay below a limit (...) at all times."""
     size = np.linalg.norm(pulls, axis=-1)
-    small = (size <= limit[..., None]).reshape(-1, 6).all(axis=0)
-    return np.asarray(small & finite)
+    return np.asarray((size <= limit[..., None]).reshape(-1, 6).all(axis=0))
 
 
-def _wrenches(workspace: Workspace, t: Vec, Z: Mat, la: Mat) -> Mat:
-    """Force of each joint on its two bodies, and torque about the joint's point on each, (..., joints, 2, 6)."""
-    model = workspace.model
-    D = Z[..., 3:12].reshape(*Z.shape[:-1], 3, 3)  # d_i = D[..., i, :]
-    out = np.zeros((*Z.shape[:-2], len(model.joints), 2, 6))
-    if not model.joints:
-        return out
-    forces = joint_forces(workspace, t, Z, la)
-    for k, joint in enumerate(model.joints):
-        own = forces[..., joint.primitives.start : joint.primitives.stop, :, :].sum(axis=-3)
-        for side, b in enumerate(joint.bodies):
-            point = joint.points[side]
-            arm = point if b == model.n else np.einsum("...ik,i->...k", D[..., b, :, :], point)
-            force = own[..., side, :3]
-            out[..., k, side, :3] = force
-            out[..., k, side, 3:] = own[..., side, 3:] - np.cross(arm, force)
-    return out
-
-
-__all__ = ["Reaction", "reactions"]
+__all__ = ["Loads", "Reaction"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -18,13 +19,13 @@ from rbdae.formulations.base import Kind
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import quantities
+from rbdae.problem.body_state import BodyState, ManyStates
 from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.joined import joined
 from rbdae.problem.matrices import Matrices
-from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
+from rbdae.problem.quantities import Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
 
 if TYPE_CHECKING:
@@ -154,13 +155,22 @@ class TimedInterpretation:
         times, values, single = self.parts[0].rows(t, y)
         if single:
             return function(self.at(float(times[0])), t, y)
-        numbers = np.searchsorted(np.array(self.times), times, side="right")
-        if np.any(np.diff(numbers) < 0):
-            raise ValueError("the times of a run that changed its selection must not fall; sort them")
-        found = [
-            function(self.parts[k], times[numbers == k], values[numbers == k]) for k in dict.fromkeys(numbers.tolist())
-        ]
+        found = [function(view, times[rows], values[rows]) for view, rows in self._segments(times)]
         return joined(found) if found else function(self.parts[0], times, values)
+
+    def _numbers(self, times: Vec) -> Ints:
+        """To which part each time belongs."""
+        out = np.searchsorted(np.array(self.times), times, side="right")
+        if np.any(np.diff(out) < 0):
+            raise ValueError("the times of a run that changed its selection must not fall; sort them")
+        return out
+
+    def _segments(self, times: Vec) -> list[tuple[Interpretation, slice]]:
+        """The parts that times belong to, with their rows."""
+        numbers = self._numbers(times)
+        ends = np.flatnonzero(np.diff(numbers)) + 1
+        bounds = [0, *ends.tolist(), len(numbers)] if len(numbers) else []
+        return [(self.parts[numbers[a]], slice(a, b)) for a, b in pairwise(bounds)]
 
     def natural(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Natural coordinates and their rates (..., bodies, 24)."""
@@ -174,16 +184,32 @@ class TimedInterpretation:
 
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
         """Motion of every body by name."""
-        return quantities.states(self.parts[0].model, self.natural(t, y))
+        times, values, single = self.parts[0].rows(t, y)
+        if single:
+            return self.at(float(times[0])).states(t, y)
+        self._numbers(times)  # refuses times that fall
+        source = ManyStates(self, times.copy(), values.copy())
+        return {name: source.state(b) for b, name in enumerate(self.parts[0].model.names)}
+
+    def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
+        """A field of `BodyState` of all bodies, (bodies, m, 3)."""
+        found = [view.reader.of_bodies(t[rows], y[rows], what) for view, rows in self._segments(t)]
+        return np.concatenate(found, axis=1) if found else self.parts[0].reader.of_bodies(t, y, what)
+
+    def frames(self, t: Vec, y: Mat, b: int) -> Mat:
+        """R of body b, (m, 3, 3)."""
+        out: Mat = self._each(t, y, lambda view, t, y: view.reader.frames(t, y, b))
+        return out
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
-        Z = self.natural(t, y)
-        return quantities.energy(self.workspace, t, Z, np.asarray(y, dtype=float)[..., self.workspace.layout.s])
+        out: Energy = self._each(t, y, lambda view, t, y: view.energy(t, y))
+        return out
 
     def momentum(self, t: ArrayLike, y: ArrayLike) -> Momentum:
         """Linear and angular momentum of the system."""
-        return quantities.momentum(self.parts[0].model, self.natural(t, y), self.workspace.settings)
+        out: Momentum = self._each(t, y, lambda view, t, y: view.momentum(t, y))
+        return out
 
     def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
         """g and gdot."""

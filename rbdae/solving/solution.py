@@ -16,6 +16,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import write_npz
+from rbdae.machine.reading.host import slices
 from rbdae.multibody.mechanism import mechanism
 from rbdae.multibody.selection import to_arrays
 from rbdae.problem.problem import Problem
@@ -179,13 +180,12 @@ class Solution:
     @cached_property
     def drift(self) -> Drift:
         """Largest violation of the position and velocity constraints at each time."""
-        if not len(self.t):
-            return Drift(np.empty(0), np.empty(0))
-        c = self._problem.constraints(self.t, self.y)
-        return Drift(
-            np.abs(c.position).max(axis=1, initial=0.0),
-            np.abs(c.velocity).max(axis=1, initial=0.0),
-        )
+        position, velocity = np.empty(len(self.t)), np.empty(len(self.t))
+        for part in slices(len(self.t), self.y.shape[1]):
+            c = self._problem.constraints(self.t[part], self.y[part])
+            position[part] = np.abs(c.position).max(axis=1, initial=0.0)
+            velocity[part] = np.abs(c.velocity).max(axis=1, initial=0.0)
+        return Drift(position, velocity)
 
     @cached_property
     def multipliers(self) -> Mat:

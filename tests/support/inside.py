@@ -45,6 +45,7 @@ from rbdae.initial import assemble, assembly, choices, consistent, given, merit,
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
+from rbdae.kernels import records
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.null_space.loops import ALMOST
@@ -61,6 +62,7 @@ from rbdae.multibody import (
     block_pattern,
     code_text,
     joint_pattern,
+    joint_values,
     layout,
     newton,
     parameter_tangents,
@@ -234,6 +236,7 @@ __all__ = [
     "plan",
     "plotted",
     "possible_workers",
+    "potentials_of_forces",
     "problem",
     "project",
     "quantities",
@@ -256,6 +259,7 @@ __all__ = [
     "selection",
     "selects_velocities",
     "settings",
+    "settings_of",
     "shared_without_code",
     "shares_memory",
     "show",
@@ -635,6 +639,29 @@ def suspending(problem: rbdae.Problem, fraction: float) -> rbdae.Problem:
 def pivots(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
     """Pivots of the kept joint rows over their floors, 0 for suspended ones."""
     return problem.interpretation.pivots(t, y)
+
+
+class VelocitySettings(NamedTuple):
+    """What the energy of a rotation depends on: ``"angular"``, ``"directors"`` or ``"quaternions"``, whether there are
+    momenta, and the factor of the radial inertia."""
+
+    kind: str
+    momenta: bool
+    radial: float
+
+
+def settings_of(problem: rbdae.Problem) -> VelocitySettings:
+    """What the energy of a rotation depends on."""
+    found = problem.workspace.settings
+    names = {records.ANGULAR: "angular", records.DIRECTOR_RATE: "directors", records.QUATERNION_RATE: "quaternions"}
+    return VelocitySettings(names[found.kind.number], bool(found.momenta), float(found.radial))
+
+
+def potentials_of_forces(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
+    """The sum of the potentials of all forces, (m,)."""
+    Z = problem.natural(t, y)
+    out: Vec = joint_values.potentials(problem.workspace, t, Z, y[:, problem.layout.s]).sum(axis=1)
+    return out
 
 
 def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:

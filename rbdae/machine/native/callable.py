@@ -9,7 +9,7 @@ from rbdae.machine.module import compiled
 from rbdae.machine.native.program import Program
 from rbdae.machine.native.types import symbol
 
-_C: dict[str, Any] = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
+C_TYPES: dict[str, Any] = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 
 
 def callables(program: Program, level: int = 2, *, made_of: object = None) -> tuple[Any, ...]:
@@ -23,10 +23,12 @@ def callables(program: Program, level: int = 2, *, made_of: object = None) -> tu
     for entry in program.entries:
         *given, result = entry.__annotations__.values()
         address = module.address(symbol(entry))
-        function: Any = ctypes.CFUNCTYPE(_C[result], *(_C.get(kind, ctypes.c_void_p) for kind in given))(address)
+        function: Any = ctypes.CFUNCTYPE(C_TYPES[result], *(C_TYPES.get(kind, ctypes.c_void_p) for kind in given))(
+            address
+        )
         function.address, function.module = address, module  # the code lives as long as the function
         out.append(function)
     return tuple(out)
 
 
-__all__ = ["callables"]
+__all__ = ["C_TYPES", "callables"]

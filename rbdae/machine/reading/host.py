@@ -1,0 +1,95 @@
+"""The native functions for rows, called with arrays."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.machine import native, reading
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.module import NoMachineCode, compiled
+from rbdae.machine.native.callable import C_TYPES
+from rbdae.machine.native.program import Program
+from rbdae.machine.native.types import symbol
+from rbdae.machine.reading import loads, motion, rows, sums
+from rbdae.machine.sources import sources
+
+_PROGRAM = Program(
+    (
+        rows.each_row,
+        motion.points,
+        motion.frames,
+        motion.angular_velocities,
+        sums.energies,
+        sums.momenta,
+        loads.reactions,
+    )
+)
+_LEVEL = 2
+_NUMBERS = 1 << 16
+"""Of the arrays that a slice of the rows needs: they stay in the cache, and signals are seen between two."""
+
+
+def slices(m: int, width: int) -> Iterator[slice]:
+    """The rows 0 to m - 1 in slices; `width` numbers are needed for a row."""
+    size = max(_NUMBERS // max(width, 1), 1)
+    return (slice(first, min(first + size, m)) for first in range(0, m, size))
+
+
+@cache
+def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """By their sources; without machine code those themselves.
+
+    They keep the interpreter's lock: kernels share the memory of their problem, and a reader may run in any thread.
+    """
+    try:
+        module = compiled(_PROGRAM.text, _LEVEL, made_of=("reading", sources(reading, native)))
+    except NoMachineCode:
+        return dict(zip(_PROGRAM.entries, _PROGRAM.plain(), strict=True))
+    out: dict[Callable[..., Any], Callable[..., Any]] = {}
+    for entry in _PROGRAM.entries:
+        *given, result = entry.__annotations__.values()
+        prototype: Any = ctypes.PYFUNCTYPE(C_TYPES[result], *(C_TYPES.get(kind, ctypes.c_void_p) for kind in given))
+        function = prototype(module.address(symbol(entry)))
+        function.module = module  # the code lives as long as the function
+        out[entry] = _with_addresses(function)
+    return out
+
+
+def _with_addresses(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
+        return function(*(a.ctypes.data if isinstance(a, np.ndarray) else a for a in arguments))
+
+    return call
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call one of the native functions with numbers and contiguous arrays."""
+    return _functions()[function](*arguments)
+
+
+def evaluate_rows(function: MachineFunction, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
+    """out (m, n) = function(t, *inputs) row by row.
+
+    Raises what a Python function behind it has raised.
+    """
+    first, *more = inputs
+    second = more[0] if more else first
+    for part in slices(len(t), first.shape[1] + second.shape[1] + out.shape[1]):
+        y, yd, here = first[part], second[part], out[part]
+        m = len(here)
+        done = call(
+            rows.each_row, function.address, function.context, m, t[part], y, y.shape[1], yd, yd.shape[1], here,
+            here.shape[1],
+        )  # fmt: skip
+        if done < m:
+            function.check()
+            raise RuntimeError(f"machine code has failed at t = {t[part][done]!r}, and nobody knows why")
+
+
+__all__ = ["call", "evaluate_rows", "slices"]

@@ -1,0 +1,134 @@
+"""`BodyState`: the motion of one body, each part of it computed when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae._frozen import by_fields
+from rbdae.multibody.model import Model
+from rbdae.problem.row_reader import of_body
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+
+@final
+@dataclass(frozen=True)
+class BodyState:
+    """Motion of one body, (3,) or (m, 3) arrays. A part is computed when it is first asked for; its value belongs to
+    the state that was given, whatever has become of that array. Pickles and copies have all parts.
+
+    Attributes
+    ----------
+    position, velocity : of the origin of the body frame (the pivot, where there is one), in space, m and m/s
+    orientation : `scipy.spatial.transform.Rotation`, from body to space
+    angular_velocity : in the body frame, rad/s
+    center_of_mass : position of the centre of mass, in space
+    """
+
+    position: Vec
+    orientation: Rotation
+    velocity: Vec
+    angular_velocity: Vec
+    center_of_mass: Vec
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            read = self.__dict__.get("_read")
+            if read is None or name not in BodyState.__dataclass_fields__:
+                raise AttributeError(f"a BodyState has no {name!r}; it has {', '.join(BodyState.__dataclass_fields__)}")
+            value = self.__dict__[name] = read(name)
+            return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *BodyState.__dataclass_fields__} - {"_read"})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_fields(self)
+
+
+def lazy_state(read: Callable[[str], Any]) -> BodyState:
+    """A state whose parts `read` gives by their names."""
+    out = object.__new__(BodyState)
+    out.__dict__["_read"] = read
+    return out
+
+
+@final
+class OneState:
+    """Reads the bodies of one state from its natural coordinates (1, 24 bodies), or of some (m, 24 bodies) that are not
+    `single`; `places` says where the bodies are there."""
+
+    __slots__ = ("_Z", "_model", "_places", "_single")
+
+    def __init__(self, model: Model, Z: Mat, places: Sequence[int], *, single: bool = True) -> None:
+        self._model, self._Z, self._places, self._single = model, Z, places, single
+
+    def state(self, b: int) -> BodyState:
+        """That of body b."""
+        return lazy_state(lambda what: self._read(b, what))
+
+    def _read(self, b: int, what: str) -> Any:
+        field = "frame" if what == "orientation" else what
+        found = of_body(self._model, self._Z, field, b, self._places[b])
+        value = found[0] if self._single else found
+        return rotation(value) if what == "orientation" else value
+
+
+class MotionReader(Protocol):
+    """What reads the motion of rows."""
+
+    def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
+        """A field of `BodyState` of all bodies, (bodies, m, 3)."""
+
+    def frames(self, t: Vec, y: Mat, b: int) -> Mat:
+        """R of body b, (m, 3, 3)."""
+
+
+_AT_A_TIME = 1 << 14
+"""Rotations that are made at a time: SciPy needs more memory for them than they have in the end."""
+
+
+@final
+class ManyStates:
+    """Reads the bodies of rows (t, y), which nobody changes. A part is read for all bodies at once, since the rows have
+    to be gone through for one of them, too."""
+
+    def __init__(self, reader: MotionReader, t: Vec, y: Mat) -> None:
+        self._reader, self._t, self._y = reader, t, y
+        self._found: dict[str, Mat] = {}
+
+    def state(self, b: int) -> BodyState:
+        """That of body b."""
+        return lazy_state(lambda what: self._read(b, what))
+
+    def _read(self, b: int, what: str) -> Any:
+        if what == "orientation":
+            return self._orientation(b)
+        if what not in self._found:
+            self._found[what] = self._reader.of_bodies(self._t, self._y, what)
+        return self._found[what][b]
+
+    def _orientation(self, b: int) -> Rotation:
+        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+        t, y = self._t, self._y
+        parts = [slice(first, first + _AT_A_TIME) for first in range(0, max(len(t), 1), _AT_A_TIME)]
+        made = [rotation(self._reader.frames(t[part], y[part], b)) for part in parts]
+        return made[0] if len(made) == 1 else Rotation.concatenate(made)
+
+
+def rotation(R: Mat) -> Rotation:
+    """Rotations of matrices (3, 3) or (m, 3, 3)."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+    return Rotation.from_matrix(np.ascontiguousarray(R))
+
+
+__all__ = ["BodyState", "ManyStates", "MotionReader", "OneState", "lazy_state", "rotation"]

@@ -1,0 +1,215 @@
+"""What rows of y mean, in loops of machine code and slice by slice: a million rows need memory for the result alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NoReturn, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae._frozen import refuse_copies
+from rbdae.kernels import outputs
+from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
+from rbdae.machine.reading import loads, motion, sums
+from rbdae.machine.reading.host import call, slices
+from rbdae.multibody.bound import Kernel, bound, evaluate_each
+from rbdae.multibody.joint_values import joint_force_rows, potential_rows
+from rbdae.multibody.model import Model
+from rbdae.multibody.settings import Settings
+from rbdae.multibody.workspace import Workspace
+
+_KINDS = {ANGULAR: sums.ANGULAR, DIRECTOR_RATE: sums.DIRECTORS, QUATERNION_RATE: sums.QUATERNIONS}
+
+_X, _D, _XD, _DD = 0, 3, 12, 15
+"""Where x, d, xdot and ddot begin among the numbers of a body."""
+
+
+def of_body(model: Model, Z: Mat, what: str, b: int, place: int) -> Mat:
+    """A field of `BodyState` of body b, (m, 3), or its ``"frame"``, the matrices R, (m, 3, 3), from rows Z in which the
+    body has this place."""
+    at, width, m = 24 * place, Z.shape[1], len(Z)
+    if what == "frame":
+        return np.swapaxes(Z[:, at + _D : at + _XD].reshape(m, 3, 3), 1, 2)
+    out = np.empty((m, 3))
+    if what == "angular_velocity":
+        call(motion.angular_velocities, m, width, at, Z, np.empty(12), out)
+        return out
+    x, d = (at + _XD, at + _DD) if what == "velocity" else (at + _X, at + _D)
+    arm = _arm(model.bodies[b], what)
+    if arm.any():
+        call(motion.points, m, width, x, d, arm, Z, out)
+    else:
+        out[:] = Z[:, x : x + 3]
+    return out
+
+
+def _arm(body: Any, what: str) -> Vec:
+    """Where a point is from x, in the frame of the body: x is the centre of mass of a free body, and the pivot of one
+    that has one."""
+    free = body["nt"] == 3
+    if what == "center_of_mass":
+        return np.zeros(3) if free else np.array(body["center"])
+    return -body["center"] if free else np.zeros(3)
+
+
+def table(model: Model, settings: Settings, order: Sequence[int]) -> Mat:
+    """The bodies in this order for `rbdae.machine.reading.sums`."""
+    out = np.zeros((model.n, sums.WIDTH))
+    tensor = "euler" if settings.kind.number == DIRECTOR_RATE else "inertia"
+    for row, b in zip(out, order[: model.n], strict=True):
+        body = model.bodies[b]
+        row[sums.MASS if body["nt"] == 3 else sums.PIVOT_MASS] = body["mass"]
+        row[sums.TENSOR : sums.RADIAL] = body[tensor].ravel()
+        row[sums.RADIAL] = body["radial"] * (1.0 if settings.momenta else settings.radial)
+        row[sums.WEIGHT : sums.WEIGHT_D] = body["weight"]
+        row[sums.WEIGHT_D : sums.CENTER] = body["weight_d"]
+        row[sums.CENTER : sums.PIVOT_MASS] = body["center"]
+    return out
+
+
+def momenta(settings: Settings, bodies: Mat, Z: Mat) -> Mat:
+    """Linear and angular momentum (m, 6) from rows Z of the bodies of a `table`."""
+    out = np.empty((len(Z), 6))
+    call(sums.momenta, len(Z), len(bodies), _KINDS[settings.kind.number], bodies, Z, np.empty(24), out)
+    return out
+
+
+@final
+class RowReader:
+    """Reads rows (t, y), (m,) and (m, n), by one selection. Natural coordinates Z are (m, 24 bodies) here, with the
+    bodies as they are in memory.
+
+    Parameters
+    ----------
+    workspace : the memory with the selection
+
+    Attributes
+    ----------
+    places : where each body is in Z
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._model = workspace.model
+        self._n = workspace.model.n
+        self.places = [int(k) for k in workspace.layout.rank[: self._n]]
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copies()
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel for Z."""
+        return bound(self._workspace, outputs.natural)
+
+    def natural(self, t: Vec, y: Mat) -> Mat:
+        """Z of all rows."""
+        out = np.empty((len(t), 24 * self._n))
+        evaluate_each(self.kernel, t, (y,), out)
+        return out
+
+    # ------------------------------------------------------------ motion
+
+    def of_body(self, Z: Mat, what: str, b: int) -> Mat:
+        """A field of `BodyState` of body b, (m, 3), or its ``"frame"``, the matrices R, (m, 3, 3)."""
+        return of_body(self._model, Z, what, b, self.places[b])
+
+    def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
+        """A field of `BodyState` of all bodies, (bodies, m, 3)."""
+        out = np.empty((self._n, len(t), 3))
+        for part in slices(len(t), 27 * self._n):
+            Z = self.natural(t[part], y[part])
+            for b in range(self._n):
+                out[b, part] = self.of_body(Z, what, b)
+        return out
+
+    def frames(self, t: Vec, y: Mat, b: int) -> Mat:
+        """R of body b, (m, 3, 3)."""
+        out = np.empty((len(t), 3, 3))
+        for part in slices(len(t), 24 * self._n):
+            out[part] = self.of_body(self.natural(t[part], y[part]), "frame", b)
+        return out
+
+    # ------------------------------------------------------------ energy and momentum
+
+    @cached_property
+    def _table(self) -> Vec:
+        return table(self._model, self._workspace.settings, self._workspace.layout.order)
+
+    @cached_property
+    def _level(self) -> float:
+        """The part of the weight's potential that pivots have: it is zero at the origin of space."""
+        B = self._model.bodies[: self._n]
+        pivots = B["nt"] == 0
+        return float(np.sum(B["mass"][pivots][:, None] * B["origin"][pivots] * self._model.system.gravity))
+
+    @cached_property
+    def _potentials(self) -> tuple[int, Callable[..., None]]:
+        """How many potentials forces have, and the rows of them."""
+        model = self._model
+        return len(model.bushings) + len(model.forces.elements), potential_rows(self._workspace)
+
+    def energies(self, t: Vec, y: Mat) -> tuple[Vec, Vec]:
+        """Kinetic and potential energies, (m,); see `rbdae.problem.quantities.Energy`."""
+        kinetic, potential = np.empty(len(t)), np.empty(len(t))
+        for part in slices(len(t), 24 * self._n + self._potentials[0]):
+            states = y[part, self._workspace.layout.s]
+            kinetic[part], potential[part] = self.energies_of(t[part], self.natural(t[part], y[part]), states).T
+        return kinetic, potential
+
+    def energies_of(self, t: Vec, Z: Mat, s: Mat) -> Mat:
+        """Kinetic and potential energies, (m, 2), at internal states s (m, states) of the forces."""
+        n_P, potentials = self._potentials
+        settings, w = self._workspace.settings, np.empty(12)
+        P, out = np.empty((len(Z), n_P)), np.empty((len(Z), 2))
+        if n_P:
+            potentials(t, Z, np.ascontiguousarray(s), out=P)
+        kind, scaled = _KINDS[settings.kind.number], not settings.momenta
+        call(sums.energies, len(Z), self._n, kind, scaled, self._table, self._level, Z, P, n_P, w, out)
+        return out
+
+    def momenta(self, t: Vec, y: Mat) -> Mat:
+        """Linear and angular momentum, (m, 6)."""
+        out = np.empty((len(t), 6))
+        for part in slices(len(t), 24 * self._n):
+            out[part] = momenta(self._workspace.settings, self._table, self.natural(t[part], y[part]))
+        return out
+
+    # ------------------------------------------------------------ joints
+
+    @cached_property
+    def _sides(self) -> tuple[Mat, Mat]:
+        """Of `rbdae.machine.reading.loads`, two sides for each joint."""
+        sides, points = [], []
+        for joint in self._model.joints:
+            for side, b in enumerate(joint.bodies):
+                place = -1 if b == self._n else self.places[b]
+                sides.append((joint.primitives.start, joint.primitives.stop, side, place))
+                points.append(joint.points[side])
+        return np.array(sides, dtype=np.int64), np.array(points, dtype=float)
+
+    @cached_property
+    def _joint_forces(self) -> Callable[..., None]:
+        return joint_force_rows(self._workspace)
+
+    def reactions(self, t: Vec, Z: Mat, la: Mat, into: Mat, first: int) -> None:
+        """Forces and torques of all joints from rows of Z and of multipliers la of all joint equations, into (2 joints,
+        2, rows, 3) from the row `first` on; torques about the joint's points on the bodies."""
+        n = len(self._model.primitives)
+        F = np.empty((len(t), 12 * n))
+        self._joint_forces(t, Z, la, out=F)
+        sides, points = self._sides
+        call(
+            loads.reactions, len(t), first, into.shape[2], self._n, n, len(sides), sides, points, Z, F, np.empty(12),
+            into,
+        )  # fmt: skip
+
+    def turned(self, Z: Mat, b: int, axes: Mat, out: Mat) -> None:
+        """out (m, 3, 3) = R of body b times axes (3, 3), from rows of Z."""
+        at = 24 * self.places[b] + _D
+        call(motion.frames, len(Z), Z.shape[1], at, np.ascontiguousarray(axes), Z, out)
+
+
+__all__ = ["RowReader", "momenta", "of_body", "table"]
