@@ -24,7 +24,6 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import minimum_norm, null_directions, redundant_rows
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import quantities
 from rbdae.problem.body_state import BodyState, ManyStates, OneState
 from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.quantities import Constraints, Energy, Momentum

@@ -87,10 +87,10 @@ class Loads:
         if not self._model.joints:
             return
         self._reader.reactions(t, Z, np.ascontiguousarray(la), self._loads, part.start)
-        finite, row = np.isfinite(la).all(axis=0), 0
+        finite, row = np.asarray(np.isfinite(la).all(axis=0)), 0
         for k, joint in enumerate(self._model.joints):
             n = sum(int(self._model.primitives["n"][i]) for i in joint.primitives)
-            if not finite[row : row + n].all():
+            if not bool(np.all(finite[row : row + n])):
                 self._sure[2 * k : 2 * k + 2] = self._in_space[2 * k : 2 * k + 2] = False
             row += n
             a = joint.bodies[0]
