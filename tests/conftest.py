@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,17 @@ import pytest
 for folder in ("models", "laws", "support"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
-# the kernels of all models, which most tests are about, are compiled once; code of one model has tests of its own, and
-# a few laws of whole runs see both. With RBDAE_CODE=traced in the environment all tests take code of one model.
-os.environ.setdefault("RBDAE_CODE", "generic")
+# Code is what users get; `support/codes.py` says which tests run generic kernels in its place. A RBDAE_CODE in the
+# environment holds for all tests.
+CODE = os.environ.get("RBDAE_CODE")
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers keep the cores busy by themselves
     os.environ.setdefault("RBDAE_COMPILE_PROCESSES", "1")
+
+
+GENERIC = pytest.StashKey[bool]()
+"""Whether a test runs generic kernels."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -37,8 +42,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says; what it has of charts beyond the sample
     of the usual run, and every pairing of a registry, is marked ``sampled``."""
+    import codes
     import samples
 
+    for item in items:
+        item.stash[GENERIC] = False
+    if CODE is None:
+        of_generic = codes.generic(items)
+        for item in items:
+            item.stash[GENERIC] = item.nodeid in of_generic
     if samples.LONG:
         from cases import Pairing
 
@@ -51,6 +63,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item.get_closest_marker("long") is None]
         if left:
             config.hook.pytest_deselected(items=left)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """A failure of generic kernels says so: alone, the test may have other code."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.failed and item.stash.get(GENERIC, False):
+        report.sections.append(("code", "generic kernels; RBDAE_CODE=generic repeats it"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Says what the tests cost: user and system time of this process and of all that it has waited for."""
+    spent = os.times()
+    seconds = spent.user + spent.system + spent.children_user + spent.children_system
+    terminalreporter.write_line(f"{seconds:.0f} core-seconds (user and system time of all processes)")
+
+
+@pytest.fixture(autouse=True)
+def _generic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives generic kernels to the tests that `support/codes.py` has drawn."""
+    if request.node.stash.get(GENERIC, False):
+        monkeypatch.setenv("RBDAE_CODE", "generic")
 
 
 @pytest.fixture
