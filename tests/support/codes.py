@@ -1,9 +1,10 @@
 """Which tests run generic kernels: the suite has the code that users get, and generic kernels beside it by a sample.
 
 The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Code of one model
-is recorded and compiled for each of them, some tenths of a second, where generic kernels are there. So a pairing has
-the code that users get on one mechanism of a file, which is drawn, and generic kernels on the others; in the long run
-(`tools/long`) users' code on all. Of the other test functions one in ten runs generic kernels.
+is recorded and compiled for each of them, a second or two, where generic kernels are there. So a pairing has the code
+that users get on one mechanism of a file, the same one in all files that have it, and generic kernels on the others; in
+a file of one mechanism, one pairing in three has users' code. In the long run (`tools/long`) all have it. Of the other
+test functions one in ten runs generic kernels.
 
 All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests.
 """
@@ -21,6 +22,9 @@ from cases import Pairing
 ONE_IN = 10
 """Of test functions without pairings, this one runs generic kernels."""
 
+ONE_PAIRING_IN = 3
+"""Of the pairings in a file of one mechanism, this one has users' code."""
+
 
 def generic(items: Iterable[Any]) -> set[str]:
     """The node ids of the tests, of those collected, that run generic kernels. Tests that choose the code themselves,
@@ -36,8 +40,12 @@ def generic(items: Iterable[Any]) -> set[str]:
                 found.add(nodeid)
         elif not samples.LONG:
             file, pairing, mechanism = subject
-            every = sorted(mechanisms[file, pairing])
-            if mechanism != every[_number(pairing) % len(every)]:
+            every = mechanisms[file, pairing]
+            if len(every) == 1:
+                other = _number(file + pairing) % ONE_PAIRING_IN != 0
+            else:
+                other = mechanism != min(every, key=lambda name: _number(name + pairing))
+            if other:
                 found.add(nodeid)
     return found
 
