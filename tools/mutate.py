@@ -112,12 +112,15 @@ def _of(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         yield "constant", ast.Constant(node.value + 1 if type(node.value) is int else node.value * 1.5 or 1e-3)
     elif isinstance(node, ast.Constant) and type(node.value) is bool:
         yield "constant", ast.Constant(not node.value)
-    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+    elif _drops_something(node):
         yield "dropped", None
-    elif isinstance(node, ast.AugAssign):
-        yield "dropped", None
-    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript | ast.Attribute):
-        yield "dropped", None
+
+
+def _drops_something(node: ast.AST) -> bool:
+    """Whether a statement does something and gives no new name to anything."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.targets[0], ast.Subscript | ast.Attribute)
+    return isinstance(node, ast.AugAssign) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
 
 
 def _silent(tree: ast.AST) -> Iterator[int]:
