@@ -1,6 +1,6 @@
 """What sums of products have in common: the places where a divisor is, and the operations that it saves.
 
-There are three kinds:
+Constants are compared exactly: those of two bodies that differ in the last digit are not one. There are three kinds:
 
 * `TwoTerms`:  c g p + c r g q  =  c g (p + r q),  with p + r q as a new factor,
 * `TwoFactors`:  a b as a new factor,
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, final
 
 from rbdae.graph.sums import Product, Sum, multiplications
-from rbdae.graph.twos import Constant, is_one, rounded, size
+from rbdae.graph.twos import Constant, is_one, size
 
 _LONGEST = 40
 """Terms of a sum up to which their pairs are looked at."""
@@ -51,7 +51,7 @@ class TwoTerms:
             if rest is None or not (rest or may_pair(self.p, self.q, self.first)):
                 continue
             q = merged(rest, self.q)
-            if q != p and q not in taken and q in found and rounded(found[q] / c) == self.ratio:
+            if q != p and q not in taken and q in found and found[q] / c == self.ratio:
                 taken |= {p, q}
                 out.append(Place((p, q), rest, c))
         return out
@@ -129,7 +129,7 @@ class Multiple(_OfOneTerm):
 
     def without_it(self, p: Product, c: Constant) -> Product | None:
         """See `_OfOneTerm`."""
-        return without(p, (self.a,)) if _has_constant(p, c) and rounded(size(c)) == self.c else None
+        return without(p, (self.a,)) if _has_constant(p, c) and size(c) == self.c else None
 
     def made(self, place: Place, found: Sum) -> Sum:
         """See `TwoTerms`."""
@@ -148,7 +148,7 @@ def divisors(found: Sum, first: int) -> Iterator[Divisor]:
     terms = list(found.items())
     for p, c in terms:
         if _has_constant(p, c):
-            yield from (Multiple(rounded(size(c)), a) for a in p)
+            yield from (Multiple(size(c), a) for a in p)
         if _is_long(p, c):
             yield from (TwoFactors(a, b) for i, b in enumerate(p) for a in p[:i])
     if len(terms) > _LONGEST:
@@ -159,9 +159,9 @@ def divisors(found: Sum, first: int) -> Iterator[Divisor]:
             u, v = without(p, rest), without(q, rest)
             if u and v and (rest or may_pair(u, v, first)):
                 if (len(u), u) > (len(v), v):
-                    yield TwoTerms(v, u, rounded(c / d), first)
+                    yield TwoTerms(v, u, c / d, first)
                 else:
-                    yield TwoTerms(u, v, rounded(d / c), first)
+                    yield TwoTerms(u, v, d / c, first)
 
 
 def may_pair(p: Product, q: Product, first: int) -> bool:

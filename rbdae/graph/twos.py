@@ -62,23 +62,9 @@ def size(c: Constant) -> Constant:
     return -c if c < 0.0 else c
 
 
-def rounded(c: Constant) -> Constant:
-    """Constants that differ by their rounding alone are one."""
-    return Two(_rounded(c.first), _rounded(c.second)) if isinstance(c, Two) else _rounded(c)
-
-
 def is_one(c: Constant) -> bool:
-    """Whether a constant is 1 or -1, to rounding: so it is treated where savings are counted."""
-    first, second = both(size(c))
-    return _is_one(first) and _is_one(second)
+    """Whether a constant is 1 or -1."""
+    return both(size(c)) == (1.0, 1.0)
 
 
-def _is_one(c: float) -> bool:
-    return c == 1.0 or (abs(c - 1.0) < 1e-11 and _rounded(c) == 1.0)
-
-
-def _rounded(c: float) -> float:
-    return float(f"{c:.12e}")
-
-
-__all__ = ["Constant", "Two", "both", "is_one", "rounded", "size"]
+__all__ = ["Constant", "Two", "both", "is_one", "size"]

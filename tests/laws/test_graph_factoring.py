@@ -217,6 +217,51 @@ def test_guards_and_calls_are_carried_over():
         )
 
 
+def _exactly(graph: Graph, outputs: list[int], y: list[float]) -> list[tuple[Fraction, Fraction]]:
+    """Sums and products as fractions, and the sums of the sizes of what is added."""
+    known: dict[int, tuple[Fraction, Fraction]] = {}
+    for k in graph.needed(outputs):
+        kind, *rest = graph.nodes[k]
+        if kind in LEAVES:
+            x = Fraction(rest[0] if kind == "const" else y[rest[1]])
+            known[k] = x, abs(x)
+            continue
+        (x, size), *others = (known[j] for j in rest)
+        for z, other in others:
+            x, size = (x * z, size * other) if kind == "mul" else (x + z if kind == "add" else x - z, size + other)
+        known[k] = (-x if kind == "neg" else x), size
+    return [known[k] for k in outputs]
+
+
+@pytest.mark.parametrize("apart", [1e-7, 1e-13])
+@pytest.mark.parametrize("seed", range(20))
+def test_constants_that_are_nearly_equal_are_not_taken_for_one(seed, apart):
+    """As of bodies whose data differ by parts in 1e7 or 1e13; taken for one they would be wrong by that. Moments of the
+    same products with such constants, and with such ratios of them."""
+    rng = np.random.default_rng(seed)
+    graph = Graph()
+    x = inputs(graph, 8)
+    products = [graph.mul(x[i], x[j]) for i, j in ((0, 1), (2, 3), (4, 5), (6, 7))]
+
+    def constant(of: float) -> int:
+        return graph.const(of * (1.0 + int(rng.integers(-4, 5)) * apart))
+
+    outputs = []
+    for k in range(12):
+        terms = [
+            graph.mul(constant(c), graph.mul(x[k % 3], q)) for c, q in zip((3.0, 0.7, 1.1), products, strict=False)
+        ]
+        scale = graph.const(float(rng.integers(1, 9)))
+        outputs.append(
+            total(graph, [graph.mul(scale, term) for term in terms] + [graph.mul(constant(0.3), products[3])])
+        )
+    y = rng.uniform(0.5, 1.5, 8).tolist()
+    short = shortened(graph, outputs)
+    found = evaluate(short.graph, short.outputs, {"y": y}, [])
+    for x, (wanted, size) in zip(found, _exactly(graph, outputs, y), strict=True):
+        assert abs(Fraction(x) - wanted) <= Fraction(1e-14) * size  # 2e-16 for each operation
+
+
 def test_short_and_long_graphs_and_small_gains_stay_as_they_are():
     graph = Graph()
     outputs = torque(graph, (5.0, -6.0, 7.0))  # 33 operations, and 16 afterwards
