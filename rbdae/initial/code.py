@@ -16,7 +16,8 @@ VARIABLE = "RBDAE_CODE"
 CHOICES = ("auto", "generic", "traced")
 
 MOST_BODIES = 300
-"""Up to which ``"auto"`` tries code of the model alone; see docs/decisions.md."""
+"""Up to which ``"auto"`` tries code of the model alone: beyond, recording it takes seconds in every process; see
+docs/decisions.md."""
 
 
 def check_code(value: str) -> str:

@@ -23,7 +23,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
 from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
-from rbdae.multibody.code_text import Pattern, code_text
+from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import contents
 from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recorded, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
@@ -181,13 +181,32 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
     with collector_off():
         try:
             recording = recorded(workspace, kernel, room, _point(workspace, shapes), _most_nodes(workspace))
-        except NotStraight:
+        except NotStraight as error:
+            _not_had(workspace, kernel, str(error))
             return None
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
             # user's joint or chart, may do with its numbers what cannot be recorded
             say_once(f"{kernel.name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
             return None
-        return _compiled(recording, kernel, shapes, pattern, sparse)
+        signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
+        made = code_text(recording, signs, shapes, pattern)
+        if made.length > LARGEST:
+            _not_had(workspace, kernel, f"{made.length} operations are left where repetitions are loops")
+            return None
+        return _compiled(recording, made, signs, shapes)
+
+
+def _not_had(workspace: Workspace, kernel: Entry, why: str) -> None:
+    """A warning where code of the model was asked for and cannot be had."""
+    if workspace.memory.code == "traced":
+        names = workspace.model.names
+        bodies = (
+            f"{len(names)} bod{'y' if len(names) == 1 else 'ies'} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        )
+        what = f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of {bodies}"
+        say_once(
+            f"code='traced' cannot be had for {what}: {why}; at most {LARGEST} are compiled. Generic code does its work"
+        )
 
 
 def _most_nodes(workspace: Workspace) -> int:
@@ -196,13 +215,7 @@ def _most_nodes(workspace: Workspace) -> int:
     return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
 
 
-def _compiled(
-    recording: Recording, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool
-) -> Code | None:
-    signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
-    made = code_text(recording, signs, shapes, pattern)
-    if made.length > LARGEST:
-        return None
+def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code | None:
     try:
         level = 2 if made.length <= _FINE else int(made.length <= _USUAL)
         module = compiled(made.text, level, pairing=made.length < LEAST_NODES, made_of=made.made_of)

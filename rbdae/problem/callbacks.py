@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Literal, NoReturn, final
 
@@ -156,6 +156,11 @@ class Callbacks:
     def code(self, name: str) -> Literal["traced", "generic"]:
         """The code of a callback: of this model alone, or that of all."""
         return "generic" if self._of_this_model(name) is None else "traced"
+
+    def code_of(self, names: Collection[str]) -> Literal["traced", "generic", "mixed"]:
+        """The code of some callbacks, and of integration schemes: ``"mixed"`` if it is not the same for all."""
+        found = {self._steps[name].code if name in self._steps else self.code(name) for name in names}
+        return found.pop() if len(found) == 1 else "mixed"
 
     @property
     def handed_over(self) -> int:

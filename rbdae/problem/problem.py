@@ -188,12 +188,14 @@ class Problem:
 
     @property
     def code(self) -> Literal["traced", "generic"]:
-        """``"traced"`` or ``"generic"``: the machine code behind its callbacks, see `rbdae.formulate`.
+        """``"traced"`` or ``"generic"``: the machine code behind the right-hand side, of a DAE behind the residual, see
+        `rbdae.formulate`. It is made if it was not there yet.
 
-        Of a traced problem ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its
-        own is generic.
+        ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its own is generic.
         """
-        return "traced" if self.workspace.memory.traced else "generic"
+        if not self.workspace.memory.traced:
+            return "generic"
+        return self.callbacks.code("rhs" if self.kind == "ode" else "residual")
 
     @property
     def t0(self) -> float:

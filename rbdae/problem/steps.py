@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class StepFunctions:
     predict: MachineFunction
     n_unknowns: int
     n_rows: int
+    code: Literal["traced", "generic", "mixed"]
 
     def check(self) -> None:
         """Raise what a Python function behind one of them has raised."""
@@ -60,17 +61,21 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
 
+    own_code: set[Literal["traced", "generic"]] = set()
+
     def made(kernel: Entry, n_out: int) -> MachineFunction:
         shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,), "out": (n_out,)}
         if workspace.memory.traced:
             own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
             if own is not None:
+                own_code.add("traced")
                 return own.function()
+        own_code.add("generic")
         return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
 
-    return StepFunctions(
-        scheme, made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1), n, layout.n_rows
-    )
+    functions = made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1)
+    code = own_code.pop() if len(own_code) == 1 else "mixed"
+    return StepFunctions(scheme, *functions, n, layout.n_rows, code)
 
 
 def _warn_of_indefinite_masses(workspace: Workspace) -> None:

@@ -149,7 +149,6 @@ def _run(
         stats = outcome.stats
         stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
     if own is not None:
-        stats.code = own.code
         stats.handed_over = _handed_over(own, segments) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {

@@ -178,6 +178,8 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
     for name in ("projections", "steps", "rejected", "evaluations", "jacobians", "factorisations"):
         counts = [getattr(o.stats, name) for o in outcomes]
         setattr(stats, name, -1 if min(counts) < 0 else sum(counts))
+    codes = {o.stats.code for o in outcomes}
+    stats.code = codes.pop() if len(codes) == 1 else "mixed"
     stats.restarts += sum(o.stats.restarts for o in outcomes)
     return Outcome(
         t=np.concatenate([o.t for o in outcomes]),

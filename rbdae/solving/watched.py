@@ -30,38 +30,55 @@ class _WatchedCallbacks:
     def __init__(self, problem: Solvable, monitor: Monitor) -> None:
         self._inner = problem.callbacks
         self._monitor = monitor
+        self._asked: set[str] = set()
 
     @property
     def machine(self) -> Callable[[str], Any]:
         """Machine functions are not watched: their loops see by themselves what a watched callback would."""
-        found: Callable[[str], Any] = self._inner.machine  # type: ignore[attr-defined]  # not every problem has it
-        return found
+        return self._noted(self._inner.machine)  # type: ignore[attr-defined]  # not every problem has it
 
     @property
     def steps(self) -> Callable[[str], Any]:
         """The machine functions of integration schemes, as `machine`."""
-        found: Callable[[str], Any] = self._inner.steps  # type: ignore[attr-defined]
-        return found
+        return self._noted(self._inner.steps)  # type: ignore[attr-defined]
+
+    def _noted(self, make: Callable[[str], Any]) -> Callable[[str], Any]:
+        def made(name: str) -> Any:
+            self._asked.add(name)
+            return make(name)
+
+        return made
 
     @cached_property
     def residual(self) -> Callable[..., None]:
+        self._asked.add("residual")
         return self._monitor.residual(self._inner.residual)
 
     @cached_property
     def jacobian(self) -> Callable[..., None]:
+        self._asked.add("jacobian")
         return self._monitor.jacobian("jacobian", self._inner.jacobian)
 
     @cached_property
     def jacobian_data(self) -> Callable[..., None]:
+        self._asked.add("jacobian_data")
         return self._monitor.jacobian("jacobian_data", self._inner.jacobian_data)
 
     @cached_property
     def rhs(self) -> Callable[..., None]:
+        self._asked.add("rhs")
         return self._monitor.rates(self._inner.rhs)
 
     @cached_property
     def rhs_jacobian(self) -> Callable[..., None]:
+        self._asked.add("rhs_jacobian")
         return self._monitor.jacobian("rhs_jacobian", self._inner.rhs_jacobian)
+
+    @property
+    def code(self) -> str:
+        """The code of the callbacks that the adapter has asked for; empty for problems that do not say."""
+        of: Callable[[set[str]], str] | None = getattr(self._inner, "code_of", None)
+        return of(self._asked) if of is not None and self._asked else ""
 
 
 @final
@@ -88,13 +105,16 @@ def run_once(
 
 def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: Request, pending: Pending) -> Outcome:
     monitor = Monitor(problem, pending)
+    watched: Any = WatchedProblem(problem, monitor)
     try:
         try:
-            watched: Any = WatchedProblem(problem, monitor)
             outcome = adapter.run(watched, method, monitor.request(request))
         except BaseException as error:
-            return monitor.failed(error)
-        return monitor.ended(outcome)
+            outcome = monitor.failed(error)
+        else:
+            outcome = monitor.ended(outcome)
+        outcome.stats.code = watched.callbacks.code
+        return outcome
     finally:
         monitor.forget()
 

@@ -57,7 +57,7 @@ def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
     needed = [
         (entry, problem.workspace.memory.features)
         for problem in problems
-        if problem.code == "generic"
+        if not problem.workspace.memory.traced
         for entry in entries([problem.formulation])
     ]
     missing = list(dict.fromkeys(kernel for entry, features in needed for kernel in entry.missing(features)))

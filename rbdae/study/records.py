@@ -61,7 +61,7 @@ COLUMNS: Final[dict[str, str]] = {
     "rejected": "number of steps",
     "projections": "number",
     "restarts": "number",
-    "code": "generic or traced, see rbdae.formulate; empty without a step",
+    "code": "generic, traced, or mixed where callbacks differ, see rbdae.formulate; empty without a step",
     "handed_over": "number of states that traced code left to generic code",
     "given_up_after": "limit of a run that took too long, s",
     "failure": "why the run did not reach the end; empty if it did",

@@ -12,6 +12,7 @@ import sys
 import threading
 
 import cases
+import inside
 import numpy as np
 import pytest
 
@@ -130,3 +131,35 @@ def test_statistics_say_which_code_ran():
         stats = rbdae.solve(problem, (0.0, 0.01), solver="scipy:DOP853").stats
         assert (stats.code, stats.handed_over) == (code, 0)
         assert np.isfinite(stats.seconds)
+
+
+@pytest.fixture
+def too_long(monkeypatch):
+    """Code that is longer than the residual of linked bodies, and its sparse Jacobian, is not to be had."""
+    monkeypatch.setenv("RBDAE_CODE", "auto")
+    inside.no_longer_code(monkeypatch, 500)
+
+
+def test_statistics_are_of_all_callbacks_that_ran(too_long):
+    """With "auto" the residual is code of the model, and the Jacobian is not; nothing is said of it."""
+    problem = rbdae.formulate(cases.linked_bodies(), "index-2", code="auto")
+    assert problem.code == problem.callbacks.code("residual")
+    names = ("residual", "jacobian_data")
+    assert tuple(map(problem.callbacks.code, names)) == ("traced", "generic")
+    assert problem.callbacks.code_of(names) == "mixed"
+    assert rbdae.solve(problem, (0.0, 1e-3), solver="sksundae:ida").stats.code == "mixed"
+    assert rbdae.solve(problem, (0.0, 1e-3), solver="assimulo:ODASSL").stats.code == "traced"  # asks for no Jacobian
+
+
+def test_code_of_the_model_that_cannot_be_had_is_said(too_long):
+    problem = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
+    with pytest.warns(
+        RuntimeWarning, match=r"of index-0, a model of 2 bodies \('[^']+', \.\.\.\): .* at most 500"
+    ) as said:
+        assert problem.code == "generic"
+    twin = rbdae.formulate(cases.linked_bodies(), "index-0", code="traced")
+    assert len(said) == 1 and twin.code == "generic"  # once
+    solution = rbdae.solve(problem, (0.0, 1e-3), solver="rbdae:dop853")
+    assert solution.stats.code == "generic"
+    generic = rbdae.formulate(cases.linked_bodies(), "index-0", code="generic")
+    np.testing.assert_array_equal(problem.rhs(0.0, problem.y0), generic.rhs(0.0, generic.y0))

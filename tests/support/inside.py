@@ -455,6 +455,13 @@ def shared_without_code(monkeypatch: pytest.MonkeyPatch, most: int) -> Any:
     return lambda key: traced._shared(SimpleNamespace(memory=key), None, {}, None, False, ())  # type: ignore[arg-type]
 
 
+def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Code of a model has at most so many nodes, also that of models that were there before."""
+    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
+    monkeypatch.setattr(traced, "LARGEST", most)
+    module.say_once.cache_clear()
+
+
 def rates_kernel(problem: rbdae.Problem) -> Any:
     """What gives the rates and multipliers of a state by elimination."""
     return problem.workspace.settings.kernels.rates
