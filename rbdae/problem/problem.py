@@ -193,8 +193,6 @@ class Problem:
 
         ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its own is generic.
         """
-        if not self.workspace.memory.traced:
-            return "generic"
         return self.callbacks.code("rhs" if self.kind == "ode" else "residual")
 
     @property
