@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import json
+import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as form
 
 from rbdae._files import checked, is_special, replacing
 
 _FORMAT = 2
 
 
-def write_npz(path: str | Path, arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Path:
+def write_npz(
+    path: str | Path, arrays: Mapping[str, Any], metadata: Mapping[str, Any], *, compress: bool = False
+) -> Path:
     """Write arrays, and metadata as JSON text; returns the path, with ``.npz`` added to names without it, but for
-    devices."""
+    devices. Compression makes states of runs a tenth shorter, and takes some thirty times as long."""
     target = checked_path(path)
     if target.suffix != ".npz" and not is_special(target):
         target = target.with_name(target.name + ".npz")
     text = json.dumps({"format": _FORMAT, **metadata})
     with replacing(target) as new, open(new, "wb") as file:
-        np.savez_compressed(file, metadata=np.array(text), **arrays)
+        (np.savez_compressed if compress else np.savez)(file, metadata=np.array(text), **arrays)
     return target
 
 
@@ -68,20 +72,46 @@ def checked_path(path: object) -> Path:
 
 def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:
     with zipfile.ZipFile(file) as archive:
-        bad = archive.testzip()
-        if bad is not None:
-            raise ValueError(f"the checksum of {bad} is wrong")
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as stored:
-        if "metadata" not in stored:
-            raise ValueError("it has no metadata")
-        metadata = json.loads(str(stored["metadata"]))
-        arrays = {name: stored[name] for name in stored if name != "metadata"}
+        arrays = {info.filename.removesuffix(".npy"): _array(archive, info) for info in archive.infolist()}
+    if "metadata" not in arrays:
+        raise ValueError("it has no metadata")
+    metadata = json.loads(str(arrays.pop("metadata")))
     if not isinstance(metadata, dict):
         raise ValueError("its metadata are no table")
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise ValueError("it has parts that are no arrays")
     return arrays, metadata
+
+
+_BYTES = 1 << 20
+"""Read at a time."""
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    """A member, read once into its place; at its end `zipfile` compares the checksum."""
+    with archive.open(info) as member:
+        version = form.read_magic(member)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"{info.filename} has version {version} of the array format")
+        read_header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
+        shape, by_columns, dtype = read_header(member)
+        if dtype.hasobject:
+            raise ValueError(f"{info.filename} has Python objects")
+        size = math.prod(shape) * dtype.itemsize
+        if member.tell() + size != info.file_size:
+            raise ValueError(f"{info.filename} has {info.file_size} bytes, which are not those of an array of {shape}")
+        out: Any = np.empty(shape, dtype, order="F" if by_columns else "C")
+        memory = memoryview(out.reshape(-1, order="A").view(np.uint8)) if size else memoryview(bytearray())
+        for first in range(0, size, _BYTES):
+            part = memory[first : first + _BYTES]
+            done = 0
+            while done < len(part):
+                found = member.read(len(part) - done)
+                if not found:
+                    raise ValueError(f"{info.filename} ends before its last number")
+                part[done : done + len(found)] = found
+                done += len(found)
+        if member.read(1):
+            raise ValueError(f"{info.filename} goes on behind its last number")
+    return out
 
 
 def _from_format_1(arrays: dict[str, Any]) -> dict[str, Any]:
