@@ -110,7 +110,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
                 part[done : done + len(found)] = found
                 done += len(found)
         if member.read(1):
-            raise ValueError(f"{info.filename} goes on behind its last number")
+            raise ValueError(f"{info.filename} has more than an array")
     return out
 
 
