@@ -134,6 +134,8 @@ class Request:
     each_step : whether `advance` has to be called after each accepted step; if not, a loop in machine code calls it
         now and then, at least every 20 ms, so that it can raise what a signal has left
     watch : called with each accepted state; the run ends with `Reason.INTERRUPTED` when it returns True
+    keep_steps : whether the states at the accepted steps are wanted beside the rows of `t_eval`; a run without `t_eval`
+        has them as its rows
     begun : called once, before the first step, with a function that gives what was collected so far: that is what is
         left of a run that ends with an exception
     options : the package's own; the adapter refuses unknown ones
@@ -151,6 +153,7 @@ class Request:
     advance: Callable[[float], None] | None = None
     each_step: bool = True
     watch: Callable[[float, Vec], bool] | None = None
+    keep_steps: bool = True
     begun: Callable[[Callable[[], Outcome]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -168,7 +171,8 @@ class Outcome:
     """What an adapter gives back: rows of `y` belong to entries of `t`.
 
     `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
-    accepted steps of a run whose rows belong to `Request.t_eval`; None says that the rows are the steps. `rtol` and
+    accepted steps of a run whose rows belong to `Request.t_eval`, if they were kept; None says that the rows are the
+    steps, or that there are none. `rtol` and
     `atol` are the tolerances of the run, where the method cannot use those of the request; None says that it did.
     `next_step` is the step size that a one-step method would take next, or its last one, see `Request.first_step`.
     """

@@ -35,7 +35,10 @@ class DenseOutput:
 
     def __init__(self, segments: Segments, t: Vec, y: Mat, rtol: float, atol: float | Vec) -> None:
         if not len(t):
-            raise ValueError("this run kept no states at its steps: solve without t_eval, or with another solver")
+            raise ValueError(
+                "this run kept no states at its steps: solve without dense_output=False, without t_eval, or with "
+                "another solver"
+            )
         self._segments = segments
         self._t, self._y = t, y
         self._rtol = rtol

@@ -106,14 +106,15 @@ def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Seg
         other = problem.with_selection(selection)
         t, row = problem.t0, None
         if problems and selection.references is not problems[0].selection.references:
-            t, row = times[k - 1], _state_at(arrays, times[k - 1])
+            t = times[k - 1]
+            row = arrays["selection_y"][k - 1] if "selection_y" in arrays else _state_at(arrays, t)
         y0 = problem.translated(problem.t0, problem.y0, other) if row is None else row
         problems.append(replace(other, start=consistent_start(other.workspace, t, y0, problem.assembly)))
     return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
 
 
 def _state_at(arrays: Mapping[str, Any], t: float) -> Vec | None:
-    """The stored step at a time, if there is one."""
+    """The stored step at a time, if there is one; files before version 0.3 have the states at changes nowhere else."""
     names = ("steps_t", "steps_y") if "steps_t" in arrays else ("t", "y")
     times, states = (arrays[name] for name in names)
     (found,) = np.nonzero(times == t)

@@ -73,7 +73,7 @@ class _Call:
         )
 
 
-_CONSTANT = {float, int, str, type(None)}
+_CONSTANT = {float, int, str, bool, type(None)}
 _last: _Call | None = None
 
 
@@ -87,6 +87,7 @@ def planned(
     projection: Projection | bool | None,
     events: Event | Sequence[Event] | None,
     step: float | None,
+    dense_output: bool,
     on_singularity: str,
     recentre: str,
     options: dict[str, Any],
@@ -97,7 +98,7 @@ def planned(
     """
     global _last
     bare = t_eval is None and projection is None and events is None and not options
-    arguments = (t_span, solver, rtol, atol, step, on_singularity, recentre)
+    arguments = (t_span, solver, rtol, atol, step, dense_output, on_singularity, recentre)
     last = _last
     if bare and last is not None and last.problem() is problem and last.has(arguments):
         return last.plan
@@ -116,6 +117,7 @@ def planned(
         atol=absolute,
         step=check_step(solver, method, step),
         events=check_events(events),
+        keep_steps=_check.flag("solve", "dense_output", dense_output),
         options=options,
     )
     bind_projection(problem, projection)  # refuses what it cannot bind
@@ -141,6 +143,8 @@ def _said(asked: Request, projection: Projection | bool | None, policy: ChartPol
         out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
     if asked.step is not None:
         out["step"] = repr(asked.step)
+    if not asked.keep_steps:
+        out["dense_output"] = "False"
     for name, value in asked.options.items():
         out[name] = _check.show(value)
     return out

@@ -51,6 +51,7 @@ def solve(
     events: Event | Sequence[Event] | None = None,
     progress: bool | Callable[[float], None] = False,
     step: float | None = None,
+    dense_output: bool = True,
     on_singularity: Literal["stop", "switch"] = "stop",
     recentre: Literal["due", "always"] = "due",
     **options: Any,
@@ -64,7 +65,7 @@ def solve(
     solver : ``"package:method"``; `rbdae.solvers` lists them
     rtol, atol : tolerances; `atol` a number or (n,), see `rbdae.scaled_atol`. A solution has those used
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
-        kept in either case, for ``solution(t)``
+        kept in either case, for ``solution(t)``, unless `dense_output` is False
     projection : True or a `rbdae.Projection` to project every accepted step and every output onto the
         constraints. The solvers of scipy, solve_dae and Assimulo continue from the projected state; other multistep
         codes do so, by a restart that is counted, only where the drift exceeds
@@ -72,6 +73,9 @@ def solve(
     events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step
     step : step size of fixed-step methods, and only of those
+    dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps.
+        Then there is no ``solution(t)``, and no work of what has no potential; singular positions are looked for at
+        the output times alone. Without `t_eval` the rows are the steps
     on_singularity : what happens where a body comes near the singular set of its rotation parameters: ``"stop"`` ends
         the run with that reason; ``"switch"`` centres the parameters of all bodies at the attitudes reached (R_ref in
         R = R_ref R(a)) and continues. ``solution.problem_at(t).reference_rotations`` has R_ref; states, energies,
@@ -104,8 +108,9 @@ def solve(
         with run:
             check_progress(progress)
             plan = planned(
-                problem, t_span, solver, rtol, atol, t_eval, projection, events, step, on_singularity, recentre, options
-            )
+                problem, t_span, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
+                recentre, options,
+            )  # fmt: skip
             solution = _run(problem, solver, plan, projection, progress, run.pending)
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
@@ -222,7 +227,8 @@ def _singular(solution: Solution, projected: bool) -> str:
         return ""  # asking for them would take longer
     times = solution.singular_times
     if not len(times):
-        return ""
+        kept = solution.steps is None or len(solution.steps.t) > 0
+        return "" if kept else "; singular positions were looked for at the output times alone: no steps were kept"
     listed = ", ".join(f"{t:.6g}" for t in times[:5]) + (" and more" if len(times) > 5 else "")
     warning = f"; the joints were singular near t = {listed}: the motion beyond is one of several branches"
     p = solution.problem

@@ -250,6 +250,8 @@ class Solution:
         if isinstance(self.problem, Problem):
             segments = self._segments
             arrays["selection_t"] = np.array(segments.times)
+            if segments.times:
+                arrays["selection_y"] = np.array([problem.y0 for problem in segments.problems[1:]])
             arrays |= to_arrays([problem.selection for problem in segments.problems])
             workspace = self.problem.workspace
             arrays["mechanism"] = mechanism(workspace.model, workspace.settings)

@@ -122,6 +122,8 @@ def check_selections(
     try:
         times = _times(arrays, "selection_t") if "selection_t" in arrays else np.zeros(0)
         count = len(times) + 1
+        if "selection_y" in arrays:
+            _finite(arrays, "selection_y", len(times), arrays["y"].shape[1])
         if "selection_dropped" in arrays:
             dropped = _array(arrays, "selection_dropped", count, None)
             if dropped.dtype.kind not in "iu" or ((dropped < 0) | (dropped >= max(rows, 1))).any():

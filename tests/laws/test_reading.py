@@ -247,3 +247,73 @@ def test_reading_needs_memory_for_what_it_gives():
     assert _peak(lambda: p.states(t, y)["first"].position) < (p.n + 1 + 2 * 3) * row + 1.5e6
     assert _peak(lambda: p.reactions(t, y)) < (4 * 3 + 9) * row + 1.5e6
     assert _peak(lambda: dataclasses.replace(run).drift) < 2 * row + 1.5e6
+
+
+# ---------------------------------------------------------------- rows that are asked for alone
+
+
+def _crossing(t: float, y: Vec) -> float:
+    """Zero at 0, and once in the runs below."""
+    return float(np.sin(17.0 * t) + 0.0 * y[0])
+
+
+_RUNS = [
+    ("rbdae:dopri5", "index-0", {}),
+    ("rbdae:dop853", "index-0", {"projection": True, "events": [_crossing]}),
+    ("rbdae:energy-momentum", "hamiltonian", {"step": 1e-3}),
+    ("rbdae:midpoint", "index-0", {"step": 1e-3, "events": [_crossing]}),
+    ("scipy:DOP853", "index-0", {"events": [_crossing]}),
+    ("solve_dae:Radau", "index-1", {}),
+    ("sksundae:ida", "index-2", {"projection": True}),
+    ("scikits.odes:cvode", "null-space", {}),
+    ("assimulo:Radau5ODE", "index-0", {}),
+]
+
+
+@pytest.mark.parametrize("solver, form, options", _RUNS, ids=lambda value: value if isinstance(value, str) else "")
+def test_without_dense_output_the_rows_are_the_same_and_alone(solver, form, options):
+    cases.need(solver)
+    problem = rbdae.formulate(rbdae.models.heavy_top(), form)
+    given = {"solver": solver, "t_eval": [0.0, 0.05, 0.2], "rtol": 1e-8, "atol": 1e-8, **options}
+    wanted = rbdae.solve(problem, (0.0, 0.2), **given)
+    run = rbdae.solve(problem, (0.0, 0.2), dense_output=False, **given)
+    assert run.success and np.array_equal(run.t, wanted.t) and np.array_equal(run.y, wanted.y)
+    assert run.stats.steps == wanted.stats.steps > 5 and "dense_output" in run.options
+    for found, kept in zip(run.events, wanted.events, strict=True):
+        assert len(found.t) and np.array_equal(found.t, kept.t) and np.array_equal(found.y, kept.y)
+    assert wanted.steps is not None and len(wanted.steps.t) > 5
+    with pytest.raises(ValueError, match="kept no states at its steps: solve without dense_output=False"):
+        run(0.1)
+    assert np.array_equal(run.energy.total, wanted.energy.total)
+
+
+def test_without_dense_output_and_times_the_rows_are_the_steps():
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    run, wanted = (rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dopri5", dense_output=d) for d in (False, True))
+    assert np.array_equal(run.y, wanted.y) and np.array_equal(run(0.1), wanted(0.1))
+    with pytest.raises(TypeError, match="dense_output must be True or False"):
+        rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dopri5", dense_output=1)
+
+
+@pytest.mark.parametrize("options", [{}, {"projection": True}], ids=["plain", "projected"])
+def test_without_dense_output_memory_does_not_grow_with_the_steps(options):
+    """Rows of 20,000 steps would be 4 MB; buffers take 0.5 MB."""
+    _long(200, t_eval=(0.0, 1e-3), dense_output=False, **options)
+    tracemalloc.start()
+    run = _long.__wrapped__(20_000, t_eval=(0.0, 0.1), dense_output=False, **options)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert run.success and run.stats.steps > 19_000 and len(run.t) == 2
+    assert peak < 1.5e6
+
+
+def test_a_run_with_changes_is_saved_without_its_steps(tmp_path):
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="rotation-vector")
+    options = {"solver": "rbdae:dop853", "on_singularity": "switch", "t_eval": np.linspace(0, 0.6, 13)}
+    run = rbdae.solve(problem, (0.0, 0.6), dense_output=False, **options)
+    assert len(inside.segment_times(run)) > 1
+    again = rbdae.load(run.save(tmp_path / "run", compress=True), problem)
+    for name, value in _values(run.problem, run.t, run.y).items():
+        assert np.array_equal(value, _values(again.problem, again.t, again.y)[name]), name
+    with pytest.raises(ValueError, match="kept no states"):
+        again(0.1)

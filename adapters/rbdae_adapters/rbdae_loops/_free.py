@@ -19,6 +19,7 @@ def can(request: Request) -> bool:
 def run(one: Run, request: Request, began: float) -> Outcome:
     """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`."""
     loop = one.loop
+    keeps = request.keep_steps or request.t_eval is None
     last: list[Outcome] = []
 
     def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
@@ -26,9 +27,9 @@ def run(one: Run, request: Request, began: float) -> Outcome:
             return last[0]  # Ctrl-C has come after the end
         stats = Stats(steps=int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
         one.finish(stats)
-        t, y = loop.steps()
+        t, y = loop.steps() if keeps else loop.outputs()
         steps = None
-        if request.t_eval is not None:
+        if request.t_eval is not None and keeps:
             steps = Steps(t, y)
             t, y = loop.outputs()
         return Outcome(
@@ -51,7 +52,7 @@ def run(one: Run, request: Request, began: float) -> Outcome:
             if status == at.FINISHED:
                 return ended(Reason.FINISHED)
             if status == at.FULL:
-                loop.grow()
+                loop.grow(keep=keeps)
             elif status == at.PAUSED:
                 work = loop.paused(work)
                 if request.advance is not None:

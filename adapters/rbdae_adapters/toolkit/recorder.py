@@ -39,7 +39,7 @@ class Recorder:
 
     - A recorded state is projected if there is a projector, whatever `accept` returned.
     - With `Request.t_eval` the outputs are at these times exactly, otherwise at the ends of the steps and at the event
-      that ends the run; `Outcome.steps` has these in either case.
+      that ends the run; `Outcome.steps` has these in either case, unless `Request.keep_steps` is False.
     - Neither events nor outputs change the solver's steps.
 
     Parameters
@@ -71,6 +71,7 @@ class Recorder:
             self.restart_drift = max(self.restart_drift, request.projector.restart_tolerance)
         self._began = time.perf_counter()
         self._one_step = one_step
+        self._keeps = request.keep_steps or request.t_eval is None
         self._n = problem.n
         self._stalled = 0
         self._last_step: float | None = None
@@ -158,7 +159,7 @@ class Recorder:
             stopped=self.t,
             rtol=self.request.rtol,
             atol=self.request.atol,
-            steps=steps if asked else None,
+            steps=steps if asked and self._keeps else None,
             next_step=self._last_step,
         )
 
@@ -272,6 +273,8 @@ class Recorder:
         self._ts.append(t)
 
     def _record_step(self, t: float, y: Vec) -> None:
+        if not self._keeps:
+            return
         self._step_ys.append(y.copy())
         self._step_ts.append(t)
 

@@ -112,9 +112,12 @@ class FixedLoop:
         status: int = self._run(*self._functions, *(array.ctypes.data for array in arrays))
         return status
 
-    def grow(self) -> None:
-        """Make space for further steps."""
+    def grow(self, *, keep: bool = True) -> None:
+        """Make space for further steps: beyond those that are there, or in their place."""
         s = self.s
+        if not keep:
+            s[at.ROWS] = 0
+            return
         k = int(s[at.ROWS])
         self._before.append((self._steps_t[:k], self._steps_y[:k]))
         s[at.ROWS] = 0
