@@ -8,6 +8,9 @@ by singular value decompositions, so that redundant equations do no harm; steps 
 violation falls. First unknown positions move, then unknown orientations, then what is given, each only as far as the
 ones before cannot do it (`least`). What is held does not move. Where all steps vanish though the joints gape, the
 bodies sit at a saddle point, such as two axes at right angles that are to agree, and leave it by a turn (`saddle`).
+
+Steps of velocities begin at those of least kinetic energy without the joints (`Known.of_least_energy`), so that they
+lead to those of least energy on the joints.
 """
 
 from __future__ import annotations
@@ -216,26 +219,36 @@ def drive(merit: Merit, start: BodyMotion) -> BodyMotion:
         No velocities satisfy the constraints.
     """
     known = merit.known
-    before = merit.rates(start)
-    speed = known.model.scales.rate + _largest(before)
-    G = merit.slopes(start)[: len(before)]
     moves = known.velocity_moves()
-    out, rest = start, before
-    for k in range(len(moves)):
-        out, rest = start, before
-        for _ in range(2):  # the second time against rounding
-            step = _solved(known, start, G, -rest, moves[: k + 1], None)
-            out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
-            rest = merit.rates(out)
-            if _largest(rest) <= _EXACT * speed:
-                return out
+    speed = known.model.scales.rate + _largest(merit.rates(start))
+    out, rest, n = start, merit.rates(start), 0
+    while n < len(moves) and (n == 0 or _largest(rest) > _EXACT * speed):
+        n += 1
+        out, rest = _steered(merit, start, moves[:n], _EXACT * speed)
     if not _largest(rest) <= _STEADY * speed:
         worst = int(np.argmax(np.abs(rest)))
         raise ValueError(
             f"no velocities satisfy the constraints: {abs(rest[worst]) * merit.sizes[worst]:.3g} remains at "
             f"{known.model.row_name(worst)}; check the drives and what is held"
         )
-    return out
+    if n < 2:
+        return out
+    # what has to change besides the unknown velocities has changed: others have the least energy beside it
+    best, rest = _steered(merit, known.of_least_energy(out), moves[:1], _EXACT * speed)
+    return best if _largest(rest) <= _STEADY * speed else out
+
+
+def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: float) -> tuple[BodyMotion, Vec]:
+    """A motion with other velocities, the nearest on the constraints that changes in these ways reach, and gdot."""
+    out, rest = start, merit.rates(start)
+    G = merit.slopes(start)[: len(rest)]
+    for _ in range(2):  # the second time against rounding
+        step = _solved(merit.known, start, G, -rest, moves, None)
+        out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
+        rest = merit.rates(out)
+        if _largest(rest) <= exact:
+            break
+    return out, rest
 
 
 def _largest(g: Vec) -> float:

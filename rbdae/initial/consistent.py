@@ -139,7 +139,7 @@ def consistent_state(
     search.sides.check(motion.p)
     dropped = redundant_rows(model, chart.joint_matrix(Z)) if search.loops or search.failure is not None else ()
     gaps = _largest(given.position[model.n :]), _largest(given.velocity[model.n :])
-    assembly = report(model, start, motion, gaps, search.steps)
+    assembly = report(model, known.at_references(known.stated()), motion, gaps, search.steps, motion is not start)
     if dropped:
         assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
     if check and assembly.changes:

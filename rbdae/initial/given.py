@@ -62,30 +62,47 @@ class Known:
             held_columns(model, hold),
         )
 
-    def start(self) -> BodyMotion:
-        """The given values; positions that are unknown where the search for them begins, at rest."""
+    def stated(self) -> BodyMotion:
+        """The given values; positions that are unknown where the search for them begins, at rest: of a body that turns
+        and whose velocity is unknown that is the centre of mass."""
         bodies = self.model.system.bodies
-        return self._with_unknown_velocities(
-            BodyMotion(
-                np.array([body.position for body in bodies]),
-                self.model.p,
-                np.array([body.velocity for body in bodies]),
-                self.model.om,
-            )
+        motion = BodyMotion(
+            np.array([body.position for body in bodies]),
+            self.model.p,
+            np.array([body.velocity for body in bodies]),
+            self.model.om,
         )
-
-    def replaced(self, placed: BodyMotion) -> BodyMotion:
-        """The same with the positions of another motion."""
-        start = self.start()
-        return self._with_unknown_velocities(replace(start, x=placed.x, p=placed.p))
-
-    def _with_unknown_velocities(self, motion: BodyMotion) -> BodyMotion:
-        """Where the velocity of a body that turns is unknown, its centre of mass is at rest: the least energy."""
         unknown = self.free[:, 0] & ~self.moving[:, 0]
         if not unknown.any():
             return motion
         swing = np.einsum("bij,bj->bi", rotation_matrices(motion.p), np.cross(motion.om, self.arms))
         return replace(motion, xd=np.where(unknown[:, None], -swing, motion.xd))
+
+    def start(self) -> BodyMotion:
+        """The same with unknown velocities that have, without the joints, the least kinetic energy."""
+        return self.of_least_energy(self.stated())
+
+    def replaced(self, placed: BodyMotion) -> BodyMotion:
+        """The same with the positions of another motion."""
+        return self.of_least_energy(replace(self.stated(), x=placed.x, p=placed.p))
+
+    def of_least_energy(self, motion: BodyMotion) -> BodyMotion:
+        """The motion with other unknown velocities, those of the least kinetic energy beside all others; without the
+        joints, body by body: M_uu v_u = -M_uk v_k. What is held has the velocities of the motion.
+
+        The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
+        those have the least energy that have the least mass-weighted distance from here.
+        """
+        unknown = self.free & ~self.moving & ~self.held
+        if not unknown.any():
+            return motion
+        M = self.masses(self.columns(rotation_matrices(motion.p)))
+        v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
+        push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
+        v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
+            ..., 0
+        ]
+        return replace(motion, xd=v[:, :3], om=v[:, 3:])
 
     def at_references(self, motion: BodyMotion) -> BodyMotion:
         """The motion of the points to which the equations refer."""

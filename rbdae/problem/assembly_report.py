@@ -126,8 +126,10 @@ def listed(changes: tuple[Change, ...]) -> str:
     return "; ".join(map(str, changes[:_SHOWN])) + more
 
 
-def report(model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int) -> Assembly:
-    """What has moved from the start of the search to this state."""
+def report(
+    model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int, moved: bool
+) -> Assembly:
+    """What has moved from the given values to this state; nothing of them if not `moved`."""
     return Assembly(
         names=model.names,
         position=motion.x,
@@ -143,7 +145,7 @@ def report(model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[floa
         given=tuple(
             body.given if body.pivot is None else ("position", "velocity", *body.given) for body in model.system.bodies
         ),
-        changes=() if motion is start else _changes(model, motion),
+        changes=_changes(model, motion) if moved else (),
         rate_gap=gaps[1],
     )
 

@@ -1,0 +1,173 @@
+"""Unknown velocities have the least kinetic energy beside the given ones, wherever the origin of a body's frame is.
+
+The reference is a pseudo-inverse: of all velocities u with G u = -g_t and the given values those of least u^T M u.
+Where given values contradict the joints, first their change of least size in the mass metric, then the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import inside
+import numpy as np
+import pytest
+import samples
+from random_systems import random_system
+
+import rbdae
+from rbdae.body import INITIAL_VALUES
+
+GIVEN = ("velocity", "angular_velocity")
+
+
+def _formulated(system: rbdae.System, **options: Any) -> rbdae.Problem:
+    return rbdae.formulate(system, "index-0", consistent="project", redundant="minimum-norm", **options)
+
+
+def _skew(c: Any) -> Any:
+    return np.array(((0.0, -c[2], c[1]), (c[2], 0.0, -c[0]), (-c[1], c[0], 0.0)))
+
+
+def _reference(problem: rbdae.Problem) -> tuple[Any, float, bool]:
+    """Velocities (xdot, Omega) of the origins, (6 n,), their energy, and whether the given ones stay."""
+    bodies, n = problem.system.bodies, len(problem.system.bodies)
+    Z = problem.natural(0.0, problem.y0)
+    G = inside.constraint_gradient(problem, 0.0, problem.y0)
+    still = problem.y0.copy()
+    still[problem.layout.v] = 0.0
+    g_t = problem.constraints(0.0, still).velocity[-len(G) :] if len(G) else np.zeros(0)
+    T, M = np.zeros((6 * n, 6 * n)), np.zeros((6 * n, 6 * n))
+    known, values = np.zeros(6 * n, dtype=bool), np.zeros(6 * n)
+    for k, body in enumerate(bodies):
+        at = slice(6 * k, 6 * k + 6)
+        R = Z[k, 3:12].reshape(3, 3).T
+        arm = np.zeros(3) if body.pivot is not None else np.array(body.center_of_mass)
+        T[at, at] = np.eye(6)
+        T[6 * k : 6 * k + 3, 6 * k + 3 : 6 * k + 6] = -R @ _skew(arm)
+        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
+        known[at] = np.repeat([body.pivot is not None or "velocity" in body.given, "angular_velocity" in body.given], 3)
+        values[at] = np.r_[body.velocity, body.angular_velocity]
+    M, A = T.T @ M @ T, G @ T
+    fixed = np.repeat([body.pivot is not None for body in bodies], 6) & (np.arange(6 * n) % 6 < 3)
+    unknown, given = np.flatnonzero(~known), np.flatnonzero(known & ~fixed)
+    v = np.where(known, values, 0.0)
+    rest = -g_t - A @ v
+    left = rest - A[:, unknown] @ (np.linalg.pinv(A[:, unknown], 1e-10) @ rest)
+    fits = np.abs(left).max(initial=0.0) < 1e-9 * (1.0 + np.abs(rest).max(initial=0.0))
+    if not fits and len(given):
+        P = np.eye(len(A)) - A[:, unknown] @ np.linalg.pinv(A[:, unknown], 1e-10)
+        W = np.linalg.inv(np.linalg.cholesky(M[np.ix_(given, given)])).T
+        v[given] += W @ (np.linalg.pinv(P @ A[:, given] @ W, 1e-9) @ (P @ rest))
+    # the energy of v + (unknown): complete the square, then the least step onto the constraints
+    if len(unknown):
+        L = np.linalg.cholesky(M[np.ix_(unknown, unknown)])
+        W = np.linalg.inv(L).T
+        v[unknown] = -W @ (W.T @ (M[np.ix_(unknown, np.flatnonzero(known))] @ v[known]))
+        v[unknown] += W @ (np.linalg.pinv(A[:, unknown] @ W, 1e-10) @ (-g_t - A @ v))
+    assert np.abs(A @ v + g_t).max(initial=0.0) < 1e-8
+    return v, 0.5 * float(v @ M @ v), bool(fits)
+
+
+def _velocities(problem: rbdae.Problem) -> Any:
+    states = problem.states(0.0, problem.y0)
+    return np.concatenate(
+        [np.r_[states[b.name].velocity, states[b.name].angular_velocity] for b in problem.system.bodies]
+    )
+
+
+def _partial(seed: int, monkeypatch: pytest.MonkeyPatch) -> rbdae.System:
+    """The random mechanism of a seed, of which some velocities are left out."""
+    rng = np.random.default_rng((seed, 77))
+    add = rbdae.System.add_body
+    share = rng.uniform(0.2, 0.9)
+
+    def partly(self: rbdae.System, name: str, **values: Any) -> Any:
+        left_out = [what for what in GIVEN if rng.random() < share]
+        return add(self, name, **{what: value for what, value in values.items() if what not in left_out})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rbdae.System, "add_body", partly)
+        return random_system(seed)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("block", range(samples.count(1, 10)))
+def test_random_partial_starts_have_the_least_energy(block, monkeypatch):
+    fitting = 0
+    for seed in range(24 * block, 24 * block + 24):
+        problem = _formulated(_partial(seed, monkeypatch))
+        v, energy, fits = _reference(problem)
+        size = 1.0 + np.abs(v).max()
+        assert np.abs(_velocities(problem) - v).max() < 1e-9 * size, seed
+        assert abs(problem.energy(0.0, problem.y0).kinetic - energy) < 1e-9 * (1.0 + energy), seed
+        fitting += fits
+    assert fitting > 3
+
+
+def _body(system: rbdae.System, name: str, **values: Any) -> Any:
+    return system.add_body(name, mass=2.0, inertia=(0.1, 0.12, 0.15), **values)
+
+
+def test_an_unknown_angular_velocity_belongs_to_a_given_velocity_of_another_point():
+    """The origin has 1 m/s, the centre of mass is elsewhere: the bodies had 1.5 J in place of 0.82."""
+    system = rbdae.System(gravity=(0, 0, 0))
+    a = system.add_body(
+        "a", mass=2, inertia=(0.1, 0.1, 0.1), center_of_mass=(0, 0.5, 0), position=(0, 0, 0), velocity=(1, 0, 0)
+    )
+    b = system.add_body("b", mass=1, inertia=(0.1, 0.2, 0.3), position=(1, 0, 0))
+    system.add_joint(rbdae.joints.Spherical(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0)))
+    problem = rbdae.formulate(system, "index-0")
+    v, energy, fits = _reference(problem)
+    assert fits
+    assert abs(problem.energy(0.0, problem.y0).kinetic - energy) < 1e-12
+    assert abs(energy - 0.821) < 1e-3
+    np.testing.assert_allclose(problem.states(0.0, problem.y0)["a"].angular_velocity, (0, 0, 1.358), atol=1e-3)
+    assert not problem.assembly.changes
+    # what was not given is told from rest
+    np.testing.assert_allclose(problem.assembly.spin_change[0], np.linalg.norm(v[3:6]), rtol=1e-12)
+
+
+def test_a_start_that_fits_has_the_least_energy_too():
+    """A free body: no joint asks for a change, and 1 J is not the least."""
+    system = rbdae.System()
+    _body(system, "a", center_of_mass=(0, 0.5, 0), position=(0, 0, 0), velocity=(1, 0, 0))
+    problem = rbdae.formulate(system, "index-0")
+    _, energy, _ = _reference(problem)
+    assert energy < 0.3
+    assert abs(problem.energy(0.0, problem.y0).kinetic - energy) < 1e-12
+    np.testing.assert_allclose(problem.states(0.0, problem.y0)["a"].velocity, (1, 0, 0), atol=1e-14)
+
+
+def test_beside_given_values_that_must_change():
+    """The given ones change in the mass metric; the unknown ones have the least energy beside the changed ones."""
+    system = rbdae.System(gravity=(0, 0, 0))
+    center = (0.1, 0.5, -0.2)
+    a = _body(system, "a", center_of_mass=center, position=(0, 0, 0), velocity=(1.0, -0.3, 0.5))
+    # no rotation helps where the point on the line is the origin
+    system.add_joint(rbdae.joints.PointOnLine(system.ground, a, axis_a=(1, 1, 0)))
+    b = _body(system, "b", center_of_mass=center, position=(3, 0, 0), angular_velocity=(0.4, 0.2, -1.0))
+    system.add_joint(rbdae.joints.Planar(system.ground, b, at_a=(3, 0, 0), axis_a=(1, 0, 1), axis_b=(1, 0, 1)))
+    problem = _formulated(system)
+    v, _, fits = _reference(problem)
+    assert not fits and len(problem.assembly.changes) == 2
+    np.testing.assert_allclose(_velocities(problem), v, atol=1e-12)
+    assert np.abs(v[3:6]).min() > 0.01 and np.linalg.norm(v[6:9]) > 0.01
+
+
+def test_held_bodies_keep_still_where_the_joints_allow_it():
+    """Though the least energy would have them turn."""
+    system = rbdae.System(gravity=(0, 0, 0))
+    _body(system, "a", center_of_mass=(0, 0.5, 0), position=(0, 0, 0), velocity=(1, 0, 0))
+    problem = _formulated(system, hold=["a"])
+    np.testing.assert_allclose(_velocities(problem), (1, 0, 0, 0, 0, 0), atol=1e-14)
+
+
+def test_all_unknown_is_rest():
+    problem = _formulated(random_system(3))
+    assert set(problem.system.bodies[0].given) <= set(INITIAL_VALUES)
+    system = rbdae.System()
+    a = _body(system, "a", center_of_mass=(0, 0.5, 0))
+    system.add_joint(rbdae.joints.Spherical(system.ground, a, at_b=(0, 1, 0)))
+    problem = _formulated(system)
+    assert problem.energy(0.0, problem.y0).kinetic == 0.0
