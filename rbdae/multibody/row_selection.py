@@ -17,6 +17,9 @@ RANK_TOLERANCE = 1e-8
 SUSPENDED_FROM = 1e-8
 """A joint row is suspended while its pivot is below this fraction of what it was where the row was selected."""
 
+WEAKENED = 0.25
+"""Other rows are selected when the strength of the kept ones has fallen to this fraction."""
+
 _EARLIER = 1e-4
 """Of rows that are equally good the earlier one is kept: by this fraction the last row counts less than the first."""
 
@@ -110,9 +113,22 @@ def minimum_norm(model: Model, la: Mat, null: Mat) -> Mat:
     return np.asarray(la - np.einsum("...ij,...kj,...k->...i", null, null, la * sizes) / sizes)
 
 
+def carried_by_kept(model: Model, la: Vec, null: Mat, dropped: tuple[int, ...]) -> Vec:
+    """Multipliers (rows,) with the same G^T la that are zero in the dropped rows, as far as the kept ones carry them;
+    `null` are the `null_directions`."""
+    N = null / model.scales.sizes(model.scales.length)[:, None]
+    at = list(dropped)
+    out = np.asarray(la - N @ np.linalg.lstsq(N[at], la[at], rcond=None)[0])
+    if np.max(np.abs(out[at]), initial=0.0) <= 1e-12 * np.max(np.abs(out)):
+        out[at] = 0.0
+    return out
+
+
 __all__ = [
     "RANK_TOLERANCE",
     "SUSPENDED_FROM",
+    "WEAKENED",
+    "carried_by_kept",
     "closeness",
     "minimum_norm",
     "nearly_redundant",

@@ -21,7 +21,14 @@ from rbdae.machine.reading.host import slices
 from rbdae.multibody.bound import bound, evaluate_each, in_memory
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
-from rbdae.multibody.row_selection import minimum_norm, null_directions, redundant_rows
+from rbdae.multibody.row_selection import (
+    WEAKENED,
+    carried_by_kept,
+    minimum_norm,
+    null_directions,
+    redundant_rows,
+    strength,
+)
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.body_state import BodyState, ManyStates, OneState
@@ -237,9 +244,9 @@ class Interpretation:
         return self.workspace.layout.n_differential + self.workspace.layout.n_constraints
 
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
-        """Consistent rates of (q, v, s), and the multipliers, by elimination."""
+        """Consistent rates of (q, v, s), and the multipliers by elimination; zero in dropped rows."""
         n = self.workspace.layout.n_differential
-        kernel = self._rates_with_best_rows if self.workspace.selection.rows.dropped else self._rates
+        kernel = self._rates_of_good_rows if self.workspace.selection.rows.dropped else self._rates
         out = self._each(kernel, t, y, self._n_rates)
         return out[..., :n], out[..., n:]
 
@@ -250,17 +257,21 @@ class Interpretation:
         n = self.workspace.layout.n_differential
         return out[:n], out[n:]
 
-    def _rates_with_best_rows(self, t: float, y: Vec, out: Vec) -> None:
-        """The rates with those rows dropped that follow from the others at this state."""
+    def _rates_of_good_rows(self, t: float, y: Vec, out: Vec) -> None:
+        """The same by other rows where the kept ones are ill-conditioned; the kept ones carry the multipliers."""
         selection = self.workspace.selection
-        dropped = selection.rows.dropped
-        rows = redundant_rows(self.model, self.joint_matrix(t, y), prefer_trees=False, at_least=len(dropped))
+        dropped, G = selection.rows.dropped, self.joint_matrix(t, y)
+        rows = dropped
+        if strength(self.model, G, dropped) <= WEAKENED * selection.rows.strength:
+            rows = redundant_rows(self.model, G, prefer_trees=False, at_least=len(dropped))
         if len(rows) != len(dropped) or rows == dropped:
             self._rates(t, y, out)
             return
         kept = KeptRows(rows, pivot_floor=selection.rows.pivot_floor)
         other = self.workspace.with_selection(selection.with_rows(kept))
         bound(other, self.workspace.settings.kernels.rates)(t, y, out)
+        la = out[self.workspace.layout.n_differential + self.workspace.layout.n_internal :]
+        la[:] = carried_by_kept(self.model, la, null_directions(self.model, G, len(dropped)), dropped)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Multipliers by elimination; those of least norm with redundant equations."""
@@ -269,8 +280,25 @@ class Interpretation:
             G = self.joint_matrix(t, y)
             first = self.workspace.layout.n_internal
             null = null_directions(self.model, G, self._deficiency(t, y))
-            la[..., first:] = minimum_norm(self.model, la[..., first:], null)
+            best = minimum_norm(self.model, la[..., first:], null)
+            if first and not self.workspace.settings.formulation.projected:
+                self._share(t, y, la, best)
+            la[..., first:] = best
         return la
+
+    def _share(self, t: ArrayLike, y: ArrayLike, la: Mat, best: Mat) -> None:
+        """Change the internal multipliers so that W la stays the same when those of the joints become `best`: forces
+        that move no body still pull at its internal constraints."""
+        first = self.workspace.layout.n_internal
+        for time, row, each, other in zip(
+            np.atleast_1d(t),
+            np.atleast_2d(y),
+            la.reshape(-1, la.shape[-1]),
+            best.reshape(-1, best.shape[-1]),
+            strict=True,
+        ):
+            W: Any = self.matrices(float(time), row, False).W
+            each[:first] += np.linalg.lstsq(W[:, :first], W[:, first:] @ (each[first:] - other), rcond=None)[0]
 
     def run_multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """The multipliers among the unknowns y, as the solver has left them."""

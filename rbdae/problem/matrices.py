@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
@@ -11,9 +11,12 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.jit import Entry
+from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
 from rbdae.multibody.bound import bound, in_memory
+from rbdae.multibody.memory import Code, Memory
+from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -33,7 +36,9 @@ class Matrices:
         M vdot - psi + W la = 0,    W = G^T,    qdot = K v
         g = 0,    G v + g_I = 0,    G vdot + g_II = 0
 
-    The constraints are the internal ones of the bodies, then the joints; dropped rows are zero in G, g_I and g_II.
+    The constraints are the internal ones of the bodies, then the joints; equations that follow from others have their
+    rows, too. All la of one motion satisfy M vdot = psi - W la: those of `Problem.rates` and ``y0``, which are zero in
+    the rows that are left out, and those of least norm.
     `gyroscopic` and `pull_back` of `rbdae.formulate` change psi and the joints' columns of W, on the constraints by
     multiples of p. Projected forms show [SNS15] (23), before the projection, with la = 0 for the norms. With momenta
     p = M v: v = qdot, psi = -dH/dq, and vdot stands for M^-1 pdot. The null-space form has v = (xdot, Omega) of all
@@ -107,13 +112,30 @@ class BlockMatrix:
         return pattern
 
 
+def _with_all_rows(workspace: Workspace) -> Workspace:
+    """A workspace in which no joint row is dropped. The square system of the null-space form has no room for the
+    others: its matrices are those of index-0, with the same velocities (xdot, Omega)."""
+    selection = workspace.selection.with_rows(KeptRows())
+    if not workspace.selection.rows.dropped:
+        return workspace
+    if not workspace.settings.reduced:
+        return workspace.with_selection(selection)
+    settings = replace(
+        workspace.settings, formulation=FORMULATIONS["index-0"], structure="any", n_independent=0, redundant=False
+    )
+    code: Code = "generic" if workspace.memory.code == "generic" else "plain"
+    return Workspace(Memory.of(workspace.model, settings, code=code), replace(selection, velocities=None))
+
+
 @final
 class MatrixView:
     """Makes the matrices of one problem."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, of: Workspace) -> None:
+        self._of = of.layout
+        workspace = _with_all_rows(of)
+        self._unreduced = workspace.settings is not of.settings
         layout = workspace.layout
-        self._nu = layout.v
         self._n_v, self._n_la, n_q = layout.n_velocities, layout.n_constraints, layout.q.stop
         self._terms = bound(workspace, kernels.terms)
         self._M = BlockMatrix(workspace, kernels.mass_matrix, self._n_v, self._n_v)
@@ -125,6 +147,9 @@ class MatrixView:
     def at(self, t: float, y: Vec, sparse: bool | None, reduced: tuple[Vec, Mat] | None) -> Matrices:
         """At one state; `sparse` says how M, G and K come (None: by size), `reduced` has w, T of null space."""
         n = self._n_la
+        nu = y[self._of.v]
+        if self._unreduced and reduced is not None:
+            y = np.concatenate([y[self._of.q], reduced[0], y[self._of.s]])
         terms = np.empty(3 * n + self._n_v)
         self._terms(t, y, terms)
         if self._n_v > _LARGE if sparse is None else sparse:
@@ -136,7 +161,7 @@ class MatrixView:
         T, r = None, None
         if reduced is not None:
             w, T = reduced
-            r = T @ y[self._nu] - w
+            r = T @ nu - w
         return Matrices(M, GT.T, K, terms[:n], terms[n : 2 * n], terms[2 * n : 3 * n], terms[3 * n :], W, T, r)
 
 

@@ -25,7 +25,7 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
       force f at the point u; for ``"inhomogeneous"`` 2 tr F more, which is 2 u . f ((69));
 
     with the natural forces F = [fd_1 fd_2 fd_3] on the directors of R = [d_1 d_2 d_3]: weight, applied forces, and
-    those of the joints with the multipliers by elimination. A pure torque tau, which has fd_i = tau x d_i / 2 here,
+    those of the joints with the multipliers of `Problem.rates`. A pure torque tau, which has fd_i = tau x d_i / 2 here,
     gives 0, and with ``"inhomogeneous"`` -4 p0 e . tau. Forces that differ by a symmetric sum_i fd_i d_i^T move the
     body alike, and give other multipliers.
 

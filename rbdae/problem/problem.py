@@ -373,14 +373,15 @@ class Problem:
         return self.interpretation.log_determinant(t, y)
 
     def rates(self, t: ArrayLike, y: ArrayLike) -> tuple[Mat, Mat]:
-        """Consistent yd (without multipliers) and multipliers at positions and velocities of y, by elimination."""
+        """Consistent yd (without multipliers) and multipliers at positions and velocities of y, by elimination. The
+        multipliers belong among the unknowns: of redundant equations those that are left out have zero."""
         return self.interpretation.rates(t, y)
 
     def multipliers(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Lagrange multipliers la, shape (..., constraints), that belong to positions and velocities of y, by
         elimination: internal constraints of the velocities, then joints. Multipliers among the unknowns are not read,
         see `run_multipliers`. With redundant equations: those of least norm, where
-        forces count times the model's length.
+        forces count times the model's length. They give the forces of those of `rates`, G^T la, which y has.
 
         G is the gradient of the constraints, ``matrices(t, y).G``. The sign, for every form:
 

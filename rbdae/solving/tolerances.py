@@ -60,6 +60,7 @@ def _multiplier(problem: Problem) -> float:
     masses = _masses(problem)
     lightness = np.divide(1.0, masses, out=np.zeros_like(masses), where=masses > 0.0)
     compliance = np.asarray(G.power(2) @ lightness).ravel()
+    compliance[[n_internal + row for row in problem.selection.rows.dropped]] = 0.0
     moved = compliance > 0.0  # rows of flat bodies, and quaternions without radial inertia, have none
     return float(np.min(sizes[moved] / compliance[moved], initial=np.inf)) * scales.rate**2 if moved.any() else 0.0
 

@@ -28,15 +28,12 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.multibody.bound import in_memory
-from rbdae.multibody.row_selection import SUSPENDED_FROM, closeness, redundant_rows, strength
+from rbdae.multibody.row_selection import SUSPENDED_FROM, WEAKENED, closeness, redundant_rows, strength
 from rbdae.multibody.selection import KeptRows, Selection
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.contract import Quiet
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.switches.base import ROUNDING, AbstractSwitch
-
-WEAKENED = 0.25
-"""Other rows are selected when the strength of the kept ones has fallen to this fraction."""
 
 APART = 0.03
 """Of the motion between two measurements: positions over the mechanism's length, parameters of rotations."""
