@@ -1,4 +1,4 @@
-"""dF/dp for named numbers p of a system: the recorded residual, differentiated forwards.
+"""dF/dp and df/dp for named numbers p of a system: the recorded residual or right-hand side, differentiated forwards.
 
 A number enters the kernels through the records of the model (masses, inverse inertias, coefficients of points, ...).
 These depend on it as polynomials of degree two at most, inverses of inertias as fractions. Their derivatives are
@@ -42,7 +42,7 @@ _RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class _Column:
-    """A recording of the residual with one parameter, and the nodes of the derivatives of its rows."""
+    """A recording of a kernel with one parameter, and the nodes of the derivatives of its rows."""
 
     recording: Recording
     nodes: list[int]
@@ -59,41 +59,44 @@ class _Column:
 
 @final
 class ParameterTangents:
-    """Columns of dF/dp of a workspace by the names of parameters; each is recorded when it is first asked for."""
+    """Columns of dF/dp and df/dp of a workspace by the names of parameters; each is recorded when it is first asked
+    for."""
 
     def __init__(self, workspace: Workspace, n_equations: int) -> None:
         self._workspace = workspace
         self._n_equations = n_equations
         self._parameters = parameters(workspace.model.system)
-        self._columns: dict[str, _Column] = {}
+        self._columns: dict[tuple[str, bool], _Column] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of all parameters."""
         return tuple(self._parameters)
 
-    def matrix(self, t: float, y: Vec, yd: Vec, names: Sequence[str]) -> Mat:
-        """dF/dp, (n_equations, len(names)). Raises ValueError for an unknown name."""
-        out = np.empty((self._n_equations, len(names)))
+    def matrix(self, t: float, y: Vec, yd: Vec | None, names: Sequence[str]) -> Mat:
+        """dF/dp, (n_equations, len(names)); without yd df/dp, (n, len(names)). Unknown names raise ValueError."""
+        out = np.empty((self._n_equations if yd is not None else self._workspace.layout.n, len(names)))
         for k, name in enumerate(names):
             if name not in self._parameters:
                 raise _check.unknown("parameter", name, self._parameters)
             out[:, k] = self._column(name, t, y, yd)
         return out
 
-    def _column(self, name: str, t: float, y: Vec, yd: Vec) -> Vec:
-        numbers = _numbers(self._workspace, t, y, yd)
-        known = self._columns.get(name)
+    def _column(self, name: str, t: float, y: Vec, yd: Vec | None) -> Vec:
+        numbers = _numbers(self._workspace, t, y, y if yd is None else yd)
+        key = name, yd is None
+        known = self._columns.get(key)
         found = None if known is None else known.values(numbers)
         if found is None:
-            known = self._columns[name] = self._recorded(name, numbers)
+            known = self._columns[key] = self._recorded(name, numbers, yd is None)
             found = known.values(numbers)
             assert found is not None
         return found
 
-    def _recorded(self, name: str, numbers: dict[str, Any]) -> _Column:
-        """The residual with one parameter as an input."""
-        of, kernel, parameter = self._workspace, self._workspace.settings.kernels.residual, self._parameters[name]
+    def _recorded(self, name: str, numbers: dict[str, Any], explicit: bool) -> _Column:
+        """The residual, or the right-hand side, with one parameter as an input."""
+        of, parameter = self._workspace, self._parameters[name]
+        kernel = of.settings.kernels.rates if explicit else of.settings.kernels.residual
         h = _STEP * parameter.size
         # a force that is there as soon as the number changes is there in all of them
         memories = [Memory.of(compile_system(parameter.moved(k * h)), of.settings) for k in _STEPS]
@@ -106,9 +109,10 @@ class ParameterTangents:
             for record, mine in zip(lifted["primitives"], one.arrays["primitives"], strict=True):
                 record.keep, record.whole = mine["keep"].tolist(), int(mine["whole"])
         m = symbolic_memory(one, recorder, lifted)
-        out = np.zeros(self._n_equations, dtype=object)
+        out = np.zeros(of.layout.n if explicit else self._n_equations, dtype=object)
         run = plain(kernel, one.memory.features)
-        run(m, recorder.inputs("t")[0], recorder.inputs("y"), recorder.inputs("yd"), out)
+        rates = [] if explicit else [recorder.inputs("yd")]
+        run(m, recorder.inputs("t")[0], recorder.inputs("y"), *rates, out)
         graph = recorder.graph
         outputs = [recorder.number(value) for value in out]
         try:

@@ -134,6 +134,10 @@ class Callbacks:
         weights = np.concatenate([np.ones(internal), 1.0 / scales.sizes(scales.length)])
         return ViolationScales(weights, 1.0 / scales.rate, float(np.finfo(float).eps) * scales.reach / scales.length)
 
+    def check_explicit(self) -> None:
+        """Raises AttributeError for a DAE, which has no right-hand side."""
+        self._explicit()
+
     # ------------------------------------------------------------ which code
 
     def machine(self, name: str) -> MachineFunction:

@@ -143,10 +143,14 @@ class Equations:
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
         """dF/dp, shape (n_equations, len(names))."""
-        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-            raise TypeError(f"parameter_jacobian: names must be a list of names, got {_check.show(names)}")
-        t = _check.time("parameter_jacobian", t)
+        t = _check_parameters("parameter_jacobian", t, names)
         return self.parameter_tangents.matrix(t, self.vector("y", y), self.vector("yd", yd), names)
+
+    def rhs_parameter_jacobian(self, t: float, y: ArrayLike, names: Sequence[str]) -> Mat:
+        """df/dp, shape (n, len(names))."""
+        t = _check_parameters("rhs_parameter_jacobian", t, names)
+        self.callbacks.check_explicit()
+        return self.parameter_tangents.matrix(t, self.vector("y", y), None, names)
 
     def vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it; refuses another shape than (n,)."""
@@ -179,6 +183,13 @@ class Equations:
         pattern = block_pattern(blocks, self.n_equations, self.n)
         workspace.set_starts(pattern.starts)
         return pattern
+
+
+def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:
+    """The time; refuses what is no list of names."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{owner}: names must be a list of names, got {_check.show(names)}")
+    return _check.time(owner, t)
 
 
 def _out(out: Any, shape: tuple[int, ...]) -> Any:

@@ -303,7 +303,11 @@ class Problem:
         return self.equations.sparsity
 
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
-        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms."""
+        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms.
+
+        For ODE kinds F = yd - f(t, y), but for `null-space`: the rows of its nu are T^T (M vdot - psi), [NS] (7), so
+        that F = E (yd - f) with E = T^T M T in these rows (``matrices(t, y)``) and the identity in the others.
+        """
         return self.equations.residual(t, y, yd, out)
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
@@ -331,8 +335,9 @@ class Problem:
         """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",
         "a.inertia.xy", "spring-1.stiffness" or "gravity.z" (all of them: `parameters`).
 
-        In SI units; for ODE kinds F = yd - f. Inertias are about the points that they were given about, and x in y is
-        where the centre of mass is, wherever it is in the body. Each name is recorded when it is first asked for.
+        In SI units; F is that of `residual`, which is not yd - f for `null-space`. Inertias are about the points that
+        they were given about, and x in y is where the centre of mass is, wherever it is in the body. Each name is
+        recorded when it is first asked for.
 
         Raises
         ------
@@ -340,6 +345,11 @@ class Problem:
             for a name that is unknown, and where F depends on p through a function of the user
         """
         return self.equations.parameter_jacobian(t, y, yd, names)
+
+    def rhs_parameter_jacobian(self, t: float, y: ArrayLike, names: Sequence[str]) -> Mat:
+        """df/dp at fixed unknowns, shape (n, len(names)), with the names, units and errors of `parameter_jacobian`;
+        ODE kinds only. Sensitivities s = dy/dp follow from sdot = (df/dy) s + df/dp."""
+        return self.equations.rhs_parameter_jacobian(t, y, names)
 
     # ------------------------------------------------------------ what a state means
 

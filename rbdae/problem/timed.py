@@ -108,6 +108,10 @@ class TimedEquations:
         """dF/dp."""
         return self.at(t).parameter_jacobian(t, y, yd, names)
 
+    def rhs_parameter_jacobian(self, t: float, y: ArrayLike, names: Sequence[str]) -> Mat:
+        """df/dp."""
+        return self.at(t).rhs_parameter_jacobian(t, y, names)
+
     def vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it."""
         return self.parts[0].vector(name, value)

@@ -73,6 +73,7 @@ LAWS: dict[str, dict[str, str]] = {
         "resumed": f"{SWITCHES}::test_switches_compose_in_either_order",
         "rhs": EQUATIONS,
         "rhs_jacobian": EQUATIONS,
+        "rhs_parameter_jacobian": "test_parameter_jacobian::test_the_right_hand_side_has_its_own",
         "rotation": DESCRIPTION,
         "run_multipliers": "test_reactions::test_the_law_sees_what_a_solver_does_not_test",
         "selection": f"{SWITCHES}::test_one_run_selects_rows_and_velocities",

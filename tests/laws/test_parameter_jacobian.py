@@ -9,6 +9,7 @@ import pytest
 import samples
 
 import rbdae
+from rbdae.formulations import FORMULATIONS
 
 TOLERANCE = 1e-12
 STEP = 1e-30
@@ -159,6 +160,69 @@ def test_names_have_the_differences_between_systems(model, form, rotation):
         wanted, step = inside.parameter_difference(problem, name, y, yd)
         # differences have the rounding of the whole residual
         assert np.max(np.abs(found[:, k] - wanted)) <= 1e-8 * np.max(np.abs(wanted)) + 1e-13 * F / step, name
+
+
+ODES = [
+    (model, form, velocity)
+    for k, form in enumerate(name for name, value in FORMULATIONS.items() if value.kind == "ode")
+    for model, velocity in (("linked_bodies", None), (("chain", "spatial_slider_crank")[k % 2], None))
+]
+ODES += [
+    ("spatial_slider_crank", "null-space", None),
+    ("chain", "null-space", "spatial"),
+    ("n_four_bar", "null-space", None),
+    ("bricard", "index-0", None),
+]
+"""Every explicit form; the null-space form with its three structures, redundant rows, spatial velocities."""
+
+
+@pytest.mark.parametrize("model, form, velocity", list(dict.fromkeys(ODES)))
+def test_the_right_hand_side_has_its_own(model, form, velocity):
+    """df/dp, by differences between systems and by the implicit function F(t, y, f(p), p) = 0: whoever took -dF/dp of
+    the null-space form for it had nonsense."""
+    build = getattr(rbdae.models, model)
+    system = build(3) if model == "chain" else build()
+    velocity = velocity if "angular" in FORMULATIONS[form].velocities else None
+    problem = rbdae.formulate(system, form, velocity=velocity, redundant="minimum-norm")
+    y, t = _state(problem)[0], problem.t0
+    f = problem.rhs(t, y)
+    E = problem.jacobian(t, y, f, 1.0) - problem.jacobian(t, y, f, 0.0)
+    names = list(np.random.default_rng(5).permutation(problem.parameters)[: samples.count(3, 10_000)])
+    names += [f"{system.bodies[0].name}.mass"]
+    found = problem.rhs_parameter_jacobian(t, y, names)
+    assert found.shape == (problem.n, len(names))
+    np.testing.assert_allclose(
+        E @ found, -problem.parameter_jacobian(t, y, f, names), rtol=0, atol=1e-10 * (1.0 + np.abs(found).max())
+    )
+    for k, name in enumerate(names):
+        wanted, step = inside.parameter_difference(problem, name, y, None)
+        assert np.max(np.abs(found[:, k] - wanted)) <= 1e-8 * np.max(np.abs(wanted)) + 1e-12 * np.abs(f).max() / step
+    assert np.abs(found).max() > 0.0
+
+
+@pytest.mark.parametrize("model", ["linked_bodies", "chain", "spatial_slider_crank"])
+@pytest.mark.parametrize("velocity", ["angular", "spatial"])
+def test_the_residual_of_the_null_space_form_is_weighted_by_the_reduced_mass(model, velocity, rng):
+    """Documents said F = yd - f."""
+    build = getattr(rbdae.models, model)
+    problem = rbdae.formulate(build(3) if model == "chain" else build(), "null-space", velocity=velocity)
+    y, yd, t = problem.y0 + 0.05 * rng.standard_normal(problem.n), rng.standard_normal(problem.n), problem.t0
+    m = problem.matrices(t, y, sparse=False)
+    wanted = yd - problem.rhs(t, y)
+    v = problem.layout.v
+    wanted[v] = m.T.T @ m.M @ m.T @ wanted[v]
+    found = problem.residual(t, y, yd)
+    assert np.abs(found - wanted).max() < 1e-10 * np.abs(found).max()
+    assert np.abs(found - (yd - problem.rhs(t, y))).max() > 1e-2  # another residual
+
+
+def test_a_dae_has_no_right_hand_side():
+    problem = rbdae.formulate(rbdae.models.pendulum(), "index-2")
+    with pytest.raises(AttributeError, match="DAE and has no right-hand side"):
+        problem.rhs_parameter_jacobian(0.0, problem.y0, ["gravity.z"])
+    problem = rbdae.formulate(rbdae.models.pendulum(), "index-0")
+    with pytest.raises(TypeError, match="rhs_parameter_jacobian: names must be a list of names"):
+        problem.rhs_parameter_jacobian(0.0, problem.y0, "gravity.z")
 
 
 def test_names_are_those_of_the_parts_and_others_are_refused_with_the_list():

@@ -267,7 +267,7 @@ def _windows(pairing: Pairing, angle: float, redundant: str = "minimum-norm"):
         start = np.array(body.position, dtype=float)
         if body.name.startswith("coupler"):
             start += (c, s - 1.0, 0.0)
-            given = {"velocity": (6.0 * s, -6.0 * c, 0.0)}
+            given = {"velocity": (6.0 * s, -6.0 * c, 0.0), "angular_velocity": (0.0, 0.0, 0.0)}
         else:
             given["orientation"] = (np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle))
         turned.add_body(

@@ -478,16 +478,19 @@ def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
     return Workspace(Memory.of(of.model, of.settings, scalar), of.selection)
 
 
-def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec) -> tuple[Vec, float]:
-    """dF/dp by central differences of order four between systems, with the unknowns and the selection of the problem;
-    and the step."""
+def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) -> tuple[Vec, float]:
+    """dF/dp, or without yd df/dp, by central differences of order four between systems, with the unknowns and the
+    selection of the problem; and the step."""
     of = problem.workspace
     parameter = named_numbers.parameters(problem.system)[name]
 
     def residual(h: float) -> Vec:
         other = Workspace(Memory.of(compile_system(parameter.moved(h)), of.settings), of.selection)
         out = np.zeros(problem.n_equations)
-        other.plain(of.settings.kernels.residual)(problem.t0, y, yd, out)
+        if yd is None:
+            other.plain(of.settings.kernels.rates)(problem.t0, y, out)
+        else:
+            other.plain(of.settings.kernels.residual)(problem.t0, y, yd, out)
         return out
 
     h = 1e-4 * parameter.size

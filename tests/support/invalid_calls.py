@@ -662,6 +662,9 @@ def calls() -> dict[str, Call]:
         "Problem.parameter_jacobian": _of_problem(
             "parameter_jacobian", {"t": TIME, "y": STATES, "yd": STATES}, names=["gravity.z"]
         ),
+        "Problem.rhs_parameter_jacobian": _of_problem(
+            "rhs_parameter_jacobian", {"t": TIME, "y": STATES}, names=["gravity.z"]
+        ),
         "Problem.rhs": _of_problem("rhs", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}),
         "Problem.rhs_jacobian": _of_problem(
             "rhs_jacobian", {"t": TIME, "y": STATES, "out": optional(_role("array", "zeros"))}
