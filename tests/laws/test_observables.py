@@ -32,6 +32,7 @@ SEAM = f"{SWITCHES}::test_a_run_is_read_without_a_seam"
 SAVED = "test_solution::test_save_and_load"
 DESCRIPTION = "test_consistency::test_description"
 REACTIONS = "test_reactions::test_reactions_along_runs_are_as_good_as_the_states"
+UNIQUE_ALONG = "test_unique_components::test_along_a_run_a_component_is_unique_if_it_always_is"
 MATRICES = "test_matrices::test_a_run_that_changed_its_selection_has_the_matrices_of_the_time"
 ASSEMBLY = "test_assembly::test_the_report_is_what_happened"
 BALANCE = f"{ENERGY}::test_every_force_is_in_balance"
@@ -157,6 +158,11 @@ LAWS: dict[str, dict[str, str]] = {
         "force": MOMENTUM,
         "torque": MOMENTUM,
         "unique": SEAM,
+        "frame": UNIQUE_ALONG,
+        "unique_force": UNIQUE_ALONG,
+        "unique_force_in_space": UNIQUE_ALONG,
+        "unique_torque": UNIQUE_ALONG,
+        "unique_torque_in_space": UNIQUE_ALONG,
     },
     "EventLog": dict.fromkeys(("t", "y"), f"{ALONG}::test_events_across_changes_of_selection"),
     "Steps": dict.fromkeys(("t", "y"), f"{DENSE}::test_output_times_change_nothing"),
