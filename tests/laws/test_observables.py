@@ -181,6 +181,7 @@ LAWS: dict[str, dict[str, str]] = {
     },
     "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), EQUATIONS),
     "Callbacks": {
+        "check_explicit": "test_parameter_jacobian::test_a_dae_has_no_right_hand_side",
         "code": CODE,
         "handed_over": CODE,
         "steps": "test_conserving::test_a_step_from_python_is_that_of_the_loop",
@@ -213,6 +214,7 @@ THROUGH = {
     ("Steps", "t"): "the same",
     ("Steps", "y"): "the same",
     ("DenseOutput", "steps"): "Solution.dense.steps",
+    ("Callbacks", "check_explicit"): "Problem.rhs_parameter_jacobian calls it",
     ("Callbacks", "jacobian_data"): "Problem.sparse_jacobian calls it",
     ("Callbacks", "identity_project"): "Projector calls it",
     ("Callbacks", "project"): "Projector calls it",
