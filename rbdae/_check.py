@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._letters import wrong_in_name
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
@@ -195,14 +196,15 @@ def flag(owner: str, what: str, value: object) -> bool:
 
 
 def name(what: str, value: object, taken: Iterable[str]) -> str:
-    """A non-empty string that is not taken."""
+    """A non-empty string that is not taken, and that every output can show (`rbdae._letters`)."""
     if not isinstance(value, str):
+        kind = type(value).__name__
         raise TypeError(
-            f"the name of a {what} must be a string, got {show(value)} of type {type(value).__name__}; "
-            f"pass e.g. '{what}-1'"
+            f"the name of a {what} must be a string, got {show(value)} of type {kind}; pass e.g. '{what}-1'"
         )
-    if not value.strip():
-        raise ValueError(f"the name of a {what} must not be empty, got {value!r}; name it, e.g. '{what}-1'")
+    wrong, remedy = wrong_in_name(value)
+    if wrong:
+        raise ValueError(f"the name of a {what} must not {wrong}, got {show(value)}; {remedy}, e.g. '{what}-1'")
     if value in taken:
         raise ValueError(f"{what} {value!r}: the name is taken in this system; choose another one")
     return value

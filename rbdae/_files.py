@@ -49,15 +49,30 @@ def checked(owner: str, value: object, example: str) -> Path:
 
 
 def is_special(path: Path) -> bool:
-    """Whether a path leads to a device, a pipe or a socket: these are written to as they are."""
-    named = path.absolute().parts[1:2]
-    return named in (("dev",), ("proc",)) or (path.exists() and not path.is_file() and not path.is_dir())
+    """Whether a path leads to a device, a pipe, a socket, or a file that the process has open, such as /dev/stdout:
+    these are written to as they are."""
+    if not path.exists() or path.is_dir():
+        return False
+    parts = path.absolute().parts[1:]
+    opened = parts[:1] == ("proc",) or (parts[:1] == ("dev",) and (len(parts) == 2 or parts[1] == "fd"))
+    return opened or not path.is_file()
 
 
 def harmless(cell: T) -> T | str:
     """A cell of a table in a file: a text that begins as a formula does gets an apostrophe, so that no spreadsheet
     evaluates what a name says."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in _FORMULAS and cell[:1] else cell
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What the system says of a write has the name of the file, which writers often leave out."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise type(error)(error.errno, error.strerror, str(path)) from None
 
 
 @contextlib.contextmanager
@@ -73,14 +88,24 @@ def replacing(path: Path) -> Iterator[Path]:
     OSError
         where the folder, or the old file, cannot be written
     """
-    if is_special(path):
-        with tempfile.TemporaryDirectory() as folder:
-            new = Path(folder) / f"new{path.suffix}"
-            new.touch()
-            yield new
-            with open(new, "rb") as source, open(path, "ab", buffering=0) as device:
-                shutil.copyfileobj(source, device)
-        return
+    with _named(path), _copied(path) if is_special(path) else _renamed(path) as new:
+        yield new
+
+
+@contextlib.contextmanager
+def _copied(path: Path) -> Iterator[Path]:
+    """A file that is written to a device at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        new = Path(folder) / f"new{path.suffix}"
+        new.touch()
+        yield new
+        with open(new, "rb") as source, open(path, "ab", buffering=0) as device:
+            shutil.copyfileobj(source, device)
+
+
+@contextlib.contextmanager
+def _renamed(path: Path) -> Iterator[Path]:
+    """A file that takes the place of another one at the end."""
     target = path.resolve()
     old = target.stat() if target.exists() else None
     if old is not None and not os.access(target, os.W_OK):

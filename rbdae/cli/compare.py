@@ -14,13 +14,14 @@ from typing import Any
 import rbdae
 from rbdae import study
 from rbdae.cli.formulated import again_with, may_be_left_out
-from rbdae.cli.outputs import check_outputs
+from rbdae.cli.outputs import check_outputs, write_all, write_picture
 from rbdae.cli.parser import hold_of, option_of
 from rbdae.cli.target import end_of, target
+from rbdae.cli.told import INTERRUPTED
 
 
 def run_compare(given: argparse.Namespace) -> int:
-    """The command; 0, or 1 if no run reached its end."""
+    """The command; 0, or 1 if no run reached its end, or 130 after Ctrl-C: the files are then of the finished runs."""
     options = _options(given.option)
     files = {"--plot": given.plot, "--csv": given.csv, "--json": given.json, "--resume": given.resume}
     files |= {"--report": given.report}
@@ -43,12 +44,22 @@ def run_compare(given: argparse.Namespace) -> int:
         steps=given.steps,
     )
     print(f"{found.summary}: {len(cases)} cases", flush=True)
-    with _executor(given.processes) as executor:
-        compared = _compared(given, found.system, t_end, cases, executor)
+    interrupted = False
+    try:
+        with _executor(given.processes) as executor:
+            compared = _compared(given, found.system, t_end, cases, executor)
+    except KeyboardInterrupt as error:
+        so_far = getattr(error, "comparison", None)
+        if so_far is None or not so_far.rows:
+            raise
+        compared, interrupted = so_far, True
     if compared.resumed:
         print(f"{compared.resumed} runs were in {given.resume}")
     print(compared)
     _write(compared, given)
+    if interrupted:
+        print(f"rbdae: interrupted after {len(compared.rows)} runs", file=sys.stderr)
+        return INTERRUPTED
     return 0 if any(row.errors is not None for row in compared.rows) else 1
 
 
@@ -104,19 +115,19 @@ def _executor(processes: int) -> Iterator[Executor | None]:
 
 
 def _write(compared: study.Comparison, given: argparse.Namespace) -> None:
-    if given.csv is not None:
-        print(f"table written to {compared.to_csv(given.csv)}")
-    if given.json is not None:
-        print(f"results written to {compared.to_json(given.json)}")
-    if given.report is not None:
-        print(f"report written to {compared.report(given.report)}")
-    if given.plot is not None:
-        if not any(row.errors is not None for row in compared.rows):
-            print("rbdae: no picture, because no run reached its end", file=sys.stderr)
-            return
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        compared.plot().savefig(given.plot, dpi=150)
-        print(f"picture written to {given.plot}")
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    picture = given.plot
+    if picture is not None and not any(row.errors is not None for row in compared.rows):
+        print("rbdae: no picture, because no run reached its end", file=sys.stderr)
+        picture = None
+    write_all(
+        {
+            "table": (given.csv, compared.to_csv),
+            "results": (given.json, compared.to_json),
+            "report": (given.report, compared.report),
+            "picture": (picture, lambda path: write_picture(compared.plot(), path)),
+        }
+    )
 
 
 __all__ = ["run_compare"]

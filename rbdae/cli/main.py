@@ -16,24 +16,47 @@ from rbdae.cli.compare import run_compare
 from rbdae.cli.parser import parser
 from rbdae.cli.report import write_report
 from rbdae.cli.run import run_one
+from rbdae.cli.told import INTERRUPTED, told
 from rbdae.models import MODELS
 
 _FAILED, _REFUSED = 1, 2
 
+_INPUT = (ValueError, TypeError, ImportError, OSError, pickle.PicklingError, rbdae.ProjectionError)
+_RUN = (BrokenExecutor, RuntimeError)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused."""
+    """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
     given = parser().parse_args(arguments)
     given.typed = list(sys.argv[1:] if arguments is None else arguments)
+    with _any_name(sys.stdout), _any_name(sys.stderr):
+        try:
+            with _warnings_in_one_line():
+                return _COMMANDS[given.command](given)
+        except KeyboardInterrupt:
+            print("rbdae: interrupted; what is not named above has not been written", file=sys.stderr)
+            return INTERRUPTED
+        except (Exception, SystemExit) as error:
+            said = told(error, getattr(given, "model", None))
+            if said is None and not isinstance(error, (*_INPUT, *_RUN)):
+                raise
+            print(f"rbdae: {error if said is None else said}", file=sys.stderr)
+            return _FAILED if said is None and isinstance(error, _RUN) else _REFUSED
+
+
+@contextmanager
+def _any_name(stream: Any) -> Iterator[None]:
+    """A stream that prints names of files in any encoding; what it cannot print is escaped."""
+    before = getattr(stream, "errors", None)
+    change = getattr(stream, "reconfigure", None)
+    if before is None or change is None:  # of a notebook, or of a test
+        yield
+        return
+    change(errors="backslashreplace")
     try:
-        with _warnings_in_one_line():
-            return _COMMANDS[given.command](given)
-    except (ValueError, TypeError, ImportError, OSError, pickle.PicklingError, rbdae.ProjectionError) as error:
-        print(f"rbdae: {error}", file=sys.stderr)
-        return _REFUSED
-    except (BrokenExecutor, RuntimeError) as error:
-        print(f"rbdae: {error}", file=sys.stderr)
-        return _FAILED
+        yield
+    finally:
+        change(errors=before)
 
 
 @contextmanager

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import importlib.util
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import rbdae
+from rbdae._files import harmless, is_special, replacing
 from rbdae.reports import check_report
 from rbdae.solving.frames import QUANTITIES
 
@@ -28,6 +30,8 @@ def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: boo
         with the option, the file and the remedy
     """
     wanted = {option: path for option, path in files.items() if path is not None}
+    if "--save" in wanted:
+        wanted["--save"] = _trajectory(wanted["--save"])
     for option, path in wanted.items():
         _check_writable(option, path)
         if path.resolve() == Path(model.rpartition(":")[0]).resolve():
@@ -35,8 +39,6 @@ def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: boo
         others = [o for o, p in wanted.items() if o != option and p.absolute() == path.absolute()]
         if others:
             raise ValueError(f"{option} and {others[0]} name the same file {path}; give two names")
-    if "--save" in wanted and wanted["--save"].suffix not in ("", ".npz"):
-        raise ValueError(f"--save: {wanted['--save']} must end with .npz; for other formats see --csv and --report")
     if "--plot" in wanted:
         _check_picture(wanted["--plot"])
     if "--report" in wanted:
@@ -45,13 +47,22 @@ def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: boo
         raise ImportError("--progress needs tqdm, which is missing: run `pip install tqdm`, or leave it out")
 
 
+def _trajectory(path: Path) -> Path:
+    """Where a trajectory is written to."""
+    if path.suffix not in ("", ".npz"):
+        raise ValueError(f"--save: {path} must end with .npz; for other formats see --csv and --report")
+    return path if path.suffix or is_special(path) else path.with_name(path.name + ".npz")
+
+
 def _check_writable(option: str, path: Path) -> None:
     folder = path.absolute().parent
     if not folder.is_dir():
         raise FileNotFoundError(f"{option}: there is no folder {path.parent} to write {path.name} to; make it first")
     if path.is_dir():
         raise IsADirectoryError(f"{option}: {path} is a folder; name a file")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    # a new file is made in the folder, and takes the place of an old one
+    needed = [path] if is_special(path) else [folder, *([path] if path.exists() else [])]
+    if not all(os.access(each, os.W_OK) for each in needed):
         raise PermissionError(f"{option}: {path} cannot be written; name another file, or change its permissions")
 
 
@@ -66,14 +77,47 @@ def _check_picture(path: Path) -> None:
         raise ValueError(f"--plot: {path} {ending}; pictures can be {', '.join(known)}")
 
 
-def write_states(solution: rbdae.Solution, path: Path) -> None:
-    """Times and the states of all bodies; the columns of `Solution.to_pandas`, with units."""
+def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -> None:
+    """Write what was asked for, and say where it is: one file that cannot be written costs no other one.
+
+    Parameters
+    ----------
+    files : by what is written: the file, or None, and what writes it and returns where it is
+
+    Raises
+    ------
+    OSError, ValueError
+        of the first one that could not be written, when all others are
+    """
+    failed: OSError | ValueError | None = None
+    for what, (path, write) in files.items():
+        if path is None:
+            continue
+        try:
+            print(f"{what} written to {write(path)}")
+        except (OSError, ValueError) as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+
+
+def write_states(solution: rbdae.Solution, path: Path) -> Path:
+    """Times and the states of all bodies; the columns of `Solution.to_pandas`, with units. A name that a spreadsheet
+    would evaluate has an apostrophe before it."""
     columns = list(QUANTITIES["states"](solution))
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with replacing(path) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
-        writer.writerow(["t [s]", *(name for name, _ in columns)])
+        writer.writerow(["t [s]", *(harmless(name) for name, _ in columns)])
         for k, t in enumerate(solution.t.tolist()):
             writer.writerow([repr(t), *(repr(float(values[k])) for _, values in columns)])
+    return path
 
 
-__all__ = ["check_outputs", "write_states"]
+def write_picture(figure: Any, path: Path) -> Path:
+    """A figure of matplotlib, by the ending of its file."""
+    with replacing(path) as new:
+        figure.savefig(new, dpi=150, format=path.suffix.lower().removeprefix("."))
+    return path
+
+
+__all__ = ["check_outputs", "write_all", "write_picture", "write_states"]

@@ -13,9 +13,10 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.adapter import Stats
 from rbdae.cli.formulated import again_with, formulated, may_be_left_out
-from rbdae.cli.outputs import check_outputs, write_states
+from rbdae.cli.outputs import check_outputs, write_all, write_picture, write_states
 from rbdae.cli.parser import option_of
 from rbdae.cli.target import Target, end_of, target
+from rbdae.cli.told import INTERRUPTED
 from rbdae.solving import solvers_for
 
 # What `run` takes if no solver is named: the first one that is installed and takes the formulation.
@@ -30,7 +31,7 @@ _PREFERRED = (
 
 
 def run_one(given: argparse.Namespace) -> int:
-    """The command; 0, or 1 if the solver gave up."""
+    """The command; 0, or 1 if the solver gave up, or 130 after Ctrl-C: the files are then of the run so far."""
     options = dict(option_of(text, "max_step=0.01") for text in given.option)
     check_outputs(
         {"--plot": given.plot, "--save": given.save, "--csv": given.csv, "--report": given.report},
@@ -41,23 +42,30 @@ def run_one(given: argparse.Namespace) -> int:
     t_end = end_of(found, given.t_end)
     with _Notice("compiling the kernels; this is needed once", after=3.0):
         problem = _formulated(given, found)
-    solution = rbdae.solve(
-        problem,
-        (problem.t0, t_end),
-        solver=given.solver or _default_solver(problem),
-        rtol=given.rtol,
-        atol=given.rtol if given.atol is None else given.atol,
-        step=given.step,
-        projection=given.projection,
-        on_singularity=given.on_singularity,
-        progress=given.progress,
-        **options,
-    )
+    interrupted = False
+    try:
+        solution = rbdae.solve(
+            problem,
+            (problem.t0, t_end),
+            solver=given.solver or _default_solver(problem),
+            rtol=given.rtol,
+            atol=given.rtol if given.atol is None else given.atol,
+            step=given.step,
+            projection=given.projection,
+            on_singularity=given.on_singularity,
+            progress=given.progress,
+            **options,
+        )
+    except KeyboardInterrupt as error:
+        so_far = getattr(error, "solution", None)
+        if not isinstance(so_far, rbdae.Solution):
+            raise
+        solution, interrupted = so_far, True
     print(_summary(found.name, solution, problem))
     _write(solution, given)
     if not solution.success:
         print(f"rbdae: {solution.message}", file=sys.stderr)
-        return 1
+        return INTERRUPTED if interrupted else 1
     return 0
 
 
@@ -80,17 +88,15 @@ def _formulated(given: argparse.Namespace, found: Target) -> rbdae.Problem:
 
 
 def _write(solution: rbdae.Solution, given: argparse.Namespace) -> None:
-    if given.save is not None:
-        print(f"trajectory written to {solution.save(given.save)}")
-    if given.csv is not None:
-        write_states(solution, given.csv)
-        print(f"states written to {given.csv}")
-    if given.report is not None:
-        print(f"report written to {solution.report(given.report)}")
-    if given.plot is not None:
-        os.environ.setdefault("MPLBACKEND", "Agg")
-        solution.plot().savefig(given.plot, dpi=150)
-        print(f"picture written to {given.plot}")
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    write_all(
+        {
+            "trajectory": (given.save, solution.save),
+            "states": (given.csv, lambda path: write_states(solution, path)),
+            "report": (given.report, solution.report),
+            "picture": (given.plot, lambda path: write_picture(solution.plot(), path)),
+        }
+    )
 
 
 class _Notice:

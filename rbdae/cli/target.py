@@ -6,7 +6,6 @@ import ast
 import importlib
 import inspect
 import sys
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +14,10 @@ from typing import Any, TypeVar, final
 
 import rbdae
 from rbdae import _check
+from rbdae.cli.told import frames_of, said_of
 from rbdae.models import MODELS
 
 T = TypeVar("T")
-
-_LAST = 3
-"""Lines of a traceback that are shown."""
 
 
 @final
@@ -131,13 +128,10 @@ def _told(path: Path, what: str, call: Callable[[], T]) -> T:
             "under if __name__ == '__main__':"
         ) from None
     except Exception as error:
-        where = path.resolve()
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).resolve() == where]
-        lines = [f'  File "{path}", line {f.lineno}, in {f.name}\n    {f.line}' for f in frames[-_LAST:]]
+        lines = [said_of(frame, path) for frame in frames_of(error, path)]
         if isinstance(error, SyntaxError):
             lines.append(f'  File "{path}", line {error.lineno}\n    {(error.text or "").strip()}')
-        said = f"{type(error).__name__}: {error}"
-        raise ValueError("\n".join([f"{path}: {what} raised {said}", *lines])) from error
+        raise ValueError("\n".join([f"{path}: {what} raised {type(error).__name__}: {error}", *lines])) from error
 
 
 def _names(module: ModuleType) -> list[str]:

@@ -201,7 +201,7 @@ def animate(
     view = _view(elevation, azimuth)
     pixels = _positive("dpi", dpi, "100")
     inches = _inches(size)
-    heading = "" if title is None else f"{choices.text('title', title)}, "
+    heading = "" if title is None else f"{choices.heading('title', title)}, "
     times, fine = _times(solution, rate, duration, speed)
     shown = scene(solution, times, bodies=bodies, traces=traces)
     trails = (fine, traces_at(solution, fine, bodies=bodies, traces=traces))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.plotting.figures import COLOURS, new_figure, plain
 from rbdae.plotting.scene import Part, Scene
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Canvas:
         if 1 < len(names) <= _MOST_NAMES:
             from matplotlib.lines import Line2D
 
-            handles = [Line2D([], [], color=self._colours[name], linewidth=2.4, label=name) for name in names]
+            handles = [Line2D([], [], color=self._colours[name], linewidth=2.4, label=plain(name)) for name in names]
             self.figure.legend(handles=handles, loc="outside right upper", fontsize="small", frameon=False)
         self.show(0)
         self.figure.canvas.draw()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from rbdae import _check
+from rbdae._letters import wrong_in_heading
 
 T = TypeVar("T")
 
@@ -29,6 +30,33 @@ def entry(what: str, name: object, known: Mapping[str, T]) -> T:
     return known[name]
 
 
+def heading(what: str, value: object) -> str:
+    """A string that a picture can show. What stands between two dollars is mathtext, as everywhere in matplotlib.
+
+    Raises
+    ------
+    TypeError
+        for what is no string
+    ValueError
+        for half of a surrogate pair, and for mathtext that cannot be read
+    """
+    given = text(what, value)
+    wrong, remedy = wrong_in_heading(given)
+    if wrong:
+        raise ValueError(f"{what} must not {wrong}, got {_check.show(given)}; {remedy}")
+    from matplotlib.mathtext import MathTextParser
+
+    if (given.count("$") - given.count(r"\$")) % 2 == 0 and "$" in given:
+        try:
+            MathTextParser("path").parse(given)
+        except ValueError as error:
+            said = " ".join(str(error).split())
+            raise ValueError(
+                f"{what} must be text or mathtext, got {_check.show(given)} ({said}); write \\$ for a dollar"
+            ) from None
+    return given
+
+
 def text(what: str, value: object) -> str:
     """A string."""
     if not isinstance(value, str):
@@ -36,4 +64,4 @@ def text(what: str, value: object) -> str:
     return value
 
 
-__all__ = ["entry", "names", "text"]
+__all__ = ["entry", "heading", "names", "text"]

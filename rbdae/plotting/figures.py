@@ -59,6 +59,13 @@ def style(k: int) -> dict[str, Any]:
     return {"color": COLOURS[k % len(COLOURS)], "linestyle": STYLES[k // len(COLOURS) % len(STYLES)]}
 
 
+def plain(text: str) -> str:
+    """A name as matplotlib shows it letter by letter: it takes what stands between two dollars for mathtext, and leaves
+    names out of legends that begin with an underscore."""
+    escaped = text.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
 def thinned(values: Vec, most: int = MOST_POINTS) -> Ints:
     """Indices of at most `most` points of a curve, in order: all of them if they are so few, else the first, the
     smallest, the largest and the last point of equal stretches. The extremes are those of finite points."""
@@ -83,4 +90,4 @@ def curve(axis: Axes, t: Vec, values: Vec, label: str, k: int) -> None:
     axis.plot(t[keep], values[keep], label=label, linewidth=1.2, marker=marker, markersize=4, **style(k))
 
 
-__all__ = ["COLOURS", "MOST_POINTS", "STYLES", "curve", "need_matplotlib", "new_figure", "style", "thinned"]
+__all__ = ["COLOURS", "MOST_POINTS", "STYLES", "curve", "need_matplotlib", "new_figure", "plain", "style", "thinned"]

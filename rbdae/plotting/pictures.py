@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae.plotting import choices
-from rbdae.plotting.figures import curve, need_matplotlib, new_figure, style
+from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
 from rbdae.plotting.quantities import (
     OF_BODIES,
     OF_JOINTS,
@@ -79,7 +79,7 @@ def plot_solution(
     """
     need_matplotlib("plot")
     wanted = _quantities(quantities, joints)
-    heading = solution.solver if title is None else choices.text("title", title)
+    heading = plain(solution.solver) if title is None else choices.heading("title", title)
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     smooth = solution if between is None else between
@@ -248,7 +248,7 @@ def _fill(axis: Axes, panel: Panel, name: str, headed: bool, marks: Sequence[flo
     axis.grid(True, alpha=0.3)
     axis.margins(x=0.01)
     if name:
-        axis.set_ylabel(name)
+        axis.set_ylabel(plain(name))
         axis.yaxis.set_label_coords(_NAME, 0.5)  # align_ylabels takes half of the time of a large figure
     if headed:
         axis.set_title(panel.heading, loc="left", fontsize="medium", pad=22)

@@ -274,13 +274,14 @@ class Solution:
         `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae.plotting import plot_solution
+        from rbdae.plotting.figures import plain
 
         return plot_solution(
             self,
             bodies=bodies,
             quantities=quantities,
             joints=joints,
-            title=self._caption if title is None else title,
+            title=plain(self._caption) if title is None else title,
             marks=sorted(float(time) for event in self.events for time in event.t),
             between=self._between(),
         )

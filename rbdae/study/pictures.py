@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rbdae import _check
+from rbdae.plotting.figures import plain
 from rbdae.study.one_run import Row, Rows
 from rbdae.study.ranking import Curve, error_of
 
@@ -139,7 +140,7 @@ def _draw(axes: Sequence[Axes], number: int, curve: Curve, rows: Sequence[Row]) 
             linestyle=_STYLES[number % len(_STYLES)],
             linewidth=1.3,
             markersize=5.5,
-            label=f"{curve[0]}: {curve[1]}",
+            label=plain(f"{curve[0]}: {curve[1]}"),
         )
 
 

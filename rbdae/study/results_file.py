@@ -70,8 +70,8 @@ class ResultsFile:
                 )
 
     def _read(self) -> None:
-        """All whole lines; then a last one without an end is cut off, if it is one of ours. Empty lines, which editors
-        add, are nothing."""
+        """All whole lines; then a last one without an end is cut off, if it is one of ours, or gets its end, if that is
+        all it lacks. Empty lines, which editors add, are nothing."""
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
         for number, line in enumerate(content[:end].splitlines(), 1):
@@ -80,7 +80,11 @@ class ResultsFile:
         rest = content[end:]
         if rest and rest[: len(_BEGINNING)] != _BEGINNING[: len(rest)]:
             raise ValueError(f"{self.path}: it holds no results of studies; name another file for resume")
-        if rest:
+        if rest and _is_whole(rest):
+            self._take(content.count(b"\n") + 1, rest)
+            with open(self.path, "ab") as file:
+                file.write(b"\n")
+        elif rest:
             with open(self.path, "rb+") as file:
                 file.truncate(end)
 
@@ -105,6 +109,14 @@ class ResultsFile:
                 f"{self.path}, line {number}: it is no line of a study's results ({refused(error)}); name another "
                 "file for resume, or remove the line"
             ) from None
+
+
+def _is_whole(rest: bytes) -> bool:
+    """Whether a last line lacks its end alone, which some editors remove."""
+    try:
+        return isinstance(parsed(rest), dict)
+    except DAMAGED:
+        return False
 
 
 def checked_path(path: str | Path) -> Path:

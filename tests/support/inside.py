@@ -25,6 +25,7 @@ from rbdae._frozen import fill, twin
 from rbdae._moved import MOVED, RENAMED
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
+from rbdae.cli.outputs import write_states
 from rbdae.compiler import ahead, cache
 from rbdae.compiler.access import address, vector_at
 from rbdae.compiler.ahead import LIMIT as LIMIT_OF_WORKERS
@@ -125,7 +126,9 @@ from rbdae.solving import (
     watched,
 )
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
+from rbdae.study import comparing as study_comparing
 from rbdae.study import results_file
+from rbdae.study.stored_values import digest
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
@@ -173,6 +176,7 @@ __all__ = [
     "contract",
     "correction",
     "dense",
+    "digest",
     "distance_to_singularity",
     "dop853_tableau",
     "dopri5",
@@ -270,6 +274,7 @@ __all__ = [
     "stage",
     "stages",
     "steps",
+    "study_comparing",
     "suspects",
     "suspending",
     "suspends",
@@ -296,6 +301,7 @@ __all__ = [
     "with_unit_masses",
     "workspace",
     "workspaces",
+    "write_states",
 ]
 
 

@@ -1,0 +1,378 @@
+"""Hostile files, names and moments: what is refused says where and why; what is accepted has the right numbers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import hostile
+import inside
+import numpy as np
+import pytest
+import samples
+
+import rbdae
+from rbdae import study
+from rbdae.cli import main
+
+T_END = 0.02
+
+
+# ---------------------------------------------------------------- resume files
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> hostile.Stored:
+    return hostile.stored(tmp_path_factory.mktemp("stored") / "study.jsonl")
+
+
+def test_a_stored_study_is_read_as_it_was_written(stored, tmp_path):
+    found = stored.again(tmp_path, stored.content)
+    assert found.rows == stored.rows and found.resumed == len(stored.rows) == 2
+
+
+@pytest.mark.parametrize("value", hostile.VALUES, ids=lambda value: str(value)[:12])
+@pytest.mark.parametrize(
+    "entry", ["steps", "error_position", "seconds", "wall_seconds", "tolerance", "timed", "energy"]
+)
+def test_a_number_that_no_run_leaves_is_refused(stored, tmp_path, entry, value):
+    """Also with the right digest: nobody but a forger writes that, and no number of his may come out."""
+    content = hostile.forged(stored.content, 1, ("run", entry), value)
+    if entry == "energy" and value is None:  # stands for what is not a number
+        assert np.isnan(stored.again(tmp_path, content).rows[0].energy_error)
+        return
+    if entry == "steps" and value is None:  # a package need not count them
+        assert stored.again(tmp_path, content).rows[0].stats.steps == -1
+        return
+    if entry == "wall_seconds" and value is None:  # files of older versions have none
+        assert stored.again(tmp_path, content).rows[0].stats.wall_seconds == 0.0
+        return
+    with pytest.raises(ValueError, match=r"study\.jsonl, line 2: .*name another file for resume, or remove the line"):
+        stored.again(tmp_path, content)
+
+
+@pytest.mark.parametrize("value", hostile.VALUES, ids=lambda value: str(value)[:12])
+@pytest.mark.parametrize("path", [("t_end",), ("states", 0, "position", 0, 1), ("states", 1, "sizes"), ("agreement",)])
+def test_a_reference_that_no_run_leaves_is_refused(stored, tmp_path, path, value):
+    content = hostile.forged(stored.content, 0, ("reference", *path), value)
+    if path[-1] == "sizes" and value is None:  # those of the state itself
+        stored.again(tmp_path, content)
+        return
+    if path[-1] == 1 and value in (-1, -1e-300):
+        return  # a coordinate
+    with pytest.raises(ValueError, match=r"study\.jsonl(, line 1)?: .*name another file"):
+        stored.again(tmp_path, content)
+
+
+def test_a_digit_that_changed_is_refused(stored, tmp_path):
+    lines = stored.content.splitlines(keepends=True)
+    digit = re.search(rb'"seconds": 0?\.?\d*?([1-8])', lines[1])
+    assert digit is not None
+    place = digit.start(1)
+    lines[1] = lines[1][:place] + str(int(digit[1]) + 1).encode() + lines[1][place + 1 :]
+    with pytest.raises(ValueError, match=r"line 2: .*it was damaged, or changed by hand"):
+        stored.again(tmp_path, b"".join(lines))
+
+
+@pytest.mark.parametrize("nested", [b"[" * 100_000, b'{"format": ' + b"[" * 5000 + b"]" * 5000 + b"}"])
+def test_deep_nesting_is_refused(stored, tmp_path, nested):
+    with pytest.raises(ValueError, match=r"line 4: .*(nested too deeply|name another file)"):
+        stored.again(tmp_path, stored.content + nested + b"\n")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda c: c + b"\n", lambda c: c + b"\n \n\r\n", lambda c: c.replace(b"\n", b"\r\n")]
+)
+def test_what_an_editor_adds_is_nothing(stored, tmp_path, change):
+    assert stored.again(tmp_path, change(stored.content)).rows == stored.rows
+
+
+def test_a_last_line_without_its_end_is_kept_if_it_is_whole(stored, tmp_path):
+    assert stored.again(tmp_path, stored.content[:-1]).resumed == 2
+    assert stored.again(tmp_path, stored.content[:-2]).resumed == 1
+
+
+def test_lines_of_an_older_format_are_left_alone(stored, tmp_path):
+    old = b'{"format": "rbdae study 1", "study": "x", "run": {}}\n'
+    assert stored.again(tmp_path, old + stored.content).rows == stored.rows
+    assert (tmp_path / "study.jsonl").read_bytes() == old + stored.content
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/zero"])
+def test_a_device_is_no_file_to_resume_from(path):
+    with pytest.raises(ValueError, match="is no regular file, so nothing can be read back; name another one"):
+        rbdae.compare(rbdae.models.heavy_top(), T_END, formulations=["null-space"], solvers=["scipy:RK45"], resume=path)
+
+
+def test_options_may_be_infinite(tmp_path):
+    case = study.Case("null-space", "quaternion", "angular", "scipy:RK45", 1e-3, options={"max_step": np.inf})
+    path, exact = tmp_path / "study.jsonl", study.reference(rbdae.models.heavy_top(), T_END)
+    for resumed in (0, 1):
+        given = {"reference": exact, "resume": path, "repeats": 1}
+        assert study.compare_cases(rbdae.models.heavy_top(), T_END, [case], **given).resumed == resumed
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("chunk", range(samples.count(60, 1200) // 20))
+def test_damaged_and_forged_results_give_right_numbers_or_a_word(stored, tmp_path, chunk):
+    for k in range(20 * chunk, 20 * chunk + 20):
+        what, content, same = hostile.mutated(stored.content, np.random.default_rng((k, 23)))
+        try:
+            found = stored.again(tmp_path, content)
+        except ValueError as error:
+            assert "study.jsonl" in str(error) and ";" in str(error) and len(str(error)) < 1000, (k, what, str(error))
+            continue
+        for row in found.rows:
+            assert row.failure == "" and row.errors is not None, (k, what)
+            numbers = [*vars_of(row.errors), row.position_drift, row.stats.seconds, row.stats.wall_seconds]
+            assert all(np.isfinite(number) and number >= 0.0 for number in numbers), (k, what)
+            if not same:
+                right = {right.case: right for right in stored.rows}[row.case]
+                assert row.errors == right.errors and row.stats.steps == right.stats.steps, (k, what)
+        assert str(found) and found.records(), (k, what)
+
+
+def vars_of(errors: study.Errors) -> list[float]:
+    return [errors.position, errors.orientation, errors.velocity]
+
+
+# ---------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("a\0b", r"must not have control characters.*remove '\\x00'"),
+        ("a\nb", r"must not have control characters.*remove '\\n'"),
+        ("\x1b[31mred", r"control characters.*remove '\\x1b'"),
+        ("\ud800", r"half of a surrogate pair.*remove '\\ud800'"),
+        ("a\u2028b", r"line ends.*remove '\\u2028'"),
+        (20_000 * "x", r"more than 200 characters.*it has 20000, shorten it"),
+        (" \t ", "must not be empty.*name it"),
+    ],
+)
+@pytest.mark.parametrize("what", ["body", "joint", "force"])
+def test_a_name_that_some_output_cannot_show_is_refused(name, said, what):
+    with pytest.raises(ValueError, match=said) as caught:
+        hostile.system(**{what: name})
+    assert len(str(caught.value)) < 400
+
+
+def test_any_other_name_is_shown_as_it_is(tmp_path):
+    pytest.importorskip("matplotlib")
+    hostile.check_names(hostile.NAMES, tmp_path, page=True)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("chunk", range(samples.count(20, 800) // 20))
+def test_random_names_are_shown_or_refused(chunk, tmp_path):
+    pytest.importorskip("matplotlib")
+    taken = []
+    for k in range(20 * chunk, 20 * chunk + 20):
+        name = hostile.drawn_name(np.random.default_rng((k, 31)))
+        try:
+            hostile.system(body=name)
+        except ValueError as error:
+            assert "the name of a body must not" in str(error) and ";" in str(error), name
+        else:
+            taken.append(name)
+    assert taken
+    hostile.check_names(list(dict.fromkeys(taken)), tmp_path, page=chunk % 20 == 1)
+
+
+@pytest.mark.parametrize("title", [r"$\frac{$", "\ud800"])
+def test_a_title_that_cannot_be_drawn_is_refused_before_it_is(title):
+    pytest.importorskip("matplotlib")
+    solution = hostile.solved(hostile.system())
+    for draw in (solution.plot, solution.animate):
+        with pytest.raises(ValueError, match="title must"):
+            draw(title=title)
+    assert r"$\alpha$" in solution.plot(title=r"$\alpha$").get_suptitle()
+
+
+# ---------------------------------------------------------------- files
+
+
+@contextmanager
+def small_disk(most: int) -> Iterator[None]:
+    """No file may have more than `most` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture(scope="module")
+def compared(stored) -> study.Comparison:
+    return replace(stored.compared)
+
+
+WRITERS: dict[str, Callable[[rbdae.Solution, study.Comparison, Path], Any]] = {
+    "run.npz": lambda solution, compared, path: solution.save(path),
+    "run.html": lambda solution, compared, path: solution.report(path),
+    "film.gif": lambda solution, compared, path: solution.animate(path, duration=0.1),
+    "film.html": lambda solution, compared, path: solution.animate(path, duration=0.1),
+    "table.csv": lambda solution, compared, path: compared.to_csv(path),
+    "table.json": lambda solution, compared, path: compared.to_json(path),
+    "table.html": lambda solution, compared, path: compared.report(path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_failed_write_leaves_the_old_file(name, compared, tmp_path):
+    pytest.importorskip("matplotlib")
+    solution = hostile.solved(hostile.system())
+    path = tmp_path / name
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with small_disk(100), pytest.raises(OSError, match="too large"):
+        WRITERS[name](solution, compared, path)
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [name]
+    WRITERS[name](solution, compared, path)
+    assert path.stat().st_size > 400 and path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_link_stays_a_link(compared, tmp_path):
+    (tmp_path / "there").mkdir()
+    link, target = tmp_path / "table.csv", tmp_path / "there" / "real.csv"
+    link.symlink_to(target)
+    assert compared.to_csv(link) == link
+    assert link.is_symlink() and target.stat().st_size > 100
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_device_is_written_to_as_it_is():
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        hostile.solved(hostile.system()).save("/dev/full")
+    assert not os.path.exists("/dev/full.npz")
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", "\ud800.html", 3, None])
+def test_what_is_no_name_of_a_file_is_refused(path, compared):
+    for write in (compared.to_csv, compared.to_json, compared.report, study.Comparison.from_json):
+        with pytest.raises((TypeError, ValueError), match=r"(must be the name of a file|no file's name can have)"):
+            write(path)
+
+
+# ---------------------------------------------------------------- the command line
+
+FILE = """
+import os, signal
+import rbdae
+
+def divides(t):
+    return (1.0 / (1.0 if t < 0.1 else 0.0), 0.0, 0.0)
+
+def wrong(t):
+    if t > 0.1:
+        raise ValueError("the wind is too strong")
+    return (0.0, 0.0, 0.0)
+
+def leaves(t):
+    if t > 0.1:
+        raise SystemExit(3)
+    return (0.0, 0.0, 0.0)
+
+def stops(t):
+    if t > 0.1:
+        os.kill(os.getpid(), signal.SIGINT)
+    return (0.0, 0.0, 0.0)
+
+def system(law):
+    out = rbdae.System()
+    out.add_force(rbdae.forces.Force(out.add_body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1)), law, name="wind"))
+    return out
+
+for law in (divides, wrong, leaves, stops):
+    globals()["with_" + law.__name__] = lambda law=law: system(law)
+"""
+
+
+@pytest.fixture
+def winds(tmp_path, monkeypatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "winds_of_mine.py").write_text(FILE, encoding="utf-8")
+    yield "winds_of_mine.py"
+    sys.modules.pop("winds_of_mine", None)
+
+
+@pytest.mark.parametrize(
+    "law, said, line",
+    [
+        ("divides", "raised ZeroDivisionError: float division by zero", "return (1.0 / (1.0 if t < 0.1 else 0.0)"),
+        ("wrong", "raised ValueError: the wind is too strong", 'raise ValueError("the wind is too strong")'),
+        ("leaves", "ended the program (exit code 3) in the run", "raise SystemExit(3)"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "compare"])
+def test_an_exception_of_the_user_is_told_with_its_line(winds, capsys, law, said, line, command):
+    chosen = ["--formulations", "index-0", "--solvers", "scipy:RK45"] if command == "compare" else []
+    assert main([command, f"{winds}:with_{law}", "--t-end", "1", *chosen]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"rbdae: {winds}: {law} {said}")
+    assert re.search(rf'File "{winds}", line \d+, in {law}\n    ' + re.escape(line), told)
+    assert "Traceback" not in told and len(told.splitlines()) <= 7
+
+
+def test_ctrl_c_writes_what_was_asked_for(winds, capsys):
+    files = ["--save", "run.npz", "--csv", "run.csv", "--report", "run.html", "--plot", "run.png"]
+    before = signal.getsignal(signal.SIGINT)
+    assert main(["run", f"{winds}:with_stops", "--t-end", "1", *files]) == 130
+    assert signal.getsignal(signal.SIGINT) is before
+    out, err = capsys.readouterr()
+    for name in ("run.npz", "run.csv", "run.html", "run.png"):
+        assert f"written to {name}" in out and Path(name).stat().st_size > 400
+    assert "was interrupted by a signal (Ctrl-C)" in err and "Traceback" not in err
+    run = rbdae.load("run.npz")
+    assert not run.success and 0.0 < run.t[-1] < 1.0
+    rows = list(csv.reader(Path("run.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 1 + len(run.t) and float(rows[-1][0]) == run.t[-1]
+
+
+def test_ctrl_c_writes_the_finished_runs_of_a_study(monkeypatch, capsys, tmp_path):
+    real, done = study.run, []
+
+    def stopped(*given: Any) -> study.Row:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(real(*given))
+        return done[-1]
+
+    monkeypatch.setattr(inside.study_comparing, "run", stopped)
+    chosen = ["--formulations", "null-space", "--rotations", "quaternion", "--solvers", "scipy:RK45", "--repeats", "1"]
+    path = tmp_path / "study.json"
+    assert main(["compare", "heavy_top", "--t-end", "0.02", *chosen, "--json", str(path)]) == 130
+    assert study.Comparison.from_json(path).rows == tuple(done)
+    assert "interrupted after 2 runs" in capsys.readouterr().err
+
+
+def test_one_file_that_cannot_be_written_costs_no_other(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no device that is always full")
+    assert main(["run", "heavy_top", "--t-end", "0.01", "--save", "/dev/full", "--csv", "run.csv"]) == 2
+    assert "No space left on device: '/dev/full'" in capsys.readouterr().err
+    assert Path("run.csv").stat().st_size > 400
+
+
+def test_results_that_were_changed_are_refused(compared, tmp_path):
+    path = compared.to_json(tmp_path / "study.json")
+    given = json.loads(path.read_text())
+    given["records"][0]["seconds"] *= 2.0
+    path.write_text(json.dumps(given))
+    with pytest.raises(ValueError, match=r"something in it has changed\); write it again"):
+        study.Comparison.from_json(path)
