@@ -198,13 +198,9 @@ def flag(owner: str, what: str, value: object) -> bool:
 def name(what: str, value: object, taken: Iterable[str]) -> str:
     """A non-empty string that is not taken, and that every output can show (`rbdae._letters`)."""
     if not isinstance(value, str):
-        kind = type(value).__name__
-        raise TypeError(
-            f"the name of a {what} must be a string, got {show(value)} of type {kind}; pass e.g. '{what}-1'"
-        )
-    wrong, remedy = wrong_in_name(value)
-    if wrong:
-        raise ValueError(f"the name of a {what} must not {wrong}, got {show(value)}; {remedy}, e.g. '{what}-1'")
+        raise TypeError(f"the name of a {what} must be a string, got {show(value)}; pass e.g. '{what}-1'")
+    if (wrong := wrong_in_name(value)) is not None:
+        raise ValueError(f"the name of a {what} must not {wrong[0]}, got {show(value)}; {wrong[1]}, e.g. '{what}-1'")
     if value in taken:
         raise ValueError(f"{what} {value!r}: the name is taken in this system; choose another one")
     return value

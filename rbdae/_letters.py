@@ -17,8 +17,8 @@ _WRONG = {
 """By the category of Unicode."""
 
 
-def wrong_in_name(text: str) -> tuple[str, str]:
-    """What a name must not have, and the remedy; empty if it is fine. Markup and formulas of any kind are fine: what
+def wrong_in_name(text: str) -> tuple[str, str] | None:
+    """What a name must not be or have, and the remedy; None if it is fine. Markup and formulas of any kind are fine: what
     would take them for its own escapes them."""
     if not text.strip():
         return "be empty", "name it"
@@ -28,15 +28,15 @@ def wrong_in_name(text: str) -> tuple[str, str]:
         why = _WRONG.get(unicodedata.category(letter))
         if why is not None:
             return f"have {why}", f"remove {letter!a}"
-    return "", ""
+    return None
 
 
-def wrong_in_heading(text: str) -> tuple[str, str]:
+def wrong_in_heading(text: str) -> tuple[str, str] | None:
     """The same of a heading, which may have lines."""
     for letter in text:
         if unicodedata.category(letter) == "Cs":
             return f"have {_WRONG['Cs']}", f"remove {letter!a}"
-    return "", ""
+    return None
 
 
 __all__ = ["LONGEST_NAME", "wrong_in_heading", "wrong_in_name"]

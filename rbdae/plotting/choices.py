@@ -41,9 +41,9 @@ def heading(what: str, value: object) -> str:
         for half of a surrogate pair, and for mathtext that cannot be read
     """
     given = text(what, value)
-    wrong, remedy = wrong_in_heading(given)
-    if wrong:
-        raise ValueError(f"{what} must not {wrong}, got {_check.show(given)}; {remedy}")
+    wrong = wrong_in_heading(given)
+    if wrong is not None:
+        raise ValueError(f"{what} must not {wrong[0]}, got {_check.show(given)}; {wrong[1]}")
     from matplotlib.mathtext import MathTextParser
 
     if (given.count("$") - given.count(r"\$")) % 2 == 0 and "$" in given:
