@@ -35,13 +35,17 @@ def evaluate_each(kernel: Kernel, t: Vec, inputs: Sequence[Mat], out: Mat) -> No
     """out (m, n) = kernel(t, *inputs) row by row: in one loop of machine code where the kernel is code of the model
     that calls no Python. A single row goes the shorter way; its bits are the same."""
     m = len(t)
-    if m > 1 and isinstance(kernel, _ByShape):
-        function = kernel.machine([*(x[0] for x in inputs), out[0]])
-        if function is not None:
-            evaluate_rows(function, t, inputs, out)
-            return
+    function = machine_of(kernel, [*(x[0] for x in inputs), out[0]]) if m > 1 else None
+    if function is not None:
+        evaluate_rows(function, t, inputs, out)
+        return
     for k in range(m):
         kernel(float(t[k]), *(x[k] for x in inputs), out[k])
+
+
+def machine_of(kernel: Kernel, vectors: Sequence[Vec]) -> MachineFunction | None:
+    """A kernel as a C function for vectors of these lengths; None if it is not code of the model, or calls Python."""
+    return kernel.machine(vectors) if isinstance(kernel, _ByShape) else None
 
 
 @final
@@ -86,4 +90,4 @@ class _ByShape:
         refuse_copies()
 
 
-__all__ = ["Kernel", "bound", "evaluate_each", "in_memory"]
+__all__ = ["Kernel", "bound", "evaluate_each", "in_memory", "machine_of"]

@@ -17,8 +17,9 @@ from rbdae.formulations import explicit, null_space
 from rbdae.kernels import outputs
 from rbdae.kernels.forces.power import power
 from rbdae.kernels.log_determinant import log_determinant
+from rbdae.machine.function import MachineFunction
 from rbdae.machine.reading.host import slices
-from rbdae.multibody.bound import bound, evaluate_each, in_memory
+from rbdae.multibody.bound import bound, evaluate_each, in_memory, machine_of
 from rbdae.multibody.joint_values import joint_matrix
 from rbdae.multibody.model import Model
 from rbdae.multibody.row_selection import (
@@ -256,6 +257,13 @@ class Interpretation:
         self._rates(t, y, out)
         n = self.workspace.layout.n_differential
         return out[:n], out[n:]
+
+    @cached_property
+    def compiled_rates(self) -> tuple[MachineFunction, int] | None:
+        """The same as a machine function of (t, y), and how many numbers it gives; None where Python is called
+        anyway."""
+        found = machine_of(self._rates, [np.empty(self.workspace.layout.n), np.empty(self._n_rates)])
+        return None if found is None else (found, self._n_rates)
 
     def _rates_of_good_rows(self, t: float, y: Vec, out: Vec) -> None:
         """The same by other rows where the kept ones are ill-conditioned; the kept ones carry the multipliers."""

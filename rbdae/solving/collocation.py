@@ -18,6 +18,9 @@ import numpy as np
 from numpy.polynomial import legendre
 
 from rbdae._arrays import Mat, Vec
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.reading import collocation as native
+from rbdae.machine.reading.host import call
 
 Rates = Callable[[Vec, Mat], Mat]
 """Rates (m, d) at times (m,) and states (m, d)."""
@@ -67,12 +70,10 @@ class Piece:
 
     def __call__(self, t: Vec) -> Mat:
         """y (m, d) at times (m,) of the step."""
-        u = (t - self.t) / self.h
-        integrals = _integrals(2.0 * u - 1.0, len(self.coefficients))
-        rise = u * u * (3.0 - 2.0 * u)
-        out: Mat = (
-            self.y + self.h * np.einsum("mk,kd->md", integrals, self.coefficients) + rise[:, None] * self.correction
-        )
+        k, d = self.coefficients.shape
+        out = np.empty((len(t), d))
+        numbers = (np.ascontiguousarray(part) for part in (self.y, self.coefficients, self.correction, t))
+        call(native.along, len(t), k, d, self.t, self.h, *numbers, np.empty(k), out)
         return out
 
 
@@ -107,6 +108,35 @@ def _points(n: int) -> _Points:
     return _Points(
         u, u * u * (3.0 - 2.0 * u), np.asarray(np.linalg.inv(legendre.legvander(s, n - 1))), _integrals(s, n)
     )
+
+
+@cache
+def _tables() -> Vec:
+    """Of all levels, for machine code."""
+    levels = [_points(n) for n in _LEVELS]
+    return np.concatenate([x.ravel() for p in levels for x in (p.u, p.rise, p.fit, p.integrate)])
+
+
+def compiled_piece(rates: MachineFunction, n: int, n_out: int, t: Vec, y: Mat, scale: Vec) -> Piece | None:
+    """The polynomial of a step in machine code, where plain rounds settle; else None.
+
+    Parameters
+    ----------
+    rates : n_out numbers, those of the rates first, as a machine function of (t, y), y of length n
+    t, y, scale : see `piece`
+    """
+    d, most = y.shape[1], _LEVELS[-1]
+    coefficients, correction = np.empty((most, d)), np.empty(d)
+    memory = np.zeros(n + (2 + 2 * most) * d + n_out)
+    t0, t1 = float(t[0]), float(t[1])
+    states = np.ascontiguousarray(y)
+    k = call(
+        native.collocate, rates.address, rates.context, n, d, t0, t1, states, np.ascontiguousarray(scale), _tables(),
+        coefficients, correction, memory,
+    )  # fmt: skip
+    if k < 0:
+        rates.check()
+    return Piece(t0, t1 - t0, states[0], coefficients[:k], correction, 0.0) if k > 0 else None
 
 
 def piece(rates: Rates, t: Vec, y: Mat, scale: Vec) -> Piece:
@@ -202,4 +232,4 @@ class _Mixed:
         return out
 
 
-__all__ = ["ENOUGH", "Piece", "Rates", "piece"]
+__all__ = ["ENOUGH", "Piece", "Rates", "compiled_piece", "piece"]

@@ -11,7 +11,7 @@ from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae.multibody.layout import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
-from rbdae.solving.collocation import ENOUGH, Piece, piece
+from rbdae.solving.collocation import ENOUGH, Piece, compiled_piece, piece
 from rbdae.solving.neighbours import NEAR, Neighbours, neighbours
 from rbdae.solving.segments import Segments
 
@@ -99,6 +99,11 @@ class DenseOutput:
         scale[layout.n_differential :] = np.inf  # no other unknown depends on the integrals of multipliers
 
         interpretation = self._interpretations[number]
+        compiled = interpretation.compiled_rates if d == layout.n_differential else None
+        if compiled is not None:
+            quick = compiled_piece(compiled[0], layout.n, compiled[1], self._t[k : k + 2], np.array(ends)[:, :d], scale)
+            if quick is not None:
+                return quick
 
         def rates(times: Vec, states: Mat) -> Mat:
             y = np.zeros((len(times), layout.n))

@@ -30,6 +30,8 @@ RUNS = [
     ("hiller-anantharaman", "quaternion", "angular", "sksundae:ida", 1e-7),
     ("null-space", "quaternion", "angular", "scipy:RK45", 1e-7),
     ("hamiltonian-eliminated", "quaternion", "momentum", "scipy:DOP853", 1e-8),
+    ("index-0", "quaternion", "angular", "rbdae:dop853", 1e-6),
+    ("null-space", "quaternion", "angular", "rbdae:dopri5", 1e-5),
 ]
 
 
@@ -89,6 +91,30 @@ def test_between_steps_the_error_is_that_of_the_steps(case):
     run = _run(*case)
     largest = _errors(run, _reference()[1], run.t, run.y).max()
     assert _excess(run, _reference()[1]) < 3.0 + 0.03 * largest
+
+
+@pytest.mark.parametrize("case", [RUNS[0], ("index-2", "quaternion", "angular", "sksundae:ida", 1e-6)], ids=str)
+def test_polynomials_in_machine_code_are_those_of_python(case, monkeypatch):
+    """Where plain rounds settle they end where mixed ones do, up to the change at which both end."""
+    cases.need(case[3])
+    problem = rbdae.formulate(
+        rbdae.models.linked_bodies(), *case[:1], rotation=case[1], velocity=case[2], code="traced"
+    )
+    options = {"solver": case[3], "rtol": case[4], "atol": case[4]}
+    one, other = (rbdae.solve(problem, (0.0, 0.1), **options) for _ in range(2))
+    t, made = np.linspace(0.0, 0.1, 200), []
+    real = inside.dense.compiled_piece
+
+    def noted(*arguments: Any) -> Any:
+        made.append(real(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(inside.dense, "compiled_piece", noted)
+    found = one(t)
+    assert len(made) > 5 and sum(piece is not None for piece in made) > 0.9 * len(made)
+    monkeypatch.setattr(inside.dense, "compiled_piece", lambda *arguments: None)
+    n = problem.layout.n_differential
+    assert (np.abs(found - other(t)) / (case[4] * (1.0 + np.abs(found))))[:, :n].max() < 0.05
 
 
 def test_a_stiff_motion_between_steps():

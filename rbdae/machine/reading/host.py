@@ -16,7 +16,7 @@ from rbdae.machine.module import NoMachineCode, compiled
 from rbdae.machine.native.callable import C_TYPES
 from rbdae.machine.native.program import Program
 from rbdae.machine.native.types import symbol
-from rbdae.machine.reading import loads, motion, rows, sums
+from rbdae.machine.reading import collocation, loads, motion, rows, sums
 from rbdae.machine.sources import sources
 
 _PROGRAM = Program(
@@ -28,6 +28,8 @@ _PROGRAM = Program(
         sums.energies,
         sums.momenta,
         loads.reactions,
+        collocation.collocate,
+        collocation.along,
     )
 )
 _LEVEL = 2
