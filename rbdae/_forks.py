@@ -7,6 +7,7 @@ come free within `PATIENCE` seconds, the process is forked all the same, and the
 
 from __future__ import annotations
 
+import logging  # it takes its lock before a fork: what is registered later is called earlier, and must not wait for it
 import os
 import threading
 import time
@@ -90,6 +91,7 @@ def _after_in_child() -> None:
         function()
 
 
+_ = logging  # imported for the order alone
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
 

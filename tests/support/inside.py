@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _deprecated
+from rbdae import _deprecated, _forks
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
@@ -197,12 +197,14 @@ __all__ = [
     "given_up",
     "has_workers",
     "idle_workers",
+    "impatient_forks",
     "internal_constraints",
     "interpretation",
     "jit",
     "joint_pattern",
     "kept_joint_velocities",
     "layout",
+    "lock_of_traced",
     "log_determinant",
     "loop_control",
     "loops",
@@ -578,6 +580,16 @@ def idle_workers(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
     """Workers that do nothing, and a process that waits for that many seconds."""
     monkeypatch.setattr(ahead, "_CHILD", "import time; time.sleep(100.0)  # {path}")
     monkeypatch.setattr(ahead, "_PATIENCE", patience)
+
+
+def lock_of_traced() -> Any:
+    """One of the locks that forks take."""
+    return traced._LOCK
+
+
+def impatient_forks(seconds: float) -> None:
+    """Have forks wait for locks no longer than this."""
+    _forks.PATIENCE = seconds
 
 
 def cache_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -19,11 +19,13 @@ import warnings
 from collections.abc import Iterator
 from typing import IO, final
 
+from rbdae import _forks
 from rbdae._signals import shielded
 from rbdae.adapter import Outcome
 
 _lock = threading.Lock()
-_users = 0
+_users: list[int] = []
+"""The threads at it."""
 _resources = contextlib.ExitStack()
 _text = io.StringIO()
 _warned: list[warnings.WarningMessage] = []
@@ -52,6 +54,14 @@ def _storage() -> IO[bytes] | None:
     with contextlib.suppress(OSError):
         return tempfile.TemporaryFile("w+b")
     return None
+
+
+def _beginning(file: IO[bytes]) -> bytes:
+    """The first 4096 bytes; a child of a fork that closes its catch must not move the place where its parent writes."""
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), 4096, 0)
+    file.seek(0)
+    return file.read(4096)
 
 
 def _copies() -> list[tuple[int, int]]:
@@ -87,8 +97,7 @@ def _descriptors(into: io.StringIO) -> Iterator[None]:
                 os.dup2(copy, fd)
                 os.close(copy)
             if file is not None:
-                file.seek(0)
-                into.write(file.read(4096).decode(errors="replace"))
+                into.write(_beginning(file).decode(errors="replace"))
 
 
 @final
@@ -134,6 +143,19 @@ def _begin() -> None:
         _resources.push(opened.pop_all())
 
 
+def _in_child() -> None:
+    """Other threads are not there to close what they have opened."""
+    me = threading.get_ident()
+    others = len(_users) - _users.count(me)
+    _users[:] = [user for user in _users if user == me]
+    if others and not _users:
+        _resources.close()
+
+
+_forks.protect(lambda: _lock, 70)
+_forks.in_child(_in_child)
+
+
 @contextlib.contextmanager
 def quiet() -> Iterator[Chatter]:
     """Collect everything that is printed and every warning; ask the `Chatter` afterwards.
@@ -143,20 +165,19 @@ def quiet() -> Iterator[Chatter]:
     >>> chatter.sentence()
     'something the user need not see'
     """
-    global _users
     chatter = None
     try:
         with shielded(), _lock:
-            if _users == 0:
+            if not _users:
                 _begin()
-            _users += 1
+            _users.append(threading.get_ident())
             chatter = Chatter()
         yield chatter
     finally:
         if chatter is not None:
             with shielded(), _lock:
-                _users -= 1
-                if _users == 0:
+                _users.remove(threading.get_ident())
+                if not _users:
                     _resources.close()
                 chatter._close()
 
