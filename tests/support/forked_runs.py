@@ -10,7 +10,7 @@ from __future__ import annotations
 import faulthandler
 import gc
 import json
-import os
+import multiprocessing
 import sys
 import threading
 import time
@@ -64,13 +64,7 @@ def checked(seed: int) -> str:
 def child(seed: int) -> None:
     """Ends the process with a number for what it has found."""
     faulthandler.dump_traceback_later(LIMIT, exit=True)
-    code = 99
-    try:
-        code = WORDS.index(checked(seed))
-    except BaseException as error:
-        sys.__stderr__.write(f"{type(error).__name__}: {error}\n")
-        sys.__stderr__.flush()
-    os._exit(code)
+    sys.exit(WORDS.index(checked(seed)))
 
 
 WORDS = ["right", "hung", "wrong", "wrong function", "failed", "without a collector"]
@@ -105,16 +99,18 @@ def main(forks: int, seed: int) -> None:
         thread.start()
     found: Counter[str] = Counter()
     longest = 0.0
+    forked = multiprocessing.get_context("fork")
     for k in range(forks):
         time.sleep(rng.uniform(0.0, 0.1))
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads
-            pid = os.fork()
-        if pid == 0:
-            child(10_000 * (seed + 1) + k)
+            process = forked.Process(target=child, args=(10_000 * (seed + 1) + k,))
+            process.start()
         longest = max(longest, time.perf_counter() - began)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        process.join()
+        status = process.exitcode
+        assert status is not None
         found[WORDS[status] if 0 <= status < len(WORDS) else f"ended with {status}"] += 1
     alive = sum(thread.is_alive() for thread in threads)
     done.set()
