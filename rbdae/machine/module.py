@@ -141,11 +141,22 @@ def _target(level: int) -> Any:
 def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
     """The object code of a text."""
     llvm = _llvm()
+    context = llvm.create_context()  # the common one keeps every number that was ever in a text
     try:
-        module = llvm.parse_assembly(text)
-        module.verify()
+        module = llvm.parse_assembly(text, context)
+        try:
+            module.verify()
+            return _emitted(module, level, pairing=pairing)
+        finally:
+            module.close()
     except RuntimeError as error:
         raise NoMachineCode(f"LLVM {_version(llvm.llvm_version_info)} refuses the text of a model: {error}") from error
+    finally:
+        context.close()
+
+
+def _emitted(module: Any, level: int, *, pairing: bool) -> bytes:
+    llvm = _llvm()
     target = _target(2 if level else 0)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = pairing
