@@ -29,6 +29,7 @@ from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.settings import features
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem, Start, consistent_start
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.system import System
@@ -219,7 +220,7 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
 def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     """y0 and yd0 with the multipliers that belong to them."""
     y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, workspace.selection)
-    start = consistent_start(workspace, t0, y, state.assembly)
+    start = consistent_start(Interpretation(workspace), t0, y, state.assembly)
     row = workspace.singular_row()
     _refuse_not_finite(start, workspace.layout.labels)
     if row is not None:

@@ -18,7 +18,7 @@ import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -136,13 +136,18 @@ _MANY = 64
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Data:
     """Tables of places and of numbers, and how many numbers of memory machine code needs."""
 
     indices: Ints
     numbers: Vec
     scratch: int
+
+    @cached_property
+    def places(self) -> tuple[int, int]:
+        """Where the tables begin."""
+        return self.indices.ctypes.data, self.numbers.ctypes.data
 
 
 NO_DATA = Data(np.zeros(1, dtype=np.int32), np.zeros(1), 1)
@@ -162,15 +167,12 @@ class Context(np.ndarray):
     def of(cls, selection: Vec, functions: Sequence[int], data: Data = NO_DATA) -> Context:
         """A context with the numbers of a selection, the addresses of the user's functions, and the data of a long
         graph. It has memory of its own, so that calls with one context must not overlap."""
-        out = np.zeros(FIRST_FUNCTION + len(functions), dtype=np.int64).view(cls)
         scratch = np.empty(data.scratch)
+        places = [*_of_python(), *functions]
+        places[SELECTION], places[SCRATCH] = selection.ctypes.data, scratch.ctypes.data
+        places[INDICES], places[NUMBERS] = data.places
+        out = np.array(places, dtype=np.int64).view(cls)
         out.alive = [selection, data, scratch]
-        out[SELECTION] = selection.ctypes.data
-        out[INDICES], out[NUMBERS] = data.indices.ctypes.data, data.numbers.ctypes.data
-        out[SCRATCH] = scratch.ctypes.data
-        for name, place in _PYTHON:
-            out[place] = _address_of(name)
-        out[FIRST_FUNCTION:] = functions
         return out
 
 
@@ -184,6 +186,14 @@ _PYTHON = (
 
 
 @cache
+def _of_python() -> tuple[int, ...]:
+    """A context in which only the addresses of CPython are."""
+    out = [0] * FIRST_FUNCTION
+    for name, place in _PYTHON:
+        out[place] = _address_of(name)
+    return tuple(out)
+
+
 def _address_of(name: str) -> int:
     """Where something of CPython is."""
     if name == "vectorcall":

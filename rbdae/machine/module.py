@@ -59,10 +59,13 @@ class Module:
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
+        self._known: dict[str, int] = {}
 
     def address(self, name: str) -> int:
         """Where a function begins."""
-        out: int = self._engine.get_function_address(name)
+        out = self._known.get(name, 0)
+        if not out:
+            out = self._known[name] = self._engine.get_function_address(name)
         if not out:
             raise KeyError(f"there is no function {name} in this machine code")
         return out

@@ -34,6 +34,8 @@ _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "
 """Those that follow from the model and the kept rows, by which code is told apart already."""
 
 
+_NO_CONSTANTS = frozenset({*SELECTED, *_WRITTEN, *_FOLLOWING})
+
 _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 """What `rbdae.kernels.constraints.drives` writes into driven primitives."""
 
@@ -53,21 +55,25 @@ class Recording:
 
 def selected(workspace: Workspace) -> dict[str, Any]:
     """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
-    out = {name: workspace.arrays[name] for name in SELECTED if name in workspace.owned}
+    owned = workspace.owned
+    out = {name: owned[name] for name in SELECTED if name in owned}
     if "centred" in workspace.memory.features and "references" not in out:
         out["references"] = np.tile(np.eye(3), (workspace.model.n, 1, 1))
     return out
 
 
 def selection_numbers(workspace: Workspace) -> Vec:
-    """All numbers of the selection, one after the other: the input ``"selection"``."""
-    return np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
+    """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads them
+    at one place."""
+    if workspace.numbers is None:
+        workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
+    return workspace.numbers
 
 
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
-    names = sorted(workspace.owned - {*SELECTED, *_WRITTEN, *_FOLLOWING})
+    names = sorted(workspace.owned.keys() - _NO_CONSTANTS)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
 
 

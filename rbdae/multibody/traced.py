@@ -10,6 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -91,10 +92,15 @@ class TracedKernel:
         self.code = code
         self.elsewhere = Elsewhere(generic, tally)
         self._workspace = workspace
-        context = self._context()
+        self._name = name
+
+    @cached_property
+    def call(self) -> Kernel:
+        """What Python calls."""
+        code, context = self.code, self._context()
         address = code.module.address("python")
-        self.call = workspace.raising(
-            callable_from_python(address, name, context, code.signs, code.shapes, self.elsewhere)
+        return self._workspace.raising(
+            callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
         )
 
     def _context(self) -> Context:

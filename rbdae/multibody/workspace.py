@@ -7,7 +7,7 @@ everything else. So another selection costs microseconds, and the kernels of eit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, final
 
@@ -41,6 +41,7 @@ class Workspace:
         self._arrays: dict[str, Any] = {}
         self._plain: PlainMemory | None = None
         self._has_tangent = False
+        self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         if selection.rows.dropped:
             self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
         if selection.rows.pivot_floor is not None:
@@ -61,6 +62,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
+        self.numbers = None
         self.head[name] = array.ctypes.data
         if self._plain is not None:
             self._plain.own(name, array)
@@ -97,9 +99,9 @@ class Workspace:
         return self.memory.arrays | self._arrays
 
     @property
-    def owned(self) -> frozenset[str]:
-        """The names of the arrays that are not shared."""
-        return frozenset(self._arrays)
+    def owned(self) -> Mapping[str, Any]:
+        """The arrays that are not shared."""
+        return self._arrays
 
     @property
     def n_bytes(self) -> int:

@@ -47,13 +47,13 @@ class Start:
     assembly: Assembly
 
 
-def consistent_start(workspace: Workspace, t: float, y: Vec, assembly: Assembly) -> Start:
+def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly) -> Start:
     """The start at (t, y) with the rates and multipliers that belong to its positions and velocities; those of the
     kinematic correction are zero."""
-    layout = workspace.layout
+    workspace, layout = view.workspace, view.workspace.layout
     n = layout.n_differential
     y0, yd0 = y.copy(), np.zeros(layout.n)
-    rates, la = Interpretation(workspace).rates_of_selection(t, y)
+    rates, la = view.rates_of_selection(t, y)
     yd0[:n] = rates
     if workspace.settings.formulation.multipliers == "integrals":
         yd0[layout.la] = layout.among_unknowns(la)
@@ -253,16 +253,20 @@ class Problem:
         y = self.translated(t, y, out).copy()
         if selection.rows is not self.selection.rows:
             project_drift(out, t, y)
-        return replace(out, start=consistent_start(out.workspace, t, y, self.assembly))
+        return replace(out, start=consistent_start(out._view, t, y, self.assembly))
 
     def switches(self, policy: ChartPolicy = USUAL) -> Sequence[AbstractSwitch]:
         """New switches for a segment of a run that begins at `y0`."""
-        view = Interpretation(self.workspace)
-        return switches_of(view, self.t0, self.y0, self.resumed, policy) if self._has_switches else ()
+        return switches_of(self._view, self.t0, self.y0, self.resumed, policy) if self._has_switches else ()
+
+    @property
+    def _view(self) -> Interpretation:
+        own = self.interpretation
+        return own if isinstance(own, Interpretation) else Interpretation(self.workspace)
 
     @cached_property
     def _has_switches(self) -> bool:
-        return any(kind.needed(Interpretation(self.workspace)) for kind in SWITCHES)
+        return any(kind.needed(self._view) for kind in SWITCHES)
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float]) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem."""

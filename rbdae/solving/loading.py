@@ -15,6 +15,7 @@ from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import read_npz
 from rbdae.multibody.mechanism import difference
 from rbdae.multibody.selection import from_arrays
+from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem, consistent_start
 from rbdae.solving.checks import check_problem
 from rbdae.solving.segments import Segments
@@ -109,7 +110,9 @@ def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Seg
             t = times[k - 1]
             row = arrays["selection_y"][k - 1] if "selection_y" in arrays else _state_at(arrays, t)
         y0 = problem.translated(problem.t0, problem.y0, other) if row is None else row
-        problems.append(replace(other, start=consistent_start(other.workspace, t, y0, problem.assembly)))
+        problems.append(
+            replace(other, start=consistent_start(Interpretation(other.workspace), t, y0, problem.assembly))
+        )
     return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
 
 
