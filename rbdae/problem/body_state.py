@@ -11,7 +11,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.multibody.model import Model
-from rbdae.problem.row_reader import of_body
+from rbdae.problem.row_reader import frames_of, of_bodies
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -75,10 +75,12 @@ class OneState:
         return lazy_state(lambda what: self._read(b, what))
 
     def _read(self, b: int, what: str) -> Any:
-        field = "frame" if what == "orientation" else what
-        found = of_body(self._model, self._Z, field, b, self._places[b])
-        value = found[0] if self._single else found
-        return rotation(value) if what == "orientation" else value
+        if what == "orientation":
+            R = frames_of(self._Z, self._places[b])
+            return rotation(R[0] if self._single else R)
+        out = np.empty((1, len(self._Z), 3))
+        of_bodies(self._model, self._Z, what, (b,), (self._places[b],), out, 0)
+        return out[0, 0] if self._single else out[0]
 
 
 class MotionReader(Protocol):

@@ -9,7 +9,6 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
-from rbdae.joints.frames import joint_frame
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.row_reader import RowReader
 
@@ -75,8 +74,7 @@ class Loads:
     def __init__(self, workspace: Workspace, reader: RowReader, m: int) -> None:
         self._workspace, self._model, self._reader = workspace, workspace.model, reader
         joints = self._model.joints
-        self._frames = [joint_frame(self._model.system.joints[k]) for k in range(len(joints))]
-        self._axes = [np.empty((m, 3, 3)) for _ in joints]
+        self._axes = np.empty((len(joints), m, 3, 3))
         self._loads = np.empty((2 * len(joints), 2, m, 3))
         self._sure, self._in_space = (np.ones((2 * len(joints), 6), dtype=bool) for _ in range(2))
         self.width = 24 * self._model.n + 33 * len(joints)
@@ -87,17 +85,16 @@ class Loads:
         if not self._model.joints:
             return
         self._reader.reactions(t, Z, np.ascontiguousarray(la), self._loads, part.start)
-        finite, row = np.asarray(np.isfinite(la).all(axis=0)), 0
+        self._reader.joint_frames(Z, self._axes, part.start)
+        finite = np.isfinite(la)
+        if finite.all():
+            return
+        known, row = np.asarray(finite.all(axis=0)), 0
         for k, joint in enumerate(self._model.joints):
             n = sum(int(self._model.primitives["n"][i]) for i in joint.primitives)
-            if not bool(np.all(finite[row : row + n])):
+            if not bool(np.all(known[row : row + n])):
                 self._sure[2 * k : 2 * k + 2] = self._in_space[2 * k : 2 * k + 2] = False
             row += n
-            a = joint.bodies[0]
-            if a == self._model.n:
-                self._axes[k][part] = self._frames[k]
-            else:
-                self._reader.turned(Z, a, self._frames[k], self._axes[k][part])
 
     def doubt(self, part: slice, t: Vec, Z: Mat, null: Mat, g: Mat) -> None:
         """The same rows: `null` (k, rows, j) are directions in which multipliers are undetermined (`null_directions`),

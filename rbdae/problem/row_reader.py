@@ -8,8 +8,9 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec
 from rbdae._frozen import refuse_copies
+from rbdae.joints.frames import joint_frame
 from rbdae.kernels import outputs
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.machine.reading import loads, motion, sums
@@ -26,23 +27,23 @@ _X, _D, _XD, _DD = 0, 3, 12, 15
 """Where x, d, xdot and ddot begin among the numbers of a body."""
 
 
-def of_body(model: Model, Z: Mat, what: str, b: int, place: int) -> Mat:
-    """A field of `BodyState` of body b, (m, 3), or its ``"frame"``, the matrices R, (m, 3, 3), from rows Z in which the
-    body has this place."""
-    at, width, m = 24 * place, Z.shape[1], len(Z)
-    if what == "frame":
-        return np.swapaxes(Z[:, at + _D : at + _XD].reshape(m, 3, 3), 1, 2)
-    out = np.empty((m, 3))
+def of_bodies(model: Model, Z: Mat, what: str, bodies: Sequence[int], places: Sequence[int], out: Mat, k: int) -> None:
+    """A field of `BodyState` of some bodies with these places in rows Z, into the rows of `out` (bodies, total, 3) from
+    the k-th on."""
+    at, width = np.array(places, dtype=np.int64), Z.shape[1]
+    first, m, total, n = k, len(Z), out.shape[1], len(bodies)
     if what == "angular_velocity":
-        call(motion.angular_velocities, m, width, at, Z, np.empty(12), out)
-        return out
-    x, d = (at + _XD, at + _DD) if what == "velocity" else (at + _X, at + _D)
-    arm = _arm(model.bodies[b], what)
-    if arm.any():
-        call(motion.points, m, width, x, d, arm, Z, out)
-    else:
-        out[:] = Z[:, x : x + 3]
-    return out
+        call(motion.angular_velocities, m, first, total, n, width, at, Z, np.empty(12), out)
+        return
+    x, d = (_XD, _DD) if what == "velocity" else (_X, _D)
+    arms = np.array([_arm(model.bodies[b], what) for b in bodies])
+    call(motion.points, m, first, total, n, width, at, x, d, arms, Z, out)
+
+
+def frames_of(Z: Mat, place: int) -> Mat:
+    """R of the body with this place, (m, 3, 3)."""
+    at = 24 * place
+    return np.swapaxes(Z[:, at + _D : at + _XD].reshape(len(Z), 3, 3), 1, 2)
 
 
 def _arm(body: Any, what: str) -> Vec:
@@ -112,24 +113,19 @@ class RowReader:
 
     # ------------------------------------------------------------ motion
 
-    def of_body(self, Z: Mat, what: str, b: int) -> Mat:
-        """A field of `BodyState` of body b, (m, 3), or its ``"frame"``, the matrices R, (m, 3, 3)."""
-        return of_body(self._model, Z, what, b, self.places[b])
-
     def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
         """A field of `BodyState` of all bodies, (bodies, m, 3)."""
         out = np.empty((self._n, len(t), 3))
         for part in slices(len(t), 27 * self._n):
             Z = self.natural(t[part], y[part])
-            for b in range(self._n):
-                out[b, part] = self.of_body(Z, what, b)
+            of_bodies(self._model, Z, what, range(self._n), self.places, out, part.start)
         return out
 
     def frames(self, t: Vec, y: Mat, b: int) -> Mat:
         """R of body b, (m, 3, 3)."""
         out = np.empty((len(t), 3, 3))
         for part in slices(len(t), 24 * self._n):
-            out[part] = self.of_body(self.natural(t[part], y[part]), "frame", b)
+            out[part] = frames_of(self.natural(t[part], y[part]), self.places[b])
         return out
 
     # ------------------------------------------------------------ energy and momentum
@@ -206,10 +202,20 @@ class RowReader:
             into,
         )  # fmt: skip
 
-    def turned(self, Z: Mat, b: int, axes: Mat, out: Mat) -> None:
-        """out (m, 3, 3) = R of body b times axes (3, 3), from rows of Z."""
-        at = 24 * self.places[b] + _D
-        call(motion.frames, len(Z), Z.shape[1], at, np.ascontiguousarray(axes), Z, out)
+    def joint_frames(self, Z: Mat, into: Mat, first: int) -> None:
+        """The frames of all joints, which turn with their first bodies, into (joints, rows, 3, 3) from the row `first`
+        on."""
+        places, axes = self._joint_axes
+        call(motion.frames, len(Z), first, into.shape[1], len(places), Z.shape[1], places, _D, axes, Z, into)
+
+    @cached_property
+    def _joint_axes(self) -> tuple[Ints, Mat]:
+        """The place of the first body of each joint, -1 for the ground, and its frame there."""
+        model = self._model
+        firsts = [joint.bodies[0] for joint in model.joints]
+        axes = [joint_frame(model.system.joints[k]) for k in range(len(firsts))]
+        places = [-1 if b == self._n else self.places[b] for b in firsts]
+        return np.array(places, dtype=np.int64), np.array(axes, dtype=float)
 
 
-__all__ = ["RowReader", "momenta", "of_body", "table"]
+__all__ = ["RowReader", "frames_of", "momenta", "of_bodies", "table"]

@@ -48,7 +48,9 @@ def test_kernels_are_those_of_the_callbacks(load):
     assert internals.memory_bytes(problem) > 8 * problem.n
 
 
-@pytest.mark.parametrize("name", ["callbacks", "chain", "charts", "conserving", "first_use", "ida_by_hand", "loops"])
+@pytest.mark.parametrize(
+    "name", ["callbacks", "chain", "charts", "conserving", "first_use", "ida_by_hand", "loops", "reading"]
+)
 def test_every_script_can_be_imported(name, load):
     assert callable(load(name).main)
 

@@ -1,27 +1,47 @@
-"""Points and angular velocities of one body from rows of Z. The body's numbers begin at `at` in a row."""
+"""Points, frames and angular velocities of bodies from rows of Z."""
 
 from __future__ import annotations
 
-from rbdae.machine.native.words import Vec
+from rbdae.machine.native.words import Ints, Vec
 
 
-def points(m: int, width: int, x_at: int, d_at: int, arm: Vec, Z: Vec, out: Vec) -> None:
-    """out (m, 3) = x + sum_i arm_i d_i, from rows of `width` numbers in which x and the three d begin at these places:
-    positions, or with xdot and ddot velocities."""
-    for i in range(m):
-        x = Z[i * width + x_at :]
-        d = Z[i * width + d_at :]
-        for k in range(3):
-            out[3 * i + k] = x[k] + (arm[0] * d[k] + arm[1] * d[3 + k] + arm[2] * d[6 + k])
-
-
-def frames(m: int, width: int, d_at: int, axes: Vec, Z: Vec, out: Vec) -> None:
-    """out (m, 3, 3) = R A, with the matrix A of nine numbers `axes`; the columns of R are d."""
-    for i in range(m):
-        d = Z[i * width + d_at :]
-        for j in range(3):
+def points(
+    m: int, first: int, total: int, n: int, width: int, places: Ints, x_at: int, d_at: int, arms: Vec, Z: Vec, out: Vec
+) -> None:
+    """out (n, total, 3): rows from `first` on get x + sum_i arm_i d_i of n bodies, whose 24 numbers have these places
+    in rows of `width` numbers; x and the three d begin at x_at and d_at among them: positions, or with xdot and ddot
+    velocities."""
+    for b in range(n):
+        u = arms[3 * b :]
+        into = out[3 * (total * b + first) :]
+        moved = u[0] != 0.0 or u[1] != 0.0 or u[2] != 0.0
+        for i in range(m):
+            z = Z[i * width + 24 * places[b] :]
+            x = z[x_at:]
+            d = z[d_at:]
             for k in range(3):
-                out[9 * i + 3 * j + k] = d[j] * axes[k] + d[3 + j] * axes[3 + k] + d[6 + j] * axes[6 + k]
+                if moved:
+                    into[3 * i + k] = x[k] + (u[0] * d[k] + u[1] * d[3 + k] + u[2] * d[6 + k])
+                else:
+                    into[3 * i + k] = x[k]
+
+
+def frames(
+    m: int, first: int, total: int, n: int, width: int, places: Ints, d_at: int, axes: Vec, Z: Vec, out: Vec
+) -> None:
+    """out (n, total, 3, 3): rows from `first` on get R A of n bodies, with matrices A of nine numbers in `axes`; R = I
+    where the place is -1. The columns of R are d."""
+    for b in range(n):
+        a = axes[9 * b :]
+        into = out[9 * (total * b + first) :]
+        for i in range(m):
+            for j in range(3):
+                for k in range(3):
+                    if places[b] >= 0:
+                        d = Z[i * width + 24 * places[b] + d_at :]
+                        into[9 * i + 3 * j + k] = d[j] * a[k] + d[3 + j] * a[3 + k] + d[6 + j] * a[6 + k]
+                    else:
+                        into[9 * i + 3 * j + k] = a[3 * j + k]
 
 
 def dot(a: Vec, b: Vec) -> float:
@@ -65,9 +85,13 @@ def turning(z: Vec, w: Vec) -> float:
     return det
 
 
-def angular_velocities(m: int, width: int, at: int, Z: Vec, w: Vec, out: Vec) -> None:
-    """out (m, 3) = Omega of the body whose numbers begin at `at`; `w` is memory for 12 numbers."""
-    for i in range(m):
-        det = turning(Z[i * width + at :], w)
-        for k in range(3):
-            out[3 * i + k] = w[k] + 0.0 * det
+def angular_velocities(
+    m: int, first: int, total: int, n: int, width: int, places: Ints, Z: Vec, w: Vec, out: Vec
+) -> None:
+    """out (n, total, 3): rows from `first` on get Omega of n bodies; `w` is memory for 12 numbers."""
+    for b in range(n):
+        into = out[3 * (total * b + first) :]
+        for i in range(m):
+            det = turning(Z[i * width + 24 * places[b] :], w)
+            for k in range(3):
+                into[3 * i + k] = w[k] + 0.0 * det
