@@ -131,6 +131,22 @@ def test_a_stiff_motion_between_steps():
     assert _excess(run, exact) < 10.0
 
 
+def test_polynomials_go_through_the_nearest_states():
+    """Whatever the number of states that is best: none that is left out is nearer to the step than one of them."""
+    rng = np.random.default_rng(6)
+    seen = set()
+    for _ in range(40):
+        t = np.cumsum(rng.uniform(0.02, 1.0, 12) ** 2)
+        k = int(rng.integers(4, 7))
+        y = np.sin(np.outer(t, (0.3, 0.7)))
+        found = inside.neighbours.neighbours(t, y, k, np.full(2, 1e-9))
+        away = np.maximum(np.maximum(t[k] - t, t - t[k + 1]), 0.0)
+        used = np.isin(t, found.t)
+        assert used[k] and used[k + 1] and away[used].max() <= away[~used].min()
+        seen.add((int(used[:k].sum()), int(used[k + 2 :].sum())))
+    assert {left < right for left, right in seen} == {True, False}
+
+
 # ---------------------------------------------------------------- which values
 
 

@@ -1,21 +1,34 @@
-"""Every public attribute of a problem, a solution and of what they give has a law, and a test that holds it to it.
+"""Every public attribute of a problem, a solution and of what they give is held to a value that does not come from it.
 
-`LAWS` names the test of each attribute, along a run where its value belongs to a state. A new attribute fails here
-until it has one; an entry whose attribute or test is gone, or whose test does not read the attribute, fails too.
+`observables.TABLES` has those of `rbdae.Problem`, its callbacks, `rbdae.Solution` and `rbdae.Assembly` with their
+checks, which run over formulations, charts, velocities and mechanisms. `LAWS` names the test of each attribute of what
+these give. A new attribute, formulation, chart or velocity fails here by its name until it has an entry; an entry whose
+attribute or test is gone, or whose test does not read the attribute, fails too.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
+import traceback
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import cases
 import inside
+import numpy as np
+import observed
 import pytest
+import readings
 import test_along_runs as runs
+from observables import TABLES, Elsewhere, checks
 
 import rbdae
+from rbdae.formulations import FORMULATIONS
+from rbdae.rotations import CHARTS
+
+CASES = observed.chosen()
 
 TESTS = Path(__file__).parents[1]
 
@@ -32,100 +45,11 @@ SEAM = f"{SWITCHES}::test_a_run_is_read_without_a_seam"
 SAVED = "test_solution::test_save_and_load"
 DESCRIPTION = "test_consistency::test_description"
 REACTIONS = "test_reactions::test_reactions_along_runs_are_as_good_as_the_states"
-UNIQUE_ALONG = "test_unique_components::test_along_a_run_a_component_is_unique_if_it_always_is"
 MATRICES = "test_matrices::test_a_run_that_changed_its_selection_has_the_matrices_of_the_time"
 ASSEMBLY = "test_assembly::test_the_report_is_what_happened"
 BALANCE = f"{ENERGY}::test_every_force_is_in_balance"
 
 LAWS: dict[str, dict[str, str]] = {
-    "Problem": {
-        "assembly": "test_assembly::test_a_rough_placement_closes",
-        "by_time": AS_SAVED,
-        "callbacks": COUNTS,
-        "constraints": SEAM,
-        "differential": DESCRIPTION,
-        "energy": SEAM,
-        "equations": EQUATIONS,
-        "formulation": DESCRIPTION,
-        "index": DESCRIPTION,
-        "interpretation": SEAM,
-        "jacobian": EQUATIONS,
-        "kind": DESCRIPTION,
-        "labels": DESCRIPTION,
-        "layout": f"{DENSE}::test_at_its_steps_it_is_what_was_recorded",
-        "log_determinant": "test_singular::test_the_volume_is_that_of_the_joints_matrix",
-        "matrices": MATRICES,
-        "model": ASSEMBLY,
-        "momentum": MOMENTUM,
-        "multipliers": "test_reactions::test_the_law_sees_what_a_solver_does_not_test",
-        "n": DESCRIPTION,
-        "n_equations": DESCRIPTION,
-        "natural": f"{SWITCHES}::test_the_motion_is_that_of_the_reference",
-        "code": CODE,
-        "of": DESCRIPTION,
-        "parameter_jacobian": PARAMETERS,
-        "parameters": PARAMETERS,
-        "project": PROJECTIONS,
-        "rates": f"{DENSE}::test_rates_are_those_of_the_equations",
-        "reactions": MOMENTUM,
-        "redundant": AS_SAVED,
-        "reference_rotations": "test_reference_rotations::test_a_singular_start_is_refused_with_the_remedies",
-        "residual": EQUATIONS,
-        "resumed": f"{SWITCHES}::test_switches_compose_in_either_order",
-        "rhs": EQUATIONS,
-        "rhs_jacobian": EQUATIONS,
-        "rhs_parameter_jacobian": "test_parameter_jacobian::test_the_right_hand_side_has_its_own",
-        "rotation": DESCRIPTION,
-        "run_multipliers": "test_reactions::test_the_law_sees_what_a_solver_does_not_test",
-        "selection": f"{SWITCHES}::test_one_run_selects_rows_and_velocities",
-        "singular_row": "test_projection::test_singular_positions_are_named",
-        "sparse_jacobian": EQUATIONS,
-        "sparsity": EQUATIONS,
-        "start": AS_SAVED,
-        "states": MOMENTUM,
-        "switches": f"{SWITCHES}::test_a_switch_changes_its_own_field_only",
-        "system": DESCRIPTION,
-        "t0": f"{ENERGY}::test_every_kind_of_drive_is_in_balance",
-        "translated": f"{SWITCHES}::test_events_get_the_unknowns_of_the_first_problem",
-        "variable_index": DESCRIPTION,
-        "velocity": DESCRIPTION,
-        "with_selection": AS_SAVED,
-        "workspace": AS_SAVED,
-        "y0": "test_equivalence::test_the_start_solves_the_equations",
-        "yd0": "test_equivalence::test_the_start_solves_the_equations",
-    },
-    "Solution": {
-        "animate": "test_animation::test_a_frame_shows_the_scene_in_its_plane",
-        "atol": AS_SAVED,
-        "dense": f"{DENSE}::test_a_projected_run_is_projected_between_steps",
-        "drift": SEAM,
-        "energy": BALANCE,
-        "events": f"{ALONG}::test_events_across_changes_of_selection",
-        "message": AS_SAVED,
-        "momentum": MOMENTUM,
-        "multipliers": AS_SAVED,
-        "options": "test_frames::test_a_solution_keeps_what_its_run_was_asked_for",
-        "plot": "test_solution::test_plot_has_the_default_panels",
-        "problem": SEAM,
-        "problem_at": SEAM,
-        "projected": f"{DENSE}::test_a_projected_run_is_projected_between_steps",
-        "reactions": REACTIONS,
-        "reason": AS_SAVED,
-        "report": "test_solution::test_a_report_is_written",
-        "rtol": AS_SAVED,
-        "run_multipliers": "test_reactions::test_the_law_sees_what_a_solver_does_not_test",
-        "save": AS_SAVED,
-        "segments": f"{SWITCHES}::test_one_run_selects_rows_and_velocities",
-        "singular_times": "test_singular::test_a_passage_is_found_and_told",
-        "solver": AS_SAVED,
-        "states": SEAM,
-        "stats": COUNTS,
-        "steps": f"{DENSE}::test_output_times_change_nothing",
-        "success": COUNTS,
-        "t": COUNTS,
-        "to_pandas": "test_frames::test_a_table_has_what_the_solution_says",
-        "y": f"{DENSE}::test_between_steps_the_error_is_that_of_the_steps",
-    },
     "Stats": {
         "evaluations": COUNTS,
         "factorisations": COUNTS,
@@ -136,33 +60,8 @@ LAWS: dict[str, dict[str, str]] = {
         "handed_over": CODE,
         "restarts": f"{SWITCHES}::test_one_run_selects_rows_and_velocities",
         "seconds": COUNTS,
+        "wall_seconds": COUNTS,
         "steps": COUNTS,
-    },
-    "BodyState": {
-        "angular_velocity": SEAM,
-        "center_of_mass": MOMENTUM,
-        "orientation": MOMENTUM,
-        "position": MOMENTUM,
-        "velocity": f"{SWITCHES}::test_a_saved_run_is_read_without_a_seam",
-    },
-    "Energy": {
-        "kinetic": "test_equivalence::test_energy_and_momentum_by_definition",
-        "potential": "test_equivalence::test_energy_and_momentum_by_definition",
-        "total": SEAM,
-    },
-    "EnergyOfRun": dict.fromkeys(("balance", "kinetic", "potential", "total", "work"), BALANCE),
-    "Momentum": dict.fromkeys(("angular", "linear"), MOMENTUM),
-    "Constraints": dict.fromkeys(("position", "velocity"), "test_solution::test_drift_is_the_largest_violation"),
-    "Drift": dict.fromkeys(("position", "velocity"), "test_solution::test_drift_is_the_largest_violation"),
-    "Reaction": {
-        "force": MOMENTUM,
-        "torque": MOMENTUM,
-        "unique": SEAM,
-        "frame": UNIQUE_ALONG,
-        "unique_force": UNIQUE_ALONG,
-        "unique_force_in_space": UNIQUE_ALONG,
-        "unique_torque": UNIQUE_ALONG,
-        "unique_torque_in_space": UNIQUE_ALONG,
     },
     "EventLog": dict.fromkeys(("t", "y"), f"{ALONG}::test_events_across_changes_of_selection"),
     "Steps": dict.fromkeys(("t", "y"), f"{DENSE}::test_output_times_change_nothing"),
@@ -179,47 +78,13 @@ LAWS: dict[str, dict[str, str]] = {
         "skipped": PROJECTIONS,
         "total": PROJECTIONS,
     },
-    "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), EQUATIONS),
-    "Callbacks": {
-        "check_explicit": "test_parameter_jacobian::test_a_dae_has_no_right_hand_side",
-        "code": CODE,
-        "handed_over": CODE,
-        "steps": "test_conserving::test_a_step_from_python_is_that_of_the_loop",
-        "machine": "test_traced_fallback::test_a_c_function_gives_what_the_callback_gives",
-        "identity_project": PROJECTIONS,
-        "jacobian": EQUATIONS,
-        "jacobian_data": EQUATIONS,
-        "project": PROJECTIONS,
-        "project_near": f"{NEAR}::test_near_the_constraints_it_is_the_projection",
-        "residual": EQUATIONS,
-        "rhs": EQUATIONS,
-        "rhs_jacobian": EQUATIONS,
-        "violation_scales": PROJECTIONS,
-    },
 }
 
-# read by the library for the test: `Problem.sparse_jacobian` calls `Callbacks.jacobian_data`, and so on
+# read by the library for the test
 THROUGH = {
-    ("Problem", "by_time"): "Solution.problem of a run in segments",
-    ("Problem", "equations"): "every evaluation goes through it",
-    ("Problem", "interpretation"): "every quantity goes through it",
-    ("Problem", "model"): "the report of an assembly",
-    ("Problem", "of"): "formulate makes problems by it",
-    ("Problem", "resumed"): "Switch.resume makes problems by it",
-    ("Problem", "singular_row"): "the message of a projection has it",
-    ("Problem", "start"): "t0, y0, yd0; load makes one for each segment",
-    ("Problem", "with_selection"): "load reads a file by it",
-    ("Problem", "workspace"): "every kernel works on it",
-    ("Solution", "steps"): "solution(t) of a run with t_eval",
-    ("Steps", "t"): "the same",
+    ("Steps", "t"): "solution(t) of a run with t_eval",
     ("Steps", "y"): "the same",
     ("DenseOutput", "steps"): "Solution.dense.steps",
-    ("Callbacks", "check_explicit"): "Problem.rhs_parameter_jacobian calls it",
-    ("Callbacks", "jacobian_data"): "Problem.sparse_jacobian calls it",
-    ("Callbacks", "identity_project"): "Projector calls it",
-    ("Callbacks", "project"): "Projector calls it",
-    ("Callbacks", "project_near"): "Projector.machine calls it",
-    ("Callbacks", "violation_scales"): "Projector.drift measures by it",
     ("Projector", "problem"): "what it was bound to",
     ("Projector", "projection"): "what it was bound from",
 }
@@ -235,7 +100,7 @@ def _observed() -> dict[str, Any]:
     found = [problem, run, run.stats, run.energy, run.momentum, run.drift, run.dense, run.events[0], sparse.steps]
     found += [problem.energy(0.0, problem.y0), problem.constraints(0.0, problem.y0), problem.matrices(0.0, problem.y0)]
     found += [next(iter(run.states.values())), next(iter(next(iter(run.reactions.values())).values()))]
-    found += [problem.callbacks, rbdae.Projection().bind(problem)]
+    found += [problem.callbacks, rbdae.Projection().bind(problem), problem.assembly]
     return {type(thing).__name__: thing for thing in found}
 
 
@@ -245,7 +110,7 @@ def _public(name: str) -> set[str]:
 
 
 def test_no_class_is_left_out():
-    assert set(_observed()) == set(LAWS)
+    assert set(_observed()) == set(LAWS) | set(TABLES) - {"rbdae"}
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -254,6 +119,75 @@ def test_every_attribute_has_a_law(name):
     assert not without, f"{name}: {sorted(without)} have no law: write one along a run, and enter its test in LAWS"
     gone = set(LAWS[name]) - _public(name)
     assert not gone, f"{name}: {sorted(gone)} are in LAWS, but they are no attributes"
+
+
+# ---------------------------------------------------------------- problems and solutions, in every form
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "rbdae"])
+def test_every_observable_has_an_entry(name):
+    """By introspection of the class, its fields and of an object."""
+    thing = _observed()[name]
+    public = _public(name) | {field for field in getattr(type(thing), "__dataclass_fields__", {}) if field[0] != "_"}
+    public |= {"__call__"} if callable(thing) else set()
+    without = public - set(TABLES[name])
+    assert not without, f"{name}: {sorted(without)} have no entry in observables.TABLES: check them against something"
+    gone = set(TABLES[name]) - public
+    assert not gone, f"{name}: {sorted(gone)} are in observables.TABLES, but they are no attributes"
+    for attribute, entry in TABLES[name].items():
+        if isinstance(entry, Elsewhere):
+            file, _, test = entry.law.partition("::")
+            assert test in _functions(file), f"{name}.{attribute}: there is no {entry.law}"
+
+
+def test_every_function_of_a_state_has_an_entry():
+    """Functions of the package that take a problem, but for those that solve and plot."""
+    taking = {
+        name
+        for name in rbdae.__all__
+        if inspect.isfunction(getattr(rbdae, name)) and "problem" in inspect.signature(getattr(rbdae, name)).parameters
+    }
+    assert taking - {"solve", "load"} == set(TABLES["rbdae"])
+
+
+def test_every_form_chart_and_velocity_can_be_observed():
+    """A new one fails by its name."""
+    assert set(observed.FORMS) == set(FORMULATIONS), set(observed.FORMS) ^ set(FORMULATIONS)
+    assert set(cases.CHART_CASES) == set(CHARTS), set(cases.CHART_CASES) ^ set(CHARTS)
+    velocities = {p.velocity for p in cases.ALL_PAIRINGS}
+    assert set(readings.VELOCITIES) == velocities, set(readings.VELOCITIES) ^ velocities
+    chosen = [case.pairing for case in CASES]
+    for k, values in enumerate((FORMULATIONS, CHARTS, velocities)):
+        assert {pairing[k] for pairing in chosen} == set(values), set(values) - {pairing[k] for pairing in chosen}
+
+
+@pytest.mark.parametrize("name", observed.SYSTEMS)
+def test_the_reference_moves_as_newton_and_euler_say(name):
+    """Accelerations by differences of the reference; nothing of the library is in those that they are compared with."""
+    found = observed.reference(name)
+    t, h = observed.TIMES[2], 1e-3
+    around = [observed.state_of(name, t + k * h) for k in (-2, -1, 1, 2)]
+
+    def rate(what):
+        values = [getattr(s, what)[:-1] for s in around]
+        return ((values[0] - values[3]) + 8.0 * (values[2] - values[1])) / (12.0 * h)
+
+    for what, wanted in (("v", found.solved[2].acceleration), ("Omega", found.solved[2].angular_acceleration)):
+        assert np.abs(rate(what) - wanted).max() < 1e-7 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_observable_is_what_it_says(case):
+    """All entries of the tables, in one form."""
+    wrong = []
+    for check, names in checks().items():
+        try:
+            check(case)
+        except (AssertionError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            line = next((f for f in traceback.extract_tb(error.__traceback__)[::-1] if f.name == check.__name__), where)
+            wrong.append(f"{', '.join(names)}: {type(error).__name__} {error} (line {line.lineno}: {line.line})")
+    assert not wrong, "\n".join(wrong)
 
 
 @cache

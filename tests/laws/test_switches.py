@@ -85,6 +85,57 @@ def test_one_run_selects_rows_and_velocities():
     assert inside.omitted_rows(last) != [NEEDED_LATER] and len(last.redundant) == 1
 
 
+# ---------------------------------------------------------------- how often: restarts are counted
+
+
+@pytest.mark.parametrize("velocity", ["angular", "spatial"])
+def test_independent_velocities_last(velocity):
+    """Bricard's mechanism needs others once in two seconds; selected from G in another frame they would be bad ones,
+    and selected eight times. Right after the selection no column of T has grown."""
+    problem = rbdae.formulate(bricard(), "null-space", velocity=velocity, redundant="minimum-norm")
+    run = rbdae.solve(problem, (0.0, 2.0), solver="scipy:DOP853", rtol=1e-7, atol=1e-7)
+    assert run.success and run.stats.restarts == len(inside.segment_times(run)) == 1
+    assert run.segments is not None
+    t, after = run.segments.times[0], run.segments.problems[1]
+    assert after.interpretation.growth(t, run(t)) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_strength_of_new_rows_is_their_own():
+    """What a later switch compares with: the smallest singular value of the rows that are kept now."""
+    looked_at = 0
+    for t, a, b in _changes():
+        if a.selection.rows is not b.selection.rows:
+            G = b.interpretation.joint_matrix(t, _run()[0](t))
+            kept, old = b.selection.rows, a.selection.rows
+            assert kept.strength == pytest.approx(inside.strength(b.model, G, kept.dropped), rel=1e-6)
+            assert kept.strength > 2.0 * inside.strength(b.model, G, old.dropped), "others are stronger there"
+            looked_at += 1
+    assert looked_at
+
+
+REACH = {"rodrigues": 1.0, "quaternion-vector": 1.0, "linear": 0.5, "rotation-vector": 2.0, "conformal": 2.0}
+"""Half turns from the centre of a chart to its singular set, along any axis."""
+
+
+@pytest.mark.parametrize("rotation", REACH)
+def test_charts_are_centred_as_often_as_the_attitude_needs(rotation):
+    """A ball turns about a fixed axis: others come after two thirds of the way, so from the angle alone it follows how
+    many."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    speed, angle = 20.0, 6.0
+    spin = speed * np.array((0.48, -0.6, 0.64))
+    system.add_body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0.0, 0.0, 0.0), angular_velocity=spin)
+    problem = rbdae.formulate(system, "index-0", rotation=rotation, reference="start")
+    more: dict[str, Any] = {"on_singularity": "switch", "max_step": 0.05 / speed, "rtol": 1e-6, "atol": 1e-6}
+    run = rbdae.solve(problem, (0.0, angle / speed), solver="scipy:RK45", **more)
+    due = 2.0 / 3.0 * np.pi * REACH[rotation]
+    most, least = int(angle / due), int(angle / (due + 0.05))
+    assert run.success and most == least == run.stats.restarts == len(inside.segment_times(run))
+
+
+# ---------------------------------------------------------------- the motion
+
+
 def test_the_motion_is_that_of_the_reference():
     run, wanted = _run()[0], _reference()
     assert np.array_equal(run.t, TIMES)

@@ -10,7 +10,7 @@ displacements do along a motion of constant w is read off their values on a circ
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,15 @@ POINTS, RADIUS = 16, 0.05
 
 @dataclass(frozen=True)
 class State:
-    """Centres of mass, rotations, velocities and material angular velocities; the ground comes last."""
+    """Centres of mass, rotations, velocities and material angular velocities; the ground comes last. Internal states of
+    forces by the force's name."""
 
     c: Array
     R: Array
     v: Array
     Omega: Array
     center: Array
+    internal: Mapping[str, Array] = field(default_factory=dict)
 
     @classmethod
     def at_start(cls, system: rbdae.System) -> State:
@@ -39,14 +41,19 @@ class State:
         return cls.of(system, {b.name: (b.position, b.rotation, b.velocity, b.angular_velocity) for b in system.bodies})
 
     @classmethod
-    def of(cls, system: rbdae.System, motion: Mapping[str, tuple[Any, Any, Any, Any]]) -> State:
+    def of(
+        cls,
+        system: rbdae.System,
+        motion: Mapping[str, tuple[Any, Any, Any, Any]],
+        internal: Mapping[str, Array] | None = None,
+    ) -> State:
         """Of positions and velocities of the origins of the body frames, rotations and angular velocities."""
         center = np.array([*(b.center_of_mass for b in system.bodies), np.zeros(3)])
         rows = [tuple(np.array(part) for part in motion[b.name]) for b in system.bodies]
         rows.append((np.zeros(3), np.eye(3), np.zeros(3), np.zeros(3)))
         o, R, od, Omega = (np.array([row[k] for row in rows]) for k in range(4))
         arm = np.einsum("bij,bj->bi", R, center)
-        return cls(o + arm, R, od + np.einsum("bij,bj->bi", R, np.cross(Omega, center)), Omega, center)
+        return cls(o + arm, R, od + np.einsum("bij,bj->bi", R, np.cross(Omega, center)), Omega, center, internal or {})
 
     @classmethod
     def read(cls, problem: rbdae.Problem, t: float, y: Any) -> State:
@@ -204,7 +211,8 @@ def _solve(mass: Array, G: Array, f: Array, gamma: Array) -> tuple[Array, Array]
     H = np.linalg.solve(half, G.T).T
     size = np.linalg.norm(H, axis=1)
     H = H / size[:, None]
-    la = np.linalg.solve(H @ H.T, -gamma / size - H @ free)
+    found = np.linalg.lstsq(H @ H.T, -gamma / size - H @ free, rcond=1e-11)  # forces of redundant rows are not unique
+    la = np.linalg.solve(H @ H.T, -gamma / size - H @ free) if found[2] == len(H) else found[0]
     return np.linalg.solve(half.T, free + H.T @ la), la / size
 
 
@@ -246,8 +254,17 @@ def _force(system: rbdae.System, state: State, force: Any, t: float, scale: floa
             if force.frame == "space":
                 _add(state, part, k, at, constant, np.zeros(3))
     if kind is forces.UserForce:
-        for k, at, push, torque in _user(state, force, t, pair):
+        for k, at, push, torque in _user(state, force.bodies, force.force, t, pair):
             _add(state, whole, k, at, push, torque)
+            if force.potential is not None:  # then it has no other part
+                _add(state, part, k, at, push, torque)
+    if force.name in state.internal and kind not in ALONG:
+        for element in force.elements():
+            for k, at, push, torque in _user(
+                state, force.bodies, element.function, t, pair, state.internal[force.name]
+            ):
+                if k < n:
+                    _add(state, whole, k, at, push, torque)
     return whole, part
 
 
@@ -257,20 +274,23 @@ def _add(state: State, out: Array, k: int, at: Array, force: Array, torque: Arra
     out[6 * k + 3 : 6 * k + 6] += state.R[k].T @ (torque + np.cross(at - state.c[k], force))
 
 
-def _user(state: State, force: Any, t: float, pair: Sequence[int]) -> list[tuple[int, Array, Array, Array]]:
+def _user(
+    state: State, bodies: Sequence[Any], function: Any, t: float, pair: Sequence[int], internal: Any = ()
+) -> list[tuple[int, Array, Array, Array]]:
     """By the user's function: forces on the reference points, torques d_i x F_i."""
-    x, out = np.zeros(48), np.zeros(24)
+    x, out = np.zeros(48 + len(internal)), np.zeros(24 + len(internal))
     x[3:12] = x[15:24] = np.eye(3).ravel()
-    for side, body in enumerate(force.bodies):
+    x[48:] = internal
+    for side, body in enumerate(bodies):
         k = pair[side]
         pose, arm = state.pose(k), np.array(body.reference)
         point = state.v[k] + state.R[k] @ np.cross(state.Omega[k], arm - state.center[k])
         rate = np.array([np.cross(state.Omega[k], e) for e in np.eye(3)]) @ state.R[k].T  # rows: rates of directors
         x[12 * side : 12 * side + 12] = [*pose.at(arm), *state.R[k].T.ravel()]
         x[24 + 12 * side : 36 + 12 * side] = [*point, *rate.ravel()]
-    force.force(t, x, out)
+    function(t, x, out)
     found = []
-    for side, body in enumerate(force.bodies):
+    for side, body in enumerate(bodies):
         k = pair[side]
         F, d = out[12 * side : 12 * side + 12].reshape(4, 3), state.R[k].T
         torque = sum(np.cross(d[i], F[1 + i]) for i in range(3))
