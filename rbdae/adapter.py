@@ -218,6 +218,18 @@ class AbstractAdapter(ABC):
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Integrate. Never raises because the solver gave up."""
 
+    def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
+        """The work (k,), in J, of all that has no potential, from the first of the steps of a run to times (k,), as the
+        method itself counts it; None if it has no counting of its own, and the power is to be integrated.
+
+        Parameters
+        ----------
+        options : the run's, as `rbdae.Solution` has them
+        steps : of the problem, all that follow each other
+        times : rising, within the steps
+        """
+        return None
+
 
 __all__ = [
     "AbstractAdapter",

@@ -1,4 +1,4 @@
-"""The kernels of the schemes: `predict`, and for each scheme `newton` and `advance`.
+"""The kernels of the schemes: `predict`, for each scheme `newton` and `advance`, and `work` for each increment.
 
 All of them have the signature of a residual, (t, y, yd, c, out), with the state y at the start of the step and its size
 c; yd are the unknowns of the step.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations.explicit import accelerations
-from rbdae.kernels.conserving import steps
+from rbdae.kernels.conserving import steps, work
 from rbdae.kernels.conserving.increments import (
     ENERGY,
     EXPONENTIAL,
@@ -133,3 +133,21 @@ def newton_variational(m: Memory, t: float, y: Array, yd: Array, c: float, out: 
 def advance_variational(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """The end of a step of QUAT.VI."""
     _advance(m, t, y, yd, c, out, VARIATIONAL)
+
+
+@entry("ityyto")
+def work_rodrigues(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """out[0] = the work of what has no potential in a step with the increments of RODRIGUES."""
+    work.work(m, t, y, yd, c, out, RODRIGUES)
+
+
+@entry("ityyto")
+def work_paper(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """The same with those of PAPER, which MOMENTA and VELOCITIES have, too."""
+    work.work(m, t, y, yd, c, out, PAPER)
+
+
+@entry("ityyto")
+def work_exponential(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
+    """The same with those of EXPONENTIAL and ENERGY."""
+    work.work(m, t, y, yd, c, out, EXPONENTIAL)

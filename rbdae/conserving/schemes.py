@@ -17,7 +17,7 @@ class Scheme:
     Parameters
     ----------
     name, summary, source : its name in the literature, one line, paper and equation
-    newton, advance : its kernels, see `rbdae.conserving.entries`
+    newton, advance, work : its kernels, see `rbdae.conserving.entries`
     forces : whether it has discrete forms of drives and of applied forces
     """
 
@@ -26,6 +26,7 @@ class Scheme:
     source: str
     newton: Entry
     advance: Entry
+    work: Entry
     forces: bool = True
 
 
@@ -38,6 +39,7 @@ SCHEMES: dict[str, Scheme] = {
             "[BS09] (51) with Rodrigues parameters of the increment",
             entries.newton_rodrigues,
             entries.advance_rodrigues,
+            entries.work_rodrigues,
         ),
         Scheme(
             "QUAT.EM",
@@ -45,6 +47,7 @@ SCHEMES: dict[str, Scheme] = {
             "[BS09] (51)",
             entries.newton_paper,
             entries.advance_paper,
+            entries.work_paper,
         ),
         Scheme(
             "DIR.EM",
@@ -52,6 +55,7 @@ SCHEMES: dict[str, Scheme] = {
             "[BS09], section 5, after [BS01]",
             entries.newton_rodrigues,
             entries.advance_rodrigues,
+            entries.work_rodrigues,
         ),
         Scheme(
             "QUAT.VI",
@@ -59,6 +63,7 @@ SCHEMES: dict[str, Scheme] = {
             "[BS09], Appendix E",
             entries.newton_variational,
             entries.advance_variational,
+            entries.work_rodrigues,
             forces=False,
         ),
         Scheme(
@@ -67,6 +72,7 @@ SCHEMES: dict[str, Scheme] = {
             "[SW91]",
             entries.newton_exponential,
             entries.advance_exponential,
+            entries.work_exponential,
         ),
         Scheme(
             "ALGO.C1 (energy)",
@@ -74,6 +80,7 @@ SCHEMES: dict[str, Scheme] = {
             "[SW91], arms times 2 tan(theta / 2) / theta",
             entries.newton_energy,
             entries.advance_energy,
+            entries.work_exponential,
         ),
         Scheme(
             "MIDPOINT",
@@ -81,6 +88,7 @@ SCHEMES: dict[str, Scheme] = {
             "[GR95], section 11, with Rodrigues parameters b = h Om_mean / 2 of the increment, (183)",
             entries.newton_rodrigues,
             entries.advance_rodrigues,
+            entries.work_rodrigues,
         ),
         Scheme(
             "MIDPOINT (conformal)",
@@ -88,6 +96,7 @@ SCHEMES: dict[str, Scheme] = {
             "[GR95], section 11, with the conformal vector c = h Om_mean of the increment, (256)",
             entries.newton_paper,
             entries.advance_paper,
+            entries.work_paper,
         ),
         Scheme(
             "MIDPOINT (310)",
@@ -95,6 +104,7 @@ SCHEMES: dict[str, Scheme] = {
             "[GR95] (309), (331), (340), (310)",
             entries.newton_momenta,
             entries.advance_momenta,
+            entries.work_paper,
         ),
         Scheme(
             "MIDPOINT (326)",
@@ -102,6 +112,7 @@ SCHEMES: dict[str, Scheme] = {
             "[GR95] (309), (331), (340), (326)",
             entries.newton_velocities,
             entries.advance_velocities,
+            entries.work_paper,
         ),
     )
 }

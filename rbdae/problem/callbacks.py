@@ -21,7 +21,7 @@ from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.steps import StepFunctions, step_functions
+from rbdae.problem.steps import StepFunctions, step_functions, work_function
 from rbdae.problem.violations import ViolationScales
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
@@ -156,6 +156,10 @@ class Callbacks:
         if scheme not in self._steps:
             self._steps[scheme] = step_functions(self._workspace, scheme, self._tally)
         return self._steps[scheme]
+
+    def work_of_steps(self, scheme: str) -> MachineFunction:
+        """The work of what has no potential in a step of such a scheme: out[0]."""
+        return work_function(self._workspace, self.steps(scheme), self._tally)
 
     def code(self, name: str) -> Literal["traced", "generic"]:
         """The code of a callback: of this model alone, or that of all."""

@@ -161,17 +161,18 @@ class Interpretation:
         out = self.reader.momenta(times, values)
         return Momentum(out[0, :3], out[0, 3:]) if single else Momentum(out[:, :3], out[:, 3:])
 
-    def power(self, t: ArrayLike, y: ArrayLike) -> Vec:
-        """Power of applied forces, those with a potential included but for the weight, and of drives, W; (...,)."""
+    def power(self, t: ArrayLike, y: ArrayLike) -> Mat:
+        """Power of all that has no potential, drives among it, and that of the user's forces that have one, without
+        rates, W; (..., 2)."""
         first = self.workspace.layout.n_internal
         driven = bool(len(self.model.drives))
 
         def kernel(time: float, row: Vec, out: Vec) -> None:
             self._power(time, row, out)
             if driven:  # the joints' forces -G^T la have the power -la . G w = la . g_t
-                out[0] += self.rates_of_selection(time, row)[1][first:] @ out[1:]
+                out[0] += self.rates_of_selection(time, row)[1][first:] @ out[2:]
 
-        return np.asarray(self._each(kernel, t, y, 1 + self.workspace.layout.n_rows)[..., 0])
+        return self._each(kernel, t, y, 2 + self.workspace.layout.n_rows)[..., :2]
 
     # ------------------------------------------------------------ constraints
 

@@ -26,7 +26,8 @@ IN_DIRECTORS: Mapping[str, str] = {"QUAT.EM-R": "DIR.EM", "QUAT.EM": "DIR.EM"}
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunctions:
     """``newton``, ``advance`` and ``predict`` of a scheme, see `rbdae.machine.loops.fixed`; a step has `n_unknowns`,
-    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there."""
+    of which `n_rows` belong to joints; `scheme` is its name, in directors that of what it is there; `turns` are the
+    bodies with the places of their increments b."""
 
     scheme: str
     newton: MachineFunction
@@ -35,6 +36,7 @@ class StepFunctions:
     n_unknowns: int
     n_rows: int
     code: Literal["traced", "generic", "mixed"]
+    turns: tuple[tuple[str, int], ...]
 
     def check(self) -> None:
         """Raise what a Python function behind one of them has raised."""
@@ -61,21 +63,39 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     layout = workspace.layout
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
 
-    own_code: set[Literal["traced", "generic"]] = set()
+    shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,)}
+    made = (
+        _made(workspace, found.newton, {**shapes, "out": (n + 1,)}, tally),
+        _made(workspace, found.advance, {**shapes, "out": (layout.n,)}, tally),
+        _made(workspace, predict, {**shapes, "out": (n + 1,)}, tally),
+    )
+    codes = {code for _, code in made}
+    code = codes.pop() if len(codes) == 1 else "mixed"
+    return StepFunctions(scheme, *(function for function, _ in made), n, layout.n_rows, code, _turns(workspace))
 
-    def made(kernel: Entry, n_out: int) -> MachineFunction:
-        shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,), "out": (n_out,)}
-        if workspace.memory.traced:
-            own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
-            if own is not None:
-                own_code.add("traced")
-                return own.function()
-        own_code.add("generic")
-        return trampoline(in_memory(workspace, kernel), "tyyto", shapes)
 
-    functions = made(found.newton, n + 1), made(found.advance, layout.n), made(predict, n + 1)
-    code = own_code.pop() if len(own_code) == 1 else "mixed"
-    return StepFunctions(scheme, *functions, n, layout.n_rows, code)
+def work_function(workspace: Workspace, steps: StepFunctions, tally: Tally) -> MachineFunction:
+    """The work of what has no potential in a step, see `rbdae.kernels.conserving.work`."""
+    shapes: Shapes = {"y": (workspace.layout.n,), "yd": (steps.n_unknowns + 1,), "out": (1,)}
+    return _made(workspace, SCHEMES[steps.scheme].work, shapes, tally)[0]
+
+
+def _made(
+    workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
+) -> tuple[MachineFunction, Literal["traced", "generic"]]:
+    """A kernel as a machine function, of this model alone if there is code of it; and which code it is."""
+    if workspace.memory.traced:
+        own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
+        if own is not None:
+            return own.function(), "traced"
+    return trampoline(in_memory(workspace, kernel), "tyyto", shapes), "generic"
+
+
+def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:
+    """The bodies, and where the three numbers b of their increments begin in the unknowns of a step."""
+    arrays, names = workspace.arrays, workspace.model.names
+    places = [int(u) + int(n) for u, n in zip(arrays["newton_bodies"]["unknown"], arrays["bodies"]["nt"], strict=False)]
+    return tuple((names[k], place) for k, place in zip(workspace.layout.order, places, strict=False))
 
 
 def _warn_of_indefinite_masses(workspace: Workspace) -> None:
@@ -113,4 +133,4 @@ def _forced(workspace: Workspace, scheme: Scheme) -> str:
     return "" if scheme.forces else next((name for name, n in kinds.items() if n), "")
 
 
-__all__ = ["StepFunctions", "step_functions"]
+__all__ = ["StepFunctions", "step_functions", "work_function"]

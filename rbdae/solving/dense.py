@@ -8,6 +8,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae.adapter import Steps
 from rbdae.multibody.layout import with_nearest_parameters
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
@@ -51,6 +52,11 @@ class DenseOutput:
     def steps(self) -> Vec:
         """The times of the steps, (m,)."""
         return self._t
+
+    @property
+    def recorded(self) -> Steps:
+        """The steps."""
+        return Steps(self._t, self._y)
 
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, (n,), or at times (k,), (k, n)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -11,13 +11,15 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.kernels.records import ANGLE
+from rbdae.adapter import Steps
+from rbdae.kernels.records import ANGLE, USER
 from rbdae.multibody.joint_values import potentials
 from rbdae.multibody.model import Model
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem
 from rbdae.problem.quantities import Energy
 from rbdae.solving.dense import DenseOutput
+from rbdae.solving.registry import find_method
 from rbdae.solving.segments import Segments
 
 _SHARE = 0.03
@@ -41,7 +43,8 @@ class EnergyOfRun:
     Attributes
     ----------
     kinetic, potential, total : as of `Problem.energy`
-    work : what has no potential, drives, motors, dampers, applied loads, has done since the first time
+    work : what has no potential, drives, motors, dampers, applied loads, has done since the first time; of a run of
+        fixed steps what it has done in these steps
     balance : change of the total energy since the first time, minus `work`: zero in the exact motion
     """
 
@@ -53,7 +56,10 @@ class EnergyOfRun:
     @cached_property
     def work(self) -> Vec:
         """Work since the first time of all that has no potential: the integral of its power along the run, between the
-        steps with ``solution(t)``, to a small part of the tolerance."""
+        steps with ``solution(t)``, to a small part of the tolerance. In a run of fixed steps the sum of the works in
+        them, forces times increments and multipliers times what drives prescribe: `balance` is then what the scheme
+        itself gains or loses, round-off for one that keeps energy; between the ends of steps of order two both have
+        the errors of states there."""
         return self._work()
 
     def __reduce__(self) -> tuple[type[Self], tuple[Vec, Vec, Vec, Callable[[], Vec]]]:
@@ -79,8 +85,21 @@ class _Known:
         return self.work
 
 
+OwnWork = Callable[[Problem, Steps, Vec], Vec | None]
+"""Of the solver's method: the work in the steps of a problem at times within them, see `rbdae.adapter`."""
+
+
+def own_work(solver: str, options: Mapping[str, str]) -> OwnWork | None:
+    """That of a run of fixed steps; None of others."""
+    if "step" not in options:
+        return None
+    adapter, method = find_method(solver)
+    return lambda problem, steps, times: adapter.work(problem, method.name, options, steps, times)
+
+
 def is_conservative(model: Model) -> bool:
-    """Whether nothing in a model does work but the weight and forces that have a potential."""
+    """Whether nothing in a model can do work but the weight and forces that have a potential. Not of a user's force:
+    what it has beside its potential is seen along the run alone."""
     elements = model.forces.elements
     constant_torque = (elements["shaping"] == ANGLE) & np.any(elements["constant"] != 0.0, axis=-1)
     conservative = (elements["holonomic"] == 1) & (elements["damped"] == 0) & (elements["law"] == 0) & ~constant_torque
@@ -88,9 +107,16 @@ def is_conservative(model: Model) -> bool:
 
 
 def energy_of_run(
-    segments: Segments, reader: Problem, dense: Callable[[], DenseOutput], t: Vec, y: Mat, rtol: float
+    segments: Segments,
+    reader: Problem,
+    dense: Callable[[], DenseOutput],
+    t: Vec,
+    y: Mat,
+    rtol: float,
+    own: OwnWork | None = None,
 ) -> EnergyOfRun:
-    """Energies of the rows (t, y) of a run; `reader` reads them by their times."""
+    """Energies of the rows (t, y) of a run; `reader` reads them by their times. The work is that of the solver's own
+    steps, if it counts it; else the integral of the power of what has no potential."""
     energy = reader.energy(t, y)
 
     def work() -> Vec:
@@ -98,12 +124,46 @@ def energy_of_run(
             raise TypeError(f"only a rbdae.Problem knows the work of its forces and drives, not {reader!r}")
         if not len(t) or is_conservative(reader.model):
             return np.zeros(len(t))
-        Z = reader.natural(t, y)
-        stored = potentials(reader.workspace, t, Z, y[:, reader.layout.s]).sum(axis=-1)
-        out: Vec = _integral(segments, dense(), t, _tolerance(energy, rtol)) + stored - stored[0]
-        return out
+        counted = None if own is None else _counted(segments, dense().recorded, t, own)
+        if counted is not None:
+            return counted - counted[0]
+        users = _of_time(reader, t, y)
+        out = _integral(segments, dense(), t, _tolerance(energy, rtol), users is not None)
+        return out if users is None else out + users - users[0]
 
     return EnergyOfRun(energy.kinetic, energy.potential, energy.total, work)
+
+
+def _counted(segments: Segments, steps: Steps, t: Vec, own: OwnWork) -> Vec | None:
+    """The work at times t, as the method counts it, segment after segment."""
+    out, total = np.zeros(len(t)), 0.0
+    numbers = segments.numbers(steps.t[:-1])
+    at = np.clip(np.searchsorted(steps.t, t, side="right") - 1, 0, max(len(numbers) - 1, 0))
+    for number in np.unique(numbers):
+        here = np.flatnonzero(numbers == number)
+        first, last = int(here[0]), int(here[-1]) + 1
+        rows = (at >= first) & (at < last)
+        taken = Steps(steps.t[first : last + 1], steps.y[first : last + 1])
+        found = own(segments.problems[number], taken, np.append(t[rows], taken.t[-1]))
+        if found is None:
+            return None
+        out[rows] = total + found[:-1]
+        total += float(found[-1])
+    return out
+
+
+def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
+    """The sum of the users' potentials that change with time at rest, (m,): their power is not that of a force. None
+    if there are none, as far as their values at neighbouring times tell."""
+    elements = reader.model.forces.elements
+    users = (elements["shaping"] == USER) & (elements["potential"] != 0)
+    if not users.any():
+        return None
+    Z, s = reader.natural(t, y), y[:, reader.layout.s]
+    columns = len(reader.model.bushings) + np.flatnonzero(users)
+    here, after = (potentials(reader.workspace, times, Z, s)[:, columns] for times in (t, np.append(t[1:], t[0])))
+    out: Vec = here.sum(axis=-1)
+    return None if np.array_equal(here, after) else out
 
 
 def _tolerance(energy: Energy, rtol: float) -> float:
@@ -112,26 +172,35 @@ def _tolerance(energy: Energy, rtol: float) -> float:
     return _SHARE * rtol * (size if size > 0.0 else 1.0)
 
 
-def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float) -> Vec:
-    """Integrals of the power of applied forces and drives from t[0] to all t."""
+def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, users: bool) -> Vec:
+    """Integrals of the power of what has no potential from t[0] to all t; of the users' forces with one, too, if asked
+    for."""
     steps = dense.steps
     ends = np.union1d(t, steps[(steps > t[0]) & (steps < t[-1])])
     work = np.zeros(len(ends))
     length = max(float(ends[-1] - ends[0]), 1e-300)
-    interpretations = [Interpretation(problem.workspace) for problem in segments.problems]
+    powers = [_power(Interpretation(problem.workspace), users) for problem in segments.problems]
     for k, (a, b) in enumerate(pairwise(ends)):
-        interpretation = interpretations[segments.number(float(a))]
-        work[k + 1] = _over(interpretation, dense, float(a), float(b), tolerance / length, _HALVINGS)
+        power = powers[segments.number(float(a))]
+        work[k + 1] = _over(power, dense, float(a), float(b), tolerance / length, _HALVINGS)
     return np.asarray(np.cumsum(work)[np.searchsorted(ends, t)])
 
 
+def _power(interpretation: Interpretation, users: bool) -> Callable[[Vec, Mat], Vec]:
+    def power(t: Vec, y: Mat) -> Vec:
+        found = interpretation.power(t, y)
+        return np.asarray(found.sum(axis=-1) if users else found[..., 0])
+
+    return power
+
+
 def _over(
-    interpretation: Interpretation, dense: DenseOutput, a: float, b: float, tolerance: float, halvings: int
+    power: Callable[[Vec, Mat], Vec], dense: DenseOutput, a: float, b: float, tolerance: float, halvings: int
 ) -> float:
     """The integral from a to b, with an error of about `tolerance` in each unit of time."""
     half = 0.5 * (b - a)
     times = 0.5 * (a + b) + half * _POINTS
-    values = interpretation.power(times, dense(times))
+    values = power(times, dense(times))
     fine, coarse = half * float(_KRONROD @ values), half * float(_GAUSS @ values)
     size = half * float(_KRONROD @ np.abs(values))
     error = abs(fine - coarse)
@@ -140,7 +209,7 @@ def _over(
     if halvings == 0 or error <= max(tolerance * (b - a), 1e-15 * size):
         return fine
     middle = 0.5 * (a + b)
-    return sum(_over(interpretation, dense, *ends, tolerance, halvings - 1) for ends in ((a, middle), (middle, b)))
+    return sum(_over(power, dense, *ends, tolerance, halvings - 1) for ends in ((a, middle), (middle, b)))
 
 
-__all__ = ["EnergyOfRun", "energy_of_run", "is_conservative"]
+__all__ = ["EnergyOfRun", "energy_of_run", "is_conservative", "own_work"]

@@ -24,7 +24,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum
 from rbdae.problem.reactions import Reaction
 from rbdae.solving.dense import DenseOutput
-from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run
+from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run, own_work
 from rbdae.solving.frames import frame
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
@@ -165,7 +165,9 @@ class Solution:
         """`kinetic`, `potential`, `total`, and the `work` of what has no potential, shape (m,), in joules; `balance` is
         the change of the total energy minus this work, zero in the exact motion."""
         problem = self._problem
-        return energy_of_run(self._segments, problem, lambda: self.dense, self.t, self.y, self.rtol)
+        return energy_of_run(
+            self._segments, problem, lambda: self.dense, self.t, self.y, self.rtol, own_work(self.solver, self.options)
+        )
 
     @cached_property
     def singular_times(self) -> Vec:

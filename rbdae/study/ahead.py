@@ -73,7 +73,7 @@ def entries(formulations: Iterable[str] | None = None) -> list[Entry]:
     found = [project, outputs.natural, outputs.constraints]
     if formulations is None:
         found += _READING
-        found += [kernel for scheme in SCHEMES.values() for kernel in (scheme.newton, scheme.advance)]
+        found += [kernel for scheme in SCHEMES.values() for kernel in (scheme.newton, scheme.advance, scheme.work)]
     for form in FORMULATIONS.values() if formulations is None else [FORMULATIONS[name] for name in formulations]:
         kernels = form.kernels
         found += [kernels.rates, kernels.residual, kernels.jacobian]

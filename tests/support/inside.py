@@ -58,6 +58,7 @@ from rbdae.machine import module, straight
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import correction, dop853_tableau, dopri5, watching
 from rbdae.machine.loops import host as loops
+from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
     block_pattern,
@@ -129,16 +130,20 @@ from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.study import comparing as study_comparing
 from rbdae.study import results_file
 from rbdae.study.stored_values import digest
+from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
 __all__ = [
     "ALMOST",
+    "COMPOSITIONS",
     "CV_GRAVITY",
+    "FIXED_SCHEMES",
     "JIT",
     "LARGEST_ASSEMBLY",
     "LIMIT_OF_WORKERS",
     "MOVED",
+    "ORDERS",
     "RENAMED",
     "SCHEMES",
     "CompiledProjection",

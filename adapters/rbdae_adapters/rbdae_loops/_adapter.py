@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from rbdae._arrays import Vec
 from rbdae._version import __version__
-from rbdae.adapter import AbstractAdapter, Method, Outcome, ProjectionError, Request, Solvable
+from rbdae.adapter import AbstractAdapter, Method, Outcome, ProjectionError, Request, Solvable, Steps
 from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed, _free, _stepwise
@@ -184,6 +185,11 @@ class LoopsAdapter(AbstractAdapter):
             request,
             options.get("max_steps"),
         )
+
+    def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
+        """That of the steps of methods with a fixed step size: forces times increments, multipliers times what drives
+        prescribe. For schemes that keep energy it is what the energy changes by."""
+        return _fixed.work(problem, method, options, steps, times) if method in _fixed.SCHEMES else None
 
 
 ADAPTER = LoopsAdapter()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Mapping
 from typing import Any, final
 
+import numpy as np
+
 from rbdae._arrays import Vec
-from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Unsupported
+from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps, Unsupported
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
 from rbdae_adapters.rbdae_loops import _free, _stepwise
-from rbdae_adapters.toolkit import GaveUp
+from rbdae_adapters.toolkit import Dense, GaveUp
 from rbdae_adapters.toolkit import options as check
 
 TOLERANCE = 1e-8
@@ -20,6 +23,9 @@ TOLERANCE = 1e-8
 
 MOST = 30
 """Iterations in one step."""
+
+HALF_A_TURN = 1e50
+"""Of the loop's last size: what a step gets that turns a body by half a turn (`rbdae.kernels.conserving.steps`)."""
 
 SCHEMES: Mapping[str, Mapping[str, str]] = {
     "energy-momentum": {"rodrigues": "QUAT.EM-R", "paper": "QUAT.EM"},
@@ -98,25 +104,42 @@ class FixedRun:
         """Raise why the loop cannot continue: the exception of a user's function, or `GaveUp`."""
         self.functions.check()
         s, w = self.loop.s, self.loop.w
-        number = int(s[at.STEPS]) + 1
+        number = int(s[at.STEPS]) + int(w[at.T] == w[at.T_NEW])  # else a state within the last one has no solution
         if status == at.TOO_MANY:
             raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
-        why = UNSOLVABLE.get(self.method, "")
+        where = f"step {number} of {self.step:.3g} s: "
+        remedy = UNSOLVABLE.get(self.method, "") + "take a smaller step="
         if status == at.NOT_CONVERGED:
-            raise GaveUp(
-                Reason.NOT_CONVERGED,
-                f"step {number} of {self.step:.3g} s: after {s[at.MOST]} iterations a correction is still "
-                f"{w[at.CORRECTION]:.2g} of the increment; {why}take a smaller step=",
-            )
+            if w[at.CORRECTION] > HALF_A_TURN:
+                said = f"body {self._fastest()!r} comes to half a turn, where the scheme has no step"
+            else:
+                said = (
+                    f"after {s[at.MOST]} iterations a correction is still {w[at.CORRECTION]:.2g} of the increment, or "
+                    "a balance of momentum lacks as much"
+                )
+            raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
         if status == at.NOT_FINITE:
-            raise GaveUp(Reason.NOT_FINITE, f"step {number} of {self.step:.3g} s; {why}take a smaller step=")
+            raise GaveUp(Reason.NOT_FINITE, f"{where}{remedy}")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
+
+    def _fastest(self) -> str:
+        """The body that turns most in the unknowns of the last step or its stages."""
+        stages = self.loop.unknowns()
+        return max(self.functions.turns, key=lambda turn: np.abs(stages[:, turn[1] : turn[1] + 3]).max())[0]
 
     def seen(self) -> None:
         """Nothing is asked in these runs."""
 
-    def ready(self) -> None:
-        """The dense output needs nothing beforehand."""
+    def dense(self) -> Dense:
+        """The dense output of the last step; `GaveUp` where the step to a state within it has no solution."""
+
+        def at_time(t: float) -> Vec:
+            y = self.loop.at(t)
+            if self.loop.within != at.DONE:
+                self.failed(self.loop.within)
+            return y
+
+        return at_time
 
     def finish(self, stats: Stats) -> None:
         """The loop's counts: an iteration evaluates a residual and a Jacobian, and factorises it."""
@@ -176,4 +199,31 @@ def run(problem: Solvable, method: str, request: Request, options: Mapping[str, 
     )
 
 
-__all__ = ["SCHEMES", "FixedRun", "functions_of", "options_of", "run"]
+def work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
+    """The work of what has no potential in the steps of a run, at times within it, see `rbdae.adapter`. The unknowns of
+    the steps are found again as in the run. None if a step has no solution: then these are not the states of a run."""
+    options = {name: ast.literal_eval(said[name]) for name in options_of(method) if name in said}
+    variants = SCHEMES[method]
+    scheme = variants[options.get("variant", next(iter(variants)))]
+    functions = functions_of(problem, scheme, method)
+    step = ast.literal_eval(said["step"])
+    loop = FixedLoop(
+        functions,
+        (float(steps.t[0]), float(steps.t[-1])),
+        steps.y[0],
+        step,
+        weights=weights_of(functions, method, options),
+        tolerance=options.get("tolerance", TOLERANCE),
+        most=options.get("max_iterations", MOST),
+        stepwise=True,
+    )
+    sizes = np.diff(steps.t)
+    sizes[np.abs(sizes - step) <= at.ALMOST * step] = step
+    function = problem.callbacks.work_of_steps(scheme)
+    status, out = loop.works(function, steps.t, steps.y, sizes, times)
+    functions.check()
+    function.check()
+    return out if status == at.FINISHED else None
+
+
+__all__ = ["SCHEMES", "FixedRun", "functions_of", "options_of", "run", "work"]

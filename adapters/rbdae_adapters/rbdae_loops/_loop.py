@@ -12,7 +12,7 @@ from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import OneStep
 from rbdae.problem.contract import CompiledFunction, CompiledProjection, CompiledWatch
-from rbdae_adapters.toolkit import MAX_STALLED, GaveUp
+from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
 
 NEAR = 1e-8
 """Relative distance of times: what was not finite there is the reason of an end here."""
@@ -121,11 +121,13 @@ class OneStepRun:
         if self._watch is not None:
             self._watch.refresh()
 
-    def ready(self) -> None:
-        """Make the dense output of the last step possible."""
+    def dense(self) -> Dense:
+        """The dense output of the last step."""
         if status := self.loop.prepare():
             self.function.check()
             raise RuntimeError(f"the dense output came back with {status}")
+        at_time: Dense = self.loop.at
+        return at_time
 
     def finish(self, stats: Stats) -> None:
         """The loop's counts."""

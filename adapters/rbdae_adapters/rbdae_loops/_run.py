@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from rbdae.adapter import Stats
+from rbdae_adapters.toolkit import Dense
 
 
 class Run(Protocol):
@@ -23,8 +24,8 @@ class Run(Protocol):
     def seen(self) -> None:
         """The caller was asked about the last state."""
 
-    def ready(self) -> None:
-        """Make the dense output of the last step possible."""
+    def dense(self) -> Dense:
+        """The dense output of the last step."""
 
     def finish(self, stats: Stats) -> None:
         """The loop's counts."""

@@ -35,9 +35,7 @@ class _Stepper(AbstractStepper):
                 self._run.failed(status)
 
     def interpolant(self) -> Dense:
-        self._run.ready()
-        dense: Dense = self._loop.at
-        return dense
+        return self._run.dense()
 
     def replace(self, t: float, y: Vec) -> None:
         self._loop.replace(y)

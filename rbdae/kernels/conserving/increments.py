@@ -20,6 +20,7 @@ VELOCITIES have the directors of half of the increment, L = F with F F = dR.
 
 from __future__ import annotations
 
+from math import pi
 from typing import Any
 
 from rbdae.compiler.access import Array, Memory, cos, select, sin, sqrt
@@ -37,6 +38,19 @@ MOMENTA = 5
 """[GR95] (331) with the average (310) of momenta."""
 VELOCITIES = 6
 """[GR95] (331) with the average (326) of angular velocities."""
+
+_SHORT = 0.99
+"""Of the half increment at half a turn: what a step may take."""
+
+
+@jit
+def widest(scheme: int) -> Any:
+    """b . b of the largest increment that a step may take: almost half a turn. Schemes with the increment of
+    RODRIGUES, where it is infinite, have none."""
+    if scheme in (EXPONENTIAL, ENERGY):
+        return (0.5 * pi * _SHORT) ** 2
+    return (2.0 * _SHORT) ** 2
+
 
 SMALL = 0.25
 """Of b . b: series below, in which the last term is below round-off."""

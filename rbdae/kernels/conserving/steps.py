@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, sqrt, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, maximum, select, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.conserving.angles import advance_windings
 from rbdae.kernels.conserving.bodies import begin, body_rows, moved, take
@@ -12,11 +12,13 @@ from rbdae.kernels.conserving.elimination import eliminate
 from rbdae.kernels.conserving.forces import applied, applied_tangents
 from rbdae.kernels.conserving.increments import (
     MOMENTA,
+    PAPER,
     VARIATIONAL,
     half_increment,
     increment,
     quotient,
     set_increment,
+    widest,
 )
 from rbdae.kernels.conserving.joints import joint_rows, set_bases
 from rbdae.kernels.conserving.midpoint import midpoint_rows, midpoint_velocity
@@ -35,7 +37,8 @@ round-off is no reason to iterate."""
 @jit
 def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, scheme: int) -> None:
     """The unknowns u in `yd` after one more iteration of the step of size h from (t, y), and, after them, the size of
-    the correction relative to that of the increments."""
+    the correction relative to that of the increments, or what the balances lacked before it (`_lacking`) if it is
+    more: small corrections alone are no solution where the matrix is singular."""
     begin(m, t, y, h)
     set_drives(m, t + h)
     take(m, address(yd), scheme, 0.5 * h * h)
@@ -54,8 +57,44 @@ def newton(m: Memory, t: float, y: Array, yd: Array, h: float, out: Array, schem
         set_bases(m)
     joint_rows(m)
     applied_tangents(m, h)
+    _lacking(m, scheme)
     eliminate(m)
     _corrected(m, address(yd), address(out))
+
+
+HALF_A_TURN = 1e200
+"""What a balance lacks, squared, where an increment is half a turn or more: its rows say nothing."""
+
+
+@stage("ii")
+def _lacking(m: Memory, scheme: int) -> None:
+    """What the balances of each body lack, r . M^-1 r of their residuals r: the square of an increment, with the masses
+    of `_corrected`.
+
+    Rows see the rotational balance by a matrix, E- of `rbdae.kernels.conserving.bodies`. Its least singular value is
+    e0, which in the maps other than RODRIGUES vanishes at half a turn: there a row is zero and its balance is not. So
+    the rows are divided by it. The matrices of the other schemes have no singular value below 1.
+    """
+    A = newton_matrix(m)
+    for b in range(head(m).n_bodies):
+        o = bodies(m)[b]
+        s = states(m)[b]
+        v = half_increment(m, b)
+        row = newton_bodies(m)[b].row
+        lacking = 0.0 * s.x[0]
+        if o.nt == 3:
+            for k in range(3):
+                lacking += A[row + k] * A[row + k]
+            lacking = lacking / o.mass
+            row += 3
+        turning = 0.0 * s.x[0]
+        for k in range(3):
+            turning += A[row + k] * A[row + k] / o.inertia[k, k]
+        if scheme != VARIATIONAL and scheme >= PAPER and head(m).kind != DIRECTOR_RATE:
+            small = v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < widest(scheme)
+            e0 = select(small, increment(m, b)[0], 1.0)
+            turning = select(small, turning / (e0 * e0) if scheme < MOMENTA else turning, HALF_A_TURN)
+        s.t[0] = lacking + turning
 
 
 @stage("iii")
@@ -66,9 +105,11 @@ def _corrected(m: Memory, u_at: Address, out_at: Address) -> None:
     A = newton_matrix(m)
     change = 0.0
     size = 1e-300
+    lacking = 0.0
     for b in range(h.n_bodies):
         o = bodies(m)[b]
         s = states(m)[b]
+        lacking += s.t[0]
         i = newton_bodies(m)[b].unknown
         r = newton_bodies(m)[b].row
         if o.nt == 3:
@@ -92,7 +133,8 @@ def _corrected(m: Memory, u_at: Address, out_at: Address) -> None:
                 out[n] = u[n] + A[at[k]]
             else:
                 out[n] = 0.0
-    out[h.n_body_unknowns + h.n_rows] = sqrt(change / size)
+    n = h.n_body_unknowns + h.n_rows
+    out[n] = sqrt(maximum(change, lacking) / size)
 
 
 @jit

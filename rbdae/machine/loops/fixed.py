@@ -1,8 +1,14 @@
 """A loop of implicit steps of fixed size: Newton's method with three machine functions of a scheme.
 
 ``newton`` makes the unknowns of a step after one more iteration of those before, and the relative size of the
-correction; ``advance`` the state at the end of the step, or within it; ``predict`` the unknowns to begin with. All of
-them have the arguments (t, y, u, h, out), with the state y at the start of the step.
+correction, or of what the balances lacked before it if that is more; ``advance`` the state at the end of the step, or
+within it; ``predict`` the unknowns to begin with. All of them have the arguments (t, y, u, h, out), with the state y at
+the start of the step.
+
+A step is accepted only if its balances hold: if its last size c, whose correction is applied, is at most TOLERANCE, and
+q c is at most `EXACT`, q being c over the size before. What balances lack after a correction is q c with a tangent that
+is wrong by the part q, and q^2 c by Newton's method. In the first iteration, with no size before, c has to be at most
+`EXACT`. Corrections that no longer fall, at round-off, have q = 1.
 
 A step may consist of several stages, steps of the scheme of the sizes WEIGHTS (`rbdae.machine.loops.composition`). A
 stage begins with its unknowns in the step before. Where it does not converge, it begins again with ``predict``.
@@ -13,6 +19,7 @@ from __future__ import annotations
 from math import isfinite
 
 from rbdae.machine.loops.fixed_memory import (
+    ALMOST,
     BETWEEN,
     BUDGET,
     CALLBACK,
@@ -53,25 +60,31 @@ from rbdae.machine.loops.fixed_memory import (
 )
 from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
-ALMOST = 1e-9
-"""A last step whose size differs by less than this part of a step is a whole one."""
+EXACT = 1e-11
+"""What the balances of an accepted step may lack, relative to its increments, by the estimate of a wrong tangent."""
 
 
 def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec) -> int:
     """Newton's method from the unknowns u; the last correction is applied."""
     further = w[HEAD + FURTHER * s[M] :]
-    for _ in range(s[MOST]):
+    before = 0.0
+    for k in range(s[MOST]):
         s[ITERATIONS] += 1
         s[BUDGET] -= 1
         if evaluate(newton, context, t, y, u, h, further) != 0:
             return CALLBACK
-        w[CORRECTION] = further[s[UNKNOWNS]]
-        if not isfinite(w[CORRECTION]):
+        correction = further[s[UNKNOWNS]]
+        w[CORRECTION] = correction
+        if not isfinite(correction):
             return NOT_FINITE
         for i in range(s[UNKNOWNS]):
             u[i] = further[i]
-        if w[CORRECTION] <= w[TOLERANCE]:
-            return DONE
+        if correction <= w[TOLERANCE]:
+            if k == 0:
+                before = correction
+            if correction * correction <= EXACT * before:
+                return DONE
+        before = correction
     return NOT_CONVERGED
 
 
@@ -289,12 +302,12 @@ def run(
         if status != DONE:
             return status
         s[STEPS] += 1
-        status = outputs(newton, newton_context, advance, advance_context, predict, predict_context, s, w, times, rows)
-        if status != DONE:
-            return status
         end = w[HEAD + Y_NEW * s[M] :]
         row = steps_y[s[ROWS] * n :]
         for i in range(n):
             row[i] = end[i]
         steps_t[s[ROWS]] = w[T_NEW]
         s[ROWS] += 1
+        status = outputs(newton, newton_context, advance, advance_context, predict, predict_context, s, w, times, rows)
+        if status != DONE:
+            return status

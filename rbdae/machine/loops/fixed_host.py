@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.machine import loops, native
-from rbdae.machine.loops import fixed
+from rbdae.machine.loops import fixed, fixed_work
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.compiled import LEVEL
 from rbdae.machine.native.callable import callables
@@ -35,6 +35,13 @@ def _entries() -> tuple[Any, ...]:
     return callables(Program((fixed.run, fixed.within)), LEVEL, made_of=("fixed", sources(loops, native)))
 
 
+@cache
+def _works() -> Any:
+    """`works`, compiled or loaded."""
+    (found,) = callables(Program((fixed_work.works,)), LEVEL, made_of=("fixed work", sources(loops, native)))
+    return found
+
+
 @final
 class FixedLoop:
     """One run.
@@ -54,6 +61,7 @@ class FixedLoop:
     Attributes
     ----------
     s, w : the loop's memory, see `rbdae.machine.loops.fixed_memory`
+    within : what the loop said of the last state within a step
     """
 
     def __init__(
@@ -88,6 +96,7 @@ class FixedLoop:
         self.times = np.empty(0) if times is None else np.ascontiguousarray(times)
         self.rows = np.empty((len(self.times), n))
         s[at.TIMES] = len(self.times)
+        self.within = at.DONE
         self._before: list[tuple[Vec, Mat]] = []
         self._make_rows()
         if not stepwise:
@@ -153,6 +162,22 @@ class FixedLoop:
         first = at.HEAD + at.Y_NEW * self._m
         return self.w[first : first + self.n]
 
+    def works(self, work: Any, t: Vec, y: Mat, sizes: Vec, times: Vec) -> tuple[int, Vec]:
+        """What the loop says, and the work from t[0] to all `times` (k,), of a run with the steps t (m,), y (m, n), of
+        the sizes (m - 1,), by the machine function `work`; see `rbdae.machine.loops.fixed_work`."""
+        s, out = self.s, np.zeros(len(times))
+        s[[at.STEPS, at.ROWS, at.OUTPUTS, at.TIMES, at.KNOWN]] = 0, len(t), 0, len(times), 0
+        self.w[at.WORK] = 0.0
+        arrays = (s, self.w, *map(np.ascontiguousarray, (times, out, t, y, sizes)))
+        began = (time.perf_counter(), int(s[at.ITERATIONS]))
+        while True:
+            status: int = _works()(
+                *self._functions, work.address, work.context, *(array.ctypes.data for array in arrays)
+            )
+            if status != at.PAUSED:
+                return status, out
+            began = self.paused(began)
+
     def replace(self, y: Vec) -> None:
         """Continue from another state at the same time."""
         self.y[:] = y
@@ -161,11 +186,16 @@ class FixedLoop:
         """The memory of this loop is its own: nothing to hand back."""
 
     def at(self, t: float) -> Vec:
-        """y (n,) at a time of the last step; not a number where its equations have no solution."""
+        """y (n,) at a time of the last step; nothing to use unless `within` is DONE."""
         out = np.empty(self.n)
         r = (t - float(self.w[at.T])) / float(self.w[at.H_DONE])
-        status = self._within(*self._functions, self.s.ctypes.data, self.w.ctypes.data, r, out.ctypes.data)
-        return out if status == at.DONE else np.full(self.n, np.nan)
+        self.within = self._within(*self._functions, self.s.ctypes.data, self.w.ctypes.data, r, out.ctypes.data)
+        return out
+
+    def unknowns(self) -> Mat:
+        """Those of all stages of the last step, and of a state within it, (stages + 1, m)."""
+        first = at.HEAD + at.U * self._m
+        return self.w[first:].reshape(-1, self._m)
 
 
 __all__ = ["SLICE", "FixedLoop"]

@@ -30,6 +30,9 @@ from rbdae.machine.loops.shared import M as M
 from rbdae.machine.loops.shared import N as N
 from rbdae.machine.loops.shared import T as T
 
+ALMOST = 1e-9
+"""A last step whose size differs by less than this part of a step is a whole one."""
+
 # ---------------------------------------------------------------- s
 UNKNOWNS = OWN_INTS
 """Number of unknowns of a step."""
@@ -46,10 +49,12 @@ INTS = 16
 # ---------------------------------------------------------------- w
 T0 = OWN_REALS
 TOLERANCE = OWN_REALS + 1
-"""Relative size of a correction at which the iteration ends."""
+"""Relative size of a correction, and of what the balances lack, at which the iteration may end."""
 CORRECTION = OWN_REALS + 2
-"""Relative size of the last correction."""
-HEAD = 8
+"""Relative size of the last correction, or of what the balances lacked before it if that is more."""
+WORK = OWN_REALS + 3
+"""Of what has no potential, up to the start of the step at hand (`rbdae.machine.loops.fixed_work`)."""
+HEAD = 9
 
 # ---------------------------------------------------------------- vectors
 Y = 0

@@ -1,0 +1,168 @@
+"""The work of a run of fixed steps, step by step: its states are there, the unknowns of its steps are found again.
+
+``work`` is a machine function with the arguments of the others (`rbdae.machine.loops.fixed`): out[0] is the work of a
+step of the scheme with the unknowns u.
+"""
+
+from __future__ import annotations
+
+from rbdae.machine.loops.fixed import at, composed
+from rbdae.machine.loops.fixed_memory import (
+    BETWEEN,
+    BUDGET,
+    CALLBACK,
+    DONE,
+    FINISHED,
+    FURTHER,
+    H_DONE,
+    HEAD,
+    KNOWN,
+    OUTPUTS,
+    PAUSED,
+    ROWS,
+    STAGES,
+    STEPS,
+    TIMES,
+    UNKNOWNS,
+    WEIGHTS,
+    WORK,
+    M,
+    N,
+    U,
+    Y,
+)
+from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
+
+
+def along(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    work: Function,
+    work_context: Address,
+    s: Ints,
+    w: Vec,
+    t: float,
+    h: float,
+    known: bool,
+    out: Vec,
+) -> int:
+    """The step of size h from (t, Y), and its work in out[0]."""
+    m = s[M]
+    y = w[HEAD + BETWEEN * m :]
+    start = w[HEAD + Y * m :]
+    for i in range(s[N]):
+        y[i] = start[i]
+    status = composed(
+        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, h, known, True
+    )
+    if status != DONE:
+        return status
+    for i in range(s[N]):
+        y[i] = start[i]
+    further = w[HEAD + FURTHER * m :]
+    total = 0.0
+    for k in range(s[STAGES]):
+        part = w[HEAD + WEIGHTS * m + k] * h
+        u = w[HEAD + (U + k) * m :]
+        u[s[UNKNOWNS]] = 1.0
+        if evaluate(work, work_context, t, y, u, part, further) != 0:
+            return CALLBACK
+        total += further[0]
+        status = at(advance, advance_context, s, w, t, y, part, u, 1.0, further)
+        if status != DONE:
+            return status
+        for i in range(s[N]):
+            y[i] = further[i]
+        t += part
+    out[0] = total
+    return DONE
+
+
+def works(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    work: Function,
+    work_context: Address,
+    s: Ints,
+    w: Vec,
+    times: Vec,
+    rows: Vec,
+    steps_t: Vec,
+    steps_y: Vec,
+    sizes: Vec,
+) -> int:
+    """Fill the rows with the work from the first step to the output times; called again, it continues.
+
+    Within a step of several stages a state is the end of a step of its own, and its work that of this step; else the
+    work of the step is shared out evenly.
+
+    Parameters
+    ----------
+    times, rows : output times, rising, within the run, (k,), and the work there, (k,)
+    steps_t, steps_y, sizes : the times and states of ``s[ROWS]`` steps, the first at the start, and the sizes of the
+        steps from them
+    """
+    n = s[N]
+    m = s[M]
+    start = w[HEAD + Y * m :]
+    done = w[HEAD + (U + s[STAGES]) * m :]
+    while s[STEPS] + 1 < s[ROWS]:
+        if s[BUDGET] <= 0:
+            return PAUSED
+        k = s[STEPS]
+        t = steps_t[k]
+        h = sizes[k]
+        y = steps_y[k * n :]
+        for i in range(n):
+            start[i] = y[i]
+        known = s[KNOWN] != 0 and h == w[H_DONE]
+        status = along(
+            newton, newton_context, advance, advance_context, predict, predict_context, work, work_context,
+            s, w, t, h, known, done,
+        )  # fmt: skip
+        if status != DONE:
+            return status
+        w[H_DONE] = h
+        s[KNOWN] = 1
+        whole = done[0]
+        while s[OUTPUTS] < s[TIMES] and times[s[OUTPUTS]] < steps_t[k + 1]:
+            r = (times[s[OUTPUTS]] - t) / (steps_t[k + 1] - t)
+            here = w[WORK] + r * whole
+            if s[STAGES] > 1 and r > 0.0:
+                size = r * h
+                begun = t
+                here = w[WORK]
+                if r < 0.5:
+                    size = size - h
+                    begun = t + h
+                    here += whole
+                    y = steps_y[(k + 1) * n :]
+                    for i in range(n):
+                        start[i] = y[i]
+                status = along(
+                    newton, newton_context, advance, advance_context, predict, predict_context, work, work_context,
+                    s, w, begun, size, False, done,
+                )  # fmt: skip
+                if status != DONE:
+                    return status
+                here += done[0]
+                s[KNOWN] = 0
+                y = steps_y[k * n :]
+                for i in range(n):
+                    start[i] = y[i]
+            rows[s[OUTPUTS]] = here
+            s[OUTPUTS] += 1
+        w[WORK] += whole
+        s[STEPS] += 1
+    while s[OUTPUTS] < s[TIMES]:
+        rows[s[OUTPUTS]] = w[WORK]
+        s[OUTPUTS] += 1
+    return FINISHED
