@@ -126,7 +126,7 @@ def energy_of_run(
             return np.zeros(len(t))
         counted = None if own is None else _counted(segments, dense().recorded, t, own)
         if counted is not None:
-            return counted - counted[0]
+            return np.asarray(counted - counted[0])
         users = _of_time(reader, t, y)
         out = _integral(segments, dense(), t, _tolerance(energy, rtol), users is not None)
         return out if users is None else out + users - users[0]

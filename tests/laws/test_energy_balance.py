@@ -15,8 +15,18 @@ import toy
 
 import rbdae
 from rbdae import study
-from rbdae.forces import Bushing, Motor, TorsionalSpringDamper
-from rbdae.joints import Revolute
+from rbdae.forces import (
+    Bushing,
+    Force,
+    Friction,
+    Motor,
+    SpringDamper,
+    Torque,
+    TorsionalSpringDamper,
+    TranslationalSpringDamper,
+    UserForce,
+)
+from rbdae.joints import Prismatic, Revolute
 
 TOLERANCE = 1e-9
 
@@ -77,6 +87,224 @@ def test_forces_with_internal_states_are_in_balance():
     run = _run(cases.STATE_SYSTEMS["struts"](), end=0.2)
     assert np.ptp(run.energy.work) > 0.01 * _size(run)
     assert np.abs(run.energy.balance).max() < 30 * TOLERANCE * _size(run)
+
+
+# ---------------------------------------------------------------- each alone
+
+P, Q = force_cases.P, force_cases.Q
+D = np.array((1.0, 0.3, 2.0))
+
+
+def _points(states: Any, *where: Any) -> tuple[Any, Any]:
+    """Velocity and position of a point of b relative to one of a, in space."""
+    x, v = [], []
+    for name, at in zip("ab", where, strict=True):
+        body = states[name]
+        arm = body.orientation.apply(at)
+        spin = body.orientation.apply(body.angular_velocity)
+        x.append(body.position + arm)
+        v.append(body.velocity + np.cross(spin, arm))
+    return v[1] - v[0], x[1] - x[0]
+
+
+def _spins(states: Any) -> tuple[Any, Any]:
+    """Angular velocities of a and b in space."""
+    a, b = (states[name].orientation.apply(states[name].angular_velocity) for name in "ab")
+    return a, b
+
+
+def _about(states: Any, axis: Any) -> Any:
+    """The angular velocity of b relative to a about an axis of a."""
+    a, b = _spins(states)
+    return np.einsum("mi,mi->m", b - a, states["a"].orientation.apply(axis))
+
+
+def _on_a(states: Any, vectors: Any) -> Any:
+    """Components in the frame of a."""
+    return states["a"].orientation.inv().apply(vectors)
+
+
+def _in_line(states: Any) -> Any:
+    v, x = _points(states, P, Q)
+    return np.einsum("mi,mi->m", v, x) / np.linalg.norm(x, axis=1)
+
+
+def _twist(states: Any) -> Any:
+    """The rate of theta = sin(phi) n, the vector of R_b^T R_a from where it began."""
+    A, B = (states[name].orientation.as_matrix() for name in "ab")
+    w = np.subtract(*_spins(states))
+    zero = np.zeros(len(w))
+    W = np.array([[zero, -w[:, 2], w[:, 1]], [w[:, 2], zero, -w[:, 0]], [-w[:, 1], w[:, 0], zero]])
+    rate = np.einsum("mji,jkm,mkl,ln->min", B, W, A, A[0].T @ B[0])
+    return 0.5 * np.array([rate[:, i - 1, i - 2] - rate[:, i - 2, i - 1] for i in range(3)]).T
+
+
+def _user_damper(t: float, x: Any, out: Any) -> None:
+    out[:] = 0.0
+    out[0:3] = -0.7 * x[24:27]
+
+
+HINGE: dict[str, Any] = {"at_a": P, "at_b": Q, "axis_a": force_cases.AXIS_A[:, 2], "axis_b": force_cases.AXIS_B[:, 2]}
+
+
+def _hinged(make: Any) -> Any:
+    """Forces about, or along, the axis of a joint that the system has."""
+
+    def build(kind: Any) -> rbdae.System:
+        system, a, b = force_cases.two_bodies()
+        joint = system.add_joint(kind(a, b, **HINGE))
+        system.add_force(make(joint))
+        return system
+
+    return build
+
+
+def _free(make: Any) -> Any:
+    def build(kind: Any) -> rbdae.System:
+        system, a, b = force_cases.two_bodies()
+        system.add_force(make(a, b))
+        return system
+
+    return build
+
+
+def _wave(t: Any) -> Any:
+    return 3.0 + np.cos(2.0 * t)
+
+
+AXIS = force_cases.AXIS_A[:, 2]
+ALONE: dict[str, tuple[Any, Any, Any, Any]] = {
+    "bushing's damper": (
+        Bushing,
+        None,
+        _free(lambda a, b: Bushing(a, b, stiffness=20.0, damping=D, at_a=P, at_b=Q)),
+        lambda t, s: -(_points(s, P, Q)[0] ** 2 @ D),
+    ),
+    "bushing's damper about axes": (
+        Bushing,
+        None,
+        _free(lambda a, b: Bushing(a, b, stiffness=20.0, rotational_damping=0.8)),
+        lambda t, s: -0.8 * (_twist(s) ** 2).sum(1),
+    ),
+    "damper": (
+        SpringDamper,
+        None,
+        _free(lambda a, b: SpringDamper(a, b, stiffness=20.0, damping=2.0, length=0.5, at_a=P, at_b=Q)),
+        lambda t, s: -2.0 * _in_line(s) ** 2,
+    ),
+    "actuator": (
+        SpringDamper,
+        None,
+        _free(lambda a, b: SpringDamper(a, b, stiffness=20.0, length=0.5, force=_wave, at_a=P, at_b=Q)),
+        lambda t, s: -_wave(t) * _in_line(s),
+    ),
+    "torsional damper": (
+        TorsionalSpringDamper,
+        Revolute,
+        _hinged(lambda j: TorsionalSpringDamper(j, stiffness=20.0, damping=2.0)),
+        lambda t, s: -2.0 * _about(s, AXIS) ** 2,
+    ),
+    "torque of a torsional spring": (
+        TorsionalSpringDamper,
+        Revolute,
+        _hinged(lambda j: TorsionalSpringDamper(j, stiffness=20.0, torque=_wave)),
+        lambda t, s: _wave(t) * _about(s, AXIS),
+    ),
+    "damper along a joint": (
+        TranslationalSpringDamper,
+        Prismatic,
+        _hinged(lambda j: TranslationalSpringDamper(j, stiffness=20.0, damping=2.0)),
+        lambda t, s: -2.0 * _along(s) ** 2,
+    ),
+    "force along a joint": (
+        TranslationalSpringDamper,
+        Prismatic,
+        _hinged(lambda j: TranslationalSpringDamper(j, stiffness=20.0, force=_wave)),
+        lambda t, s: _wave(t) * _along(s),
+    ),
+    "friction": (Friction, Revolute, _hinged(lambda j: Friction(j, 1.3)), lambda t, s: -1.3 * _about(s, AXIS) ** 2),
+    "friction along a joint": (
+        Friction,
+        Prismatic,
+        _hinged(lambda j: Friction(j, 0.7)),
+        lambda t, s: -0.7 * _along(s) ** 2,
+    ),
+    "motor": (
+        Motor,
+        Revolute,
+        _hinged(lambda j: Motor(j, torque=_wave)),
+        lambda t, s: _wave(t) * _about(s, AXIS),
+    ),
+    "constant motor": (
+        Motor,
+        Revolute,
+        _hinged(lambda j: Motor(j, torque=2.0)),
+        lambda t, s: 2.0 * _about(s, AXIS),
+    ),
+    "force of time": (
+        Force,
+        None,
+        _free(lambda a, b: Force(a, lambda t: (_wave(t), 0.0, 0.0))),
+        lambda t, s: _wave(t) * s["a"].velocity[:, 0],
+    ),
+    "thrust": (
+        Force,
+        None,
+        _free(lambda a, b: Force(a, (0.0, 2.0, 0.0), frame="body")),
+        lambda t, s: 2.0 * _on_a(s, s["a"].velocity)[:, 1],
+    ),
+    "torque": (
+        Torque,
+        None,
+        _free(lambda a, b: Torque(a, (0.0, 2.0, 1.0))),
+        lambda t, s: _spins(s)[0] @ (0.0, 2.0, 1.0),
+    ),
+    "body torque": (
+        Torque,
+        None,
+        _free(lambda a, b: Torque(a, (0.0, 2.0, 1.0), frame="body")),
+        lambda t, s: s["a"].angular_velocity @ (0.0, 2.0, 1.0),
+    ),
+    "user": (
+        UserForce,
+        None,
+        _free(lambda a, b: UserForce((a, b), _user_damper, difference_step=1e-6)),
+        lambda t, s: -0.7 * ((s["a"].velocity + _offset(s)) ** 2).sum(1),
+    ),
+}
+"""Forces whose work is that of one element: class, joint, system, and the power by what its docstring says."""
+
+
+def _along(states: Any) -> Any:
+    """The rate of the displacement of a prismatic joint along its axis, which both bodies have."""
+    v, x = _points(states, P, Q)
+    turning = np.cross(_spins(states)[0], x)
+    return np.einsum("mi,mi->m", v - turning, states["a"].orientation.apply(AXIS))
+
+
+def _offset(states: Any) -> Any:
+    """What the centre of mass of a, where a user's force has its point, moves beside the origin."""
+    return np.cross(_spins(states)[0], states["a"].orientation.apply((0.2, 0.3, -0.1)))
+
+
+def test_every_force_is_alone_somewhere():
+    forces = {getattr(rbdae.forces, name) for name in rbdae.forces.__all__}
+    bases = {rbdae.forces.AbstractForce, rbdae.forces.AbstractPairForce}
+    made = {one for one in forces if isinstance(one, type) and issubclass(one, rbdae.forces.AbstractForce)} - bases
+    assert made == {one for one, *_ in ALONE.values()}
+
+
+@pytest.mark.parametrize("name", [*ALONE])
+def test_the_work_of_each_alone_is_its_power_over_time(name):
+    """Simpson's rule on 400 times, with the power from velocities as its docstring has it: a damper that counts as
+    conservative has no work."""
+    _, joint, build, power = ALONE[name]
+    run = _run(build(joint), end=0.2, t_eval=np.linspace(0.0, 0.2, 401))
+    values = power(run.t, run.states)
+    h = run.t[1] - run.t[0]
+    work = h / 3.0 * np.cumsum(values[:-2:2] + 4.0 * values[1:-1:2] + values[2::2])
+    assert np.abs(run.energy.work[2::2] - work).max() < 1e-6 * np.abs(work).max()
+    assert np.abs(run.energy.balance).max() < 1e-2 * np.abs(work).max()
 
 
 # ---------------------------------------------------------------- closed forms

@@ -125,7 +125,8 @@ class FixedRun:
     def _fastest(self) -> str:
         """The body that turns most in the unknowns of the last step or its stages."""
         stages = self.loop.unknowns()
-        return max(self.functions.turns, key=lambda turn: np.abs(stages[:, turn[1] : turn[1] + 3]).max())[0]
+        turns: tuple[tuple[str, int], ...] = self.functions.turns
+        return max(turns, key=lambda turn: float(np.abs(stages[:, turn[1] : turn[1] + 3]).max()))[0]
 
     def seen(self) -> None:
         """Nothing is asked in these runs."""
