@@ -64,14 +64,12 @@ def step_functions(workspace: Workspace, scheme: str, tally: Tally) -> StepFunct
     n = int(workspace.head["n_body_unknowns"][0]) + layout.n_rows
 
     shapes: Shapes = {"y": (layout.n,), "yd": (n + 1,)}
-    made = (
-        _made(workspace, found.newton, {**shapes, "out": (n + 1,)}, tally),
-        _made(workspace, found.advance, {**shapes, "out": (layout.n,)}, tally),
-        _made(workspace, predict, {**shapes, "out": (n + 1,)}, tally),
-    )
-    codes = {code for _, code in made}
+    newton, newton_code = _made(workspace, found.newton, {**shapes, "out": (n + 1,)}, tally)
+    advance, advance_code = _made(workspace, found.advance, {**shapes, "out": (layout.n,)}, tally)
+    first, first_code = _made(workspace, predict, {**shapes, "out": (n + 1,)}, tally)
+    codes = {newton_code, advance_code, first_code}
     code = codes.pop() if len(codes) == 1 else "mixed"
-    return StepFunctions(scheme, *(function for function, _ in made), n, layout.n_rows, code, _turns(workspace))
+    return StepFunctions(scheme, newton, advance, first, n, layout.n_rows, code, _turns(workspace))
 
 
 def work_function(workspace: Workspace, steps: StepFunctions, tally: Tally) -> MachineFunction:

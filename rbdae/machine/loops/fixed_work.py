@@ -82,6 +82,49 @@ def along(
     return DONE
 
 
+def between(
+    newton: Function,
+    newton_context: Address,
+    advance: Function,
+    advance_context: Address,
+    predict: Function,
+    predict_context: Address,
+    work: Function,
+    work_context: Address,
+    s: Ints,
+    w: Vec,
+    t: float,
+    h: float,
+    r: float,
+    ends: Vec,
+    out: Vec,
+) -> int:
+    """In out[0], which has the work of the step of size h from t, that up to t + r h; both ends are given. With stages
+    it is that of a step of its own, from the end that is farther away, as the state there is; else a share."""
+    whole = out[0]
+    if s[STAGES] == 1 or r == 0.0:
+        out[0] = r * whole
+        return DONE
+    start = w[HEAD + Y * s[M] :]
+    size = r * h
+    before = 0.0
+    first = 0
+    if r < 0.5:
+        t += h
+        size -= h
+        before = whole
+        first = s[N]
+    for i in range(s[N]):
+        start[i] = ends[first + i]
+    s[KNOWN] = 0
+    status = along(
+        newton, newton_context, advance, advance_context, predict, predict_context, work, work_context,
+        s, w, t, size, False, out,
+    )  # fmt: skip
+    out[0] += before
+    return status
+
+
 def works(
     newton: Function,
     newton_context: Address,
@@ -99,30 +142,20 @@ def works(
     steps_y: Vec,
     sizes: Vec,
 ) -> int:
-    """Fill the rows with the work from the first step to the output times; called again, it continues.
-
-    Within a step of several stages a state is the end of a step of its own, and its work that of this step; else the
-    work of the step is shared out evenly.
-
-    Parameters
-    ----------
-    times, rows : output times, rising, within the run, (k,), and the work there, (k,)
-    steps_t, steps_y, sizes : the times and states of ``s[ROWS]`` steps, the first at the start, and the sizes of the
-        steps from them
-    """
+    """Fill the rows (k,) with the work from the first step to the output times, rising, within the run; called again,
+    it continues. There are ``s[ROWS]`` steps, the first at the start, of the `sizes` of the steps from them on."""
     n = s[N]
-    m = s[M]
-    start = w[HEAD + Y * m :]
-    done = w[HEAD + (U + s[STAGES]) * m :]
+    start = w[HEAD + Y * s[M] :]
+    done = w[HEAD + (U + s[STAGES]) * s[M] :]
     while s[STEPS] + 1 < s[ROWS]:
         if s[BUDGET] <= 0:
             return PAUSED
         k = s[STEPS]
         t = steps_t[k]
         h = sizes[k]
-        y = steps_y[k * n :]
+        ends = steps_y[k * n :]
         for i in range(n):
-            start[i] = y[i]
+            start[i] = ends[i]
         known = s[KNOWN] != 0 and h == w[H_DONE]
         status = along(
             newton, newton_context, advance, advance_context, predict, predict_context, work, work_context,
@@ -135,30 +168,14 @@ def works(
         whole = done[0]
         while s[OUTPUTS] < s[TIMES] and times[s[OUTPUTS]] < steps_t[k + 1]:
             r = (times[s[OUTPUTS]] - t) / (steps_t[k + 1] - t)
-            here = w[WORK] + r * whole
-            if s[STAGES] > 1 and r > 0.0:
-                size = r * h
-                begun = t
-                here = w[WORK]
-                if r < 0.5:
-                    size = size - h
-                    begun = t + h
-                    here += whole
-                    y = steps_y[(k + 1) * n :]
-                    for i in range(n):
-                        start[i] = y[i]
-                status = along(
-                    newton, newton_context, advance, advance_context, predict, predict_context, work, work_context,
-                    s, w, begun, size, False, done,
-                )  # fmt: skip
-                if status != DONE:
-                    return status
-                here += done[0]
-                s[KNOWN] = 0
-                y = steps_y[k * n :]
-                for i in range(n):
-                    start[i] = y[i]
-            rows[s[OUTPUTS]] = here
+            done[0] = whole
+            status = between(
+                newton, newton_context, advance, advance_context, predict, predict_context, work, work_context,
+                s, w, t, h, r, ends, done,
+            )  # fmt: skip
+            if status != DONE:
+                return status
+            rows[s[OUTPUTS]] = w[WORK] + done[0]
             s[OUTPUTS] += 1
         w[WORK] += whole
         s[STEPS] += 1
