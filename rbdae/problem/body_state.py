@@ -11,7 +11,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.multibody.model import Model
-from rbdae.problem.row_reader import frames_of, of_bodies
+from rbdae.problem.row_reader import of_bodies, quaternions
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -76,8 +76,8 @@ class OneState:
 
     def _read(self, b: int, what: str) -> Any:
         if what == "orientation":
-            R = frames_of(self._Z, self._places[b])
-            return rotation(R[0] if self._single else R)
+            q = quaternions(self._Z, self._places[b])
+            return rotation(q[0] if self._single else q)
         out = np.empty((1, len(self._Z), 3))
         of_bodies(self._model, self._Z, what, (b,), (self._places[b],), out, 0)
         return out[0, 0] if self._single else out[0]
@@ -87,14 +87,7 @@ class MotionReader(Protocol):
     """What reads the motion of rows."""
 
     def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
-        """A field of `BodyState` of all bodies, (bodies, m, 3)."""
-
-    def frames(self, t: Vec, y: Mat, b: int) -> Mat:
-        """R of body b, (m, 3, 3)."""
-
-
-_AT_A_TIME = 1 << 14
-"""Rotations that are made at a time: SciPy needs more memory for them than they have in the end."""
+        """A field of `BodyState` of all bodies, (bodies, m, 3), or their unit ``"quaternion"``, (bodies, m, 4)."""
 
 
 @final
@@ -111,26 +104,18 @@ class ManyStates:
         return lazy_state(lambda what: self._read(b, what))
 
     def _read(self, b: int, what: str) -> Any:
-        if what == "orientation":
-            return self._orientation(b)
-        if what not in self._found:
-            self._found[what] = self._reader.of_bodies(self._t, self._y, what)
-        return self._found[what][b]
-
-    def _orientation(self, b: int) -> Rotation:
-        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
-
-        t, y = self._t, self._y
-        parts = [slice(first, first + _AT_A_TIME) for first in range(0, max(len(t), 1), _AT_A_TIME)]
-        made = [rotation(self._reader.frames(t[part], y[part], b)) for part in parts]
-        return made[0] if len(made) == 1 else Rotation.concatenate(made)
+        name = "quaternion" if what == "orientation" else what
+        if name not in self._found:
+            self._found[name] = self._reader.of_bodies(self._t, self._y, name)
+        found = self._found[name][b]
+        return rotation(found) if what == "orientation" else found
 
 
-def rotation(R: Mat) -> Rotation:
-    """Rotations of matrices (3, 3) or (m, 3, 3)."""
+def rotation(q: Vec | Mat) -> Rotation:
+    """Rotations of unit quaternions (4,) or (m, 4), the scalar part last."""
     from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
-    return Rotation.from_matrix(np.ascontiguousarray(R))
+    return Rotation.from_quat(q)
 
 
 __all__ = ["BodyState", "ManyStates", "MotionReader", "OneState", "lazy_state", "rotation"]

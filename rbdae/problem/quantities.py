@@ -14,7 +14,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.body_state import BodyState, OneState, rotation
+from rbdae.problem.body_state import BodyState, OneState
 from rbdae.problem.row_reader import RowReader, momenta, table
 
 if TYPE_CHECKING:
@@ -103,8 +103,10 @@ def momentum(model: Model, Z: Mat, settings: Settings) -> Momentum:
 
 def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:
     """Rotations (n, 3, 3) by the names of the bodies; None stands for the identity."""
+    from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
     known = np.tile(np.eye(3), (model.n, 1, 1)) if R is None else R
-    return {name: rotation(each) for name, each in zip(model.names, known, strict=True)}
+    return {name: Rotation.from_matrix(each) for name, each in zip(model.names, known, strict=True)}
 
 
 __all__ = [

@@ -40,10 +40,17 @@ def of_bodies(model: Model, Z: Mat, what: str, bodies: Sequence[int], places: Se
     call(motion.points, m, first, total, n, width, at, x, d, arms, Z, out)
 
 
-def frames_of(Z: Mat, place: int) -> Mat:
-    """R of the body with this place, (m, 3, 3)."""
-    at = 24 * place
-    return np.swapaxes(Z[:, at + _D : at + _XD].reshape(len(Z), 3, 3), 1, 2)
+def quaternions(Z: Mat, place: int) -> Mat:
+    """Unit quaternions (m, 4), the scalar part last, of the body with this place; of a frame that has drifted from a
+    rotation times a number those of the rotation that SciPy finds nearest."""
+    at, out = 24 * place + _D, np.empty((len(Z), 4))
+    if call(motion.quaternions, len(Z), Z.shape[1], at, Z, out):
+        from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
+
+        rest = np.isnan(out[:, 0])
+        frames = np.swapaxes(Z[rest, at : at + 9].reshape(-1, 3, 3), 1, 2)
+        out[rest] = Rotation.from_matrix(np.ascontiguousarray(frames)).as_quat()
+    return out
 
 
 def _arm(body: Any, what: str) -> Vec:
@@ -114,18 +121,16 @@ class RowReader:
     # ------------------------------------------------------------ motion
 
     def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
-        """A field of `BodyState` of all bodies, (bodies, m, 3)."""
-        out = np.empty((self._n, len(t), 3))
-        for part in slices(len(t), 27 * self._n):
+        """A field of `BodyState` of all bodies, (bodies, m, 3), or their unit ``"quaternion"``, (bodies, m, 4)."""
+        turning = what == "quaternion"
+        out = np.empty((self._n, len(t), 4 if turning else 3))
+        for part in slices(len(t), 28 * self._n):
             Z = self.natural(t[part], y[part])
-            of_bodies(self._model, Z, what, range(self._n), self.places, out, part.start)
-        return out
-
-    def frames(self, t: Vec, y: Mat, b: int) -> Mat:
-        """R of body b, (m, 3, 3)."""
-        out = np.empty((len(t), 3, 3))
-        for part in slices(len(t), 24 * self._n):
-            out[part] = frames_of(self.natural(t[part], y[part]), self.places[b])
+            if not turning:
+                of_bodies(self._model, Z, what, range(self._n), self.places, out, part.start)
+                continue
+            for b, place in enumerate(self.places):
+                out[b, part] = quaternions(Z, place)
         return out
 
     # ------------------------------------------------------------ energy and momentum
@@ -218,4 +223,4 @@ class RowReader:
         return np.array(places, dtype=np.int64), np.array(axes, dtype=float)
 
 
-__all__ = ["RowReader", "frames_of", "momenta", "of_bodies", "table"]
+__all__ = ["RowReader", "momenta", "of_bodies", "quaternions", "table"]

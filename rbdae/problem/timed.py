@@ -200,11 +200,6 @@ class TimedInterpretation:
         found = [view.reader.of_bodies(t[rows], y[rows], what) for view, rows in self._segments(t)]
         return np.concatenate(found, axis=1) if found else self.parts[0].reader.of_bodies(t, y, what)
 
-    def frames(self, t: Vec, y: Mat, b: int) -> Mat:
-        """R of body b, (m, 3, 3)."""
-        out: Mat = self._each(t, y, lambda view, t, y: view.reader.frames(t, y, b))
-        return out
-
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""
         out: Energy = self._each(t, y, lambda view, t, y: view.energy(t, y))

@@ -139,6 +139,28 @@ def test_rows_have_the_bits_that_they_have_alone_and_the_values_of_the_formulas(
         assert np.abs(found[name] - value).max() < 1e-12 * (1.0 + np.abs(value).max()), name
 
 
+@pytest.mark.parametrize("pairing", [("index-0", "quaternion", "angular"), ("index-0", "directors", "coordinate")])
+def test_orientations_are_those_that_scipy_finds(pairing):
+    """Of rotations of every kind: each of the four squares of the quaternion is the largest, also by half turns; of
+    frames that are scaled, and that are no rotations."""
+    system = rbdae.System()
+    system.add_body("free", mass=1.0, inertia=(1.0, 1.1, 1.2))
+    problem = rbdae.formulate(system, pairing[0], rotation=pairing[1], velocity=pairing[2])
+    q = Rotation.random(200, rng=np.random.default_rng(4)).as_quat()
+    q = np.concatenate([q, np.eye(4), -np.eye(4), np.array([[1, 1, 0, 0], [0, 1, 0, -1], [1, 1, 1, 1]]) / 2.0])
+    y = np.tile(problem.y0, (len(q), 1))
+    if pairing[1] == "quaternion":
+        y[:, 3:7] = np.roll(q, 1, axis=1) * np.linspace(0.9, 1.1, len(q))[:, None]
+    else:
+        bent = np.linspace(0.0, 1e-3, len(q))[:, None, None] * np.arange(9).reshape(3, 3)
+        R = Rotation.from_quat(q).as_matrix() + bent
+        y[:, 3:12] = np.swapaxes(R, 1, 2).reshape(-1, 9)
+    R = np.swapaxes(problem.natural(np.zeros(len(q)), y)[:, 0, 3:12].reshape(-1, 3, 3), 1, 2)
+    found, wanted = problem.states(np.zeros(len(q)), y)["free"].orientation, Rotation.from_matrix(R)
+    assert (found * wanted.inv()).magnitude().max() < 1e-14
+    assert np.abs(found.as_quat() - wanted.as_quat())[:200].max() < 1e-14  # the sign, where squares are not equal
+
+
 def test_functions_of_natural_coordinates_give_the_same():
     """Those of the module of version 0.1.0."""
     problem = _problem(cases.Pairing("null-space", "quaternion", "angular"))

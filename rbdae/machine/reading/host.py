@@ -24,6 +24,7 @@ _PROGRAM = Program(
         rows.each_row,
         motion.points,
         motion.frames,
+        motion.quaternions,
         motion.angular_velocities,
         sums.energies,
         sums.momenta,

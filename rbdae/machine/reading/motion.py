@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import copysign, nan, sqrt
+
 from rbdae.machine.native.words import Ints, Vec
 
 
@@ -95,3 +97,59 @@ def angular_velocities(
             det = turning(Z[i * width + 24 * places[b] :], w)
             for k in range(3):
                 into[3 * i + k] = w[k] + 0.0 * det
+
+
+STRAIGHT = 1e-12
+"""Largest entry of R^T R / s^2 - I, with s^3 = det R, up to which R is a rotation times a number."""
+
+
+def quaternions(m: int, width: int, at: int, Z: Vec, out: Vec) -> int:
+    """out (m, 4) = unit quaternions, the scalar part last, of the frame that begins at `at` in each row; NaN where it
+    is no rotation times a number, and how many rows are so. Shepperd's formulas, with the largest of the four squares;
+    of equal ones the first, as in SciPy."""
+    bad = 0
+    for i in range(m):
+        d1 = Z[i * width + at :]
+        d2 = Z[i * width + at + 3 :]
+        d3 = Z[i * width + at + 6 :]
+        q = out[4 * i :]
+        cross(d2, d3, q)
+        det = dot(q, d1)
+        s = copysign(abs(det) ** (1.0 / 3.0), det)
+        square = s * s
+        off = max(abs(dot(d1, d2)), abs(dot(d2, d3)), abs(dot(d3, d1)))
+        size = max(abs(dot(d1, d1) - square), abs(dot(d2, d2) - square), abs(dot(d3, d3) - square))
+        if not (s > 0.0 and max(off, size) <= STRAIGHT * square):
+            bad += 1
+            for k in range(4):
+                q[k] = nan
+            continue
+        a = d1[0]
+        b = d2[1]
+        c = d3[2]
+        trace = a + b + c
+        most = max(a, b, c, trace)
+        if a >= most:
+            q[0] = s - trace + 2.0 * a
+            q[1] = d1[1] + d2[0]
+            q[2] = d1[2] + d3[0]
+            q[3] = d2[2] - d3[1]
+        elif b >= most:
+            q[0] = d1[1] + d2[0]
+            q[1] = s - trace + 2.0 * b
+            q[2] = d2[2] + d3[1]
+            q[3] = d3[0] - d1[2]
+        elif c >= most:
+            q[0] = d1[2] + d3[0]
+            q[1] = d2[2] + d3[1]
+            q[2] = s - trace + 2.0 * c
+            q[3] = d1[1] - d2[0]
+        else:
+            q[0] = d2[2] - d3[1]
+            q[1] = d3[0] - d1[2]
+            q[2] = d1[1] - d2[0]
+            q[3] = s + trace
+        size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+        for k in range(4):
+            q[k] = q[k] / size
+    return bad
