@@ -108,6 +108,26 @@ def test_a_free_body_keeps_energy_and_momentum(method):
     assert found.stats.jacobians == found.stats.evaluations > 2 * found.stats.steps
 
 
+@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+@pytest.mark.parametrize(
+    ("method", "rotation", "step"),
+    [
+        ("energy-momentum", "quaternion", 0.05),
+        ("energy-momentum", "directors", 0.05),
+        ("variational", "quaternion", 3e-3),
+    ],
+)
+def test_code_of_one_model_divides_by_the_step_as_a_quotient_is_rounded(method, rotation, step):
+    """It multiplies by 1 / h, and velocities would come back with the same relative error in each step. Measured after
+    20,000 of them: at most 1e-13; without the correction of the product 1.4e-12 to 2.9e-12."""
+    more = {"velocity": "momentum", "rotation": rotation, "code": "traced"}
+    problem = rbdae.formulate(free_body(), "hamiltonian-eliminated", **more)
+    times = np.linspace(0.0, 20_000 * step, 201)
+    found = rbdae.solve(problem, (0.0, times[-1]), solver=f"rbdae:{method}", step=step, t_eval=times)
+    energy = found.energy.total
+    assert np.abs(energy / energy[0] - 1.0).max() < 4e-13
+
+
 @pytest.mark.parametrize("joint", [*JOINTS])
 def test_joints_and_springs_keep_energy_and_momentum(joint):
     """QUAT.EM-R keeps both with every joint; the constraints hold to round-off."""
