@@ -5,7 +5,9 @@ Messages have the style of `rbdae._check`: ``owner: what must be ..., got ...; r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -15,8 +17,14 @@ from rbdae._arrays import Mat, Vec
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 ORTHONORMAL = 1e-8
-"""How far R^T R may be from the identity, and a unit vector's length from one: single precision does not pass."""
+"""How far R^T R may be from the identity, and a unit vector's length from one."""
+
+_SINGLE = 2e-6
+"""The same of matrices in single precision: some roundings of 1.2e-7. They are made orthonormal."""
 
 _WORDS = {1: "real numbers", 3: "three real numbers", 4: "four real numbers", 9: "nine real numbers"}
 _EXAMPLES = {3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
@@ -87,7 +95,8 @@ def rotation_matrices(owner: str, what: str, value: object) -> Mat:
     # beyond two the product could overflow
     sized = np.abs(out).max(initial=0.0) <= 2.0
     defect = np.abs(np.swapaxes(out, -1, -2) @ out - np.eye(3)).max(initial=0.0) if sized else np.inf
-    if defect > ORTHONORMAL:
+    single = getattr(value, "dtype", None) == np.float32
+    if not defect <= (_SINGLE if single else ORTHONORMAL):
         raise ValueError(
             f"{owner}: {what} must be a rotation, but its columns are not orthonormal (R^T R - I has an entry of size "
             f"{defect:.3g}), got {_check.show(value)}; {remedy}"
@@ -97,6 +106,9 @@ def rotation_matrices(owner: str, what: str, value: object) -> Mat:
             f"{owner}: {what} must be a rotation, but it is improper (determinant -1, a reflection), "
             f"got {_check.show(value)}; use a right-handed frame, e.g. flip one column"
         )
+    if single:  # the nearest rotation: the orthogonal factor
+        left, _, right = np.linalg.svd(out)
+        out = left @ right
     return out
 
 
@@ -107,6 +119,11 @@ def rotation_quaternions(owner: str, what: str, value: object) -> Vec:
         out = spurrier_klumpp(rotation_matrices(owner, what, value))
     else:
         out = np.roll(rotation.as_quat(), 1, axis=-1)
+        if not np.abs(norm(out) - 1.0).max(initial=0.0) <= ORTHONORMAL:
+            raise ValueError(
+                f"{owner}: {what} must be a rotation, but its quaternion is {_check.show(rotation.as_quat())}; make it "
+                "of finite numbers that a double can square"
+            )
     return np.where(out[..., :1] < 0.0, -out, out)
 
 
@@ -152,6 +169,57 @@ def _unit(x: Vec) -> Vec:
     return out
 
 
+def finite(function: Callable[P, T]) -> Callable[P, T]:
+    """A function of arrays that refuses arguments whose result leaves the range of double precision; an infinite
+    `pitch`, of a translation, is one that is meant.
+
+    Raises
+    ------
+    ValueError
+        with the sizes of the arguments, where the result would have entries that are not finite
+    """
+
+    @wraps(function)
+    def checked(*arguments: P.args, **named: P.kwargs) -> T:
+        with np.errstate(all="ignore"):
+            out = function(*arguments, **named)
+        if not _is_finite(out):
+            sizes = np.abs(np.concatenate([np.empty(0), *_doubles((*arguments, *named.values()))]))
+            sizes = sizes[sizes > 0.0]
+            least, most = (sizes.min(), sizes.max()) if len(sizes) else (0.0, 0.0)
+            raise ValueError(
+                f"{function.__name__}: the result leaves the range of double precision, got arguments of sizes from "
+                f"{least:.3g} to {most:.3g}; scale them, for example to SI units"
+            )
+        return out
+
+    return checked
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", None) or ("",) * len(value)
+        return all(
+            not np.isnan(part).any() if name == "pitch" else _is_finite(part)
+            for part, name in zip(value, names, strict=True)
+        )
+    if isinstance(value, (float, np.ndarray, np.floating)) and np.asarray(value).dtype.kind == "f":
+        return bool(np.isfinite(value).all())
+    return True
+
+
+def _doubles(values: tuple[object, ...]) -> list[Vec]:
+    """The numbers of arguments, flat."""
+    out = []
+    for value in values:
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            out += _doubles(value)
+        elif isinstance(value, (int, float, list, tuple, np.ndarray, np.generic)):
+            raw = np.asarray(value)
+            out += [np.ravel(raw).astype(float)] if raw.dtype.kind in "iuf" else []
+    return out
+
+
 def together(owner: str, **given: tuple[Vec, int]) -> None:
     """Refuse stacks whose leading axes cannot be broadcast; `given` has arrays, and how many other axes each has."""
     leading = {name: array.shape[: array.ndim - own] for name, (array, own) in given.items()}
@@ -194,6 +262,7 @@ def _finite(owner: str, what: str, value: object, wanted: str, remedy: str) -> V
 __all__ = [
     "ORTHONORMAL",
     "axes",
+    "finite",
     "matrices",
     "nonzero_quaternions",
     "norm",

@@ -28,6 +28,7 @@ class AccelerationMatrices(NamedTuple):
     spatial: Mat
 
 
+@_stacks.finite
 def angular_acceleration(rotation: Rotation | ArrayLike, second_rate: ArrayLike) -> Components:
     """omegadot = vect(Rddot R^T) and Omegadot = vect(R^T Rddot), [GR95] (124), (127).
 
@@ -42,6 +43,7 @@ def angular_acceleration(rotation: Rotation | ArrayLike, second_rate: ArrayLike)
     return Components(vector_part(Rt @ A), vector_part(A @ Rt))
 
 
+@_stacks.finite
 def acceleration_matrices(
     rotation: Rotation | ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike
 ) -> AccelerationMatrices:
@@ -62,6 +64,7 @@ def acceleration_matrices(
     return AccelerationMatrices(A, R @ A @ np.swapaxes(R, -1, -2))
 
 
+@_stacks.finite
 def angular_acceleration_of_axis_angle(
     axis: ArrayLike,
     angle: ArrayLike,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def angular_velocity(rotation: Rotation | ArrayLike, rate: ArrayLike) -> Components:
     """omega = vect(Rdot R^T) and Omega = vect(R^T Rdot), [GR95] (75), (78), (80), (81).
 
@@ -37,6 +38,7 @@ def rotation_and_rate(owner: str, rotation: Rotation | ArrayLike, what: str, rat
     return R, A
 
 
+@_stacks.finite
 def angular_velocity_of_axis_angle(
     axis: ArrayLike, angle: ArrayLike, axis_rate: ArrayLike, angle_rate: ArrayLike
 ) -> Components:
@@ -69,6 +71,7 @@ def sine_terms(n: Vec, phi: Vec, x: Vec) -> tuple[Vec, Vec]:
     return np.sin(phi)[..., None] * x, (2.0 * half * half)[..., None] * np.cross(n, x)
 
 
+@_stacks.finite
 def axis_angle_rates(rotation: Rotation | ArrayLike, Omega: ArrayLike) -> AxisAngle:
     """ndot = B Omega and phidot = n . Omega, [GR95] (91), (92), (97); the inverse of (104).
 

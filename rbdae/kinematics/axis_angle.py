@@ -44,6 +44,7 @@ class Invariants(NamedTuple):
     eigenvalues: Mat
 
 
+@_stacks.finite
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Rotation:
     """R = cos phi I + (1 - cos phi) n n^T + sin phi n~, [GR95] (46).
 
@@ -62,6 +63,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Rotation:
     return _stacks.to_rotation(maps.from_axis_angle(axis, angle))
 
 
+@_stacks.finite
 def to_axis_angle(rotation: Rotation | ArrayLike) -> AxisAngle:
     """The axis n, R n = n, and the angle in [0, pi], [GR95] (22), (47); accurate at both ends.
 
@@ -74,6 +76,7 @@ def to_axis_angle(rotation: Rotation | ArrayLike) -> AxisAngle:
     return AxisAngle(*axis_angle_of(_stacks.rotation_quaternions("to_axis_angle", "rotation", rotation)))
 
 
+@_stacks.finite
 def invariants(rotation: Rotation | ArrayLike) -> Invariants:
     """tr(R) = 1 + 2 cos phi and vect(R) = n sin phi, [GR95] (47), and the eigenvalues (21).
 
@@ -89,6 +92,7 @@ def invariants(rotation: Rotation | ArrayLike) -> Invariants:
     return Invariants(1.0 + 2.0 * cosine, 2.0 * e0[..., None] * e, values)
 
 
+@_stacks.finite
 def displacement_matrix(rotation: Rotation | ArrayLike) -> Mat:
     """D = R - I, (..., 3, 3), [GR95] (57), with no loss of digits for small rotations; D n = D^T n = 0, (58).
 

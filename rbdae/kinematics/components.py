@@ -27,6 +27,7 @@ class Components(NamedTuple):
     spatial: Vec
 
 
+@_stacks.finite
 def to_spatial(rotation: Rotation | ArrayLike, vector: ArrayLike) -> Vec:
     """x = R X, (..., 3), of material components X (..., 3), [GR95] (3); (143), (145) for infinitesimal rotations.
 
@@ -40,6 +41,7 @@ def to_spatial(rotation: Rotation | ArrayLike, vector: ArrayLike) -> Vec:
     return rotated(q, x)
 
 
+@_stacks.finite
 def to_material(rotation: Rotation | ArrayLike, vector: ArrayLike) -> Vec:
     """X = R^T x, (..., 3), of spatial components x (..., 3), [GR95] (79), (108), (125)."""
     q, x = turned_vector("to_material", rotation, vector)
@@ -53,11 +55,13 @@ def turned_vector(owner: str, rotation: Rotation | ArrayLike, vector: ArrayLike)
     return q, x
 
 
+@_stacks.finite
 def spin(u: ArrayLike) -> Mat:
     """u~, (..., 3, 3), with u~ v = u x v, of u (..., 3), [GR95] (360)."""
     return skew(_stacks.vectors("spin", "u", u))
 
 
+@_stacks.finite
 def vect(A: ArrayLike) -> Vec:
     """The vector part (..., 3) of matrices A (..., 3, 3), [GR95] (357): vect(u~) = u, and zero if A is symmetric."""
     return vector_part(_stacks.matrices("vect", "A", A))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def direction_cosines(fixed: Rotation | ArrayLike, moved: Rotation | ArrayLike) -> Mat:
     """r_ij = E_i . e_j, (..., 3, 3), [GR95] (34), (35): the rotation from E to e in components along E.
 
@@ -26,6 +27,7 @@ def direction_cosines(fixed: Rotation | ArrayLike, moved: Rotation | ArrayLike) 
     return out
 
 
+@_stacks.finite
 def rotation_between(fixed: Rotation | ArrayLike, moved: Rotation | ArrayLike) -> Rotation:
     """R = sum_i e_i E_i^T, with e_i = R E_i, [GR95] (4), (13), (32).
 

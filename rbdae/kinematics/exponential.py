@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def exponential(vector: ArrayLike) -> Rotation:
     """R = exp(psi~), the rotation by |psi| rad about psi, [GR95] (53), (54), (165), (166).
 
@@ -23,6 +24,7 @@ def exponential(vector: ArrayLike) -> Rotation:
     return _stacks.to_rotation(of_rotation_vector(_stacks.vectors("exponential", "vector", vector)))
 
 
+@_stacks.finite
 def logarithm(rotation: Rotation | ArrayLike) -> Vec:
     """The rotation vector psi (..., 3), no longer than pi, with R = exp(psi~); the inverse of [GR95] (54).
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def half_rotation(rotation: Rotation | ArrayLike) -> Rotation:
     """F with F F = R, about the same axis by half the angle, which is in [0, pi / 2]; [GR95] (257)-(259), (274), (275).
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def incremented(reference: Rotation | ArrayLike, vector: ArrayLike) -> Rotation:
     """R = R_0 exp(Psi_inc~), [GR95] (159): the increment is material, that is, in the axes of the body.
 
@@ -33,6 +34,7 @@ def incremented(reference: Rotation | ArrayLike, vector: ArrayLike) -> Rotation:
     return _stacks.to_rotation(multiplied(q, of_rotation_vector(w)))
 
 
+@_stacks.finite
 def increment(reference: Rotation | ArrayLike, rotation: Rotation | ArrayLike) -> Vec:
     """The rotation vector (..., 3), no longer than pi, of R_inc = R_0^T R, [GR95] (159).
 
@@ -48,6 +50,7 @@ def increment(reference: Rotation | ArrayLike, rotation: Rotation | ArrayLike) -
     return rotation_vector(multiplied(conjugated(q0), q))
 
 
+@_stacks.finite
 def incremental_angular_velocity(increment: Rotation | ArrayLike, rate: ArrayLike) -> Vec:
     """Omega = Omega_inc = vect(R_inc^T Rdot_inc), (..., 3), [GR95] (160): the reference has no influence.
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def point_velocity(
     rotation: Rotation | ArrayLike, velocity: ArrayLike, Omega: ArrayLike, point: ArrayLike
 ) -> Components:
@@ -43,6 +44,7 @@ def point_velocity(
     return _moved(q, v0, np.cross(given, X))
 
 
+@_stacks.finite
 def point_acceleration(
     rotation: Rotation | ArrayLike, acceleration: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike, point: ArrayLike
 ) -> Components:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def composed(frame: Rotation | ArrayLike, relative: Rotation | ArrayLike) -> Rotation:
     """R = R_0 R_rel, [GR95] (155), (226).
 
@@ -27,6 +28,7 @@ def composed(frame: Rotation | ArrayLike, relative: Rotation | ArrayLike) -> Rot
     return _stacks.to_rotation(multiplied(q0, q))
 
 
+@_stacks.finite
 def relative_rotation(frame: Rotation | ArrayLike, rotation: Rotation | ArrayLike) -> Rotation:
     """R_rel = R_0^T R, the solution of [GR95] (155)."""
     q0 = _stacks.rotation_quaternions("relative_rotation", "frame", frame)
@@ -35,6 +37,7 @@ def relative_rotation(frame: Rotation | ArrayLike, rotation: Rotation | ArrayLik
     return _stacks.to_rotation(multiplied(conjugated(q0), q))
 
 
+@_stacks.finite
 def composed_angular_velocity(
     frame: Rotation | ArrayLike, relative: Rotation | ArrayLike, Omega_frame: ArrayLike, Omega_relative: ArrayLike
 ) -> Components:
@@ -55,6 +58,7 @@ def composed_angular_velocity(
     return Components(rotated(conjugated(q), first) + second, rotated(q0, first + rotated(q, second)))
 
 
+@_stacks.finite
 def composed_angular_acceleration(
     frame: Rotation | ArrayLike,
     relative: Rotation | ArrayLike,
@@ -86,6 +90,7 @@ def composed_angular_acceleration(
     return Components(out, rotated(multiplied(q0, q), out))
 
 
+@_stacks.finite
 def inertial_velocity(
     frame: Rotation | ArrayLike, velocity: ArrayLike, Omega_frame: ArrayLike, point: ArrayLike, rate: ArrayLike
 ) -> Vec:
@@ -108,6 +113,7 @@ def inertial_velocity(
     return v0 + rotated(q, dX + np.cross(given, X))
 
 
+@_stacks.finite
 def inertial_acceleration(
     frame: Rotation | ArrayLike,
     acceleration: ArrayLike,

@@ -6,6 +6,7 @@ from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Vec
 
 
+@_stacks.finite
 def rotation_axis(omega: ArrayLike) -> Vec:
     """f = omega / |omega|, (..., 3), [GR95] (132), of angular velocities (..., 3) that are not zero.
 
@@ -17,6 +18,7 @@ def rotation_axis(omega: ArrayLike) -> Vec:
     return _stacks.axes("rotation_axis", "omega", omega)
 
 
+@_stacks.finite
 def rotation_axis_rate(omega: ArrayLike, omega_rate: ArrayLike) -> Vec:
     """fdot = (I - f f^T) omegadot / |omega|, (..., 3), [GR95] (138), the solution of (135); 1/s.
 

@@ -35,6 +35,7 @@ class Screw(NamedTuple):
     pitch: Vec
 
 
+@_stacks.finite
 def displaced(rotation: Rotation | ArrayLike, displacement: ArrayLike, point: ArrayLike) -> Vec:
     """x_P = x_0 + R X_P, (..., 3), [GR95] (55), (106).
 
@@ -50,6 +51,7 @@ def displaced(rotation: Rotation | ArrayLike, displacement: ArrayLike, point: Ar
     return x0 + rotated(q, X)
 
 
+@_stacks.finite
 def displacement_of(rotation: Rotation | ArrayLike, displacement: ArrayLike, point: ArrayLike) -> Vec:
     """u_P = u_0 + (R - I) X_P, (..., 3), [GR95] (56), with no loss of digits for small rotations.
 
@@ -59,6 +61,7 @@ def displacement_of(rotation: Rotation | ArrayLike, displacement: ArrayLike, poi
     return u0 + _turned_by(q, X)
 
 
+@_stacks.finite
 def screw(rotation: Rotation | ArrayLike, displacement: ArrayLike) -> Screw:
     """The screw motion of x = x_0 + R X: axis, translation [GR95] (63), pose (69), pitch (71).
 
@@ -85,10 +88,13 @@ def screw(rotation: Rotation | ArrayLike, displacement: ArrayLike) -> Screw:
         k = (n * u0).sum(-1)
         cotangent = q[..., 0] / _stacks.norm(q[..., 1:])
         pose = 0.5 * (u0 - k[..., None] * n + cotangent[..., None] * np.cross(n, u0))
-        pitch = np.where(turns, 2.0 * math.pi * k / phi, np.where(length > 0.0, np.inf, 0.0))
+        turning = 2.0 * math.pi * k / phi
+        turning = np.where(np.isfinite(turning), turning, np.nan)  # infinite only without rotation
+        pitch = np.where(turns, turning, np.where(length > 0.0, np.inf, 0.0))
     return Screw(n, phi, k, np.where(turns[..., None], pose, 0.0), pitch)
 
 
+@_stacks.finite
 def screw_displacement(motion: Screw, point: ArrayLike) -> Vec:
     """u_P = k n + (R - I) (X_P - X_M), (..., 3), [GR95] (65), (70).
 

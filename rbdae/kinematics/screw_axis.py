@@ -30,6 +30,7 @@ class InstantaneousScrew(NamedTuple):
     direction: Vec
 
 
+@_stacks.finite
 def instantaneous_screw(position: ArrayLike, velocity: ArrayLike, omega: ArrayLike) -> InstantaneousScrew:
     """x_M = omega x v_0 / |omega|^2 + (I - f f^T) x_0, f = omega / |omega|, u = f . v_0, [GR95] (113), (119), (120).
 
@@ -55,10 +56,13 @@ def instantaneous_screw(position: ArrayLike, velocity: ArrayLike, omega: ArrayLi
         f = np.where(turns, given / rate[..., None], moving)
         u = (f * v0).sum(-1)
         arm = np.where(turns, np.cross(f, v0) / rate[..., None], 0.0)
-        pitch = np.where(rate > 0.0, 2.0 * math.pi * u / rate, np.where(speed > 0.0, np.inf, 0.0))
+        turning = 2.0 * math.pi * u / rate
+        turning = np.where(np.isfinite(turning), turning, np.nan)  # infinite only without rotation
+        pitch = np.where(rate > 0.0, turning, np.where(speed > 0.0, np.inf, 0.0))
     return InstantaneousScrew(arm + x0 - (f * x0).sum(-1, keepdims=True) * f, given.copy(), u, pitch, f)
 
 
+@_stacks.finite
 def screw_velocity(motion: InstantaneousScrew, point: ArrayLike) -> Vec:
     """v_P = u f + omega x (x_P - x_M), (..., 3), [GR95] (112), (121).
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def infinitesimal_rotation(rotation: Rotation | ArrayLike, variation: ArrayLike) -> Components:
     """dtheta = vect(dR R^T) and dTheta = vect(R^T dR) = R^T dtheta, [GR95] (142)-(145).
 
@@ -30,6 +31,7 @@ def infinitesimal_rotation(rotation: Rotation | ArrayLike, variation: ArrayLike)
     return Components(vector_part(Rt @ dR), vector_part(dR @ Rt))
 
 
+@_stacks.finite
 def virtual_displacement(rotation: Rotation | ArrayLike, dTheta: ArrayLike, point: ArrayLike) -> Vec:
     """dx = R (dTheta x X) = dtheta x x, (..., 3), of a point X in a spherical motion, [GR95] (140), (141).
 
@@ -48,6 +50,7 @@ def virtual_displacement(rotation: Rotation | ArrayLike, dTheta: ArrayLike, poin
     return rotated(q, np.cross(turned, X))
 
 
+@_stacks.finite
 def material_velocity_variation(Omega: ArrayLike, dTheta: ArrayLike, dTheta_rate: ArrayLike) -> Vec:
     """dOmega = d(dTheta)/dt + Omega x dTheta, (..., 3), [GR95] (150).
 
@@ -64,6 +67,7 @@ def material_velocity_variation(Omega: ArrayLike, dTheta: ArrayLike, dTheta_rate
     return out
 
 
+@_stacks.finite
 def spatial_velocity_variation(omega: ArrayLike, dtheta: ArrayLike, dtheta_rate: ArrayLike) -> Vec:
     """domega = d(dtheta)/dt - omega x dtheta, (..., 3), [GR95] (150).
 
@@ -80,6 +84,7 @@ def spatial_velocity_variation(omega: ArrayLike, dtheta: ArrayLike, dtheta_rate:
     return out
 
 
+@_stacks.finite
 def crossed_variations(rotation: Rotation | ArrayLike, dTheta_rate: ArrayLike, dtheta_rate: ArrayLike) -> Components:
     """domega = R d(dTheta)/dt and dOmega = R^T d(dtheta)/dt, [GR95] (153).
 
@@ -101,6 +106,7 @@ def crossed_variations(rotation: Rotation | ArrayLike, dTheta_rate: ArrayLike, d
     return Components(rotated(conjugated(q), spatial), rotated(q, material))
 
 
+@_stacks.finite
 def material_acceleration_variation(
     Omega: ArrayLike, Omega_rate: ArrayLike, dTheta: ArrayLike, dTheta_rate: ArrayLike, dTheta_second_rate: ArrayLike
 ) -> Vec:
@@ -126,6 +132,7 @@ def material_acceleration_variation(
     return out
 
 
+@_stacks.finite
 def spatial_acceleration_variation(
     omega: ArrayLike, omega_rate: ArrayLike, dtheta: ArrayLike, dtheta_rate: ArrayLike, dtheta_second_rate: ArrayLike
 ) -> Vec:

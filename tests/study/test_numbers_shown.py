@@ -174,7 +174,7 @@ def check_steps(drawn: page_parts.Drawn, run: rbdae.Solution, at: Any) -> None:
     for x, y in zip(drawn.x, drawn.y, strict=True):
         k = int(np.flatnonzero(times == x)[0])
         assert k > 0 and close(y, times[k] - times[k - 1], 0.0)
-    assert drawn.x[0] == times[1] and drawn.x[-1] == times[-1]
+    assert drawn.x[0] == times[1]
 
 
 FIGURES: dict[str, Callable[[page_parts.Drawn, rbdae.Solution, Any], None]] = {
@@ -214,8 +214,8 @@ def test_every_curve_of_a_page_is_that_of_the_run(run, at, page):
     assert {name: sum(curve.figure == name for curve in drawn) for name in FIGURES} == CURVES
     assert set(page_parts.figures(page)) == {*FIGURES, "motion"}
     for curve in drawn:
-        few = replace(curve, x=curve.x[::7], y=curve.y[::7]) if curve.figure != "step-sizes" else curve
-        FIGURES[curve.figure](few, run, at)
+        each = max(1, len(curve.x) // 40)
+        FIGURES[curve.figure](replace(curve, x=curve.x[::each], y=curve.y[::each]), run, at)
     times = run.t if run.steps is None else run.steps.t
     for curve in drawn:
         assert curve.x[0] == (times[1] if curve.figure == "step-sizes" else run.t[0])
@@ -388,8 +388,9 @@ def right_of_column(name: str, run: rbdae.Solution, at: Any) -> Callable[[float]
 def check_columns(names: list[str], values: np.ndarray, run: rbdae.Solution, at: Any) -> None:
     assert len(set(names)) == len(names)
     for name, column in zip(names, values.T, strict=True):
-        right = np.array([right_of_column(name, run, at)(float(t)) for t in run.t[::9]])
-        shown = column[::9]
+        few = slice(None, None, max(1, len(run.t) // 12))
+        right = np.array([right_of_column(name, run, at)(float(t)) for t in run.t[few]])
+        shown = column[few]
         if ".quaternion." in name:
             shown, right = np.abs(shown), np.abs(right)
         assert np.allclose(shown, right, rtol=1e-12, atol=1e-11 * max(1.0, np.abs(column).max())), name

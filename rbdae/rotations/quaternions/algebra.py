@@ -8,6 +8,7 @@ from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Vec
 
 
+@_stacks.finite
 def product(p: ArrayLike, q: ArrayLike) -> Vec:
     """p q = (p0 q0 - p . q, p0 q + q0 p + p x q), [GR95] (212), [NS] (30), [BS09] (1).
 
@@ -37,6 +38,7 @@ def multiplied(p: Vec, q: Vec) -> Vec:
     return out
 
 
+@_stacks.finite
 def conjugate(q: ArrayLike) -> Vec:
     """(q0, -q) of q (..., 4), [GR95] (213), [BS09] section 2.1."""
     return conjugated(_stacks.vectors("conjugate", "q", q, 4))
@@ -48,11 +50,13 @@ def conjugated(q: Vec) -> Vec:
     return out
 
 
+@_stacks.finite
 def norm(q: ArrayLike) -> Vec:
     """|q| = sqrt(q conj(q)), (...), of q (..., 4), [GR95] (214); without overflow and underflow."""
     return _stacks.norm(_stacks.vectors("norm", "q", q, 4))
 
 
+@_stacks.finite
 def inverse(q: ArrayLike) -> Vec:
     """conj(q) / |q|^2 of q (..., 4), [BS09] section 2.1.
 
@@ -70,6 +74,7 @@ def inverse(q: ArrayLike) -> Vec:
     return out
 
 
+@_stacks.finite
 def pure(v: ArrayLike) -> Vec:
     """The vector quaternion (0, v), (..., 4), of v (..., 3), [GR95] (216)."""
     return purely(_stacks.vectors("pure", "v", v))
@@ -80,6 +85,7 @@ def purely(v: Vec) -> Vec:
     return np.concatenate((np.zeros((*v.shape[:-1], 1)), v), axis=-1)
 
 
+@_stacks.finite
 def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q) x = q x conj(q) / |q|^2: material components to spatial ones, [GR95] (219), [NS] (29), [BS09] (7).
 
@@ -104,6 +110,7 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Vec:
     return rotated(q, x)
 
 
+@_stacks.finite
 def rotate_back(q: ArrayLike, x: ArrayLike) -> Vec:
     """R(q)^T x = conj(q) x q / |q|^2: spatial components to material ones, [GR95] (222), [NS] (29).
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+@_stacks.finite
 def exponential(q: ArrayLike) -> Vec:
     """exp(q) = e^q0 (cos |q|, q sin |q| / |q|), (..., 4), of any quaternion q (..., 4).
 
@@ -33,6 +34,7 @@ def exponential(q: ArrayLike) -> Vec:
     return out
 
 
+@_stacks.finite
 def logarithm(q: ArrayLike) -> Vec:
     """log q = (log |q|, angle q / |q|) with the angle of the plane (q0, |q|) in [0, pi), the inverse of `exponential`.
 
@@ -64,6 +66,7 @@ def logarithm(q: ArrayLike) -> Vec:
     return np.concatenate((length[..., None], np.where(unit[..., :1] < 0.0, far, near)), axis=-1)
 
 
+@_stacks.finite
 def from_rotation_vector(w: ArrayLike) -> Vec:
     """The unit quaternion exp((0, w / 2)), (..., 4), of the rotation by |w| rad about w (..., 3), [BS09] (6)."""
     return of_rotation_vector(_stacks.vectors("from_rotation_vector", "w", w))
@@ -74,6 +77,7 @@ def of_rotation_vector(w: Vec) -> Vec:
     return _turned(0.5 * w)
 
 
+@_stacks.finite
 def to_rotation_vector(q: ArrayLike) -> Vec:
     """The rotation vector (..., 3) of quaternions (..., 4) that are not zero, no longer than pi, [GR95] (164), (194).
 
@@ -93,6 +97,7 @@ def rotation_vector(q: Vec) -> Vec:
     return 2.0 * _angle_over_sine(_stacks.norm(q[..., 1:]), q[..., 0]) * q[..., 1:]
 
 
+@_stacks.finite
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Vec:
     """(cos(phi / 2), n sin(phi / 2)), (..., 4), [GR95] (194), (223).
 
@@ -120,6 +125,7 @@ def of_axis_angle(n: Vec, phi: Vec) -> Vec:
     return np.concatenate((np.cos(half_angle[..., :1]), np.sin(half_angle) * n), axis=-1)
 
 
+@_stacks.finite
 def to_axis_angle(q: ArrayLike) -> tuple[Vec, Vec]:
     """The unit axis (..., 3) and the angle (...) in [0, pi] of quaternions (..., 4) that are not zero, [GR95] (194).
 
@@ -140,6 +146,7 @@ def axis_angle_of(q: Vec) -> tuple[Vec, Vec]:
     return _directions(e), 2.0 * np.arctan2(_stacks.norm(e), q[..., 0])
 
 
+@_stacks.finite
 def to_matrix(q: ArrayLike) -> Mat:
     """The Euler map R(q) = (q0^2 - q . q) I + 2 q q^T + 2 q0 q^ = E(q) G(q)^T, (..., 3, 3), of q (..., 4).
 
@@ -154,6 +161,7 @@ def matrix(q: Vec) -> Mat:
     return out
 
 
+@_stacks.finite
 def from_matrix(R: Rotation | ArrayLike) -> Vec:
     """The unit quaternion (..., 4) of a rotation, with q0 >= 0, after Spurrier and Klumpp.
 
@@ -171,6 +179,7 @@ def from_matrix(R: Rotation | ArrayLike) -> Vec:
     return _stacks.rotation_quaternions("from_matrix", "R", R)
 
 
+@_stacks.finite
 def to_rotation(q: ArrayLike) -> Rotation:
     """A `scipy.spatial.transform.Rotation` of quaternions (..., 4) that are not zero.
 
@@ -184,11 +193,13 @@ def to_rotation(q: ArrayLike) -> Rotation:
     return _stacks.to_rotation(_stacks.nonzero_quaternions("to_rotation", "q", q))
 
 
+@_stacks.finite
 def from_rotation(rotation: Rotation | ArrayLike) -> Vec:
     """The unit quaternion (..., 4), scalar first and not negative, of a `Rotation` or of matrices (..., 3, 3)."""
     return _stacks.rotation_quaternions("from_rotation", "rotation", rotation)
 
 
+@_stacks.finite
 def half(q: ArrayLike) -> Vec:
     """The unit quaternion (..., 4) of half the rotation of q (..., 4): (1 + q) / |1 + q|, half(q) half(q) = +-q.
 

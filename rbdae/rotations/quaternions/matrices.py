@@ -8,6 +8,7 @@ from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
 
 
+@_stacks.finite
 def left_matrix(p: ArrayLike) -> Mat:
     """Q_l(p) = [p, G(p)^T], (..., 4, 4), of p (..., 4): Q_l(p) q = p q.
 
@@ -16,6 +17,7 @@ def left_matrix(p: ArrayLike) -> Mat:
     return left(_stacks.vectors("left_matrix", "p", p, 4))
 
 
+@_stacks.finite
 def right_matrix(q: ArrayLike) -> Mat:
     """Q_r(q) = [q, E(q)^T], (..., 4, 4), of q (..., 4): Q_r(q) p = p q.
 
@@ -24,6 +26,7 @@ def right_matrix(q: ArrayLike) -> Mat:
     return right(_stacks.vectors("right_matrix", "q", q, 4))
 
 
+@_stacks.finite
 def E(q: ArrayLike) -> Mat:
     """[-q, q0 I + q^], (..., 3, 4), of q (..., 4): the spatial one, omega = 2 E(q) qdot.
 
@@ -32,6 +35,7 @@ def E(q: ArrayLike) -> Mat:
     return np.ascontiguousarray(np.swapaxes(right(_stacks.vectors("E", "q", q, 4))[..., 1:], -1, -2))
 
 
+@_stacks.finite
 def G(q: ArrayLike) -> Mat:
     """[-q, q0 I - q^], (..., 3, 4), of q (..., 4): the material one, Omega = 2 G(q) qdot.
 

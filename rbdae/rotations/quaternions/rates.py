@@ -7,6 +7,7 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae.rotations.quaternions.algebra import conjugated, multiplied, purely
 
 
+@_stacks.finite
 def rate_from_material(q: ArrayLike, Omega: ArrayLike) -> Vec:
     """qdot = q (0, Omega / 2) = G(q)^T Omega / 2, (..., 4).
 
@@ -22,6 +23,7 @@ def rate_from_material(q: ArrayLike, Omega: ArrayLike) -> Vec:
     return multiplied(q, purely(0.5 * Omega))
 
 
+@_stacks.finite
 def rate_from_spatial(q: ArrayLike, omega: ArrayLike) -> Vec:
     """qdot = (0, omega / 2) q = E(q)^T omega / 2, (..., 4), of omega (..., 3) in spatial components, rad/s.
 
@@ -31,6 +33,7 @@ def rate_from_spatial(q: ArrayLike, omega: ArrayLike) -> Vec:
     return multiplied(purely(0.5 * omega), q)
 
 
+@_stacks.finite
 def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     """Omega = 2 conj(q) qdot = 2 G(q) qdot, (..., 3), of q (..., 4), |q| = 1, and qdot (..., 4).
 
@@ -40,6 +43,7 @@ def material_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     return 2.0 * multiplied(conjugated(q), qdot)[..., 1:]
 
 
+@_stacks.finite
 def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     """omega = 2 qdot conj(q) = 2 E(q) qdot, (..., 3), of q (..., 4), |q| = 1, and qdot (..., 4).
 
@@ -49,6 +53,7 @@ def spatial_angular_velocity(q: ArrayLike, qdot: ArrayLike) -> Vec:
     return 2.0 * multiplied(qdot, conjugated(q))[..., 1:]
 
 
+@_stacks.finite
 def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
     """L = E(q) p / 2, (..., 3), the angular momentum in spatial components, of q (..., 4) and its momentum p (..., 4).
 
@@ -60,6 +65,7 @@ def momentum_map(q: ArrayLike, p: ArrayLike) -> Vec:
     return 0.5 * multiplied(p, conjugated(q))[..., 1:]
 
 
+@_stacks.finite
 def second_rate(q: ArrayLike, Omega: ArrayLike, Omega_rate: ArrayLike) -> Vec:
     """qddot = q (-|Omega|^2 / 4, Omegadot / 2), (..., 4): the derivative of [BS09] (3).
 
