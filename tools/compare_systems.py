@@ -160,8 +160,8 @@ def four_bar(closing: str = "Revolute", spin: float = 1.5, table: float = 0.0) -
         ground = system.add_body("table", mass=5.0, inertia=(3.0, 3.0, 5.0), angular_velocity=(0, 0, table))
         system.add_joint(first(system.ground, ground, name="shaft"))
     system.add_joint(first(ground, a, at_b=(-0.5, 0, 0), name="A", axis_a=(0, -1, 0), axis_b=(0, 0, 1)))
-    system.add_joint(first(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="B"))
-    system.add_joint(first(b, c, at_a=(0.6, 0, 0), at_b=(0.5, 0, 0), name="C"))
+    system.add_joint(first(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), axis_b=(0, 0, 1), name="B"))
+    system.add_joint(first(b, c, at_a=(0.6, 0, 0), at_b=(0.5, 0, 0), axis_b=(0, 0, 1), name="C"))
     system.add_joint(getattr(joints, closing)(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **hinge))
     return system
 

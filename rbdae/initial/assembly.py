@@ -46,11 +46,13 @@ _FLAT = 1e-6  # rows of G below this fraction of the largest have no direction t
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Closed:
-    """Positions of the origins, at rest; violations there (`Merit`); the number of steps."""
+    """Positions of the origins, at rest; violations there (`Merit`); the number of steps; the positions that the
+    search had reached when given values began to move."""
 
     motion: BodyMotion
     gaps: Vec
     steps: int
+    before: BodyMotion
 
     @property
     def largest(self) -> float:
@@ -101,13 +103,14 @@ def _cheapest(merit: Merit, start: BodyMotion) -> Closed:
     scales = merit.known.model.scales
     exact = max(_TOLERANCE, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
     moves = merit.known.position_moves()
-    found, steps = Closed(start, merit.gaps(start), 0), 0
+    found, steps, before = Closed(start, merit.gaps(start), 0, start), 0, start
     for k in range(len(moves)):
+        before = found.motion
         found = _descended(merit, start, moves[: k + 1])
         steps += found.steps
         if found.largest <= exact:
             break
-    return replace(found, steps=steps)
+    return replace(found, steps=steps, before=before)
 
 
 def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
@@ -124,7 +127,7 @@ def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> Close
     if not merit.sides.right(start.p):
         here, moved, steps = _steps(merit.by_sides(), here, moves, moved)
     here, _, count = _steps(merit, here, moves, moved)
-    return Closed(here, merit.gaps(here), steps + count)
+    return Closed(here, merit.gaps(here), steps + count, start)
 
 
 def _steps(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat) -> tuple[BodyMotion, Mat, int]:
@@ -210,8 +213,9 @@ def _pairs(some: Bools) -> Bools:
 # ---------------------------------------------------------------- velocities
 
 
-def drive(merit: Merit, start: BodyMotion) -> BodyMotion:
-    """A motion of the origins with its velocities on the constraints.
+def drive(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, Vec]:
+    """A motion of the origins with its velocities on the constraints, and gdot over the sizes where given ones began to
+    change.
 
     Raises
     ------
@@ -222,8 +226,9 @@ def drive(merit: Merit, start: BodyMotion) -> BodyMotion:
     moves = known.velocity_moves()
     speed = known.model.scales.rate + _largest(merit.rates(start))
     out, rest, n = start, merit.rates(start), 0
+    before = rest
     while n < len(moves) and (n == 0 or _largest(rest) > _EXACT * speed):
-        n += 1
+        n, before = n + 1, rest
         out, rest = _steered(merit, start, moves[:n], _EXACT * speed)
     if not _largest(rest) <= _STEADY * speed:
         worst = int(np.argmax(np.abs(rest)))
@@ -232,10 +237,10 @@ def drive(merit: Merit, start: BodyMotion) -> BodyMotion:
             f"{known.model.row_name(worst)}; check the drives and what is held"
         )
     if n < 2:
-        return out
+        return out, before
     # what has to change besides the unknown velocities has changed: others have the least energy beside it
     best, rest = _steered(merit, known.of_least_energy(out), moves[:1], _EXACT * speed)
-    return best if _largest(rest) <= _STEADY * speed else out
+    return best if _largest(rest) <= _STEADY * speed else out, before
 
 
 def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: float) -> tuple[BodyMotion, Vec]:

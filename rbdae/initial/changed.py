@@ -6,18 +6,21 @@ import sys
 import warnings
 
 from rbdae.initial.consistent import REMEDY
-from rbdae.problem.assembly_report import Change, InitialValuesWarning, listed
+from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
 
 
-def warn_of_changes(changes: tuple[Change, ...]) -> None:
+def warn_of_changes(assembly: Assembly) -> None:
     """One warning for all given values that had to change; none if there are none.
 
     It points to the nearest line outside of this package, whatever the call went through, so that by Python's usual
     filter many problems of one study give it once.
     """
-    if not changes:
+    if not assembly.changes:
         return
-    text = f"the given initial values contradict the joints and were changed: {listed(changes)}; {REMEDY}"
+    text = (
+        f"the given initial values contradict the joints and were changed: {listed(assembly.changes)}; largest gap: "
+        f"{assembly.disagreement}; {REMEDY}"
+    )
     warnings.warn(text, InitialValuesWarning, stacklevel=_level())
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from rbdae._arrays import Ints, Mat, Vec
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.initial.assembly import LARGEST, close, drive
+from rbdae.initial.disagreement import of_positions, of_velocities
 from rbdae.initial.given import Hold, Known
 from rbdae.initial.merit import Merit
 from rbdae.initial.sides import Sides
@@ -142,10 +143,13 @@ def consistent_state(
     assembly = report(model, known.at_references(known.stated()), motion, gaps, search.steps, motion is not start)
     if dropped:
         assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
+    if assembly.changes:
+        assembly = replace(assembly, disagreement=search.disagreement())
     if check and assembly.changes:
         raise ValueError(
             f"inconsistent initial values: constraint violation {_largest(given.position):.3g} in positions, "
-            f"{_largest(given.velocity):.3g} in velocities (SI units); {listed(assembly.changes)}; {REMEDY}"
+            f"{_largest(given.velocity):.3g} in velocities (SI units); {assembly.disagreement}; "
+            f"{listed(assembly.changes)}; {REMEDY}"
         )
     return ConsistentState(motion, assembly, dropped, t0, chart.workspace)
 
@@ -173,6 +177,8 @@ class _Search:
         sizes = model.scales.sizes(model.scales.length)
         counted = np.ones(len(sizes), dtype=bool)
         self._merit = Merit(known, self.sides, chart.violation, chart.joint_matrix, sizes, counted)
+        # where given values begin to change: positions, and gdot
+        self._before, self._rates = start, given.velocity[model.n :]
 
     def motion(self) -> BodyMotion:
         """A consistent motion.
@@ -205,7 +211,15 @@ class _Search:
             found = self._projected(moving, Projection(position=False))
             if found is not None:
                 return found
-        return self._assembled(lambda: drive(self._merit, self.known.at_origins(moving)))
+        return self._assembled(lambda: self._drive(self.known.at_origins(moving)))
+
+    def disagreement(self) -> str:
+        """The joint that the given values contradict most."""
+        model = self.chart.model
+        g = self.chart.violation(self._before)[0]
+        if _largest(g / model.scales.sizes(model.scales.length)) > ROUNDING:
+            return of_positions(model, self._before, g)
+        return of_velocities(model, self._rates)
 
     def _placed(self, whole: bool) -> BodyMotion:
         """Positions on the constraints, with any velocities."""
@@ -218,7 +232,13 @@ class _Search:
     def _close(self) -> BodyMotion:
         closed = close(self._merit, self.known.at_origins(self.start))
         self.steps += closed.steps
+        self._before = self.known.at_references(closed.before)
         return closed.motion
+
+    def _drive(self, moving: BodyMotion) -> BodyMotion:
+        out, rates = drive(self._merit, moving)
+        self._rates = rates * self._merit.sizes
+        return out
 
     def _projected(self, motion: BodyMotion, projection: Projection) -> BodyMotion | None:
         """By the sparse projection; None where it fails."""

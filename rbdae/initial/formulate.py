@@ -158,7 +158,7 @@ def formulate(
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
         problem = _formulated(compiled(system, t0), choices, t0, wanted == "check", hold, wanted_code)
     if wanted == "warn" and not hold:
-        warn_of_changes(problem.assembly.changes)
+        warn_of_changes(problem.assembly)
     return problem
 
 

@@ -1,7 +1,7 @@
 """Joints with an axis: points, axes and normals on both bodies.
 
-Their constructors differ in `axis_b`: `AbstractAxialJoint` takes z as default, `AbstractAlignedJoint` the direction of
-`axis_a` at the start, `AbstractPointJoint` has no such parameter, and `Universal` takes an axis across `axis_a`.
+Without `axis_b` it is the direction of `axis_a` at the start: the joint fits the bodies as they are placed.
+`AbstractPointJoint` has no such parameter, and `Universal` takes an axis across `axis_a`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class AbstractAxialJoint(AbstractJoint):
         at_a: ArrayLike = (0.0, 0.0, 0.0),
         at_b: ArrayLike = (0.0, 0.0, 0.0),
         axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike | None = (0.0, 0.0, 1.0),
+        axis_b: ArrayLike | None = None,
         name: str | None = None,
         *,
         normal_a: ArrayLike | None = None,
@@ -60,22 +60,6 @@ class AbstractAxialJoint(AbstractJoint):
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class AbstractAlignedJoint(AbstractAxialJoint):
     """A joint that keeps the relative rotation: without `axis_b` it is the rotation at the start."""
-
-    def __init__(
-        self,
-        a: Body,
-        b: Body,
-        at_a: ArrayLike = (0.0, 0.0, 0.0),
-        at_b: ArrayLike = (0.0, 0.0, 0.0),
-        axis_a: ArrayLike = (0.0, 0.0, 1.0),
-        axis_b: ArrayLike | None = None,
-        name: str | None = None,
-        *,
-        normal_a: ArrayLike | None = None,
-        normal_b: ArrayLike | None = None,
-    ) -> None:
-        owner = place(self, a, b, at_a, at_b, name)
-        fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b))
 
     def agreements(self) -> tuple[tuple[Vec, Vec], ...]:
         """The axes, and the normals."""

@@ -25,7 +25,7 @@ class Cylindrical(AbstractAxialJoint):
     at_a, at_b : (3,) array_like
         A point of the axis in each body's frame.
     axis_a, axis_b : (3,) array_like
-        The axis; in each body's frame, of any length. None for axis_b: the direction of axis_a at the start.
+        The axis; in each body's frame, of any length. By default axis_b has the direction of axis_a at the start.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "cylindrical-1" and so on.
     normal_a, normal_b : (3,) array_like, optional

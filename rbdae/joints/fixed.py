@@ -24,8 +24,8 @@ class Fixed(AbstractAlignedJoint):
     at_a, at_b : (3,) array_like
         A point in each body's frame; the two stay together.
     axis_a, axis_b : (3,) array_like
-        A direction on which the bodies agree; in each body's frame, of any length. None for axis_b: the direction
-        of axis_a at the start.
+        A direction on which the bodies agree; in each body's frame, of any length. By default axis_b has the
+        direction of axis_a at the start.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "fixed-1" and so on.
     normal_a, normal_b : (3,) array_like, optional

@@ -27,7 +27,8 @@ class Universal(AbstractAxialJoint):
     at_a, at_b : (3,) array_like
         The centre of the cross in each body's frame.
     axis_a, axis_b : (3,) array_like
-        The arms of the cross, at right angles to each other; in each body's frame, of any length.
+        The arms of the cross, at right angles to each other; in each body's frame, of any length. By default z of `a`
+        and x of `b`: no other direction of `b` follows from axis_a.
     name : str, optional
         Unique among the joints of the system; without it the system chooses "universal-1" and so on.
     normal_a, normal_b : (3,) array_like, optional

@@ -70,6 +70,7 @@ class Assembly:
     given : for each body, which of position, orientation, velocity and angular_velocity were given (or held by a pivot)
     changes : the given values that had to change by more than rounding
     rate_gap : largest violation of a joint's velocities before, m/s (or likewise)
+    disagreement : the joint that the given values contradict most, and what disagrees; empty without `changes`
     """
 
     names: tuple[str, ...]
@@ -87,6 +88,7 @@ class Assembly:
     given: tuple[tuple[str, ...], ...] = ()
     changes: tuple[Change, ...] = ()
     rate_gap: float = 0.0
+    disagreement: str = ""
 
     @property
     def found(self) -> tuple[tuple[str, ...], ...]:
@@ -100,6 +102,7 @@ class Assembly:
         out = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
         out.append(f"largest gap before {self.gap:.3g}, of velocities {self.rate_gap:.3g}; {self.steps} steps")
         out += [f"changed: {change}" for change in self.changes]
+        out += [f"largest gap: {self.disagreement}"] if self.disagreement else []
         out += [f"redundant: {name}" for name in self.redundant]
         return "\n".join(out)
 

@@ -46,6 +46,9 @@ def _bar(system, turn, name, a, b, mass, **more):
     )
 
 
+Z = (0, 0, 1)
+
+
 def four_bar(lengths=(1.0, 2.0, 2.5, 3.0), speed=2.4138548404, driven=False, tilt=(0.0, 0.0, 0.0)):
     """Three hinges and a planar closure of two equations; with these lengths the crank makes full turns."""
     l1, l2, l3, l4 = lengths
@@ -59,10 +62,12 @@ def four_bar(lengths=(1.0, 2.0, 2.5, 3.0), speed=2.4138548404, driven=False, til
     crank = _bar(system, turn, "crank", (0, 0, 0), A, 1.0, angular_velocity=(0, 0, speed))
     coupler = _bar(system, turn, "coupler", A, B, 1.5)
     rocker = _bar(system, turn, "rocker", D, B, 1.2)
-    hinge = Revolute(system.ground, crank, at_b=(-l1 / 2, 0, 0), axis_a=axis, name="O")
+    hinge = Revolute(system.ground, crank, at_b=(-l1 / 2, 0, 0), axis_a=axis, axis_b=Z, name="O")
     system.add_joint(hinge)
-    system.add_joint(Revolute(crank, coupler, at_a=(l1 / 2, 0, 0), at_b=(-l2 / 2, 0, 0), name="A"))
-    system.add_joint(Revolute(system.ground, rocker, at_a=turn.apply(D), at_b=(-l3 / 2, 0, 0), axis_a=axis, name="D"))
+    system.add_joint(Revolute(crank, coupler, at_a=(l1 / 2, 0, 0), at_b=(-l2 / 2, 0, 0), axis_b=Z, name="A"))
+    system.add_joint(
+        Revolute(system.ground, rocker, at_a=turn.apply(D), at_b=(-l3 / 2, 0, 0), axis_a=axis, axis_b=Z, name="D")
+    )
     ends = (l2 / 2, 0, 0), (l3 / 2, 0, 0)
     system.add_joint(Tie(coupler, rocker, [Dot2((1, 0, 0), *ends), Dot2((0, 1, 0), *ends)], *ends, "B"))
     if driven:
@@ -243,7 +248,7 @@ def test_redundant_equations_are_refused_or_left_out(rng):
     made["ground"] = closed.ground
     for joint in system.joints[:-1]:
         closed.add_joint(inside.twin(joint, a=made[joint.a.name], b=made[joint.b.name]))
-    closed.add_joint(Revolute(made["coupler"], made["rocker"], at_a=(1, 0, 0), at_b=(1.25, 0, 0), name="B"))
+    closed.add_joint(Revolute(made["coupler"], made["rocker"], at_a=(1, 0, 0), at_b=(1.25, 0, 0), axis_b=Z, name="B"))
     with pytest.raises(ValueError, match=r"3 joint equations follow from the others.*joint 'B'"):
         rbdae.formulate(closed, "null-space")
     problem = rbdae.formulate(closed, "null-space", redundant="minimum-norm", consistent="project")

@@ -249,7 +249,7 @@ EXAMPLES: dict[type, Any] = {
     Rheonomic: lambda: drives.DrivenRod(*_bodies(), _law()).rheonomic(),
     assembly_report.Assembly: lambda: rbdae.assemble(cases.linked_bodies()),
     assembly_report.Change: lambda: rbdae.assemble(cases.four_bar()).changes[0],
-    assembly.Closed: lambda: assembly.Closed(_motion(), np.zeros(3), 2),
+    assembly.Closed: lambda: assembly.Closed(_motion(), np.zeros(3), 2, _motion()),
     given.Known: _known,
     sides.Sides: _sides,
     sides.Side: lambda: sides.Side((0, 1), (0,), np.eye(3)[0], np.eye(3)[1], "opposite"),

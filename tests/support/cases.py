@@ -854,8 +854,8 @@ def four_bar(closing: str = "plain", pendulum: bool = False, length: float = 0.6
     across: dict[str, Any] = {"axis_a": (0, -1, 0)}
     hinge: dict[str, Any] = across | {"axis_b": (0, 0, 1)}
     system.add_joint(joints.Revolute(ground, a, at_b=(-0.5, 0, 0), name="A", **hinge))
-    system.add_joint(joints.Revolute(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="B"))
-    system.add_joint(joints.Revolute(b, c, at_a=(length, 0, 0), at_b=(0.5, 0, 0), name="C"))
+    system.add_joint(joints.Revolute(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), axis_b=(0, 0, 1), name="B"))
+    system.add_joint(joints.Revolute(b, c, at_a=(length, 0, 0), at_b=(0.5, 0, 0), axis_b=(0, 0, 1), name="C"))
     if closing == "redundant":
         system.add_joint(joints.Revolute(ground, c, at_a=(1, 0, 0), at_b=(-0.5, 0, 0), name="D", **hinge))
     else:

@@ -1,0 +1,201 @@
+"""An axis that is left out fits the bodies as they are placed; what contradicts the given values is named."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import samples
+from random_systems import random_system
+from scipy.spatial.transform import Rotation
+
+import rbdae
+from rbdae import joints
+from rbdae.drives import PrescribedAngle
+from rbdae.joints import JOINTS
+
+AXIAL = [kind for kind in JOINTS if "axis_b" in kind.__init__.__annotations__ and kind is not joints.Universal]
+
+
+def test_every_joint_with_two_parallel_axes_is_among_them():
+    assert {kind.__name__ for kind in AXIAL} == {"Revolute", "Cylindrical", "Planar", "Prismatic", "Fixed"}
+
+
+@pytest.mark.parametrize("kind", AXIAL, ids=lambda kind: kind.__name__)
+def test_axis_b_left_out_is_axis_a_as_placed(kind, rng):
+    """It was z of `b` for three of them: bodies were turned by 90 degrees without a word."""
+    system = rbdae.System()
+    a, b = (
+        system.add_body(f"b{k}", mass=1.0, inertia=(1, 1.2, 1.5), orientation=Rotation.random(random_state=k))
+        for k in range(2)
+    )
+    axis = rng.standard_normal(3)
+    joint = kind(a, b, axis_a=axis)
+    np.testing.assert_allclose(b.rotation @ joint.axis_b, a.rotation @ axis / np.linalg.norm(axis), atol=1e-15)
+    given = kind(a, b, axis_a=axis, axis_b=joint.axis_b)
+    np.testing.assert_allclose(given.normal_b, joint.normal_b, atol=1e-14)
+
+
+def test_a_pendulum_about_x_swings():
+    """It hung beside its axis, its centre of mass on it."""
+    system = rbdae.System()
+    bob = system.add_body("bob", mass=1, inertia=(0.01,) * 3)
+    system.add_joint(joints.Revolute(system.ground, bob, at_b=(0, 0, 1), axis_a=(1, 0, 0)))
+    problem = rbdae.formulate(system, "index-0")
+    assert not problem.assembly.changes and np.abs(problem.assembly.turned).max() < 1e-12
+    np.testing.assert_allclose(problem.states(0.0, problem.y0)["bob"].position, (0, 0, -1), atol=1e-12)
+
+
+# ---------------------------------------------------------------- what disagrees
+
+
+def _on_ground(make: Any, **given: Any) -> rbdae.Problem:
+    system = rbdae.System()
+    body = system.add_body("bob", mass=1, inertia=(0.1, 0.12, 0.15), **given)
+    hinge = system.add_joint(make(system.ground, body))
+    if isinstance(hinge, joints.Revolute) and hinge.name == "driven":
+        law = (lambda t: 0.5 + t, lambda t: 1.0, lambda t: 0.0)
+        system.add_joint(PrescribedAngle(hinge, law, name="motor"))
+    return rbdae.formulate(system, "index-0")
+
+
+PLACED = {"position": (0, 0, 0), "orientation": (1, 0, 0, 0)}
+SAID: dict[str, tuple[Any, dict[str, Any]]] = {
+    "joint 'bearing': axes differ by 90 deg": (
+        lambda g, b: joints.Revolute(g, b, axis_a=(1, 0, 0), axis_b=(0, 0, 1), name="bearing"),
+        PLACED,
+    ),
+    "joint 'bearing': axes differ by 30 deg": (
+        lambda g, b: joints.Cylindrical(g, b, axis_a=(0, 0, 1), axis_b=(0.5, 0, np.sqrt(0.75)), name="bearing"),
+        PLACED,
+    ),
+    "joint 'ball': points are 0.3 m apart": (
+        lambda g, b: joints.Spherical(g, b, at_b=(0, 0, 1), name="ball"),
+        {"position": (0, 0, -0.7)},
+    ),
+    "joint 'cross': axes are 78.7 deg off a right angle": (
+        lambda g, b: joints.Universal(g, b, axis_a=(1, 0, 0.2), name="cross"),
+        PLACED,
+    ),
+    "joint 'weld': normals differ by 45 deg": (
+        lambda g, b: joints.Fixed(g, b, normal_a=(1, 0, 0), normal_b=(1, 1, 0), name="weld"),
+        PLACED,
+    ),
+    "joint 'table': points are 0.3 m off the plane": (
+        lambda g, b: joints.PointOnPlane(g, b, name="table"),
+        PLACED | {"position": (0.2, 0, 0.3)},
+    ),
+    "joint 'rail': points are 0.1 m off the axis": (
+        lambda g, b: joints.Prismatic(g, b, name="rail"),
+        PLACED | {"position": (0.1, 0, 0.3)},
+    ),
+    "joint 'rod': points are 1 m apart, which is not the length": (
+        lambda g, b: joints.Rod(g, b, at_b=(0, 0, 1), length=2.0, name="rod"),
+        PLACED,
+    ),
+    "joint 'motor': the angle is 28.6 deg off": (lambda g, b: joints.Revolute(g, b, name="driven"), PLACED),
+    "joint 'ball': velocities of the points differ by 1.02 m/s": (
+        lambda g, b: joints.Spherical(g, b, at_b=(0, 0, 1), name="ball"),
+        {"position": (0, 0, -1), "velocity": (1, 0, 0.2), "angular_velocity": (0, 0, 0)},
+    ),
+    "joint 'bearing': angular velocities disagree by 3 rad/s": (
+        lambda g, b: joints.Revolute(g, b, name="bearing"),
+        PLACED | {"angular_velocity": (3, 0, 0)},
+    ),
+}
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_a_warning_names_the_joint_with_the_largest_gap(said):
+    """It named positions of bodies, and never a joint."""
+    make, given = SAID[said]
+    with pytest.warns(rbdae.InitialValuesWarning, match=re.escape(f"largest gap: {said};")):
+        problem = _on_ground(make, **given)
+    assert problem.assembly.disagreement == said
+    assert f"largest gap: {said}" in str(problem.assembly)
+
+
+def test_what_is_unknown_moves_first():
+    """The rod is placed at random, and finds its place; the two balls on the ground are what disagrees."""
+    system = rbdae.System()
+    far = system.add_body("far", mass=1, inertia=(1, 1, 1))
+    near = system.add_body("near", mass=1, inertia=(1, 1, 1), position=(0, 0, 0))
+    system.add_joint(joints.Spherical(near, far, at_b=(0, 0, 9), name="chain"))
+    system.add_joint(joints.Spherical(system.ground, near, at_a=(0, 0.2, 0), name="hook"))
+    with pytest.warns(rbdae.InitialValuesWarning, match=r"joint 'hook': points are 0\.2 m apart"):
+        rbdae.formulate(system, "index-0")
+
+
+def test_refused_values_name_it_too():
+    system = rbdae.System()
+    body = system.add_body("bob", mass=1, inertia=(1, 1, 1), position=(0, 0, 0.25))
+    system.add_joint(joints.Spherical(system.ground, body, name="ball"))
+    with pytest.raises(ValueError, match=r"joint 'ball': points are 0\.25 m apart"):
+        rbdae.formulate(system, "index-0", consistent="check")
+
+
+# ---------------------------------------------------------------- one argument left out
+
+ARGUMENTS = ("at_a", "at_b", "axis_a", "axis_b")
+ANY_AXIS = (joints.PointOnLine, joints.PointOnPlane)
+"""Any line or plane through the point fits: without axis_a it is another mechanism, as documented, that fits."""
+
+
+def _without(seed: int, number: int, argument: str, monkeypatch: pytest.MonkeyPatch) -> tuple[rbdae.System, str]:
+    """The random mechanism of a seed, in which a joint is made without an argument; and the name of this joint."""
+    add, seen, name = rbdae.System.add_joint, 0, ""
+
+    def short(self: rbdae.System, joint: Any) -> Any:
+        nonlocal seen, name
+        seen += 1
+        able = type(joint) in JOINTS and type(joint) is not joints.Rod and hasattr(joint, argument)
+        if seen == number + 1 and able and not (argument == "axis_a" and isinstance(joint, ANY_AXIS)):
+            names = type(joint).__init__.__annotations__
+            values = {key: getattr(joint, key) for key in ARGUMENTS if key in names and key != argument}
+            out = add(self, type(joint)(joint.a, joint.b, **values))
+            name = out.name
+            return out
+        return add(self, joint)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(rbdae.System, "add_joint", short)
+        return random_system(seed), name
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("block", range(samples.count(1, 13)))
+def test_without_one_argument_the_motion_is_the_same_or_a_warning_names_the_joint(block, monkeypatch):
+    """500 in the long run."""
+    same = named = 0
+    for seed in range(40 * block, 40 * block + 40):
+        rng = np.random.default_rng((seed, 5))
+        whole = random_system(seed)
+        if not whole.joints:
+            continue
+        argument = ARGUMENTS[seed % 4]
+        system, name = _without(seed, int(rng.integers(len(whole.joints))), argument, monkeypatch)
+        if not name:
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                problem = rbdae.formulate(system, "index-0", redundant="minimum-norm")
+            except (ValueError, ArithmeticError) as error:
+                assert str(error), (seed, name)
+                named += 1
+                continue
+        wanted = rbdae.formulate(whole, "index-0", redundant="minimum-norm", consistent="project")
+        apart = np.abs(problem.natural(0.0, problem.y0) - wanted.natural(0.0, wanted.y0)).max()
+        if apart < 1e-9:
+            same += 1
+            continue
+        culprit = next(joint for joint in system.joints if joint.name == name)
+        said = re.search(r"largest gap: joint '([^']*)'", "; ".join(str(w.message) for w in caught))
+        assert said is not None, (seed, name, argument, apart)
+        blamed = next(joint for joint in system.joints if joint.name == said[1])
+        assert {id(b) for b in blamed.bodies} == {id(b) for b in culprit.bodies}, (seed, name, argument, said[1])
+        named += 1
+    assert same >= 3 and named >= 10
