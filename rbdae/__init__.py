@@ -12,6 +12,7 @@ from rbdae import rotations as rotations
 from rbdae._version import __version__ as __version__
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
+from rbdae.initial.changed import NotAddedWarning as NotAddedWarning
 from rbdae.initial.formulate import formulate as formulate
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
@@ -30,6 +31,7 @@ from rbdae.system import System as System
 __all__ = [
     "Assembly",
     "InitialValuesWarning",
+    "NotAddedWarning",
     "Problem",
     "Projection",
     "ProjectionError",

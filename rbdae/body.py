@@ -24,7 +24,7 @@ INITIAL_VALUES: Final = ("position", "orientation", "velocity", "angular_velocit
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Body:
     """A rigid body of a system; made by `System.add_body`, which checks everything. Equal only to itself.
 

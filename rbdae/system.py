@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze
+from rbdae._made import forget
 from rbdae._pickles import check_pickles
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
@@ -215,6 +216,7 @@ class System:
         """
         if not isinstance(joint, AbstractJoint):
             raise TypeError(f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}")
+        forget(joint)
         name = self._admit("joint", joint, joint.bodies, self._joints)
         named = joint if joint.name is not None else joint.named(name)
         self._joints[name] = named
@@ -232,6 +234,7 @@ class System:
             raise TypeError(
                 f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), got {_check.show(force)}"
             )
+        forget(force)
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
         self._forces[name] = bound

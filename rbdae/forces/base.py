@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Self
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae._deprecated import FORCE_METHODS, with_old_methods
 from rbdae._frozen import twin
+from rbdae._made import Made
 from rbdae.body import Body
 from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
 from rbdae.forces.symbol import Symbol
 
 
 @with_old_methods(FORCE_METHODS)
-class AbstractForce(ABC):
+class AbstractForce(metaclass=Made):
     """A force between bodies, which is data.
 
     What a force supplies, with its laws:
@@ -37,7 +38,7 @@ class AbstractForce(ABC):
     8. `default_name`: only if it is not the name of the class in small letters.
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     name: str | None
 

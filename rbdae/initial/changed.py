@@ -1,12 +1,14 @@
-"""The warning that given initial values had to change, at the user's own line."""
+"""Warnings at the user's own line: given initial values had to change; joints or forces were made and not added."""
 
 from __future__ import annotations
 
 import sys
 import warnings
 
+from rbdae._made import never_added
 from rbdae.initial.consistent import REMEDY
 from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
+from rbdae.system import System
 
 
 def warn_of_changes(assembly: Assembly) -> None:
@@ -24,6 +26,18 @@ def warn_of_changes(assembly: Assembly) -> None:
     warnings.warn(text, InitialValuesWarning, stacklevel=_level())
 
 
+class NotAddedWarning(UserWarning):
+    """A joint or force was made for bodies of a system and not added to it."""
+
+
+def warn_of_forgotten(system: System) -> None:
+    """One warning for all joints and forces that were made for bodies of the system and never added to one."""
+    names = never_added(system.bodies)
+    if names:
+        text = f"made and never added to the system: {', '.join(names)}; pass them to system.add_joint or add_force"
+        warnings.warn(text, NotAddedWarning, stacklevel=_level())
+
+
 def _level() -> int:
     frame, level = sys._getframe(1), 1
     package = __name__.partition(".")[0]
@@ -32,4 +46,4 @@ def _level() -> int:
     return level
 
 
-__all__ = ["warn_of_changes"]
+__all__ = ["NotAddedWarning", "warn_of_changes", "warn_of_forgotten"]

@@ -12,7 +12,7 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import expect
 from rbdae.formulations.base import Explicit, Formulation
 from rbdae.initial.assemble import compiled
-from rbdae.initial.changed import warn_of_changes
+from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
 from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
 from rbdae.initial.code import check_code, code_of
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
@@ -155,6 +155,7 @@ def formulate(
     wanted = check_consistent(consistent)
     wanted_code = check_code(code)
     t0 = _check.number("formulate", "t0", t0)
+    warn_of_forgotten(system)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
         problem = _formulated(compiled(system, t0), choices, t0, wanted == "check", hold, wanted_code)
     if wanted == "warn" and not hold:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeAlias, final
 
@@ -11,6 +11,7 @@ import numpy as np
 from rbdae import _check, _deprecated
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill, twin
+from rbdae._made import Made
 from rbdae.body import Body, describe
 from rbdae.joints.primitives import Primitive
 from rbdae.motion import Motion
@@ -36,7 +37,7 @@ class Rheonomic:
 
 
 @_deprecated.with_old_methods(_deprecated.JOINT_METHODS)
-class AbstractJoint(ABC):
+class AbstractJoint(metaclass=Made):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
     What a joint supplies, with the laws that `tests/laws` checks for every joint of the registry `rbdae.joints.JOINTS`:
@@ -61,7 +62,7 @@ class AbstractJoint(ABC):
     8. `default_name`: only if it is not the name of the class in small letters.
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset()
 

@@ -24,7 +24,7 @@ BEFORE: dict[str, list[str]] = tomllib.loads(
 
 NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
-    "assemble it": {"Assembly", "InitialValuesWarning", "assemble"},
+    "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
     "formulate it": {"formulate", "norm_multipliers", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
