@@ -116,6 +116,11 @@ class Solution:
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
 
     @property
+    def _accepted(self) -> Steps:
+        """The accepted steps."""
+        return Steps(self.t, self.y) if self.steps is None else self.steps
+
+    @property
     def _segments(self) -> Segments:
         return Segments((self._problem,)) if self.segments is None else self.segments
 
@@ -137,7 +142,7 @@ class Solution:
         problem = self._problem
         if not isinstance(problem, Problem):
             raise TypeError(f"only a rbdae.Problem has states between the steps of its runs, not {problem!r}")
-        steps = Steps(self.t, self.y) if self.steps is None else self.steps
+        steps = self._accepted
         return DenseOutput(self._segments, steps.t, steps.y, self.rtol, self.atol)
 
     def __call__(self, t: ArrayLike) -> Mat:
@@ -171,8 +176,10 @@ class Solution:
 
     @cached_property
     def singular_times(self) -> Vec:
-        """Times near which the joints of a loop passed a singular position, see `rbdae.solving.singular`."""
-        return singular_times(self._problem, self.t, self.y)
+        """Times near which the joints of a loop passed a singular position, see `rbdae.solving.singular`. Looked for at
+        the accepted steps, whatever ``t_eval`` was: output times may leave it out."""
+        steps = self._accepted
+        return singular_times(self._problem, steps.t, steps.y)
 
     @cached_property
     def momentum(self) -> Momentum:
@@ -294,8 +301,7 @@ class Solution:
         if not (isinstance(self.problem, Problem) and kept and 1 < len(self.t) < _SMOOTH):
             return None
         t = np.unique(np.concatenate([self.t, np.linspace(self.t[0], self.t[-1], _SMOOTH)]))
-        steps = Steps(self.t, self.y) if self.steps is None else self.steps
-        return replace(self, t=t, y=self(t), steps=steps)
+        return replace(self, t=t, y=self(t), steps=self._accepted)
 
     def animate(
         self,

@@ -1,7 +1,8 @@
 """Radau5DAE: Assimulo's compiled RADAU5 on F(t, y, y') = 0, with analytic Jacobians and an index class per unknown.
 
 Assimulo's own class doubles all unknowns and drops the user's Jacobian. Here the unknowns of RADAU5 are y and the
-derivatives of its differential entries only, each in its index class ([HW96], section VII.3).
+derivatives of its differential entries only, each in its index class ([HW96], section VII.3). RADAU5 is told that the
+first of them are the rates of those behind them (its M1), so that it factorises the equations alone.
 """
 
 from __future__ import annotations
@@ -31,6 +32,12 @@ class _Stacked:
     The derivative of an unknown of class k is of class k + 1 where some equations have no derivative and no algebraic
     unknown: these determine derivatives only once they are differentiated. So it is above index 1, and in
     `hiller-anantharaman`, whose multipliers are derivatives.
+
+    Attributes
+    ----------
+    m1 : RADAU5's M1: how many equations at the beginning are Y_i' = Y_(i + m1), whose rows are neither stored nor
+        factorised (IWORK(9), IWORK(10)); 0 if the index classes order the unknowns otherwise
+    solved : the number of the other equations, to which the Jacobian and the diagonal of M belong
     """
 
     def __init__(self, problem: Solvable, counts: Counts) -> None:
@@ -55,9 +62,12 @@ class _Stacked:
         many = len(differential)
         self._y, self._rate = at[:many], at[many : 2 * many]
         self._rows = np.setdiff1d(np.arange(self.size), self._y)
+        leading = np.array_equal(self._y, np.arange(many)) and np.array_equal(self._rate, np.arange(many, 2 * many))
+        self.m1 = many if leading else 0
+        self.solved = self.size - self.m1
         mass = np.zeros((1, self.size))
         mass[0, self._y] = 1.0
-        self.mass: Mat = mass
+        self.mass: Mat = mass[:, self.m1 :]
         self._both = np.zeros(2 * n)
 
     def stack(self, y: Vec, yd: Vec) -> Vec:
@@ -83,12 +93,13 @@ class _Stacked:
         return out
 
     def jac(self, t: float, stacked: Vec) -> Mat:
-        """df/dY."""
+        """df/dY of the last `solved` equations."""
         y = self.unstack(stacked)
         self._differentiate(t, y, self._both[self.n :])
-        out = np.zeros((self.size, self.size), order="F")
-        out[self._y, self._rate] = 1.0
-        out[self._rows] = np.hstack([self._by_y, self._by_yd])[:, self._source]
+        out = np.zeros((self.solved, self.size), order="F")
+        if not self.m1:
+            out[self._y, self._rate] = 1.0
+        out[self._rows - self.m1] = np.hstack([self._by_y, self._by_yd])[:, self._source]
         return out
 
     def _constrains(self, problem: Solvable) -> bool:
@@ -107,8 +118,8 @@ class _Stacked:
 
 def _work_arrays(settings: Any, stacked: _Stacked) -> tuple[Vec, Any]:
     """RADAU5's WORK and IWORK from Assimulo's options; its documentation counts from 1."""
-    size = stacked.size
-    real = np.zeros(4 * size * size + 13 * size + 20)
+    size, solved = stacked.size, stacked.solved
+    real = np.zeros(size * (solved + 12) + solved * (1 + 3 * solved) + 20)
     real[1:9] = (
         settings.safe,
         settings.thet,
@@ -122,6 +133,7 @@ def _work_arrays(settings: Any, stacked: _Stacked) -> tuple[Vec, Any]:
     whole = np.zeros(3 * size + 20, dtype=np.int32)
     whole[1], whole[2] = settings.maxsteps, settings.newt
     whole[4:7] = stacked.groups
+    whole[8] = whole[9] = stacked.m1
     return real, whole
 
 
@@ -183,7 +195,7 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     lib = module("lib.radau5")
     fun, jac, solout = _functions(stacked, recorder, trap, lib)
     size = stacked.size
-    full_matrix = (size, size)  # of the Jacobian: the bandwidths MLJAC and MUJAC
+    full_matrix = (stacked.solved, stacked.solved)  # of the Jacobian: the bandwidths MLJAC and MUJAC
     diagonal_mass = (1, 0, 0)
     arguments = (
         fun,
