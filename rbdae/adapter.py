@@ -90,6 +90,10 @@ class Method:
     summary : one line for `rbdae.solvers`
     shared_state : the library whose static memory keeps the state of a run between two calls, such as ``"odepack"``;
         runs of all methods with the same one take turns, and cannot be nested. Empty for none
+    coarse_output : whether its dense output is of a lower order than its steps, so that `rbdae.solve` takes the states
+        at `Request.t_eval` from its own (`rbdae.solving.dense`)
+    untested : indices at which its error test leaves the multipliers of a DAE out, so that those it has are no more than
+        noise at times: `rbdae.solve` records the ones that belong to positions and velocities in their place
     pairings : the forms that it takes, as (formulation, rotation, velocity), where it is made for some alone; empty for
         all of the kinds
     """
@@ -103,6 +107,8 @@ class Method:
     overdetermined_indices: frozenset[int] | None = None
     shared_state: str = ""
     pairings: frozenset[tuple[str, str, str]] = frozenset()
+    coarse_output: bool = False
+    untested: frozenset[int] = frozenset()
 
     def accepts(self, kind: str, index: int, pairing: tuple[str, str, str] | None = None) -> bool:
         """Whether a problem of this kind (and, for DAEs and overdetermined forms, index) makes sense for the method; if
@@ -121,7 +127,9 @@ class Request:
 
     Parameters
     ----------
-    t0, t_end : the interval; t0 is the problem's
+    t0, t_end : the interval; t0 is the problem's, and before t_end
+    direction : -1.0 in runs back in time, whose times are those of the problem with the opposite sign: the callbacks
+        and what else is called from Python know of it, machine functions do not (`rbdae.solving.backward`)
     t_eval : increasing output times; None asks for the solver's own steps
     rtol, atol : tolerances; `atol` is a number or an array of shape (n,)
     step : step size of a method with `Method.fixed_step`, else None
@@ -156,6 +164,7 @@ class Request:
     keep_steps: bool = True
     begun: Callable[[Callable[[], Outcome]], None] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    direction: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

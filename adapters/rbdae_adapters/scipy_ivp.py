@@ -129,7 +129,13 @@ class ScipyAdapter(AbstractAdapter):
         Method("RK23", _ODE, one_step=True, summary="Bogacki-Shampine 3(2), explicit"),
         Method("RK45", _ODE, one_step=True, summary="Dormand-Prince 5(4), explicit"),
         Method("DOP853", _ODE, one_step=True, summary="Dormand-Prince 8(5,3), explicit"),
-        Method("Radau", _ODE, one_step=True, summary="Radau IIA of order 5, implicit, analytic Jacobian"),
+        Method(
+            "Radau",
+            _ODE,
+            one_step=True,
+            summary="Radau IIA of order 5, implicit, analytic Jacobian",
+            coarse_output=True,
+        ),
         Method("BDF", _ODE, summary="BDF of order 1 to 5, implicit, analytic Jacobian"),
         Method(
             "LSODA",

@@ -134,6 +134,7 @@ class SksundaeAdapter(AbstractAdapter):
             frozenset({"ode", "dae"}),
             frozenset({1, 2, 3}),
             summary="BDF of order 1 to 5 for F(t, y, y') = 0, dense or sparse analytic Jacobian",
+            untested=frozenset({1}),
         ),
         Method("cvode", frozenset({"ode"}), summary="Adams (default) or BDF, analytic Jacobian"),
     )

@@ -235,6 +235,7 @@ class SolveDaeAdapter(AbstractAdapter):
             frozenset({1, 2, 3}),
             one_step=True,
             summary="Radau IIA of order 5 (stages=), analytic Jacobians, dense or sparse",
+            coarse_output=True,
         ),
         Method(
             "BDF",

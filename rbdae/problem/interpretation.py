@@ -313,10 +313,11 @@ class Interpretation:
         """The multipliers among the unknowns y, as the solver has left them."""
         layout, form = self.workspace.layout, self.workspace.settings.formulation
         if form.multipliers != "values":
-            instead = "their integrals, y[..., problem.layout.la]" if form.multipliers == "integrals" else "none"
+            integrals = form.multipliers == "integrals"
+            instead = ", but their integrals, y[..., problem.layout.la]" if integrals else ""
             raise ValueError(
-                f"run_multipliers: y of {form.name!r} has no multipliers, but {instead}; problem.multipliers gives "
-                "those that belong to its positions and velocities"
+                f"run_multipliers: y of {form.name!r} has no multipliers{instead}; problem.multipliers gives those that "
+                "belong to its positions and velocities"
             )
         self.rows(t, y)
         la = np.asarray(y, dtype=float)[..., layout.la]

@@ -28,7 +28,7 @@ from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
-from rbdae.problem.timed import TimedEquations, TimedInterpretation
+from rbdae.problem.timed import Changes, TimedEquations, TimedInterpretation
 from rbdae.system import System
 
 if TYPE_CHECKING:
@@ -268,15 +268,17 @@ class Problem:
     def _has_switches(self) -> bool:
         return any(kind.needed(self._view) for kind in SWITCHES)
 
-    def by_time(self, later: Sequence[Problem], times: Sequence[float]) -> Problem:
-        """This problem, but states from times[k] on are read by the selection of the k-th later problem."""
+    def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
+        """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
+        in time, whose direction is -1, times fall."""
         if not later:
             return self
         parts = (self, *later)
+        changes = Changes(tuple(times), direction)
         return replace(
             self,
-            equations=TimedEquations(tuple(Equations(p.workspace, p.equations.y) for p in parts), tuple(times)),
-            interpretation=TimedInterpretation(tuple(Interpretation(p.workspace) for p in parts), tuple(times)),
+            equations=TimedEquations(tuple(Equations(p.workspace, p.equations.y) for p in parts), changes),
+            interpretation=TimedInterpretation(tuple(Interpretation(p.workspace) for p in parts), changes),
         )
 
     def translated(self, t: float, y: Vec, other: Problem) -> Vec:

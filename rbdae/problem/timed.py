@@ -33,16 +33,34 @@ if TYPE_CHECKING:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """When the selection of a run has changed: `times` in the order of the run, which fall if its `direction` is -1."""
+
+    times: tuple[float, ...]
+    direction: float
+
+    def number(self, t: float) -> int:
+        """How many of them a time has behind it in the run, or is at."""
+        return bisect_right(self.times, self.direction * t, key=lambda change: self.direction * change)
+
+    def numbers(self, t: Vec) -> Ints:
+        """The same for times (m,)."""
+        changes = self.direction * np.array(self.times)
+        return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
+
+
+@final
 @dataclass(frozen=True, eq=False, repr=False)
 class TimedEquations:
-    """The k-th equations hold from times[k - 1] on, the first before. Facts and callbacks are those of the first."""
+    """The k-th equations hold from the k-th change on, the first before. Facts and callbacks are those of the first."""
 
     parts: tuple[Equations, ...]
-    times: tuple[float, ...]
+    changes: Changes
 
     def at(self, t: float) -> Equations:
         """The equations that hold at time t."""
-        return self.parts[bisect_right(self.times, _check.time("t", t))]
+        return self.parts[self.changes.number(_check.time("t", t))]
 
     @property
     def workspace(self) -> Workspace:
@@ -140,14 +158,14 @@ class TimedEquations:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class TimedInterpretation:
-    """The k-th interpretation holds from times[k - 1] on, the first before."""
+    """The k-th interpretation holds from the k-th change on, the first before."""
 
     parts: tuple[Interpretation, ...]
-    times: tuple[float, ...]
+    changes: Changes
 
     def at(self, t: float) -> Interpretation:
         """The interpretation that holds at time t."""
-        return self.parts[bisect_right(self.times, _check.time("t", t))]
+        return self.parts[self.changes.number(_check.time("t", t))]
 
     @property
     def workspace(self) -> Workspace:
@@ -164,9 +182,10 @@ class TimedInterpretation:
 
     def _numbers(self, times: Vec) -> Ints:
         """To which part each time belongs."""
-        out = np.searchsorted(np.array(self.times), times, side="right")
-        if np.any(np.diff(out) < 0):
-            raise ValueError("the times of a run that changed its selection must not fall; sort them")
+        out = self.changes.numbers(times)
+        ways = np.diff(out)
+        if np.any(ways < 0) and np.any(ways > 0):
+            raise ValueError("the times of a run that changed its selection must rise or fall; sort them")
         return out
 
     def _segments(self, times: Vec) -> list[tuple[Interpretation, slice]]:
@@ -263,4 +282,4 @@ class TimedInterpretation:
         return out
 
 
-__all__ = ["TimedEquations", "TimedInterpretation"]
+__all__ = ["Changes", "TimedEquations", "TimedInterpretation"]

@@ -34,13 +34,26 @@ def check_span(problem: Solvable, t_span: Sequence[float]) -> tuple[float, float
         raise TypeError(f"t_span must be two numbers (start, end), got {_check.show(t_span)}; pass e.g. (0.0, 1.0)")
     first, last = t_span
     t0, t_end = _check.number("solve", "the start of t_span", first), _check.number("solve", "the end of t_span", last)
-    if not t0 < t_end:
-        raise ValueError(f"t_span must be finite and increasing, got ({t0}, {t_end}); give a later end")
+    if t0 == t_end:
+        raise ValueError(f"t_span must have two different times, got ({t0}, {t_end}); give another end")
     if t0 != problem.t0:
         raise ValueError(
             f"t_span begins at {t0}, but the problem's initial state belongs to t = {problem.t0}; begin there"
         )
     return t0, t_end
+
+
+def check_backward(problem: Solvable, t0: float, t_end: float, projection: object) -> None:
+    """Refuse to run a form back in time whose constraints are stabilised forward in time: with
+    gddot + 2 alpha gdot + beta^2 g = 0, violations grow as exp(alpha |t - t0|)."""
+    if t_end > t0 or not isinstance(problem, Problem) or not (projection is None or projection is False):
+        return
+    gains = problem.workspace.settings.gains
+    if gains is not None and gains[0] > 0.0:
+        raise ValueError(
+            f"t_span goes back in time, where Baumgarte's alpha = {gains[0]:g} 1/s of {problem.formulation!r} lets "
+            "violations of the constraints grow; use projection=True, alpha=0.0, or another formulation"
+        )
 
 
 def _list(value: Any) -> Any:
@@ -69,7 +82,7 @@ def check_tolerances(problem: Solvable, rtol: float, atol: ArrayLike) -> tuple[f
 
 
 def check_times(t_eval: ArrayLike | None, t0: float, t_end: float) -> Vec | None:
-    """Output times, rising and within the interval."""
+    """Output times, in the order of the run and within the interval."""
     if t_eval is None:
         return None
     n = np.shape(_list(t_eval))
@@ -78,9 +91,11 @@ def check_times(t_eval: ArrayLike | None, t0: float, t_end: float) -> Vec | None
             f"t_eval must be a non-empty list of times, got {_check.show(t_eval)}; leave it out for all steps"
         )
     times = _check.array("solve", "t_eval", t_eval, n, remedy="pass e.g. numpy.linspace(0, 1, 11)")
-    if (np.diff(times) <= 0).any():
-        raise ValueError("t_eval must be finite and strictly increasing; sort it and drop repeated times")
-    if times[0] < t0 or times[-1] > t_end:
+    backward = t_end < t0
+    if (np.diff(-times if backward else times) <= 0).any():
+        order = "decreasing, as t_span is" if backward else "increasing"
+        raise ValueError(f"t_eval must be finite and strictly {order}; sort it and drop repeated times")
+    if min(times[0], times[-1]) < min(t0, t_end) or max(times[0], times[-1]) > max(t0, t_end):
         raise ValueError(
             f"t_eval reaches from {times[0]} to {times[-1]}, outside of t_span ({t0}, {t_end}); shorten it"
         )
@@ -159,6 +174,7 @@ def check_options(solver: str, options: Mapping[str, Any]) -> None:
 
 __all__ = [
     "Event",
+    "check_backward",
     "check_charts",
     "check_events",
     "check_options",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
@@ -30,7 +31,8 @@ class DenseOutput:
     Parameters
     ----------
     segments : the problems of the run
-    t, y : (m,) and (m, n), the accepted steps; a state at a change of selection in the unknowns of the new one
+    t, y : (m,) and (m, n), the accepted steps in the order of the run; a state at a change of selection in the unknowns
+        of the new one
     rtol, atol : of the run
     """
 
@@ -41,7 +43,8 @@ class DenseOutput:
                 "another solver"
             )
         self._segments = segments
-        self._t, self._y = t, y
+        rising = slice(None, None, 1 if segments.direction > 0.0 else -1)
+        self._t, self._y = t[rising], y[rising]
         self._rtol = rtol
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
         self._polynomials: dict[int, Piece | Neighbours] = {}
@@ -50,7 +53,7 @@ class DenseOutput:
 
     @property
     def steps(self) -> Vec:
-        """The times of the steps, (m,)."""
+        """The times of the steps, (m,), rising."""
         return self._t
 
     @property
@@ -76,7 +79,7 @@ class DenseOutput:
 
     def _in_step(self, k: int, t: Vec) -> Mat:
         """y at times from the k-th state on, up to the next one."""
-        number = self._segments.number(float(self._t[k]))
+        number = self._number(k)
         problem: Problem = self._segments.problems[number]
         layout = problem.layout
         d = _differential(problem)
@@ -90,11 +93,15 @@ class DenseOutput:
                 u = (t - self._t[k]) / (self._t[k + 1] - self._t[k])
                 out[:, where] = _rescaled(out[:, where], u, self._y[k : k + 2][:, where])
         if d < layout.n:
-            interpretation = self._interpretations[number]
-            for time, row in zip(t, out, strict=True):
-                row[layout.la] = layout.among_unknowns(interpretation.rates_of_selection(float(time), row)[1])
+            eliminated(self._segments, self._interpretations, t, out)
             out[:, layout.mu] = 0.0
         return out
+
+    def _number(self, k: int) -> int:
+        """The segment of the step that begins at the k-th state, the last one for the last state."""
+        t = self._t
+        inside = k if k + 1 == len(t) or self._segments.direction > 0.0 else k + 1
+        return self._segments.number(float(t[inside]))
 
     def _piece(self, k: int, number: int, d: int) -> Piece | Neighbours:
         """The polynomial of the k-th step."""
@@ -124,8 +131,7 @@ class DenseOutput:
         found = piece(rates, self._t[k : k + 2], np.array(ends)[:, :d], scale)
         if found.error < ENOUGH:
             return found
-        last = int(np.searchsorted(self._t, self._segments.end(number), side="left"))
-        first = int(np.searchsorted(self._t, self._segments.start(number), side="left"))
+        first, last = (int(np.searchsorted(self._t, end, side="left")) for end in self._segments.span(number))
         there = range(max(first, k - NEAR), min(last + 1, k + 2 + NEAR, len(self._t)))
         states = np.array([self._state(j, number)[:d] for j in there])
         other = neighbours(self._t[there.start : there.stop], states, k - there.start, scale)
@@ -140,9 +146,16 @@ class DenseOutput:
             out = problems[j].translated(float(self._t[k]), out, problems[j - 1])
         if owner == number:
             return out
-        return with_nearest_parameters(
-            problems[number].workspace.settings, problems[number].layout, out, self._y[k - 1]
-        )
+        before = self._y[k - 1 if self._segments.direction > 0.0 else k + 1]
+        return with_nearest_parameters(problems[number].workspace.settings, problems[number].layout, out, before)
+
+
+def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t: Vec, y: Mat) -> None:
+    """Write the multipliers that belong to positions and velocities into rows (m, n) at times (m,), in place."""
+    for time, row in zip(t, y, strict=True):
+        number = segments.number(float(time))
+        layout = segments.problems[number].layout
+        row[layout.la] = layout.among_unknowns(interpretations[number].rates_of_selection(float(time), row)[1])
 
 
 def _differential(problem: Problem) -> int:
@@ -168,4 +181,4 @@ def _rescaled(p: Mat, u: Vec, ends: Mat) -> Mat:
     return out
 
 
-__all__ = ["DenseOutput"]
+__all__ = ["DenseOutput", "eliminated"]

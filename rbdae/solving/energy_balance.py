@@ -176,14 +176,16 @@ def _integral(segments: Segments, dense: DenseOutput, t: Vec, tolerance: float, 
     """Integrals of the power of what has no potential from t[0] to all t; of the users' forces with one, too, if asked
     for."""
     steps = dense.steps
-    ends = np.union1d(t, steps[(steps > t[0]) & (steps < t[-1])])
+    first, last = min(t[0], t[-1]), max(t[0], t[-1])
+    ends = np.union1d(t, steps[(steps > first) & (steps < last)])
     work = np.zeros(len(ends))
     length = max(float(ends[-1] - ends[0]), 1e-300)
     powers = [_power(Interpretation(problem.workspace), users) for problem in segments.problems]
     for k, (a, b) in enumerate(pairwise(ends)):
-        power = powers[segments.number(float(a))]
+        power = powers[segments.number(0.5 * float(a + b))]
         work[k + 1] = _over(power, dense, float(a), float(b), tolerance / length, _HALVINGS)
-    return np.asarray(np.cumsum(work)[np.searchsorted(ends, t)])
+    since = np.cumsum(work)[np.searchsorted(ends, t)]
+    return np.asarray(since - since[0])
 
 
 def _power(interpretation: Interpretation, users: bool) -> Callable[[Vec, Mat], Vec]:

@@ -102,6 +102,8 @@ def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Seg
     """The problem and the segments of a stored run; `y0` stays the state that it is, unless a later segment centres its
     charts elsewhere: their parameters need not reach so far, and the state at the change is its start."""
     times = tuple(float(t) for t in arrays.get("selection_t", ()))
+    steps = arrays.get("steps_t", arrays["t"])
+    direction = -1.0 if len(steps) and steps[-1] < steps[0] else 1.0
     problems: list[Problem] = []
     for k, selection in enumerate(from_arrays(arrays, problem.selection)):
         other = problem.with_selection(selection)
@@ -113,7 +115,7 @@ def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Seg
         problems.append(
             replace(other, start=consistent_start(Interpretation(other.workspace), t, y0, problem.assembly))
         )
-    return problems[0].by_time(problems[1:], times), Segments(tuple(problems), times)
+    return problems[0].by_time(problems[1:], times, direction), Segments(tuple(problems), times, direction)
 
 
 def _state_at(arrays: Mapping[str, Any], t: float) -> Vec | None:

@@ -18,6 +18,7 @@ from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.switches import USUAL, ChartPolicy
 from rbdae.solving.checks import (
     Event,
+    check_backward,
     check_charts,
     check_events,
     check_options,
@@ -121,6 +122,7 @@ def planned(
         options=options,
     )
     bind_projection(problem, projection)  # refuses what it cannot bind
+    check_backward(problem, t0, t_end, projection)
     policy = check_charts(problem, on_singularity, recentre, request.events)
     plan = Plan(adapter, method, request, policy, _said(request, projection, policy))
     constant = bare and type(t_span) is tuple and _CONSTANT.issuperset(map(type, (*t_span, *arguments[1:])))

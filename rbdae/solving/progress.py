@@ -40,7 +40,7 @@ def progress_of(
     with (
         _terminal() as stream,
         tqdm(
-            total=t_end - t0,
+            total=abs(t_end - t0),
             desc=solver,
             file=stream,
             bar_format="{l_bar}{bar}| t = {n:.4g} of {total:.4g} [{elapsed}<{remaining}]",
@@ -48,7 +48,7 @@ def progress_of(
     ):
 
         def advance(t: float) -> None:
-            bar.update(t - t0 - bar.n)
+            bar.update(abs(t - t0) - bar.n)
 
         yield advance
 

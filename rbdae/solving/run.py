@@ -21,6 +21,7 @@ from rbdae.solving.chart_advice import chart_advice
 from rbdae.solving.checks import Event, check_progress
 from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
+from rbdae.solving.rows import give_multipliers, with_fine_rows
 from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
@@ -151,6 +152,8 @@ def _run(
             lambda here: bind_projection(here, projection),
             lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
         )
+        if own is not None:
+            give_multipliers(own, method, outcome, segments)
         stats = outcome.stats
         stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
     if own is not None:
@@ -171,7 +174,11 @@ def _run(
         "steps": _steps(outcome, asked.t_eval is not None),
         "options": {**plan.said},
     }
-    return made(Solution, fields)
+    solution: Solution = made(Solution, fields)
+    if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
+        solution = with_fine_rows(solution, segments, projection)
+        stats.seconds = time.perf_counter() - began
+    return solution
 
 
 def _used(outcome: Outcome, asked: Request) -> tuple[float, float | Vec]:
@@ -210,7 +217,9 @@ def _steps(outcome: Outcome, asked: bool) -> Steps | None:
 
 def _read_by_time(problem: Any, segments: Segments) -> Any:
     """The problem by which the states of the run are read."""
-    return problem.by_time(segments.problems[1:], segments.times) if isinstance(problem, Problem) else problem
+    if not isinstance(problem, Problem):
+        return problem
+    return problem.by_time(segments.problems[1:], segments.times, segments.direction)
 
 
 def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:

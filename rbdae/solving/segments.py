@@ -24,26 +24,27 @@ from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Segments:
-    """The problems of a run, all of one class: the k-th holds from the k-th time on, the first before."""
+    """The problems of a run in its order, all of one class: the k-th holds from the k-th time on, the first before. The
+    times of a run back in time fall; its `direction` is -1."""
 
     problems: tuple[Any, ...]
     times: tuple[float, ...] = ()
+    direction: float = 1.0
 
     def number(self, t: float) -> int:
         """Which segment a state at time t belongs to; a state at a change belongs to the new one."""
-        return bisect_right(self.times, t)
+        return bisect_right(self.times, self.direction * t, key=lambda change: self.direction * change)
 
-    def start(self, number: int) -> float:
-        """When a segment begins; -inf for the first."""
-        return self.times[number - 1] if number else -math.inf
-
-    def end(self, number: int) -> float:
-        """When a segment ends; inf for the last."""
-        return self.times[number] if number < len(self.times) else math.inf
+    def span(self, number: int) -> tuple[float, float]:
+        """The earliest and the latest time of a segment; infinite at the ends of the run."""
+        first = self.times[number - 1] if number else -self.direction * math.inf
+        last = self.times[number] if number < len(self.times) else self.direction * math.inf
+        return min(first, last), max(first, last)
 
     def numbers(self, t: Vec) -> Ints:
-        """The same for times (m,)."""
-        return np.searchsorted(np.array(self.times), t, side="right").astype(np.int64)
+        """The same as `number` for times (m,)."""
+        changes = self.direction * np.array(self.times)
+        return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
 
 
 def run_segments(
@@ -59,6 +60,7 @@ def run_segments(
     new selection; events are given the unknowns of the first problem.
     """
     problems, outcomes = [problem], list[Outcome]()
+    direction = 1.0 if request.t0 < request.t_end else -1.0
     times: list[float] = []
     asked = request
     while True:
@@ -70,17 +72,17 @@ def run_segments(
         outcome = once(here, asked if bare else changed(asked, watch=watch, projector=projector))
         outcomes.append(outcome)
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
-            return _joined(outcomes), Segments(tuple(problems), tuple(times))
+            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
         t, y = watch.state
         ending = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), None)
         if ending is not None:
             outcome.reason, outcome.detail = Reason.CHART, ending.why
             if not ending.readable:
-                _drop_from(outcome, t)
-            return _joined(outcomes), Segments(tuple(problems), tuple(times))
+                _drop_from(outcome, t, direction)
+            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
         problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
         times.append(t)
-        _leave_to_next(outcome, t, problems[-1].y0)
+        _leave_to_next(outcome, t, problems[-1].y0, direction)
         asked = _remaining(request, outcomes, t, problem, problems[-1])
 
 
@@ -126,12 +128,13 @@ def _resumed(
 def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
     """What is left of a request from t on."""
     step = outcomes[-1].next_step
+    direction = 1.0 if request.t0 < request.t_end else -1.0
     counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(request.events))]
     return changed(
         request,
         t0=t,
-        first_step=None if step is None else min(step, request.t_end - t),
-        t_eval=None if request.t_eval is None else request.t_eval[request.t_eval >= t],
+        first_step=None if step is None else min(step, abs(request.t_end - t)),
+        t_eval=None if request.t_eval is None else request.t_eval[direction * (request.t_eval - t) >= 0.0],
         events=[_Remaining(event, n, first, here) for event, n in zip(request.events, counts, strict=True)],
     )
 
@@ -153,19 +156,19 @@ class _Remaining:
         return self._event(t, self._here.translated(t, y, self._first))
 
 
-def _leave_to_next(outcome: Outcome, t: float, y: Vec) -> None:
+def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
     """Leave the state at the change to the next segment; events there are in its unknowns."""
-    _drop_from(outcome, t)
+    _drop_from(outcome, t, direction)
     for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
         states[times == t] = y
 
 
-def _drop_from(outcome: Outcome, t: float) -> None:
+def _drop_from(outcome: Outcome, t: float, direction: float) -> None:
     """Leave rows and steps from t on out."""
-    keep = outcome.t < t
+    keep = direction * (outcome.t - t) < 0.0
     outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
     if outcome.steps is not None:
-        keep = outcome.steps.t < t
+        keep = direction * (outcome.steps.t - t) < 0.0
         outcome.steps = Steps(outcome.steps.t[keep], outcome.steps.y[keep])
 
 

@@ -179,7 +179,8 @@ class Solution:
         """Times near which the joints of a loop passed a singular position, see `rbdae.solving.singular`. Looked for at
         the accepted steps, whatever ``t_eval`` was: output times may leave it out."""
         steps = self._accepted
-        return singular_times(self._problem, steps.t, steps.y)
+        order = slice(None, None, 1 if self._segments.direction > 0.0 else -1)
+        return singular_times(self._problem, steps.t[order], steps.y[order])[order]
 
     @cached_property
     def momentum(self) -> Momentum:
@@ -204,8 +205,9 @@ class Solution:
 
     @property
     def run_multipliers(self) -> Mat:
-        """The multipliers that the solver has computed among its unknowns, shape (m, number of constraints). It holds
-        them to its tolerances at best, and noise where they are not tested: `multipliers` is the safe reading."""
+        """The multipliers among the unknowns of the run, shape (m, number of constraints): those that the solver has
+        computed, to its tolerances at best. Where its error test leaves them out so far that they are noise (IDA and
+        DASPK at index 1), they are `multipliers` but for redundant equations."""
         return self._problem.run_multipliers(self.t, self.y)
 
     @cached_property
@@ -301,6 +303,7 @@ class Solution:
         if not (isinstance(self.problem, Problem) and kept and 1 < len(self.t) < _SMOOTH):
             return None
         t = np.unique(np.concatenate([self.t, np.linspace(self.t[0], self.t[-1], _SMOOTH)]))
+        t = t if self.t[0] <= self.t[-1] else t[::-1]
         return replace(self, t=t, y=self(t), steps=self._accepted)
 
     def animate(

@@ -19,6 +19,7 @@ from typing import Any, final
 from rbdae._signals import Pending
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request
 from rbdae.problem.contract import Solvable
+from rbdae.solving.backward import MirroredProblem, mirrored_outcome, mirrored_request
 from rbdae.solving.monitor import Monitor
 from rbdae.solving.turns import turn
 
@@ -108,7 +109,12 @@ def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: R
     watched: Any = WatchedProblem(problem, monitor)
     try:
         try:
-            outcome = adapter.run(watched, method, monitor.request(request))
+            asked = monitor.request(request)
+            if request.t_end < request.t0:
+                mirrored: Any = MirroredProblem(watched)
+                outcome = mirrored_outcome(adapter.run(mirrored, method, mirrored_request(asked)))
+            else:
+                outcome = adapter.run(watched, method, asked)
         except BaseException as error:
             outcome = monitor.failed(error)
         else:

@@ -62,6 +62,7 @@ class AssimuloAdapter(AbstractAdapter):
             one_step=True,
             summary="RADAU5 (Radau IIA, order 5); analytic Jacobian, which Assimulo's own class drops",
             shared_state="radau5",
+            coarse_output=True,
         ),
         Method(
             "ODASSL",
@@ -77,6 +78,7 @@ class AssimuloAdapter(AbstractAdapter):
             one_step=True,
             summary="RADAU5 (Radau IIA, order 5), analytic Jacobian",
             shared_state="radau5",
+            coarse_output=True,
         ),
         Method(
             "RodasODE",

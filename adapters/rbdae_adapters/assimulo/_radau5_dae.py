@@ -21,6 +21,13 @@ from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quie
 INDEX_3_MARGIN = 1e-3
 """Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
 
+GROWTH = 2.0
+"""Largest growth of a step where equations constrain velocities or positions, unless the user gives `fac2`; RADAU5's own
+8 stays elsewhere. RADAU5 may accept the first Newton iterate of a step because the iteration of the step before has
+converged well, with its Jacobian. Where steps grow eightfold, as from its small first ones, the estimate is wrong by two
+powers of ten and more: the step ends off its constraint by many tolerances, and from there velocities would have to
+jump in any step, however short. A moving constraint (a drive) makes the iterate change most."""
+
 _LEAST_TOLERANCE = 1e-10
 """Tightest tolerance of index-3 forms, before the margin."""
 
@@ -184,6 +191,8 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     rtol, atol = _tolerances(problem, request)
     # Assimulo's class checks the options and knows their defaults
     settings = module("solvers").Radau5DAE(implicit_problem(problem, counts, "Implicit_Problem"))
+    if stacked.constrained:
+        options = {"fac2": GROWTH} | options
     configure(settings, method.name, options)
     # Its own 0.01 s is accepted unseen where classes loosen what would see the error.
     own_step = stacked.constrained and "inith" not in options

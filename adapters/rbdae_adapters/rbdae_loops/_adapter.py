@@ -173,7 +173,7 @@ class LoopsAdapter(AbstractAdapter):
             return _fixed.run(problem, method.name, request, own)
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
-        function = right_hand_side(problem)
+        function = right_hand_side(problem, request.direction)
         inside = _inside(problem, request) if _free.can(request) else None
         if inside is not None:
             one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)

@@ -98,6 +98,7 @@ class FixedRun:
             max_steps=None if stepwise else options.get("max_steps"),
             times=None if stepwise else request.t_eval,
             stepwise=stepwise,
+            direction=request.direction,
         )
 
     def failed(self, status: int) -> None:

@@ -49,13 +49,25 @@ class Called:
             raise error
 
 
-def right_hand_side(problem: Solvable) -> CompiledFunction:
-    """The machine function of a problem, or its Python function as one."""
+def right_hand_side(problem: Solvable, direction: float = 1.0) -> CompiledFunction:
+    """The machine function of a problem, in its own time, or its Python function as one, of which `direction` says what
+    time it has."""
     machine: Any = getattr(problem.callbacks, "machine", None)
     if machine is None:
-        return Called(problem.callbacks.rhs, problem.n)
+        rhs = problem.callbacks.rhs
+        return Called(rhs if direction > 0.0 else _in_own_time(rhs), problem.n)
     made: CompiledFunction = machine("rhs")
     return made
+
+
+def _in_own_time(rhs: Callable[[float, Vec, Vec], None]) -> Callable[[float, Vec, Vec], None]:
+    """A mirrored right-hand side, mirrored again."""
+
+    def own(t: float, y: Vec, out: Vec) -> None:
+        rhs(-t, y, out)
+        np.negative(out, out=out)
+
+    return own
 
 
 __all__ = ["Called", "right_hand_side"]

@@ -65,6 +65,7 @@ class OneStepRun:
             max_stalled=MAX_STALLED,
             correction=correction,
             watch=watch,
+            direction=request.direction,
         )
 
     def failed(self, status: int) -> None:

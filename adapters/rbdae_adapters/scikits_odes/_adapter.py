@@ -66,6 +66,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
             frozenset({1, 2, 3}),
             summary="SUNDIALS IDA: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian, or a sparse one "
             "that preconditions Krylov's iterations",
+            untested=frozenset({1}),
         ),
         Method("cvode", frozenset({"ode"}), summary="SUNDIALS CVODE: Adams (default) or BDF, analytic Jacobian"),
         Method(
@@ -74,6 +75,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
             frozenset({1, 2, 3}),
             summary="DASPK: BDF of order 1 to 5 for F(t, y, y') = 0, dense analytic Jacobian",
             shared_state="ddaspk",
+            untested=frozenset({1}),
         ),
     )
 

@@ -25,6 +25,7 @@ from rbdae.machine.loops.memory import (
     BUDGET,
     CALLBACK,
     CALLBACK_NOT_FINITE,
+    DIRECTION,
     DONE,
     EVALUATIONS,
     EVER_BAD,
@@ -123,7 +124,11 @@ def rates(rhs: Function, context: Address, s: Ints, w: Vec, t: float, at: int, i
     s[EVALUATIONS] += 1
     s[BUDGET] -= 1
     y = w[HEAD + at * m :]
-    if evaluate(rhs, context, t, y, y, 0.0, w[HEAD + into * m :]) == 0:
+    out = w[HEAD + into * m :]
+    if evaluate(rhs, context, w[DIRECTION] * t, y, y, 0.0, out) == 0:
+        if w[DIRECTION] < 0.0:
+            for i in each(m):
+                out[i] = -out[i]
         return DONE
     return CALLBACK if finite(y, m) else CALLBACK_NOT_FINITE
 

@@ -12,6 +12,8 @@ is wrong by the part q, and q^2 c by Newton's method. In the first iteration, wi
 
 A step may consist of several stages, steps of the scheme of the sizes WEIGHTS (`rbdae.machine.loops.composition`). A
 stage begins with its unknowns in the step before. Where it does not converge, it begins again with ``predict``.
+
+Back in time (DIRECTION) the functions get t and h with the opposite sign; the loop's own time rises.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from rbdae.machine.loops.fixed_memory import (
     BUDGET,
     CALLBACK,
     CORRECTION,
+    DIRECTION,
     DONE,
     FINISHED,
     FULL,
@@ -71,7 +74,7 @@ def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, y: Ve
     for k in range(s[MOST]):
         s[ITERATIONS] += 1
         s[BUDGET] -= 1
-        if evaluate(newton, context, t, y, u, h, further) != 0:
+        if evaluate(newton, context, w[DIRECTION] * t, y, u, w[DIRECTION] * h, further) != 0:
             return CALLBACK
         correction = further[s[UNKNOWNS]]
         w[CORRECTION] = correction
@@ -91,7 +94,7 @@ def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, y: Ve
 def begin(predict: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec) -> int:
     """The unknowns u as the scheme predicts them."""
     further = w[HEAD + FURTHER * s[M] :]
-    if evaluate(predict, context, t, y, u, h, further) != 0:
+    if evaluate(predict, context, w[DIRECTION] * t, y, u, w[DIRECTION] * h, further) != 0:
         return CALLBACK
     for i in range(s[UNKNOWNS]):
         u[i] = further[i]
@@ -103,7 +106,7 @@ def at(
 ) -> int:
     """The state (n,) at t + r h, in or at the end of a step of the scheme."""
     u[s[UNKNOWNS]] = r
-    if evaluate(advance, context, t, y, u, h, out) != 0:
+    if evaluate(advance, context, w[DIRECTION] * t, y, u, w[DIRECTION] * h, out) != 0:
         return CALLBACK
     zero = 0.0
     for i in range(s[N]):

@@ -57,6 +57,7 @@ class FixedLoop:
     max_steps : after which the run ends; None for any number
     times : output times, rising, none before the start
     stepwise : whether the loop comes back after every step, whose row is overwritten by the next one
+    direction : -1.0 where the times of the run are those of the functions with the opposite sign
 
     Attributes
     ----------
@@ -77,6 +78,7 @@ class FixedLoop:
         max_steps: int | None = None,
         times: Vec | None = None,
         stepwise: bool = False,
+        direction: float = 1.0,
     ) -> None:
         self.n = n = len(y0)
         self.functions = functions
@@ -92,6 +94,7 @@ class FixedLoop:
         w[at.HEAD + at.WEIGHTS * m :][:stages] = weights
         s[at.MOST], s[at.MAX_STEPS] = most, _NEVER if max_steps is None else max_steps
         w[[at.T, at.T_NEW, at.T0, at.T_END, at.H, at.TOLERANCE]] = span[0], span[0], span[0], span[1], step, tolerance
+        w[at.DIRECTION] = direction
         self.y[:] = y0
         self.times = np.empty(0) if times is None else np.ascontiguousarray(times)
         self.rows = np.empty((len(self.times), n))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from rbdae.machine.loops.shared import BAD as BAD
 from rbdae.machine.loops.shared import BUDGET as BUDGET
 from rbdae.machine.loops.shared import CALLBACK as CALLBACK
+from rbdae.machine.loops.shared import DIRECTION as DIRECTION
 from rbdae.machine.loops.shared import DONE as DONE
 from rbdae.machine.loops.shared import FINISHED as FINISHED
 from rbdae.machine.loops.shared import FULL as FULL
@@ -54,7 +55,7 @@ CORRECTION = OWN_REALS + 2
 """Relative size of the last correction, or of what the balances lacked before it if that is more."""
 WORK = OWN_REALS + 3
 """Of what has no potential, up to the start of the step at hand (`rbdae.machine.loops.fixed_work`)."""
-HEAD = 9
+HEAD = 12
 
 # ---------------------------------------------------------------- vectors
 Y = 0

@@ -112,6 +112,7 @@ class Loop:
     max_stalled : steps in a row that do not move the time
     correction : a `rbdae.problem.contract.CompiledProjection` for the ends of steps and the outputs, or None
     watch : a `rbdae.problem.contract.CompiledWatch` for the ends of steps, or None
+    direction : -1.0 where the times of the run are those of all machine functions with the opposite sign
 
     Attributes
     ----------
@@ -134,6 +135,7 @@ class Loop:
         max_stalled: int = _NEVER,
         correction: Any = None,
         watch: Any = None,
+        direction: float = 1.0,
     ) -> None:
         n = len(y0)
         self.n = n
@@ -148,7 +150,7 @@ class Loop:
         self.s = s
         t0, t_end = span
         length = t_end - t0
-        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, 0.0, length, rtol, 4.0 * _EPS * length
+        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
         first = at.INTS + at.HEAD
         memory[first : first + n] = atol
         memory[first + m : first + m + n] = y0

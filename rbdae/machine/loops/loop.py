@@ -10,6 +10,7 @@ from rbdae.machine.loops.memory import (
     ASKED,
     BUDGET,
     DENSE_NOT_FINITE,
+    DIRECTION,
     DONE,
     FINISHED,
     FULL,
@@ -76,7 +77,7 @@ def outputs(
             return DENSE_NOT_FINITE
         if s[PROJECTS] != 0:
             w[T_TRIED] = times[k]
-            status = project(near, near_context, anywhere, s, p, times[k], out)
+            status = project(near, near_context, anywhere, s, p, w[DIRECTION] * times[k], out)
             if status != DONE:
                 return status
         k += 1
@@ -104,7 +105,7 @@ def completed(
         status = dense(rhs, context, s, w)
     if status == DONE and s[PROJECTS] != 0:
         w[T_TRIED] = w[T_NEW]
-        status = project(near, near_context, anywhere, s, p, w[T_NEW], w[HEAD + Y_NEW * s[M] :])
+        status = project(near, near_context, anywhere, s, p, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :])
         if p[CHANGED] != 0.0:
             s[STALE] = 1
     if status == DONE and inside:
@@ -188,5 +189,5 @@ def run(
             return status
         written(s, w, times, rows, steps_t, steps_y)
         watched = s[MEASURED] + s[MOVING] > 0 and w[T_NEW] < w[T_END] and s[STEPS] < s[MAX_STEPS]
-        if watched and asks(measure, measure_context, s, v, w[T_NEW], w[HEAD + Y_NEW * s[M] :]):
+        if watched and asks(measure, measure_context, s, v, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :]):
             return ASKED

@@ -10,6 +10,7 @@ from rbdae.machine.loops.shared import ASKED as ASKED
 from rbdae.machine.loops.shared import BAD as BAD
 from rbdae.machine.loops.shared import BUDGET as BUDGET
 from rbdae.machine.loops.shared import CALLBACK as CALLBACK
+from rbdae.machine.loops.shared import DIRECTION as DIRECTION
 from rbdae.machine.loops.shared import DONE as DONE
 from rbdae.machine.loops.shared import FINISHED as FINISHED
 from rbdae.machine.loops.shared import FULL as FULL
@@ -81,7 +82,7 @@ BAD_T = OWN_REALS + 9
 """Where something was not finite."""
 T_TRIED = OWN_REALS + 10
 """Where a projection has failed."""
-HEAD = 16
+HEAD = 20
 
 # ---------------------------------------------------------------- vectors
 ATOL = 0

@@ -37,7 +37,9 @@ H = 3
 """The size of the next step."""
 H_DONE = 4
 """The size of the last accepted step."""
-OWN_REALS = 5
+DIRECTION = 5
+"""1, or -1 in runs back in time: T and all else here is the time of machine functions times this number."""
+OWN_REALS = 6
 """Where those of one kind begin."""
 
 # ---------------------------------------------------------------- what the loop says
