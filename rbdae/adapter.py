@@ -92,8 +92,8 @@ class Method:
         runs of all methods with the same one take turns, and cannot be nested. Empty for none
     coarse_output : whether its dense output is of a lower order than its steps, so that `rbdae.solve` takes the states
         at `Request.t_eval` from its own (`rbdae.solving.dense`)
-    untested : indices at which its error test leaves the multipliers of a DAE out, so that those it has are no more than
-        noise at times: `rbdae.solve` records the ones that belong to positions and velocities in their place
+    untested : indices at which its error test leaves the multipliers of a DAE out, so that they may be noise:
+        `rbdae.solve` records the ones that belong to positions and velocities in their place
     pairings : the forms that it takes, as (formulation, rotation, velocity), where it is made for some alone; empty for
         all of the kinds
     """

@@ -316,8 +316,8 @@ class Interpretation:
             integrals = form.multipliers == "integrals"
             instead = ", but their integrals, y[..., problem.layout.la]" if integrals else ""
             raise ValueError(
-                f"run_multipliers: y of {form.name!r} has no multipliers{instead}; problem.multipliers gives those that "
-                "belong to its positions and velocities"
+                f"run_multipliers: y of {form.name!r} has no multipliers{instead}; problem.multipliers gives those "
+                "that belong to its positions and velocities"
             )
         self.rows(t, y)
         la = np.asarray(y, dtype=float)[..., layout.la]

@@ -1,8 +1,8 @@
 """Runs back in time: a solver integrates the mirrored problem forward, and the run is read in the problem's own time.
 
 With tau = -t and z = dy/dtau = -yd, F(t, y, yd) = 0 is F(-tau, y, -z) = 0. Its Jacobian dF/dy + c d/dz is that of F at
--c; a right-hand side becomes -f(-tau, y). Index, classes of the unknowns and sparsity stay. So every solver of equations
-with a forward run has a backward one, whether its package knows of falling times or not.
+-c; a right-hand side becomes -f(-tau, y). Index, classes of the unknowns and sparsity stay. So every solver has runs
+back in time, whether its package knows of falling times or not.
 
 Machine functions and steps of schemes stay in the problem's time: their loops mirror it (`Request.direction`).
 """
@@ -119,12 +119,13 @@ class _Projector:
         """Drift beyond which a multistep code is restarted."""
         return self._inner.restart_tolerance
 
-    def __call__(self, tau: float, y: Vec) -> bool:
-        return self._inner(-tau, y)
+    def __call__(self, t: float, y: Vec) -> bool:
+        """Project `y` in place."""
+        return self._inner(-t, y)
 
-    def drift(self, tau: float, y: Vec) -> float:
+    def drift(self, t: float, y: Vec) -> float:
         """Largest violation of the constraints."""
-        return self._inner.drift(-tau, y)
+        return self._inner.drift(-t, y)
 
     def machine(self) -> Any:
         """In the problem's own time, but for its start; None if there is none."""

@@ -22,11 +22,12 @@ INDEX_3_MARGIN = 1e-3
 """Index-3 forms run at tolerances tighter by this: the classes loosen those of velocities by 1/h."""
 
 GROWTH = 2.0
-"""Largest growth of a step where equations constrain velocities or positions, unless the user gives `fac2`; RADAU5's own
-8 stays elsewhere. RADAU5 may accept the first Newton iterate of a step because the iteration of the step before has
-converged well, with its Jacobian. Where steps grow eightfold, as from its small first ones, the estimate is wrong by two
-powers of ten and more: the step ends off its constraint by many tolerances, and from there velocities would have to
-jump in any step, however short. A moving constraint (a drive) makes the iterate change most."""
+"""Largest growth of a step where equations constrain velocities or positions, unless the user gives `fac2`.
+
+RADAU5 may accept the first Newton iterate of a step because the iteration of the step before has converged well. Where
+steps grow eightfold (its own default), as from its small first ones, this estimate is wrong by two powers of ten and
+more: the step ends off its constraint by many tolerances, and from there velocities would have to jump in any step,
+however short. The first iterate is farthest from the last one where a constraint moves, by a drive."""
 
 _LEAST_TOLERANCE = 1e-10
 """Tightest tolerance of index-3 forms, before the margin."""
