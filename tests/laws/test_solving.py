@@ -62,7 +62,8 @@ def test_a_senseless_pairing_lists_those_that_make_sense(form, solver, message):
     "arguments, error, message",
     [
         ({"t_span": (0.0, float("nan"))}, ValueError, "end of t_span must be finite"),
-        ({"t_span": (0.0, -1.0)}, ValueError, "finite and increasing"),
+        ({"t_span": (0.0, 0.0)}, ValueError, "two different times"),
+        ({"t_span": (0.0, -1.0), "t_eval": [-1.0, -0.5]}, ValueError, "strictly decreasing, as t_span is"),
         ({"t_span": (0.5, 1.0)}, ValueError, "belongs to t = 0.0"),
         ({"t_span": 3.0}, TypeError, "two numbers"),
         ({"rtol": 0.0}, ValueError, "rtol must be"),
@@ -233,7 +234,7 @@ def test_the_same_call_again_is_the_same_and_another_one_is_checked():
     assert solving.solve(problem, (0.0, 0.5), **asked).t[-1] == 0.5
     assert solving.solve(problem, (0, 1), **asked).t[-1] == 1.0
     solving.solve(problem, span, **asked)
-    with pytest.raises(ValueError, match="must be finite and increasing"):
+    with pytest.raises(ValueError, match="two different times"):
         solving.solve(problem, (0.0, 0.0), **asked)
     with pytest.raises(ValueError, match="rtol must be a number between 0 and 1"):
         solving.solve(problem, span, **asked | {"rtol": 2.0})
