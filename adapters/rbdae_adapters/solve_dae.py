@@ -61,6 +61,9 @@ _LOST = 1e-3
 _FALLS = 0.5
 """Increments of Newton's iteration fall by more than this, unless they are rounding."""
 
+_STANDS, _STAGNANT = 0.9, 10.0
+"""Those that stand still are rounding up to some times its tolerance: another step size cannot make them smaller."""
+
 _ROUNDINGS = 50
 _LOOSE_ROUNDINGS = 500
 
@@ -207,7 +210,8 @@ class _Stepper(AbstractStepper):
             size *= self._h
         _, before = self._increments.get(id(LU), (None, np.inf))
         self._increments[id(LU)] = LU, size  # a factorisation that is kept keeps its number
-        return np.zeros_like(out) if _FALLS * before <= size < solver.newton_tol else out
+        rounding = size < solver.newton_tol * (_STAGNANT if size > _STANDS * before else 1.0)
+        return np.zeros_like(out) if rounding and size >= _FALLS * before else out
 
     def step(self) -> tuple[float, Vec]:
         solver = self._solver
