@@ -49,7 +49,7 @@ def test_kernels_are_those_of_the_callbacks(load):
 
 
 @pytest.mark.parametrize(
-    "name", ["callbacks", "chain", "charts", "conserving", "first_use", "ida_by_hand", "loops", "reading"]
+    "name", ["callbacks", "chain", "charts", "conserving", "first_use", "ida_by_hand", "loops", "radau5", "reading"]
 )
 def test_every_script_can_be_imported(name, load):
     assert callable(load(name).main)

@@ -126,11 +126,13 @@ from rbdae.solving import (
     solution,
     watched,
 )
+from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.study import comparing as study_comparing
 from rbdae.study import results_file
 from rbdae.study.stored_values import digest
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
+from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
@@ -150,6 +152,7 @@ __all__ = [
     "CompiledWatch",
     "Explicit",
     "Mat",
+    "MirroredProblem",
     "Recorder",
     "Recording",
     "Rheonomic",
@@ -252,6 +255,7 @@ __all__ = [
     "project",
     "quantities",
     "quasi_velocities",
+    "radau5_dae",
     "reactions",
     "recording",
     "recording_of",
@@ -733,3 +737,8 @@ def option_table(package: str, method: str) -> dict[str, Any]:
     house = import_module("rbdae_adapters").ADAPTERS
     table: dict[str, Any] = import_module(modules.get(package, house[package]))._OPTIONS
     return table if package == "scipy" else table[method]
+
+
+def radau5_m1(problem: rbdae.Problem) -> int:
+    """How many equations RADAU5 leaves out of its linear algebra."""
+    return radau5_dae._Stacked(problem, radau5_dae.Counts()).m1

@@ -1,0 +1,122 @@
+"""Random runs: driven, looped and redundant mechanisms by a seed, each through every DAE solver and form that takes it.
+
+The third part of the seeds is of each kind: `random_system` (trees and loops with drives), `varied_system`, and
+`redundant_system`, whose equations follow from each other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from random_systems import random_system
+from redundant_systems import redundant_system
+from varied_systems import varied_system
+
+import rbdae
+from rbdae.formulations import FORMULATIONS
+
+KINDS = ("random", "varied", "redundant")
+END = 0.4
+PATIENCE = 4000
+"""Steps after which a run is given up; none has come near it."""
+
+SAID = ("came near a singular set", "singular near t", "joints are near a singular position")
+"""What a run says that ends at a singular position of the joints or of a chart."""
+
+
+class _Enough(Exception):
+    """Ends a run that takes too many steps."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run."""
+
+    seed: int
+    formulation: str
+    solver: str
+    tolerance: float
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.seed % 3]
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.seed}-{self.formulation}-{self.solver}-{self.tolerance:.0e}"
+
+
+def system_of(seed: int) -> rbdae.System:
+    """The mechanism of a seed."""
+    made = (random_system, varied_system, redundant_system)[seed % 3]
+    return made(seed // 3)
+
+
+def dae_solvers() -> list[str]:
+    """Those that take constrained equations."""
+    return [
+        name
+        for name in (info.name for info in rbdae.solvers())
+        if not _method(name).pairings and {"dae", "overdetermined"} & _method(name).kinds
+    ]
+
+
+def _method(name: str) -> Any:
+    from cases import method
+
+    return method(name)
+
+
+def cases_of(seed: int) -> list[Case]:
+    """Every DAE solver with every form that it takes, at a tolerance of the seed."""
+    tolerance = float(10.0 ** np.random.default_rng((seed, 4)).uniform(-9.0, -4.0))
+    return [Case(seed, form, solver, tolerance) for form, solver in _pairs()]
+
+
+def _pairs() -> Iterator[tuple[str, str]]:
+    for name, form in FORMULATIONS.items():
+        if form.kind == "ode":
+            continue
+        for solver in dae_solvers():
+            if _method(solver).accepts(form.kind, form.index):
+                yield name, solver
+
+
+def formulated(seed: int, formulation: str) -> rbdae.Problem:
+    """The problem of a seed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rbdae.formulate(system_of(seed), formulation, consistent="project", redundant="minimum-norm")
+
+
+def run(case: Case, problem: rbdae.Problem) -> rbdae.Solution | str:
+    """The run of a case, or why there is none."""
+    left = PATIENCE
+
+    def count(t: float) -> None:
+        nonlocal left
+        left -= 1
+        if left <= 0:
+            raise _Enough
+
+    try:
+        return rbdae.solve(
+            problem, (0.0, END), solver=case.solver, rtol=case.tolerance, atol=case.tolerance, progress=count
+        )
+    except _Enough:
+        return f"more than {PATIENCE} steps"
+
+
+def complaint(found: rbdae.Solution | str) -> str:
+    """What is wrong with a run; empty if it has reached the end, or says that its end is a singular one."""
+    if isinstance(found, str):
+        return found
+    if found.success:
+        return "" if np.isfinite(found.y).all() else "numbers that are not finite"
+    return "" if any(word in found.message for word in SAID) else found.message
+
+
+__all__ = ["END", "KINDS", "Case", "cases_of", "complaint", "dae_solvers", "formulated", "run", "system_of"]
