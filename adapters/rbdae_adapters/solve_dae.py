@@ -9,7 +9,7 @@ Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
 - Newton's iteration is not asked for less than some roundings (`_roundings`), and increments that are below its
   tolerance and hardly fall are none: the package would take them for divergence, and halve the step for ever where a
   motion is so simple, or so fast, that the first increment is rounding;
-- a step that is lost in rounding ends the run: at t = 0 the package goes on to 1e-308 s;
+- a step that is lost in rounding ends the run: at t = 0 the package would continue to 1e-308 s;
 - index-3 forms run at tolerances tighter by `INDEX_3_MARGIN`, with a first step that is not lost in rounding.
 
 A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
@@ -28,6 +28,7 @@ import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats
+from rbdae_adapters._solve_dae_newton import Newton
 from rbdae_adapters.toolkit import (
     AbstractStepper,
     Dense,
@@ -54,15 +55,6 @@ _EPS = float(np.finfo(float).eps)
 
 _NO_STEP = 10
 """Roundings of the time that make no step."""
-
-_LOST = 1e-3
-"""A step is halved ten times before it is given up."""
-
-_FALLS = 0.5
-"""Increments of Newton's iteration fall by more than this, unless they are rounding."""
-
-_STANDS, _STAGNANT = 0.9, 10.0
-"""Those that stand still are rounding up to some times its tolerance: another step size cannot make them smaller."""
 
 _ROUNDINGS = 50
 _LOOSE_ROUNDINGS = 500
@@ -145,8 +137,7 @@ class _Stepper(AbstractStepper):
 
         self._t = request.t0
         self._h = 0.0
-        self._largest, self._evaluations = 0.0, 0
-        self._least = _EPS * abs(request.t_end - request.t0)
+        self._newton: Newton | None = None
         # Tolerances times h^(1 - index). Index-1 multipliers count as index 2: they are rates of the velocities.
         self._power = 1.0 - np.maximum(native.var_index, np.where(algebraic, 2, 1))
         self._tolerances = np.full_like(atol, request.rtol), atol
@@ -166,9 +157,7 @@ class _Stepper(AbstractStepper):
             **options,
         )
         self._bdf = native.method == "BDF"
-        self._stages = 1 if self._bdf else int(self._solver.stages)
-        self._increments: dict[int, tuple[Any, float]] = {}
-        self._solve_lu, self._solver.solve_lu = self._solver.solve_lu, self._increment
+        self._newton = Newton(self._solver, self._scaled, _EPS * abs(request.t_end - request.t0))
         self._solver.rtol, self._solver.atol = self._scaled
         least = roundings * _EPS / request.rtol
         self._solver.newton_tol = max(self._solver.newton_tol, min(1e-2, least))
@@ -181,12 +170,12 @@ class _Stepper(AbstractStepper):
         """
 
         def watched(t: float, y: Vec, yp: Vec) -> Vec:
-            self._evaluations += 1
+            if self._newton is not None:
+                self._newton.evaluations += 1
             h = t - self._t
             if h != self._h and h > 0.0:  # also in each first evaluation of a step
-                self._largest = max(self._largest, h)
-                if h < min(self._least, _LOST * self._largest):  # the first step may be small by itself
-                    raise GaveUp(Reason.STEP_TOO_SMALL, f"a step of {h:.3g} s is lost in rounding")
+                if self._newton is not None:
+                    self._newton.tries(h)
                 self._h = h
                 factor = min(h, 1.0) ** self._power
                 for given, scaled in zip(self._tolerances, self._scaled, strict=True):
@@ -195,28 +184,10 @@ class _Stepper(AbstractStepper):
 
         return watched
 
-    def _increment(self, LU: Any, b: Any) -> Any:
-        """What the package's `solve_lu` gives, an increment of Newton's iteration: of the rates for Radau, of the
-        unknowns for BDF. Zero if it is below the tolerance of the iteration, and hardly smaller than the one before."""
-        out = self._solve_lu(LU, b)
-        solver, evaluations = self._solver, self._evaluations
-        if not np.iscomplexobj(out):
-            self._evaluations = 0
-            if evaluations < self._stages:
-                return out  # of Radau's error estimate, which has one evaluation
-        scale = self._scaled[1] + np.abs(solver.y) * self._scaled[0]
-        size = float(np.linalg.norm(out / scale)) / len(scale) ** 0.5
-        if not self._bdf:
-            size *= self._h
-        _, before = self._increments.get(id(LU), (None, np.inf))
-        self._increments[id(LU)] = LU, size  # a factorisation that is kept keeps its number
-        rounding = size < solver.newton_tol * (_STAGNANT if size > _STANDS * before else 1.0)
-        return np.zeros_like(out) if rounding and size >= _FALLS * before else out
-
     def step(self) -> tuple[float, Vec]:
         solver = self._solver
-        self._increments.clear()
-        self._largest = 0.0
+        assert self._newton is not None
+        self._newton.begins()
         if self._algebraic.size:
             # Multipliers that are small beside the others cannot be had to their own relative accuracy.
             largest = np.abs(solver.y[self._algebraic]).max()

@@ -138,7 +138,8 @@ def _counted(segments: Segments, steps: Steps, t: Vec, own: OwnWork) -> Vec | No
     """The work at times t, as the method counts it, segment after segment."""
     out, total = np.zeros(len(t)), 0.0
     numbers = segments.numbers(steps.t[:-1])
-    at = np.clip(np.searchsorted(steps.t, t, side="right") - 1, 0, max(len(numbers) - 1, 0))
+    found_at = np.searchsorted(segments.direction * steps.t, segments.direction * t, side="right")
+    at = np.clip(found_at - 1, 0, max(len(numbers) - 1, 0))
     for number in np.unique(numbers):
         here = np.flatnonzero(numbers == number)
         first, last = int(here[0]), int(here[-1]) + 1

@@ -177,7 +177,7 @@ def _run(
     solution: Solution = made(Solution, fields)
     if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
         solution = with_fine_rows(solution, segments, projection)
-        stats.seconds = time.perf_counter() - began
+        stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
     return solution
 
 

@@ -178,7 +178,7 @@ class Solution:
     def singular_times(self) -> Vec:
         """Times near which the joints of a loop passed a singular position, see `rbdae.solving.singular`. Looked for at
         the accepted steps, whatever ``t_eval`` was: output times may leave it out."""
-        steps = self._accepted
+        steps = self._accepted if self._accepted.t.size else Steps(self.t, self.y)
         order = slice(None, None, 1 if self._segments.direction > 0.0 else -1)
         return singular_times(self._problem, steps.t[order], steps.y[order])[order]
 

@@ -20,8 +20,8 @@ import rbdae
 from rbdae.formulations import FORMULATIONS
 
 KINDS = ("random", "varied", "redundant")
-END = 0.4
-PATIENCE = 4000
+END = 0.1
+PATIENCE = 20_000
 """Steps after which a run is given up; none has come near it."""
 
 SAID = ("came near a singular set", "singular near t", "joints are near a singular position")

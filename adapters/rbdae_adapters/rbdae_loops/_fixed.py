@@ -209,20 +209,23 @@ def work(problem: Any, method: str, said: Mapping[str, str], steps: Steps, times
     scheme = variants[options.get("variant", next(iter(variants)))]
     functions = functions_of(problem, scheme, method)
     step = ast.literal_eval(said["step"])
+    direction = -1.0 if steps.t[-1] < steps.t[0] else 1.0
+    own = direction * steps.t
     loop = FixedLoop(
         functions,
-        (float(steps.t[0]), float(steps.t[-1])),
+        (float(own[0]), float(own[-1])),
         steps.y[0],
         step,
         weights=weights_of(functions, method, options),
         tolerance=options.get("tolerance", TOLERANCE),
         most=options.get("max_iterations", MOST),
         stepwise=True,
+        direction=direction,
     )
-    sizes = np.diff(steps.t)
+    sizes = np.diff(own)
     sizes[np.abs(sizes - step) <= at.ALMOST * step] = step
     function = problem.callbacks.work_of_steps(scheme)
-    status, out = loop.works(function, steps.t, steps.y, sizes, times)
+    status, out = loop.works(function, own, steps.y, sizes, direction * times)
     functions.check()
     function.check()
     return out if status == at.FINISHED else None

@@ -3,7 +3,7 @@
 ``newton`` makes the unknowns of a step after one more iteration of those before, and the relative size of the
 correction, or of what the balances lacked before it if that is more; ``advance`` the state at the end of the step, or
 within it; ``predict`` the unknowns to begin with. All of them have the arguments (t, y, u, h, out), with the state y at
-the start of the step.
+the start of the step; back in time (DIRECTION) t and h change their signs.
 
 A step is accepted only if its balances hold: if its last size c, whose correction is applied, is at most TOLERANCE, and
 q c is at most `EXACT`, q being c over the size before. What balances lack after a correction is q c with a tangent that
@@ -12,8 +12,6 @@ is wrong by the part q, and q^2 c by Newton's method. In the first iteration, wi
 
 A step may consist of several stages, steps of the scheme of the sizes WEIGHTS (`rbdae.machine.loops.composition`). A
 stage begins with its unknowns in the step before. Where it does not converge, it begins again with ``predict``.
-
-Back in time (DIRECTION) the functions get t and h with the opposite sign; the loop's own time rises.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from rbdae.machine.loops.fixed_memory import (
     BETWEEN,
     BUDGET,
     CALLBACK,
+    DIRECTION,
     DONE,
     FINISHED,
     FURTHER,
@@ -69,7 +70,7 @@ def along(
         part = w[HEAD + WEIGHTS * m + k] * h
         u = w[HEAD + (U + k) * m :]
         u[s[UNKNOWNS]] = 1.0
-        if evaluate(work, work_context, t, y, u, part, further) != 0:
+        if evaluate(work, work_context, w[DIRECTION] * t, y, u, w[DIRECTION] * part, further) != 0:
             return CALLBACK
         total += further[0]
         status = at(advance, advance_context, s, w, t, y, part, u, 1.0, further)
