@@ -43,8 +43,8 @@ class DenseOutput:
                 "another solver"
             )
         self._segments = segments
-        rising = slice(None, None, 1 if segments.direction > 0.0 else -1)
-        self._t, self._y = t[rising], y[rising]
+        self._order = slice(None, None, 1 if segments.direction > 0.0 else -1)
+        self._t, self._y = t[self._order], y[self._order]  # rising
         self._rtol = rtol
         self._atol = np.broadcast_to(np.asarray(atol, dtype=float), y.shape[1:])
         self._polynomials: dict[int, Piece | Neighbours] = {}
@@ -59,7 +59,7 @@ class DenseOutput:
     @property
     def recorded(self) -> Steps:
         """The steps."""
-        return Steps(self._t, self._y)
+        return Steps(self._t[self._order], self._y[self._order])
 
     def __call__(self, t: ArrayLike) -> Mat:
         """y at a time, (n,), or at times (k,), (k, n)."""

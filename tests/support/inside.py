@@ -131,8 +131,8 @@ from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.study import comparing as study_comparing
 from rbdae.study import results_file
 from rbdae.study.stored_values import digest
-from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
+from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
