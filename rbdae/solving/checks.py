@@ -70,7 +70,7 @@ def check_tolerances(problem: Solvable, rtol: float, atol: ArrayLike) -> tuple[f
     """Relative tolerance, and absolute tolerance as a number or (n,)."""
     relative = _check.number("solve", "rtol", rtol)
     if not 0.0 < relative < 1.0:
-        raise ValueError(f"rtol must be a number between 0 and 1, got {rtol!r}; pass e.g. 1e-6")
+        raise ValueError(f"rtol must be a number between 0 and 1, got {_check.show(rtol)}; pass e.g. 1e-6")
     if type(atol) is float and 0.0 < atol < math.inf:
         return relative, atol
     shapes = ((), (problem.n,))
