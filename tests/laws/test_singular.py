@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache, partial
 
 import cases
@@ -14,6 +15,7 @@ from test_loops import spherical_four_bar
 from test_null_space import four_bar, triple_rocker
 
 import rbdae
+from rbdae.formulations import FORMULATIONS
 from rbdae.models import andrews, bricard, n_four_bar
 
 RUNS = [
@@ -63,6 +65,27 @@ def test_a_passage_is_found_and_told(form, n):
     before = run(n_four_bar(n), 0.69, form)
     assert not len(before.singular_times)
     assert before.message.endswith("end of the interval")
+
+
+@cache
+def _passing() -> rbdae.Solution:
+    out = run(n_four_bar(1), 0.85, RUNS[0])
+    assert out.success
+    return out
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_passage_is_found_in_the_unknowns_of_every_form(formulation):
+    """One motion in all of them, whether a solver could follow it in that form or not."""
+    motion = _passing()
+    velocity = FORMULATIONS[formulation].velocities[0]
+    problem = rbdae.formulate(n_four_bar(1), formulation, rotation="quaternion", velocity=velocity)
+    y = np.array(
+        [inside.unknowns_of(problem, motion.problem, t, row) for t, row in zip(motion.t, motion.y, strict=True)]
+    )
+    here = replace(motion, problem=problem, y=y, segments=None)
+    assert np.abs(problem.natural(motion.t[0], y[0]) - motion.problem.natural(motion.t[0], motion.y[0])).max() < 1e-12
+    assert here.singular_times == pytest.approx([in_a_line(1)], abs=1e-3)
 
 
 REGULAR = {

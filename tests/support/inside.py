@@ -113,6 +113,7 @@ from rbdae.reports import blocks as report_blocks
 from rbdae.reports import figures as report_figures
 from rbdae.reports import run_figures
 from rbdae.rotations import functions as chart_functions
+from rbdae.rotations import quaternions
 from rbdae.solving import (
     collocation,
     dense,
@@ -628,6 +629,15 @@ def quasi_velocities(problem: rbdae.Problem, position: Mat, quaternion: Mat, vel
     of = problem.workspace
     motion = BodyMotion(position, quaternion, velocity, spin)
     return write(of.model, of.settings, of.layout, motion, of.selection)[of.layout.v]
+
+
+def unknowns_of(problem: rbdae.Problem, other: rbdae.Problem, t: float, y: Vec) -> Vec:
+    """A state of another problem of the same system in the unknowns of this one; multipliers are zero."""
+    of, Z = problem.workspace, other.natural(t, y)
+    R = np.swapaxes(Z[:, 3:12].reshape(-1, 3, 3), 1, 2)
+    spins = np.array([state.angular_velocity for state in other.states(t, y).values()])
+    motion = BodyMotion(Z[:, :3], np.array([quaternions.from_matrix(each) for each in R]), Z[:, 12:15], spins)
+    return write(of.model, of.settings, of.layout, motion, of.selection)
 
 
 def reselected(problem: rbdae.Problem, t: float, y: Vec) -> rbdae.Problem:
