@@ -233,14 +233,13 @@ def momentum(system: rbdae.System, s: State) -> tuple[Vec, Vec]:
 
 
 def placed(system: rbdae.System) -> Mat:
-    """Natural coordinates and rates of the bodies as they were added, (n, 24)."""
+    """Natural coordinates and rates of the bodies as they were added, (n, 24); points x whose velocities were not given
+    are at rest."""
     rows = []
     for body in system.bodies:
         R, arm = np.array(body.rotation), np.array(body.reference)
         Rd = R @ hat(body.angular_velocity)
-        rows.append(
-            np.concatenate(
-                [np.array(body.position) + R @ arm, R.T.ravel(), np.array(body.velocity) + Rd @ arm, Rd.T.ravel()]
-            )
-        )
+        known = body.pivot is not None or "velocity" in body.given
+        xd = np.array(body.velocity) + Rd @ arm if known else np.zeros(3)
+        rows.append(np.concatenate([np.array(body.position) + R @ arm, R.T.ravel(), xd, Rd.T.ravel()]))
     return np.array(rows)
