@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import logging  # it takes its lock before a fork: what is registered later is called earlier, and must not wait for it
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 PATIENCE = 30.0
@@ -87,8 +89,22 @@ def _after_in_child() -> None:
             lock._at_fork_reinit()  # as the standard library does with its own
     _wanted = False
     _one_fork.release()
+    _renew_properties()
     for function in _in_child:
         function()
+
+
+def _renew_properties() -> None:
+    """Before Python 3.12 a `cached_property` has one lock for all objects of a class, held while code is made."""
+    if sys.version_info >= (3, 12):
+        return
+    own = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("rbdae", "rbdae_adapters")]
+    for module in own:
+        for kind in list(vars(module).values()):
+            if isinstance(kind, type) and kind.__module__ == module.__name__:
+                for value in vars(kind).values():
+                    if isinstance(value, cached_property):
+                        value.lock = threading.RLock()  # type: ignore[attr-defined]
 
 
 _ = logging  # imported for the order alone

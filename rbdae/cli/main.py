@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import rbdae
+from rbdae.cli.cache import show_cache
 from rbdae.cli.compare import run_compare
 from rbdae.cli.parser import parser
 from rbdae.cli.report import write_report
@@ -86,6 +87,13 @@ def _solvers(given: argparse.Namespace) -> int:
     return 0
 
 
-_COMMANDS = {"models": _models, "solvers": _solvers, "run": run_one, "compare": run_compare, "report": write_report}
+_COMMANDS = {
+    "models": _models,
+    "solvers": _solvers,
+    "run": run_one,
+    "compare": run_compare,
+    "report": write_report,
+    "cache": show_cache,
+}
 
 __all__ = ["main"]

@@ -27,6 +27,8 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(
         commands.add_parser("compare", help="run a mechanism through formulations and solvers", epilog=_EITHER)
     )
+    cache = commands.add_parser("cache", help="show what is kept on disk between processes: compiled code")
+    cache.add_argument("--clear", action="store_true", help="remove it; it is made again when it is needed")
     _add_report(commands.add_parser("report", help="write a page for a browser about a run or comparison on disk"))
     return out
 

@@ -56,11 +56,11 @@ def directory() -> Path | None:
 def is_writable() -> bool:
     """Whether the cache can be written, and what is in it can be trusted."""
     folder = directory()
-    return folder is not None and _is_usable(folder) and os.access(folder, os.W_OK)
+    return _is_usable(folder) and folder is not None and os.access(folder, os.W_OK)
 
 
 @cache
-def _is_usable(folder: Path) -> bool:
+def _is_usable(folder: Path | None) -> bool:
     return usable(folder, "machine code of kernels", private=True)
 
 

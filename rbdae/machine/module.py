@@ -215,7 +215,7 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = F
         made_of = text if made_of is None else made_of
         key = hashlib.sha256(repr((made_of, level, pairing, *_made_by())).encode()).digest()
         home = folder()
-        path = home / f"{key.hex()[:40]}.o" if home is not None and usable(home, _WHAT) else None
+        path = home / f"{key.hex()[:40]}.o" if usable(home, _WHAT) and home is not None else None
         code = None if path is None else _stored(path, key)
         if code is None:
             written = text if isinstance(text, str) else text()

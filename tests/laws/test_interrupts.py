@@ -201,3 +201,75 @@ def test_an_interrupt_after_a_change_of_selection_has_the_segments_before():
     solution = caught.value.solution
     assert solution.t[0] == 0.0 and solution.t[-1] >= seen[38]
     assert solution.energy.total.shape == solution.t.shape
+
+
+class TimeIsUp(Exception):
+    """What a time limit raises."""
+
+
+def _time_is_up(number: int, frame: Any) -> None:
+    raise TimeIsUp(signal.Signals(number).name)
+
+
+@pytest.mark.parametrize("name", ["SIGALRM", "SIGTERM", "SIGUSR1"])
+@pytest.mark.parametrize("solver", ["scipy:RK45", "scipy:LSODA", "sksundae:ida", "rbdae:dopri5"])
+def test_what_handlers_of_other_signals_raise_is_not_lost(solver, name):
+    """Seen: "Exception ignored in ..." where compiled code had just called back, and the run continued."""
+    if not cases.INFOS[solver].available:
+        pytest.skip(f"{solver} is not installed")
+    number = signal.Signals[name]
+    before = signal.signal(number, _time_is_up)
+    sent: list[float] = []
+
+    def trouble(t: float, y: Any) -> float:
+        if t > 0.5 and not sent:
+            sent.append(t)
+            os.kill(os.getpid(), number)
+        return 1.0
+
+    try:
+        problem = toy.Pendulum("index-0", trouble=trouble)
+        with pytest.raises(TimeIsUp, match=name) as caught:
+            rbdae.solve(problem, (0.0, 1.0), solver=solver)
+        assert signal.getsignal(number) is _time_is_up
+    finally:
+        signal.signal(number, before)
+    solution: Any = caught.value.solution
+    assert solution.reason is Reason.KEYBOARD and 0.2 < solution.t[-1] < 0.7
+
+
+def test_handlers_that_a_run_inside_a_run_has_set_are_put_back():
+    """A function of the user sets a time limit for a run of its own, and takes it back."""
+    inner: list[Any] = []
+
+    def trouble(t: float, y: Any) -> float:
+        if t > 0.5 and not inner:
+            before = signal.signal(signal.SIGALRM, _time_is_up)
+            inner.append(rbdae.solve(toy.Pendulum(), (0.0, 0.1), solver="scipy:RK45"))
+            signal.signal(signal.SIGALRM, before)
+            os.kill(os.getpid(), signal.SIGALRM)
+        return 1.0
+
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            rbdae.solve(toy.Pendulum(trouble=trouble), (0.0, 1.0), solver="scipy:RK45")
+        assert signal.getsignal(signal.SIGALRM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert inner[0].success and 0.2 < caught.value.solution.t[-1] < 0.7
+
+
+def test_a_time_limit_between_two_parts_of_a_compilation():
+    """Recording a long mechanism takes seconds; what a handler raises comes out of it, and nothing stays half done."""
+    before = signal.signal(signal.SIGALRM, _time_is_up)
+    try:
+        problem = rbdae.formulate(rbdae.models.chain(6), "null-space", code="traced")
+        signal.setitimer(signal.ITIMER_REAL, 0.03)
+        with pytest.raises(TimeIsUp):
+            rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dopri5", rtol=1e-12, atol=1e-12)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5").success
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -6,6 +6,7 @@ this file changes and no test does. `tests/house/test_public_names_only.py` hold
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
 from functools import partial
@@ -18,7 +19,7 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _deprecated, _forks
+from rbdae import _deprecated, _folders, _forks, _on_disk
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
@@ -192,6 +193,7 @@ __all__ = [
     "dropping",
     "energy_balance",
     "entry",
+    "entry_of",
     "equations",
     "family",
     "features",
@@ -200,6 +202,7 @@ __all__ = [
     "forbid_new_workers",
     "forget_packages",
     "forget_workers",
+    "free",
     "generic_callback",
     "generic_kernel",
     "given",
@@ -212,7 +215,9 @@ __all__ = [
     "jit",
     "joint_pattern",
     "kept_joint_velocities",
+    "kernel_folder",
     "layout",
+    "limits_of_cache",
     "lock_of_traced",
     "log_determinant",
     "loop_control",
@@ -220,8 +225,10 @@ __all__ = [
     "machine_call",
     "machine_code",
     "machine_context",
+    "machine_folder",
     "mass_matrix",
     "matrices",
+    "may_say_again",
     "memories",
     "memory",
     "merit",
@@ -236,6 +243,7 @@ __all__ = [
     "newton",
     "norm_rows",
     "null_space",
+    "number_of",
     "old_attributes",
     "omitted_rows",
     "opened",
@@ -600,6 +608,53 @@ def lock_of_traced() -> Any:
 def impatient_forks(seconds: float) -> None:
     """Have forks wait for locks no longer than this."""
     _forks.PATIENCE = seconds
+
+
+def free(manager: Any) -> None:
+    """Free a pass manager of llvmlite."""
+    module._free(manager)
+
+
+def number_of(k: int) -> float:
+    """The number k, by machine code that is in the cache, or is made."""
+    code = module.compiled(f"define double @number() {{\n  ret double {float(k)!r}\n}}")
+    out: float = ctypes.CFUNCTYPE(ctypes.c_double)(code.address("number"))()
+    return out
+
+
+def entry_of(k: int) -> Path:
+    """Where the cache has this code."""
+    before = {path: path.stat().st_mtime_ns for path in machine_folder().glob("*.o")}
+    number_of(k)
+    (made,) = [path for path in machine_folder().glob("*.o") if before.get(path) != path.stat().st_mtime_ns]
+    return made
+
+
+def machine_folder() -> Path:
+    """Where machine code of models is kept."""
+    found = module.folder()
+    assert found is not None
+    return found
+
+
+def kernel_folder(kernel: Any) -> Path:
+    """Where the cache has an entry, or a stage."""
+    found: Path = kernel._folder
+    return found
+
+
+def may_say_again() -> None:
+    """Forget what has been said once in this process, and that a cache could not be used."""
+    module.say_once.cache_clear()
+    _folders._say.cache_clear()
+    cache._is_usable.cache_clear()
+    cache._full = False
+
+
+def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int) -> None:
+    """Have the cache of machine code keep fewer files."""
+    monkeypatch.setattr(_on_disk, "MOST_FILES", most_files)
+    monkeypatch.setattr(_on_disk, "_EVERY", every)
 
 
 def cache_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

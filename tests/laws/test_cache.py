@@ -1,0 +1,403 @@
+"""The caches of machine code change times and nothing else: whatever is in them, wherever they are, whoever left it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pwd
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import inside
+import numpy as np
+import pytest
+from samples import count
+
+from rbdae.cli import main
+
+resource = pytest.importorskip("resource")  # of Unix, as are owners and modes
+
+OTHER = 12345
+"""Another user."""
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch) -> Iterator[Path]:
+    """An empty cache."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    inside.may_say_again()
+    yield tmp_path / "cache"
+    inside.may_say_again()
+
+
+def remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+# ---------------------------------------------------------------- damaged entries
+
+Damage = Callable[[Path, Path, Any], None]
+
+
+def flipped(path: Path, other: Path, rng: Any) -> None:
+    contents = bytearray(path.read_bytes())
+    for _ in range(int(rng.integers(1, 4))):
+        contents[int(rng.integers(len(contents)))] ^= 1 << int(rng.integers(8))
+    path.write_bytes(contents)
+
+
+def cut(path: Path, other: Path, rng: Any) -> None:
+    contents = path.read_bytes()
+    path.write_bytes(contents[: int(rng.integers(len(contents)))])
+
+
+def longer(path: Path, other: Path, rng: Any) -> None:
+    path.write_bytes(path.read_bytes() + rng.bytes(int(rng.integers(1, 100))))
+
+
+def zeros(path: Path, other: Path, rng: Any) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def noise(path: Path, other: Path, rng: Any) -> None:
+    path.write_bytes(rng.bytes(int(rng.integers(2000))))
+
+
+def of_another(path: Path, other: Path, rng: Any) -> None:
+    path.write_bytes(other.read_bytes())
+
+
+def of_nothing(path: Path, other: Path, rng: Any) -> None:
+    path.write_bytes(hashlib.sha256(b"").digest())
+
+
+def as_before(path: Path, other: Path, rng: Any) -> None:
+    """As older versions have written it: a digest of the code alone."""
+    code = other.read_bytes()[32:]
+    path.write_bytes(hashlib.sha256(code).digest() + code)
+
+
+def a_folder(path: Path, other: Path, rng: Any) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def a_pipe(path: Path, other: Path, rng: Any) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def a_link(path: Path, other: Path, rng: Any) -> None:
+    path.unlink()
+    targets = (other, path.parent, Path("/dev/zero"), path.with_name("nowhere"), path)
+    path.symlink_to(targets[int(rng.integers(len(targets)))])
+
+
+def sparse(path: Path, other: Path, rng: Any) -> None:
+    with path.open("r+b") as file:
+        file.truncate(1 << 36)
+
+
+def open_to_others(path: Path, other: Path, rng: Any) -> None:
+    """What somebody else could have written is not run, whatever it is."""
+    path.write_bytes(path.read_bytes())
+    path.chmod(0o666)
+
+
+DAMAGES: list[Damage] = [
+    *(flipped, cut, longer, zeros, noise, of_another, of_nothing, as_before),
+    *(a_folder, a_pipe, a_link, sparse, open_to_others),
+]
+
+
+@pytest.mark.sampled
+def test_damaged_entries_are_made_again(empty, rng):
+    """Seen: the code of another model was run under a forged name, and a digest of nothing ended the process."""
+    paths = [inside.entry_of(k) for k in (1, 2)]
+    for case in range(count(130, 10_000)):
+        k = int(rng.integers(2))
+        damage = DAMAGES[case % len(DAMAGES)]
+        damage(paths[k], paths[1 - k], rng)
+        with warnings.catch_warnings():
+            # a folder in the place of an entry is left alone
+            warnings.simplefilter("ignore" if damage is a_folder else "error")
+            assert inside.number_of(1) == 1.0 and inside.number_of(2) == 2.0, damage.__name__
+        if damage is a_folder:
+            remove(paths[k])
+            inside.number_of(k + 1)
+        for path in paths:
+            found = path.lstat()
+            assert stat.S_ISREG(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o600, damage.__name__
+        assert sorted(empty.rglob("*.o")) == sorted(paths) and not list(empty.rglob(".*")), damage.__name__
+
+
+def test_entries_that_are_whole_are_read(empty, monkeypatch):
+    """Otherwise the test before would see nothing."""
+    path = inside.entry_of(1)
+    before = path.stat().st_mtime_ns
+    assert inside.number_of(1) == 1.0 and path.stat().st_mtime_ns == before
+    flipped(path, path, np.random.default_rng(0))
+    assert inside.number_of(1) == 1.0 and path.stat().st_mtime_ns != before
+
+
+# ---------------------------------------------------------------- owners and modes
+
+
+def test_folders_are_for_their_user_alone(empty):
+    inside.number_of(1)
+    assert [stat.S_IMODE(p.stat().st_mode) for p in (empty, empty / "machine")] == [0o700, 0o700]
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702, 0o1777])
+def test_folders_that_others_can_write_are_not_used(empty, mode):
+    inside.number_of(1)
+    (empty / "machine").chmod(mode)
+    path = next((empty / "machine").glob("*.o"))
+    path.unlink()
+    with pytest.warns(RuntimeWarning, match="is not used: it can be written by others, and what is there is run"):
+        assert inside.number_of(1) == 1.0
+    assert not list((empty / "machine").iterdir())
+    assert inside.number_of(2) == 2.0  # said once
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_what_others_own_is_not_used(empty):
+    path = inside.entry_of(1)
+    os.chown(path, OTHER, -1)
+    assert inside.number_of(1) == 1.0
+    assert path.stat().st_uid == 0  # made again
+    os.chown(empty / "machine", OTHER, -1)
+    before = path.stat().st_mtime_ns
+    with pytest.warns(RuntimeWarning, match="is not used: it belongs to another user"):
+        assert inside.number_of(1) == 1.0
+    path.unlink()
+    assert inside.number_of(1) == 1.0 and not path.exists() and before
+
+
+# ---------------------------------------------------------------- no place for a cache
+
+
+def _nobody(uid: int) -> Any:
+    raise KeyError(uid)
+
+
+def environments(folder: Path) -> dict[str, tuple[dict[str, str], str]]:
+    """Variables that are set (HOME, XDG_CACHE_HOME and NUMBA_CACHE_DIR are not, otherwise), and what is said."""
+    file = folder / "file"
+    file.touch()
+    return {
+        "nothing": ({}, "no home folder"),
+        "empty": ({"HOME": "", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}, "no home folder"),
+        "relative": ({"HOME": "home", "XDG_CACHE_HOME": "cache"}, "no home folder"),
+        "home": ({"HOME": str(folder / "home"), "XDG_CACHE_HOME": ""}, ""),
+        "relative XDG": ({"HOME": str(folder / "home2"), "XDG_CACHE_HOME": "./x"}, ""),
+        "XDG": ({"XDG_CACHE_HOME": str(folder / "xdg")}, ""),
+        "a file": ({"NUMBA_CACHE_DIR": str(file)}, "cannot be kept in"),
+        "no folders there": ({"NUMBA_CACHE_DIR": "/proc/no/such/folder"}, "cannot be kept in"),
+        "long": ({"NUMBA_CACHE_DIR": str(folder / ("x" * 300))}, "cannot be kept in"),
+        "surrogates": ({"NUMBA_CACHE_DIR": os.fsdecode(os.fsencode(folder) + b"/\xff\xfe")}, ""),
+        "dots": ({"NUMBA_CACHE_DIR": str(folder / "a" / ".." / "b")}, ""),
+        "a device": ({"XDG_CACHE_HOME": "/dev/null"}, "cannot be kept in"),
+    }
+
+
+@pytest.mark.sampled
+def test_no_environment_is_an_error_or_leaves_something_behind(tmp_path, monkeypatch, rng):
+    """Seen: without a home a RuntimeError, and with XDG_CACHE_HOME="" code was run from the working folder."""
+    monkeypatch.setattr(pwd, "getpwuid", _nobody)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    for k in range(count(1, 40)):
+        for name, (variables, said) in environments(tmp_path).items():
+            inside.may_say_again()
+            with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as found:
+                for variable in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+                    patch.delenv(variable, raising=False)
+                for variable, value in variables.items():
+                    patch.setenv(variable, value)
+                warnings.simplefilter("always")
+                assert inside.number_of(100 + k) == inside.number_of(100 + k) == 100.0 + k, name
+            assert [said in str(w.message) for w in found] == ([True] if said else []), (name, list(map(str, found)))
+            assert not list(here.iterdir()), name
+    inside.may_say_again()
+
+
+MINIMAL = """
+import os, pwd, warnings
+def nobody(uid): raise KeyError(uid)
+pwd.getpwuid = nobody
+warnings.simplefilter("ignore")
+import rbdae
+problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="traced")
+print(rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dopri5").success, os.listdir("."))
+"""
+
+
+def test_a_run_without_a_home(tmp_path):
+    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment |= {"XDG_CACHE_HOME": "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", MINIMAL]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True []\n", "")
+
+
+# ---------------------------------------------------------------- disks that are full
+
+
+@contextlib.contextmanager
+def full_disk(n_bytes: int) -> Iterator[None]:
+    """No file of this process becomes longer."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 10, 100])
+def test_nothing_stays_of_an_entry_that_cannot_be_written(empty, n_bytes):
+    """Seen: a temporary file for each kernel, on a full disk."""
+    with full_disk(n_bytes), pytest.warns(RuntimeWarning, match="machine code cannot be kept in .* compiles its own"):
+        assert [inside.number_of(k) for k in range(3)] == [0.0, 1.0, 2.0]
+    assert not list((empty / "machine").iterdir())
+
+
+# ---------------------------------------------------------------- kernels
+
+
+def triple(values: Any, out: Any) -> None:
+    """A kernel."""
+    for k in range(values.shape[0]):
+        out[k] = 3.0 * values[k]
+
+
+def quadruple(values: Any, out: Any) -> None:
+    """Another one."""
+    for k in range(values.shape[0]):
+        out[k] = 4.0 * values[k]
+
+
+TRIPLE, QUADRUPLE = inside.entry("yo")(triple), inside.entry("yo")(quadruple)
+
+
+def tripled(kernel: Any = TRIPLE) -> float:
+    """1 times 3, by a kernel that is loaded or compiled now."""
+    out = np.zeros(1)
+    kernel.ensure()(np.ones(1), out)
+    return float(out[0])
+
+
+def a_file_of(rng: Any) -> Callable[[Path], Path]:
+    def chosen(folder: Path) -> Path:
+        files = sorted(p for p in folder.rglob("*") if p.is_file())
+        return files[int(rng.integers(len(files)))]
+
+    return chosen
+
+
+@pytest.mark.skipif(not inside.JIT, reason="nothing is compiled without the JIT")
+@pytest.mark.sampled
+def test_damaged_kernels_are_made_again(tmp_path, monkeypatch, rng):
+    """Seen: EOFError and UnpicklingError for every model, until the user finds the folder."""
+    home = tmp_path / f"kernels-{16 * '0'}"
+    inside.cache_in(monkeypatch, home)
+    for kernel in (TRIPLE, QUADRUPLE):
+        monkeypatch.setitem(vars(kernel), "_folder", home / inside.kernel_folder(kernel).name)
+        monkeypatch.setitem(vars(kernel), "_marked", False)
+    inside.may_say_again()
+    assert (tripled(), tripled(QUADRUPLE)) == (3.0, 4.0)
+    folder, other = inside.kernel_folder(TRIPLE), inside.kernel_folder(QUADRUPLE)
+    assert folder.is_dir() and stat.S_IMODE(home.stat().st_mode) == 0o700
+    before = (folder / "compiled").stat().st_mtime_ns
+    assert tripled() == 3.0 and (folder / "compiled").stat().st_mtime_ns == before  # loaded
+    chosen = a_file_of(rng)
+
+    def another() -> None:
+        shutil.rmtree(folder)
+        shutil.copytree(other, folder)
+
+    def is_file() -> None:
+        shutil.rmtree(folder)
+        folder.write_bytes(b"")
+
+    def dangling() -> None:
+        shutil.rmtree(folder)
+        folder.symlink_to("nowhere")
+
+    kinds = (
+        *(lambda damage=damage: damage(chosen(folder), other / "compiled", rng) for damage in DAMAGES[:7]),
+        *(lambda: chosen(folder).unlink(), lambda: (folder / "compiled").unlink(), another, is_file, dangling),
+        lambda: (chosen(folder).parent / "more").write_bytes(b"more"),
+    )
+    for case in range(count(len(kinds), 400)):
+        kinds[case % len(kinds)]()
+        assert tripled() == 3.0, case
+        assert sorted(p.name for p in home.iterdir()) == sorted([folder.name, other.name]), case
+        before = (folder / "compiled").stat().st_mtime_ns
+    with full_disk(20):
+        shutil.rmtree(folder)
+        assert tripled() == 3.0
+    assert [p.name for p in home.iterdir()] == [other.name]
+    inside.may_say_again()
+    home.chmod(0o755)
+    with pytest.warns(RuntimeWarning, match="is not used: it is open to others"):
+        assert tripled() == 3.0
+    inside.may_say_again()
+
+
+# ---------------------------------------------------------------- its size, and the command
+
+
+def test_the_cache_is_bounded_and_what_is_used_stays(empty, monkeypatch):
+    inside.limits_of_cache(monkeypatch, most_files=8, every=2)
+    first = inside.entry_of(0)
+    (first.parent / ".x.new").touch()
+    (first.parent / "other").touch()
+    for path in first.parent.iterdir():
+        os.utime(path, (1e9, 1e9))
+    for k in range(1, 30):
+        if k % 3 == 0:
+            assert inside.number_of(0) == 0.0  # it is used, and touched for that
+            assert first.stat().st_mtime > 1.1e9
+        path = inside.entry_of(k)
+        os.utime(path, (1e9 + k, 1e9 + k))
+    names = {path.name for path in first.parent.iterdir()}
+    assert "other" in names and ".x.new" not in names and first.name in names and path.name in names
+    assert len(names) <= 10
+
+
+def test_the_command_shows_and_clears_the_cache(empty, capsys):
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out == f"cache in {empty}\n  empty\n"
+    for k in range(3):
+        inside.number_of(k)
+    kernels = empty / f"kernels-{16 * 'a'}" / (24 * "b")
+    kernels.mkdir(parents=True)
+    (kernels / "compiled").write_bytes(bytes(2_000_000))
+    mine = [empty / "mine.txt", empty / "machine" / "mine.o", empty / "kernels-of-mine"]
+    for path in mine:
+        path.touch()
+    assert main(["cache"]) == 0
+    shown = capsys.readouterr().out
+    assert "machine code of models        3 entries     0.0 MB" in shown
+    assert "kernels of all models         1 entries     2.0 MB" in shown
+    assert main(["cache", "--clear"]) == 0
+    assert "removed" in capsys.readouterr().out
+    assert sorted(p for p in empty.rglob("*") if p.is_file()) == sorted(mine)
+    assert main(["cache"]) == 0
+    assert capsys.readouterr().out.endswith("  empty\n")
