@@ -181,8 +181,8 @@ class Outcome:
 
     `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
     accepted steps of a run whose rows belong to `Request.t_eval`, if they were kept; None says that the rows are the
-    steps, or that there are none. `rtol` and
-    `atol` are the tolerances of the run, where the method cannot use those of the request; None says that it did.
+    steps, or that there are none. `rtol` and `atol` are the tolerances of the run, where the method cannot use those of
+    the request; None says that it did.
     `next_step` is the step size that a one-step method would take next, or its last one, see `Request.first_step`.
     """
 

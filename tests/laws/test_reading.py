@@ -339,3 +339,22 @@ def test_a_run_with_changes_is_saved_without_its_steps(tmp_path):
         assert np.array_equal(value, _values(again.problem, again.t, again.y)[name]), name
     with pytest.raises(ValueError, match="kept no states"):
         again(0.1)
+
+
+def test_loops_without_their_steps_say_where_singular_positions_were_looked_for():
+    problem = rbdae.formulate(cases.four_bar(), "index-0", redundant="minimum-norm", consistent="project")
+    options = {"solver": "rbdae:dop853", "t_eval": np.linspace(0.0, 0.02, 9)}
+    run, kept = (rbdae.solve(problem, (0.0, 0.02), dense_output=d, **options) for d in (False, True))
+    said = "singular positions were looked for at the output times alone"
+    assert said in run.message and said not in kept.message
+    assert np.array_equal(run.y, kept.y)
+
+
+@pytest.mark.parametrize("solver", ["rbdae:energy-momentum", "rbdae:dopri5"])
+def test_work_that_needs_the_steps_says_so_without_them(solver):
+    problem = rbdae.formulate(_swing(), "hamiltonian-eliminated", rotation="quaternion", consistent="project")
+    step = {"step": 1e-3} if solver.endswith("momentum") else {}
+    run = rbdae.solve(problem, (0.0, 0.01), solver=solver, t_eval=[0.0, 0.01], dense_output=False, **step)
+    assert run.success, run.message
+    with pytest.raises(ValueError, match="kept no states at its steps: solve without dense_output=False"):
+        run.energy.work  # noqa: B018
