@@ -18,6 +18,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import is_
 from types import FrameType, TracebackType
 from typing import Any, Self, final
 
@@ -54,6 +55,20 @@ def _handle(number: int, frame: FrameType | None) -> None:
             _main.error = error
         elif not _shields:
             raise
+
+
+def _handlers() -> list[tuple[int, Any]]:
+    """The handlers to stand for. Without one of Python's the process ends, or ignores it, or C code does something."""
+    global _seen
+    now = tuple(map(_signal.getsignal, _SIGNALS))
+    if not all(map(is_, now, _seen[0])):
+        found = [(n, one) for n, one in zip(_SIGNALS, now, strict=True) if callable(one) and one is not _handle]
+        _seen = (now, found)
+    return _seen[1]
+
+
+_seen: tuple[tuple[Any, ...], list[tuple[int, Any]]] = ((_handle,) * len(_SIGNALS), [])
+"""What the last run has met; it seldom changes, and asking each of them what it is takes a tenth of a short run."""
 
 
 def _is_main() -> bool:
@@ -97,13 +112,9 @@ class Deferred:
 
     def __enter__(self) -> Self:
         if self.pending is _main:
-            handler = _signal.getsignal
             try:
-                for number in _SIGNALS:
-                    before = handler(number)
-                    # without a handler of Python's the process ends, or ignores it, or C code does something
-                    if callable(before) and before is not _handle:
-                        self._stand_for(number, before)
+                for number, before in _handlers():
+                    self._stand_for(number, before)
             except BaseException:  # of a handler that still was in its place
                 self._restore_all()
                 raise

@@ -81,6 +81,9 @@ class Graph:
 
     def node(self, *node: Any) -> int:
         """The number of a node, a new one if there is none like it."""
+        return self._numbered(node)
+
+    def _numbered(self, node: Node) -> int:
         numbers = self._numbers
         k = numbers.get(node)
         if k is None:
@@ -92,7 +95,7 @@ class Graph:
 
     def const(self, x: float) -> int:
         """A constant. Zeros are one number whatever their sign."""
-        return self.node("const", x + 0.0)
+        return self._numbered(("const", x + 0.0))
 
     def value(self, k: int) -> float | None:
         """The number of a constant, or None."""
@@ -103,33 +106,35 @@ class Graph:
 
     def add(self, a: int, b: int) -> int:
         """a + b."""
-        x, y = self.value(a), self.value(b)
-        if x is not None and y is not None:
-            return self.const(x + y)
-        if x == 0.0:
-            return b
-        if y == 0.0:
+        one, other = self.nodes[a], self.nodes[b]
+        if one[0] == "const":
+            if other[0] == "const":
+                return self.const(one[1] + other[1])
+            if one[1] == 0.0:
+                return b
+        elif other[0] == "const" and other[1] == 0.0:
             return a
-        if self.nodes[b][0] == "neg":
-            return self.sub(a, self.nodes[b][1])
-        if self.nodes[a][0] == "neg":
-            return self.sub(b, self.nodes[a][1])
-        return self.node("add", a, b) if a < b else self.node("add", b, a)
+        if other[0] == "neg":
+            return self.sub(a, other[1])
+        if one[0] == "neg":
+            return self.sub(b, one[1])
+        return self._numbered(("add", a, b) if a < b else ("add", b, a))
 
     def sub(self, a: int, b: int) -> int:
         """a - b."""
         if a == b:
             return self.const(0.0)
-        x, y = self.value(a), self.value(b)
-        if x is not None and y is not None:
-            return self.const(x - y)
-        if y == 0.0:
-            return a
-        if x == 0.0:
+        one, other = self.nodes[a], self.nodes[b]
+        if other[0] == "const":
+            if one[0] == "const":
+                return self.const(one[1] - other[1])
+            if other[1] == 0.0:
+                return a
+        elif one[0] == "const" and one[1] == 0.0:
             return self.neg(b)
-        if self.nodes[b][0] == "neg":
-            return self.add(a, self.nodes[b][1])
-        return self.node("sub", a, b)
+        if other[0] == "neg":
+            return self.add(a, other[1])
+        return self._numbered(("sub", a, b))
 
     def neg(self, a: int) -> int:
         """-a."""
@@ -145,26 +150,33 @@ class Graph:
 
     def mul(self, a: int, b: int) -> int:
         """a b."""
-        x, y = self.value(a), self.value(b)
-        if x is not None and y is not None:
-            return self.const(x * y)
-        if x == 0.0 or y == 0.0:
+        one, other = self.nodes[a], self.nodes[b]
+        if one[0] == "const":
+            if other[0] == "const":
+                return self.const(one[1] * other[1])
+            return self._multiple(one[1], a, b)
+        if other[0] == "const":
+            return self._multiple(other[1], b, a)
+        negative = False
+        if one[0] == "neg":
+            a, negative = one[1], True
+        if other[0] == "neg":
+            b, negative = other[1], not negative
+        out = self._numbered(("mul", a, b) if a < b else ("mul", b, a))
+        return self.neg(out) if negative else out
+
+    def _multiple(self, x: float, c: int, a: int) -> int:
+        """x a for the node c of the constant x."""
+        if x == 0.0:
             return self.const(0.0)
         if x == 1.0:
-            return b
-        if y == 1.0:
             return a
         if x == -1.0:
-            return self.neg(b)
-        if y == -1.0:
             return self.neg(a)
-        negative = False
-        if self.nodes[a][0] == "neg":
-            a, negative = self.nodes[a][1], True
-        if self.nodes[b][0] == "neg":
-            b, negative = self.nodes[b][1], not negative
-        out = self.node("mul", a, b) if a < b else self.node("mul", b, a)
-        return self.neg(out) if negative else out
+        node = self.nodes[a]
+        b = node[1] if node[0] == "neg" else a
+        out = self._numbered(("mul", c, b) if c < b else ("mul", b, c))
+        return self.neg(out) if b != a else out
 
     def div(self, a: int, b: int) -> int:
         """a / b."""

@@ -51,14 +51,17 @@ class Recorder:
 
     def number(self, value: Any) -> int:
         """The node of a symbol or a number."""
-        return value.node if isinstance(value, Symbol) else self.graph.const(float(value))
+        return value.node if type(value) is Symbol else self.graph.const(float(value))
 
     def result(self, node: int) -> Symbol | float:
         """A symbol, or the number of a constant."""
         if node > self._most:
             raise NotStraight(f"more than {self._most} operations")
-        value = self.graph.value(node)
-        return Symbol(self, node) if value is None else value
+        made = self.graph.nodes[node]
+        if made[0] == "const":
+            value: float = made[1]
+            return value
+        return Symbol(self, node)
 
     def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Symbol]:
         """What a user's function, which has its Python side as `plain`, makes of the vector `out`."""
@@ -99,14 +102,19 @@ class Recorder:
         return out
 
 
-def _binary(name: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    def forward(self: Symbol, other: Any) -> Any:
+def _binary(
+    make: Callable[[Graph, int, int], int],
+) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    def forward(self: Symbol, other: Any) -> Any:  # there are a million of these in a long recording
         recorder = self.recorder
-        return recorder.result(getattr(recorder.graph, name)(self.node, recorder.number(other)))
+        graph = recorder.graph
+        return recorder.result(
+            make(graph, self.node, other.node if type(other) is Symbol else graph.const(float(other)))
+        )
 
     def backward(self: Symbol, other: Any) -> Any:
         recorder = self.recorder
-        return recorder.result(getattr(recorder.graph, name)(recorder.number(other), self.node))
+        return recorder.result(make(recorder.graph, recorder.number(other), self.node))
 
     return forward, backward
 
@@ -141,13 +149,13 @@ class Symbol:
         self.recorder = recorder
         self.node = node
 
-    __add__, __radd__ = _binary("add")
-    __sub__, __rsub__ = _binary("sub")
-    __mul__, __rmul__ = _binary("mul")
-    __truediv__, __rtruediv__ = _binary("div")
+    __add__, __radd__ = _binary(Graph.add)
+    __sub__, __rsub__ = _binary(Graph.sub)
+    __mul__, __rmul__ = _binary(Graph.mul)
+    __truediv__, __rtruediv__ = _binary(Graph.div)
     sqrt, sin, cos, tan = _function("sqrt"), _function("sin"), _function("cos"), _function("tan")
     arcsin, arctan, __abs__ = _function("arcsin"), _function("arctan"), _function("abs")
-    __floor__, log, arctan2 = _function("floor"), _function("log"), _binary("arctan2")[0]
+    __floor__, log, arctan2 = _function("floor"), _function("log"), _binary(Graph.arctan2)[0]
     __lt__, __gt__ = _condition("<"), _condition("<", swapped=True)
     __le__, __ge__ = _condition("<="), _condition("<=", swapped=True)
     __eq__, __ne__ = _condition("=="), _condition("==", negated=True)

@@ -15,7 +15,7 @@ VARIABLE = "RBDAE_CODE"
 
 CHOICES = ("auto", "generic", "traced")
 
-MOST_BODIES = 300
+MOST_BODIES = 1000
 """Up to which ``"auto"`` tries code of the model alone: beyond, recording it takes seconds in every process; see
 docs/decisions.md."""
 

@@ -116,10 +116,10 @@ def formulate(
     code : ``"auto"``, ``"generic"`` or ``"traced"``
         The machine code behind the callbacks: kernels that are compiled once for all models, or code of this model
         alone, which takes tenths of a second to make, in large models seconds, and is 5 to 20 times as fast. ``"auto"``
-        is that up to 300 bodies, of callbacks that are not too long for it; ``"traced"`` asks for it whatever the size,
-        and a callback that cannot have it is named in a warning; RBDAE_CODE=generic (or traced) in the environment
-        makes that choice for all. Results agree to rounding. ``problem.code``, ``problem.callbacks.code(name)`` and
-        the statistics of a run say which it was.
+        is that up to 1,000 bodies, of callbacks that are not too long for it. ``"traced"`` asks for it whatever the
+        size, and a callback that cannot have it is named in a warning; RBDAE_CODE=generic (or traced) in the
+        environment makes that choice for all. Results agree to rounding. ``problem.code``,
+        ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
     t0 : float
         Initial time, s.
 

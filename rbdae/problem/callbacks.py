@@ -186,10 +186,10 @@ class Callbacks:
         return self._kernels.residual if name == "residual" else self._kernels.jacobian
 
     def _of_this_model(self, name: str) -> TracedKernel | None:
-        kernel = self._kernel(name)
-        if not self._workspace.memory.traced:
-            return None
         if name not in self._traced:
+            kernel = self._kernel(name)
+            if not self._workspace.memory.traced:
+                return None
             self._make_room(name)
             pattern = None
             if name.startswith("jacobian"):

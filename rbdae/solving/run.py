@@ -124,11 +124,7 @@ def solve(
     return solution
 
 
-def _handed_over(problem: Problem, segments: Segments | None) -> int:
-    """How often the traced code of all problems of a run has handed over."""
-    later = () if segments is None else segments.problems[1:]
-    out: int = sum((p.callbacks.handed_over for p in later), problem.callbacks.handed_over)
-    return out
+_NO_PROGRESS = nullcontext()
 
 
 def _run(
@@ -142,8 +138,8 @@ def _run(
     """The run, and what it has found."""
     adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
     own = problem if isinstance(problem, Problem) else None
-    before = 0 if own is None else own.callbacks.handed_over
-    with nullcontext() if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
+    before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
+    with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()
         outcome, segments = run_segments(
             problem,
@@ -157,7 +153,7 @@ def _run(
         stats = outcome.stats
         stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
     if own is not None:
-        stats.handed_over = _handed_over(own, segments) - before
+        stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
         "problem": _read_by_time(problem, segments),
