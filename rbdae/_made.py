@@ -58,7 +58,7 @@ def _named(value: Any) -> str:
 
 
 def forget(value: Any) -> None:
-    """What is added, or refused with a message, is not forgotten."""
+    """Note no more what is added, what is refused with a message, and a joint whose axis an added force has."""
     if _open.get(id(value)) is value:
         del _open[id(value)]
 

@@ -235,6 +235,7 @@ class System:
                 f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), got {_check.show(force)}"
             )
         forget(force)
+        forget(getattr(force, "joint", None))  # a force may act along a joint that is no constraint
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
         self._forces[name] = bound

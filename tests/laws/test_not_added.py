@@ -68,6 +68,13 @@ def test_what_was_tried_and_thrown_away_is_no_mistake():
     rbdae.formulate(system, "index-0")
 
 
+def test_a_force_may_act_along_a_joint_that_is_none():
+    system, bob = _system()
+    axis = joints.Revolute(system.ground, bob)
+    system.add_force(forces.TorsionalSpringDamper(axis, stiffness=1.0))
+    rbdae.formulate(system, "index-0")
+
+
 def test_other_systems_are_not_concerned():
     system, bob = _system()
     other, _ = _system()
