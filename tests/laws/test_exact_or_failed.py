@@ -78,7 +78,7 @@ MODELS: dict[str, tuple[Any, slice]] = {
 }
 """Systems, and the components of the angular momentum about the origin that they keep."""
 
-FORCED = {"universal joint and springs"}
+FORCED = {"linked_bodies", "universal joint and springs"}
 """What schemes without forces refuse."""
 
 STEPS = np.geomspace(1e-3, 10.0, 12)

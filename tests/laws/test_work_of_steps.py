@@ -108,7 +108,7 @@ def _problem(name: str, scheme: str) -> rbdae.Problem:
     return rbdae.formulate(SYSTEMS[name](), formulation, consistent="project", **form, **more)
 
 
-def _run(name: str, scheme: str, end: float = 0.5, step: float = 0.02, **more: Any) -> rbdae.Solution:
+def _run(name: str, scheme: str, end: float = 0.2, step: float = 0.02, **more: Any) -> rbdae.Solution:
     method, variant, _ = SCHEMES[scheme]
     problem = _problem(name, scheme)
     found = rbdae.solve(problem, (0.0, end), solver=f"rbdae:{method}", step=step, variant=variant, **more)
@@ -123,7 +123,7 @@ def _whole() -> rbdae.Solution:
 
 def _in_balance(found: rbdae.Solution, level: float = LEVEL) -> None:
     energy = found.energy
-    assert np.ptp(energy.work) > 1e-3 * energy.kinetic.max()
+    assert np.ptp(energy.work) > 1e-4 * energy.kinetic.max()
     assert np.abs(energy.balance).max() < level * energy.kinetic.max()
 
 
@@ -149,7 +149,7 @@ def test_every_scheme_with_every_system(name, scheme):
 @pytest.mark.parametrize(("scheme", "composition"), [("QUAT.EM-R", "suzuki"), ("DIR.EM", "yoshida")])
 def test_composed_steps_are_in_balance_between_their_ends_too(scheme, composition):
     """There states are ends of steps of their own."""
-    found = _run("everything", scheme, order=4, composition=composition, t_eval=np.linspace(0.0, 0.5, 14))
+    found = _run("everything", scheme, order=4, composition=composition, end=0.1, t_eval=np.linspace(0.0, 0.1, 8))
     _in_balance(found)
 
 
@@ -157,9 +157,9 @@ def test_output_times_and_events_leave_the_work_alone():
     """At output times between steps the balance is of second order, at the steps it is round-off. A terminal event
     ends within a step, and so does the work."""
     whole = _whole()
-    times = np.union1d(np.linspace(0.0, 0.5, 11), [0.111, 0.137, 0.333])
+    times = np.union1d(np.linspace(0.0, 0.2, 6), [0.111, 0.137])
     outputs = _run("everything", "QUAT.EM-R", t_eval=times)
-    same = np.isin(np.round(times / 0.02, 9), np.arange(26))
+    same = np.isin(np.round(times / 0.02, 9), np.arange(11))
     size = whole.energy.kinetic.max()
     np.testing.assert_allclose(
         outputs.energy.work[same], np.interp(times[same], whole.t, whole.energy.work), rtol=0, atol=LEVEL * size
@@ -168,7 +168,7 @@ def test_output_times_and_events_leave_the_work_alone():
     assert np.abs(outputs.energy.balance).max() < 1e-2 * size
 
     def high(t: float, y: Any) -> float:
-        return t - 0.233
+        return t - 0.133
 
     high.terminal = True
     ended = _run("everything", "QUAT.EM-R", events=high)
@@ -182,14 +182,14 @@ def test_files_copies_and_another_span_have_the_same_work(tmp_path):
     again = rbdae.load(whole.save(tmp_path / "run"), whole.problem)
     assert np.array_equal(again.energy.work, whole.energy.work)
     assert np.array_equal(pickle.loads(pickle.dumps(whole.energy)).work, whole.energy.work)
-    cut = _run("everything", "QUAT.EM-R", end=0.49)  # a last step of half the size
+    cut = _run("everything", "QUAT.EM-R", end=0.19)  # a last step of half the size
     _in_balance(cut)
 
 
 def test_the_work_converges_to_the_integral_of_the_power():
     """Of second order, towards the quadrature along DOP853's run."""
     exact = rbdae.solve(
-        rbdae.formulate(_everything(), "index-0", consistent="project"), (0.0, 0.5), solver="rbdae:dop853",
+        rbdae.formulate(_everything(), "index-0", consistent="project"), (0.0, 0.2), solver="rbdae:dop853",
         rtol=1e-11, atol=1e-11,
     ).energy  # fmt: skip
     assert np.abs(exact.balance).max() < 1e-9 * exact.kinetic.max()
@@ -230,8 +230,8 @@ def test_a_potential_of_time_does_work_in_any_run():
     """dV/dt at rest, by the trapezium rule on many times, beside the damper's; V depends on time."""
     system = SYSTEMS["potential of time"]()
     problem = rbdae.formulate(system, "index-0", consistent="project")
-    t = np.linspace(0.0, 0.5, 2001)
-    found = rbdae.solve(problem, (0.0, 0.5), solver="rbdae:dop853", rtol=1e-11, atol=1e-11, t_eval=t)
+    t = np.linspace(0.0, 0.1, 401)
+    found = rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853", rtol=1e-11, atol=1e-11, t_eval=t)
     Z = problem.natural(found.t, found.y).reshape(len(t), 2, 24)
     d, rate = (Z[:, :, k : k + 12].reshape(len(t), 24) @ forces.ENDS.T for k in (0, 12))
     power = 1.5 * np.cos(3.0 * t) * (d * d).sum(1) - 0.4 * (rate * rate).sum(1)
