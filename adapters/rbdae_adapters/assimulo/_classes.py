@@ -19,6 +19,9 @@ _CODES = {"LSODAR": LSODAR, "Dopri5": DOPRI5}
 _MAX_STEPS = 100_000
 """The default of Radau5ODE and Dopri5, for the others too."""
 
+_ALMOST = 1e-9
+"""A last step of fixed size that ends nearer to the end of the run than this part of a step ends there."""
+
 _LATEST = 20
 """LSODAR's real array holds the latest state from here on, the zeroth difference of its history."""
 
@@ -40,6 +43,9 @@ def _reporting(name: str) -> type:
         def _report(self, t: float, y: Vec) -> bool:
             recorder = self.recorder
             self.altered = False
+            step, left = recorder.request.step, recorder.request.t_end - t
+            if step is not None and 0.0 < left < _ALMOST * step:
+                t += left  # rounding of the sum of steps
             self.t, self.y = t, np.array(y)
             back = recorder.accept(t, self.y, lambda: self.interpolate)
             if recorder.done:

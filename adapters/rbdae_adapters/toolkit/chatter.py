@@ -23,6 +23,9 @@ from rbdae import _forks
 from rbdae._signals import shielded
 from rbdae.adapter import Outcome
 
+_ECHOES = ("capi_return is NULL", "Call-back cb_")
+"""What f2py prints where a callback has raised; the exception is told by whoever raised it."""
+
 _lock = threading.Lock()
 _users: list[int] = []
 """The threads at it."""
@@ -113,7 +116,8 @@ class Chatter:
 
     def _close(self) -> None:
         said = [f"{w.category.__name__}: {w.message}" for w in _warned[self._warnings :]]
-        said += [s.strip() for s in _text.getvalue()[self._printed :].splitlines() if s.strip()]
+        printed = (line.strip() for line in _text.getvalue()[self._printed :].splitlines())
+        said += [line for line in printed if line and not line.startswith(_ECHOES)]
         self._said = list(dict.fromkeys(said))
 
     def sentence(self, limit: int = 3) -> str:
