@@ -18,6 +18,7 @@ from inside import (
     SCHEMES,
     CompiledProjection,
     CompiledWatch,
+    MirroredProblem,
     Rheonomic,
     animation,
     assembly,
@@ -156,7 +157,7 @@ def _axial(free: str) -> AbstractAxialJoint:
 
 
 def _plan() -> Any:
-    given = (None, None, None, None, "stop", "due")
+    given = (None, None, None, None, True, "stop", "due")
     return plan.planned(_problem(), (0.0, 0.1), "scipy:RK45", 1e-6, 1e-6, *given, {})
 
 
@@ -303,6 +304,7 @@ EXAMPLES: dict[type, Any] = {
     schemes.Scheme: lambda: SCHEMES["QUAT.EM-R"],
     equations.Equations: lambda: _problem().equations,
     interpretation.Interpretation: lambda: _problem().interpretation,
+    timed.Changes: lambda: _problem().by_time([_problem()], [0.5]).equations.changes,
     timed.TimedEquations: lambda: _problem().by_time([_problem()], [0.5]).equations,
     timed.TimedInterpretation: lambda: _problem().by_time([_problem()], [0.5]).interpretation,
     problem.Start: lambda: _problem().start,
@@ -331,6 +333,7 @@ EXAMPLES: dict[type, Any] = {
     collocation.Piece: lambda: collocation.piece(lambda t, y: y, np.array([0.0, 0.1]), np.ones((2, 1)), np.ones(1)),
     neighbours.Neighbours: lambda: neighbours.neighbours(np.arange(4.0), np.ones((4, 1)), 1, np.ones(1)),
     monitor.Monitor: lambda: monitor.Monitor(_problem(), monitor.Pending()),
+    MirroredProblem: lambda: MirroredProblem(_problem()),
     watched.WatchedProblem: lambda: watched.WatchedProblem(_problem(), monitor.Monitor(_problem(), monitor.Pending())),
     study.Case: _case,
     study.Row: lambda: _comparison().rows[0],
