@@ -277,8 +277,8 @@ def test_a_time_limit_between_two_parts_of_a_compilation():
 
 @pytest.mark.parametrize("solver", ["rbdae:dopri5", "rbdae:dop853", "rbdae:energy-momentum"])
 def test_own_loops_answer_within_little_processor_time(solver):
-    """Seen: half a second and more. A loop pauses every 20 ms; the rows of millions of steps take longer to join, and are
-    not kept here. The level is three times the 50 ms that are promised."""
+    """Seen: half a second and more. A loop pauses every 20 ms. The rows of millions of steps take longer to join, and
+    are not kept here. The level is three times the 50 ms that are promised."""
     momentum = solver == "rbdae:energy-momentum"
     problem = rbdae.formulate(rbdae.models.heavy_top(), "hamiltonian" if momentum else "index-0", code="traced")
     own: dict[str, Any] = {"step": 1e-4} if momentum else {"rtol": 1e-11, "atol": 1e-11}
