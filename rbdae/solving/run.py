@@ -62,7 +62,7 @@ def solve(
     Parameters
     ----------
     problem : from `rbdae.formulate`
-    t_span : start (the problem's `t0`) and end of the interval, in seconds
+    t_span : start (the problem's `t0`) and end of the interval, in seconds; an earlier end runs back in time
     solver : ``"package:method"``; `rbdae.solvers` lists them
     rtol, atol : tolerances; `atol` a number or (n,), see `rbdae.scaled_atol`. A solution has those used
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
