@@ -59,8 +59,8 @@ def _named(value: Any) -> str:
 
 def forget(value: Any) -> None:
     """Note no more what is added, what is refused with a message, and a joint whose axis an added force has."""
-    if _open.get(id(value)) is value:
-        del _open[id(value)]
+    if value is not None and _open.get(id(value)) is value:
+        _open.pop(id(value), None)
 
 
 def never_added(bodies: Iterable[Any]) -> list[str]:
