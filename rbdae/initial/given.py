@@ -88,12 +88,14 @@ class Known:
 
     def of_least_energy(self, motion: BodyMotion) -> BodyMotion:
         """The motion with other unknown velocities, those of the least kinetic energy beside all others; without the
-        joints, body by body: M_uu v_u = -M_uk v_k. What is held has the velocities of the motion.
+        joints, body by body: M_uu v_u = -M_uk v_k. What is held has the velocities of the motion, and so have bodies
+        without joints, which move as they are told: without a given angular velocity they do not turn.
 
         The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
         those have the least energy that have the least mass-weighted distance from here.
         """
-        unknown = self.free & ~self.moving & ~self.held
+        jointed = np.isin(np.arange(self.model.n), [b for joint in self.model.joints for b in joint.bodies])
+        unknown = self.free & ~self.moving & ~self.held & jointed[:, None]
         if not unknown.any():
             return motion
         M = self.masses(self.columns(rotation_matrices(motion.p)))
