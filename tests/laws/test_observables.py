@@ -65,7 +65,6 @@ LAWS: dict[str, dict[str, str]] = {
     },
     "EventLog": dict.fromkeys(("t", "y"), f"{ALONG}::test_events_across_changes_of_selection"),
     "Steps": dict.fromkeys(("t", "y"), f"{DENSE}::test_output_times_change_nothing"),
-    "DenseOutput": {"steps": f"{DENSE}::test_a_projected_run_is_projected_between_steps"},
     "Projector": {
         "count": PROJECTIONS,
         "drift": PROJECTIONS,
@@ -84,7 +83,6 @@ LAWS: dict[str, dict[str, str]] = {
 THROUGH = {
     ("Steps", "t"): "solution(t) of a run with t_eval",
     ("Steps", "y"): "the same",
-    ("DenseOutput", "steps"): "Solution.dense.steps",
     ("Projector", "problem"): "what it was bound to",
     ("Projector", "projection"): "what it was bound from",
 }

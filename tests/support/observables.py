@@ -897,6 +897,7 @@ def _facts_of_the_run(c: Case) -> None:
         assert np.all(np.asarray(run.atol) >= rbdae.scaled_atol(c.problem, TOLERANCE) * (1 - 1e-12))
     assert run.steps is not None and run.steps.t[0] == START and run.steps.t[-1] == TIMES[-1]
     assert np.array_equal(run.dense.steps, run.steps.t) and np.all(np.diff(run.steps.t) > 0.0)
+    assert np.array_equal(run.dense.recorded.t, run.steps.t) and np.array_equal(run.dense.recorded.y, run.steps.y)
     assert run.stats.steps == len(run.steps.t) - 1 > 0 and run.stats.evaluations > 0
     assert run.stats.code in ("generic", c.code) and run.stats.restarts == 0 == len(inside.segment_times(run))
     assert run.problem is not None and run.problem.model is c.problem.model
@@ -1090,6 +1091,11 @@ def _assembly(c: Case) -> None:
     same(done.gap, np.abs(g).max(), ROUNDING, 1e-6)
     same(done.rate_gap, np.abs(gd).max(), ROUNDING, 1e-6)
     assert (done.steps > 0) == (done.gap > 1e-9)
+    assert bool(done.disagreement) == bool(done.changes)
+    if done.changes:  # the joint with the largest gap is named
+        worst = int(np.argmax(np.abs(g if done.gap > 1e-9 else gd)))
+        names = [str(joint.name) for joint in c.system.joints for _ in range(joint.n_constraints)]
+        assert names[worst] in done.disagreement
     for name in ("position", "orientation", "velocity", "angular_velocity", "moved", "turned", "velocity_change",
                  "spin_change", "gap", "rate_gap"):  # fmt: skip
         same(getattr(done, name), getattr(first, name), 1e-9, 1.0)
@@ -1238,12 +1244,15 @@ CALLBACKS: Table = {
     "rhs": _CALLBACKS,
     "rhs_jacobian": _CALLBACKS,
     "steps": Elsewhere("test_conserving::test_a_step_from_python_is_that_of_the_loop", "for some forms alone"),
+    "work_of_steps": Elsewhere(
+        "test_work_of_steps::test_what_the_energy_changes_by_is_the_work_of_the_steps", "for some forms alone"
+    ),
     "violation_scales": Elsewhere(PROJECTIONS, "`Projector.drift` measures by it"),
 }
 
 ASSEMBLY: Table = dict.fromkeys(
     ("names", "position", "orientation", "velocity", "angular_velocity", "moved", "turned", "velocity_change",
-     "spin_change", "gap", "steps", "redundant", "given", "changes", "rate_gap", "found"),
+     "spin_change", "gap", "steps", "redundant", "given", "changes", "rate_gap", "found", "disagreement"),
     _ASSEMBLY,
 )  # fmt: skip
 
@@ -1265,6 +1274,7 @@ TABLES: dict[str, Table] = {
         ("angular_velocity", "center_of_mass", "orientation", "position", "velocity"), PROBLEM["states"]
     ),
     "Constraints": dict.fromkeys(("position", "velocity"), PROBLEM["constraints"]),
+    "DenseOutput": {"__call__": SOLUTION["__call__"], "recorded": _FACTS, "steps": _FACTS},
     "Drift": dict.fromkeys(("position", "velocity"), _ROWS),
     "Energy": dict.fromkeys(("kinetic", "potential", "total"), PROBLEM["energy"]),
     "EnergyOfRun": {"kinetic": _ROWS, "potential": _ROWS, "total": _ROWS, "work": _MEASURES, "balance": _MEASURES},
