@@ -41,16 +41,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked ``long`` are for `tools/long` alone, whatever ``-m`` says; what it has of charts beyond the sample
-    of the usual run, and every pairing of a registry, is marked ``sampled``."""
+    of the usual run, and every pairing of a registry, is marked ``sampled``; `support/codes.py` says whose turn it
+    is."""
     import codes
     import samples
 
+    turns = codes.assigned(items) if CODE is None else {}
     for item in items:
-        item.stash[GENERIC] = False
-    if CODE is None:
-        of_generic = codes.generic(items)
-        for item in items:
-            item.stash[GENERIC] = item.nodeid in of_generic
+        item.stash[GENERIC] = turns.get(item.nodeid) == "generic"
     if samples.LONG:
         from cases import Pairing
 
@@ -59,8 +57,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if any(samples.has_drawn_chart(value) or isinstance(value, Pairing) for value in values):
                 item.add_marker("sampled")
     if not samples.LONG:
-        left = [item for item in items if item.get_closest_marker("long") is not None]
-        items[:] = [item for item in items if item.get_closest_marker("long") is None]
+        # a test that is named alone is run, whatever its turn
+        whole = not any("::" in argument for argument in config.args)
+        left, kept = [], []
+        for item in items:
+            late = item.get_closest_marker("long") is not None or (whole and turns.get(item.nodeid) == "long")
+            (left if late else kept).append(item)
+        items[:] = kept
         if left:
             config.hook.pytest_deselected(items=left)
 

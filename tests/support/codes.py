@@ -1,12 +1,13 @@
-"""Which tests run generic kernels: the suite has the code that users get, and generic kernels beside it by a sample.
+"""Which code each test runs: the suite has the code that users get, and generic kernels beside it by a sample.
 
 The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Code of one model
-is recorded and compiled for each of them, a second or two, where generic kernels are there. So a pairing has the code
-that users get on one mechanism of a file, the same one in all files that have it, and generic kernels on the others; in
-a file of one mechanism, one pairing in three has users' code. In the long run (`tools/long`) all have it. Of the other
-test functions one in ten runs generic kernels.
+is recorded and compiled for each of them, a second or two, where generic kernels are there. So of the mechanisms that a
+file has for a pairing, two are taken: for one pairing in three the first has the code that users get, the others have
+generic kernels. In the long run (`tools/long`) all mechanisms are taken, with users' code. Of the other test functions
+one in ten runs generic kernels.
 
-All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests.
+All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests; files
+agree on the mechanism, so that they share code on disk.
 """
 
 from __future__ import annotations
@@ -23,30 +24,31 @@ ONE_IN = 10
 """Of test functions without pairings, this one runs generic kernels."""
 
 ONE_PAIRING_IN = 3
-"""Of the pairings in a file of one mechanism, this one has users' code."""
+"""Of the pairings in a file, this one has users' code."""
+
+MECHANISMS = 2
+"""So many of the mechanisms that a file has for a pairing are taken in the usual run."""
 
 
-def generic(items: Iterable[Any]) -> set[str]:
-    """The node ids of the tests, of those collected, that run generic kernels. Tests that choose the code themselves,
-    by the fixture `code`, are none of them."""
+def assigned(items: Iterable[Any]) -> dict[str, str]:
+    """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"long"`` for tests that are
+    left to the long run. Tests that choose the code themselves, by the fixture `code`, run in the usual way."""
     subjects = {item.nodeid: _subject(item) for item in items if "code" not in getattr(item, "fixturenames", ())}
     mechanisms: dict[tuple[str, str], set[str]] = defaultdict(set)
     for file, pairing, mechanism in filter(None, subjects.values()):
         mechanisms[file, pairing].add(mechanism)
-    found = set()
+    found = {}
     for nodeid, subject in subjects.items():
         if subject is None:
             if _number(nodeid.partition("[")[0]) % ONE_IN == 0:
-                found.add(nodeid)
+                found[nodeid] = "generic"
         elif not samples.LONG:
             file, pairing, mechanism = subject
-            every = mechanisms[file, pairing]
-            if len(every) == 1:
-                other = _number(file + pairing) % ONE_PAIRING_IN != 0
-            else:
-                other = mechanism != min(every, key=lambda name: _number(name + pairing))
-            if other:
-                found.add(nodeid)
+            turn = sorted(mechanisms[file, pairing], key=lambda name: _number(name + pairing)).index(mechanism)
+            if turn >= MECHANISMS:
+                found[nodeid] = "long"
+            elif turn > 0 or _number(file + pairing) % ONE_PAIRING_IN != 0:
+                found[nodeid] = "generic"
     return found
 
 
