@@ -26,4 +26,11 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Anything = Any
 
-__all__ = ["Anything", "ArrayLike", "Bools", "Float", "Ints", "Mat", "Vec"]
+
+def sense(*times: Vec) -> int:
+    """1 where times rise, -1 where they fall, as those of a run back in time: of the first with two ends, 1 of none."""
+    ends = ((t[0], t[-1]) for t in times if len(t) and t[0] != t[-1])
+    return next((1 if first < last else -1 for first, last in ends), 1)
+
+
+__all__ = ["Anything", "ArrayLike", "Bools", "Float", "Ints", "Mat", "Vec", "sense"]

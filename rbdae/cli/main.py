@@ -14,7 +14,7 @@ from typing import Any
 import rbdae
 from rbdae.cli.cache import show_cache
 from rbdae.cli.compare import run_compare
-from rbdae.cli.parser import parser
+from rbdae.cli.parser import parser, with_numbers
 from rbdae.cli.report import write_report
 from rbdae.cli.run import run_one
 from rbdae.cli.told import INTERRUPTED, told
@@ -28,8 +28,9 @@ _RUN = (BrokenExecutor, RuntimeError)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns 0, or 1 if the solver gave up, or 2 if the input was refused, or 130 after Ctrl-C."""
-    given = parser().parse_args(arguments)
-    given.typed = list(sys.argv[1:] if arguments is None else arguments)
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    given = parser().parse_args(with_numbers(typed))
+    given.typed = typed
     with _any_name(sys.stdout), _any_name(sys.stderr):
         try:
             with _warnings_in_one_line():

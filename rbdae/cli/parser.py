@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +101,12 @@ def _add_report(report: argparse.ArgumentParser) -> None:
     _add_assembly(report)
 
 
+_END = "end time, s, before 0 for a run back in time (default: the model's own; a file has none)"
+
+
 def _add_common(command: argparse.ArgumentParser) -> None:
     """What a run and a comparison share."""
-    command.add_argument("--t-end", type=float, help="end time, s (default: the model's own; a file has none)")
+    command.add_argument("--t-end", type=float, help=_END)
     _add_assembly(command)
     command.add_argument(
         "--on-singularity",
@@ -143,6 +146,26 @@ def _listed(names: Iterable[str]) -> str:
 _PLACES = ("x", "y", "z", "position", "orientation")
 
 
+def with_numbers(typed: Sequence[str]) -> list[str]:
+    """Words of a command with negative numbers after options as ``--t-end=-1e-3``: argparse takes those with an
+    exponent for options."""
+    out: list[str] = []
+    for word in typed:
+        if word.startswith("-") and _is_number(word) and out and out[-1].startswith("--") and "=" not in out[-1]:
+            out[-1] += f"={word}"
+        else:
+            out.append(word)
+    return out
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
 def hold_of(given: argparse.Namespace) -> list[str | tuple[str, str]]:
     """``NAME`` and ``NAME:x`` as `rbdae.formulate` takes them."""
     out: list[str | tuple[str, str]] = []
@@ -169,4 +192,4 @@ def option_of(text: str, example: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-__all__ = ["hold_of", "option_of", "parser"]
+__all__ = ["hold_of", "option_of", "parser", "with_numbers"]

@@ -56,6 +56,8 @@ def end_of(found: Target, t_end: float | None) -> float:
     out = found.t_end if t_end is None else t_end
     if out is None:
         raise ValueError(f"{found.name} has no end time of its own; say --t-end, in seconds")
+    if out == 0.0:
+        raise ValueError("--t-end is 0, where runs begin; give another end, in seconds")
     return out
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae import _check
 from rbdae.machine.function import CONVERTING, GENERIC, Context, Shapes
 
 _FASTCALL = 0x0080
@@ -91,7 +92,10 @@ def _as_expected(name: str, signs: str, shapes: Shapes, arguments: tuple[Any, ..
 def _number(name: str, value: Any) -> float:
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{name} takes numbers and arrays, got {value!r:.60}; give a number")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} takes numbers up to 1.8e308, got {_check.show(value)}; give a smaller one") from None
 
 
 def _forward(value: Any) -> bool:

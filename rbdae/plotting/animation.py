@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, sense
 from rbdae._files import checked, replacing
 from rbdae.plotting import choices
 from rbdae.plotting.canvas import Canvas
@@ -264,7 +264,7 @@ def _times(solution: Run, fps: float, duration: float | None, speed: float | Non
     t = np.asarray(solution.t if solution.steps is None or not kept else solution.steps.t)
     if not len(t):
         raise ValueError("animate: this run has no times, so there is nothing to draw; its message says why it ended")
-    span = float(t[-1] - t[0])
+    span = abs(float(t[-1] - t[0]))
     if speed is not None:
         seconds = span / _positive("speed", speed, "1")
     else:
@@ -281,8 +281,9 @@ def _times(solution: Run, fps: float, duration: float | None, speed: float | Non
     if kept:
         return frames, np.linspace(t[0], t[-1], _TRAIL * (count - 1) + 1)
     # a run that kept no steps is known at its own times alone: those next to the frames
-    after = np.clip(np.searchsorted(t, frames), 1, max(len(t) - 1, 1))
-    return t[np.where(frames - t[after - 1] < t[after] - frames, after - 1, after)], t
+    rising = t[:: sense(t)]
+    after = np.clip(np.searchsorted(rising, frames), 1, max(len(t) - 1, 1))
+    return rising[np.where(frames - rising[after - 1] < rising[after] - frames, after - 1, after)], t
 
 
 __all__ = ["DURATION", "FORMATS", "MOST_FRAMES", "Animation", "Run", "animate", "checked_path"]

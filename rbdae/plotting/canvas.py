@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, sense
 from rbdae.plotting.figures import COLOURS, new_figure, plain
 from rbdae.plotting.scene import Part, Scene
 
@@ -52,6 +52,7 @@ class Canvas:
     ) -> None:
         self._scene = scene
         self._trails = trails
+        self._sense = sense(scene.t)  # of a run back in time the trails begin at its start
         self._title = title
         self._frame = scene.plane[:2] if view is None and scene.plane is not None else np.eye(3)
         names = list(dict.fromkeys(line.name for line in scene.lines if line.kind == "body"))
@@ -86,12 +87,12 @@ class Canvas:
         for kind, collection in self._parts.items():
             shown = [self._seen(line.points[k]) for line in self._scene.lines if line.kind == kind]
             collection.set_segments(shown)
-        until = int(np.searchsorted(self._trails[0], t[k], side="right"))
+        until = int(np.searchsorted(self._sense * self._trails[0], self._sense * t[k], side="right"))
         for name, points in self._trails[1].items():
             path = self._seen(points[: max(until, 1)])
             self._extend(self._paths[name], path)
             self._extend(self._heads[name], path[-1:])
-        digits = 0 if len(t) == 1 else max(0, math.ceil(-math.log10((t[-1] - t[0]) / (len(t) - 1))))
+        digits = 0 if len(t) == 1 else max(0, math.ceil(-math.log10(abs(t[-1] - t[0]) / (len(t) - 1))))
         self._axis.set_title(f"{self._title}t = {t[k]:.{digits}f} s", fontsize="medium")
 
     def _extend(self, artist: Any, path: Mat) -> None:

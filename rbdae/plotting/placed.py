@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae.body import Body
 from rbdae.plotting.shapes import Moving
 from rbdae.problem.problem import Problem
@@ -82,10 +82,12 @@ def placed_at(motion: Motion, t: Vec) -> Placed:
     problem = motion.problem
     if problem is None:
         raise ValueError("this solution was loaded without its problem: use rbdae.load(path, problem)")
-    rows = np.searchsorted(motion.t, t)
-    there = rows < len(motion.t)
-    if there.all() and np.array_equal(motion.t[rows], t):
-        return placed(problem, t, motion.y[rows])
+    rising = slice(None, None, sense(motion.t))
+    times, states = motion.t[rising], motion.y[rising]
+    rows = np.searchsorted(times, t)
+    there = rows < len(times)
+    if there.all() and np.array_equal(times[rows], t):
+        return placed(problem, t, states[rows])
     return placed(problem, t, motion(t))
 
 

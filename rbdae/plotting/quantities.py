@@ -138,13 +138,13 @@ OF_JOINTS: Final[dict[str, Callable[[Vec, Any, float], list[Panel]]]] = {"reacti
 
 def _energy(run: Trajectory, between: Trajectory) -> list[Panel]:
     energy, labels = run.energy, ["kinetic", "potential", "total"]
-    heading, label = "balance of energy [J]", "total $-$ total(0) $-$ work"
+    heading, label = "balance of energy [J]", "total $-$ total($t_0$) $-$ work"
     try:
         balance = np.asarray(energy.balance)
         labels.insert(2, "work")
     except (TypeError, ValueError):  # the run kept no steps along which work could be integrated
         balance = np.asarray(energy.total) - energy.total[0]
-        heading, label = "change of energy [J]", "total $-$ total(0); work is not known"
+        heading, label = "change of energy [J]", "total $-$ total($t_0$); work is not known"
     values = np.stack([np.asarray(getattr(between.energy, name)) for name in labels], axis=1)
     return [
         Panel("energy [J]", tuple(labels), between.t, values),
@@ -168,7 +168,8 @@ def _drift(run: Trajectory, _: Trajectory) -> list[Panel]:
 
 def _steps(run: Trajectory, _: Trajectory) -> list[Panel]:
     t = run.t if run.steps is None else np.asarray(run.steps.t)
-    return [Panel("step size [s]", ("accepted steps",), t[1:], np.diff(t)[:, None], "log")]
+    sizes = np.abs(np.diff(t))  # times of a run back in time fall
+    return [Panel("step size [s]", ("accepted steps",), t[1:], sizes[:, None], "log")]
 
 
 OF_SYSTEM: Final[dict[str, Callable[[Trajectory, Trajectory], list[Panel]]]] = {

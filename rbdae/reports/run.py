@@ -197,9 +197,10 @@ def _call(run: Run) -> str:
     problem, out = run.problem, []
     if isinstance(problem, Problem):
         more = ', redundant="minimum-norm"' if problem.redundant else ""
+        start = f", t0={problem.t0!r}" if problem.t0 else ""
         out.append(
             f'problem = rbdae.formulate(system, "{problem.formulation}", rotation="{problem.rotation}", '
-            f'velocity="{problem.velocity}"{more})'
+            f'velocity="{problem.velocity}"{more}{start})'
         )
     options = dict(run.options)
     span = options.pop("t_span", "t_span")

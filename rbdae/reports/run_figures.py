@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, sense
 from rbdae.adapter import Steps
 from rbdae.plotting import continuous_quaternions
 from rbdae.reports.blocks import Block, Figure, Text
@@ -52,11 +52,13 @@ class Shown:
 
 
 def refined(run: Any) -> Any:
-    """A run between its steps, so that its curves are no polygons; itself if it has many times, or kept no steps."""
+    """A run between its steps, so that its curves are no polygons, and in its order; itself if it has many times, or
+    kept no steps."""
     steps = Steps(run.t, run.y) if run.steps is None else run.steps
     if len(run.t) >= _SMOOTH or len(steps.t) < 2:
         return run
-    t = np.union1d(run.t, np.linspace(steps.t[0], steps.t[-1], _SMOOTH))
+    first, last = sorted((steps.t[0], steps.t[-1]))
+    t = np.union1d(run.t, np.linspace(first, last, _SMOOTH))[:: sense(steps.t)]
     return replace(run, t=t, y=run(t), steps=steps)
 
 
@@ -197,9 +199,10 @@ def steps(run: Run) -> Iterator[Block]:
         yield Text("This run kept no two steps whose distance could be shown.")
         return
     marks = [(float(time), "change of selection") for time in (run.segments.times if run.segments is not None else ())]
+    sizes = np.abs(np.diff(t))  # times of a run back in time fall
     yield over_time(
         "step-sizes",
-        [Panel("step size [s]", [Curve("step", t[1:], np.diff(t), 0)], logarithmic=True, marks=tuple(marks[:200]))],
+        [Panel("step size [s]", [Curve("step", t[1:], sizes, 0)], logarithmic=True, marks=tuple(marks[:200]))],
         legend=False,
         caption=f"{len(t) - 1} accepted steps, each at its end."
         + (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, sense
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import read_npz
 from rbdae.multibody.mechanism import difference
@@ -61,7 +61,7 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
             rows, chosen = problem.layout.n_rows, problem.selection.velocities
             n_nu = None if chosen is None else len(chosen.S)
             check_selections(path, arrays, rows, n_nu, problem.layout.n_velocities, problem.model.n)
-            problem, segments = _restored(problem, arrays)
+            problem, segments = _restored(problem, arrays, _direction(arrays, metadata))
     t, y = arrays["t"], arrays["y"]
     atol = np.asarray(metadata["atol"], dtype=float)
     return Solution(
@@ -98,12 +98,10 @@ def _has_selections(problem: Problem, arrays: Mapping[str, Any]) -> bool:
     return problem.selection.references is not None or any(name.startswith("selection_") for name in arrays)
 
 
-def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Segments]:
+def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> tuple[Problem, Segments]:
     """The problem and the segments of a stored run; `y0` stays the state that it is, unless a later segment centres its
     charts elsewhere: their parameters need not reach so far, and the state at the change is its start."""
     times = tuple(float(t) for t in arrays.get("selection_t", ()))
-    steps = arrays.get("steps_t", arrays["t"])
-    direction = -1.0 if len(steps) and steps[-1] < steps[0] else 1.0
     problems: list[Problem] = []
     for k, selection in enumerate(from_arrays(arrays, problem.selection)):
         other = problem.with_selection(selection)
@@ -116,6 +114,12 @@ def _restored(problem: Problem, arrays: Mapping[str, Any]) -> tuple[Problem, Seg
             replace(other, start=consistent_start(Interpretation(other.workspace), t, y0, problem.assembly))
         )
     return problems[0].by_time(problems[1:], times, direction), Segments(tuple(problems), times, direction)
+
+
+def _direction(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> float:
+    """Of the run in time; files of older versions have it in their times alone."""
+    known = [arrays[name] for name in ("steps_t", "t", "selection_t") if name in arrays]
+    return float(metadata.get("direction", sense(*known)))
 
 
 def _state_at(arrays: Mapping[str, Any], t: float) -> Vec | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec, sense
 from rbdae._frozen import by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import write_npz
@@ -69,7 +69,7 @@ class Solution:
     ----------
     problem : what was solved; None for a solution loaded without its problem. After a run that changed its selection on
         the way it reads every state by the selection of its time.
-    t : times, shape (m,)
+    t : times, shape (m,), in the order of the run: those of a run back in time fall
     y : unknowns, shape (m, n), in the order of ``problem.labels``
     solver : ``"package:method"``
     reason : how the run ended
@@ -122,7 +122,7 @@ class Solution:
 
     @property
     def _segments(self) -> Segments:
-        return Segments((self._problem,)) if self.segments is None else self.segments
+        return self.segments or Segments((self._problem,), direction=self._sense)
 
     def problem_at(self, t: float) -> Problem:
         """The problem whose selection holds at time t: its `rhs` and `residual` take a state of that time."""
@@ -215,6 +215,11 @@ class Solution:
         """Spatial force and torque, shape (m, 3), of each joint on each of its bodies, from `multipliers`."""
         return self._problem.reactions(self.t, self.y)
 
+    @property
+    def _sense(self) -> int:
+        """-1 of a run back in time."""
+        return sense(self._accepted.t, self.t)
+
     def projected(self, projection: Projection | None = None) -> Solution:
         """This trajectory with every row projected onto the constraints ([NS], section 6)."""
         wanted = True if projection is None else projection
@@ -253,6 +258,7 @@ class Solution:
             "atol": np.asarray(self.atol).tolist(),
             "events": len(self.events),
             "problem": None if self.problem is None else signature(self.problem),
+            "direction": self._sense if self.segments is None else self.segments.direction,
             "options": dict(self.options),
         }
         arrays = {"t": self.t, "y": self.y}
@@ -293,7 +299,7 @@ class Solution:
             quantities=quantities,
             joints=joints,
             title=plain(self._caption) if title is None else title,
-            marks=sorted(float(time) for event in self.events for time in event.t),
+            marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
             between=self._between(),
         )
 
@@ -302,8 +308,8 @@ class Solution:
         kept = self.steps is None or len(self.steps.t) > 0
         if not (isinstance(self.problem, Problem) and kept and 1 < len(self.t) < _SMOOTH):
             return None
-        t = np.unique(np.concatenate([self.t, np.linspace(self.t[0], self.t[-1], _SMOOTH)]))
-        t = t if self.t[0] <= self.t[-1] else t[::-1]
+        first, last = sorted((self.t[0], self.t[-1]))
+        t = np.union1d(self.t, np.linspace(first, last, _SMOOTH))[:: self._sense]
         return replace(self, t=t, y=self(t), steps=self._accepted)
 
     def animate(

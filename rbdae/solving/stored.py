@@ -66,6 +66,8 @@ def _check_metadata(metadata: Mapping[str, Any]) -> None:
             _check.number("stats in metadata", name, value)
         elif not isinstance(value, str):
             raise ValueError(f"code in metadata cannot be {_check.show(value)}")
+    if metadata.get("direction", 1.0) not in (1.0, -1.0):
+        raise ValueError(f"direction in metadata must be 1 or -1, got {_check.show(metadata['direction'])}")
     options = metadata.get("options", {})
     if not isinstance(options, dict) or not all(isinstance(value, str) for value in options.values()):
         raise ValueError(f"options in metadata cannot be {_check.show(options)}")

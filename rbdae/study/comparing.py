@@ -29,9 +29,10 @@ from rbdae.study.input import check_executor, check_system, checked_cases, check
 from rbdae.study.one_run import LIMIT, REPEATS, Row, formulated, run, warm_up
 from rbdae.study.provenance import Provenance
 from rbdae.study.quiet import quiet
-from rbdae.study.references import Reference, checked_end, refuse_disagreement
+from rbdae.study.references import Reference, refuse_disagreement
 from rbdae.study.results_file import ResultsFile, checked_path, study_key
 from rbdae.study.same_equations import representatives
+from rbdae.study.span import checked_end
 from rbdae.system import System
 
 
@@ -62,7 +63,7 @@ def compare(
     Parameters
     ----------
     system : System
-    t_end : end of all runs, s; they begin at 0
+    t_end : end of all runs, s; they begin at 0, and go back in time where it is negative
     formulations, rotations, velocities, solvers : names to combine, each a list; None for all there are. Combinations
         that make no sense are left out. Forms whose equations are one and the same are run once
     tolerances : rtol = atol of the runs

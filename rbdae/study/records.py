@@ -251,7 +251,7 @@ def reference_of(given: Mapping[str, Any]) -> Reference:
         if len(first.position) != len(second.position):
             raise ValueError("its two states are of different numbers of bodies")
         agreement = Errors(*(number_or_nan(given["agreement"], f.name) for f in fields(Errors)))
-        return Reference(number_of(given, "t_end"), (first, second), agreement)
+        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement)
     except DAMAGED as error:
         raise ValueError(f"this is no reference ({refused(error)})") from None
 

@@ -19,6 +19,7 @@ from rbdae.problem.projection import Projection
 from rbdae.solving import solve
 from rbdae.solving.solution import Solution
 from rbdae.study.case import Redundant
+from rbdae.study.span import checked_end
 from rbdae.system import System
 
 REFERENCES = (("null-space", "quaternion"), ("hamiltonian-eliminated", "quaternion"))
@@ -179,7 +180,7 @@ def _end_of(solution: Solution) -> FinalState:
         )
     )
     x, v, Om = (float(np.sqrt(np.max(square))) for square in squares)
-    time, length = t_end - float(solution.t[0]), solution.problem_at(t_end).model.scales.length
+    time, length = abs(t_end - float(solution.t[0])), solution.problem_at(t_end).model.scales.length
     sizes = (max(x, _REST * length), max(v, _REST * length / time), max(Om, _REST / time))
     return replace(last, sizes=sizes)
 
@@ -198,7 +199,7 @@ def reference(
     Parameters
     ----------
     system : System
-    t_end : s
+    t_end : s; runs begin at 0, and go back in time where it is negative
     redundant, hold : as `rbdae.formulate` takes them
     projection : as `rbdae.solve` takes it
     limit : seconds after which a run is given up
@@ -215,11 +216,6 @@ def reference(
     problems = [formulate(system, f, rotation=r, redundant=redundant, hold=hold) for f, r in REFERENCES]
     first, second = (_reference_state(problem, end, projection, seconds) for problem in problems)
     return Reference(end, (first, second), errors(first, second))
-
-
-def checked_end(owner: str, t_end: float) -> float:
-    """The end of all runs."""
-    return _check.positive(owner, "t_end", t_end, "runs begin at 0; give a later end, in seconds")
 
 
 def _reference_state(problem: Problem, t_end: float, projection: Projection | bool | None, limit: float) -> FinalState:
@@ -291,7 +287,6 @@ __all__ = [
     "FinalState",
     "OutOfTimeError",
     "Reference",
-    "checked_end",
     "deadline",
     "errors",
     "final_state",

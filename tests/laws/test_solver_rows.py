@@ -167,3 +167,24 @@ def test_radau5_takes_the_same_steps_with_the_rates_left_out(form, monkeypatch):
     assert abs(ours.stats.steps - whole.stats.steps) <= (0.02 * whole.stats.steps if form == "index-3" else 0)
     level = 1e-5 if form == "index-3" else 1e-9
     assert np.abs(ours.y[-1] - whole.y[-1])[problem.differential].max() < level
+
+
+# ---------------------------------------------------------------- output times before a change of charts
+
+EXPLICIT = [
+    name for name in sorted(cases.INFOS) if not cases.method(name).fixed_step and cases.method(name).accepts("ode", 0)
+]
+
+
+@pytest.mark.parametrize("solver", EXPLICIT)
+def test_output_times_may_all_be_before_a_change_of_charts(solver):
+    """The segments after it have none: the loops in machine code looked for the first of them."""
+    cases.need(solver)
+    system = System(gravity=(0.0, 0.0, -9.81))
+    system.add_body("body", mass=1.0, inertia=(0.1, 0.2, 0.15), angular_velocity=(6.0, 8.0, 5.0))
+    problem = rbdae.formulate(system, "index-0", rotation="rodrigues", reference="start")
+    asked: dict[str, Any] = {"solver": solver, "rtol": 1e-5, "atol": 1e-5, "on_singularity": "switch"}
+    run = rbdae.solve(problem, (0.0, 1.0), t_eval=[0.05, 0.1], **asked)
+    assert run.success and run.segments.times and run.segments.times[0] > 0.1, run.message
+    whole = rbdae.solve(problem, (0.0, 1.0), **asked)
+    assert run.t.tolist() == [0.05, 0.1] and np.abs(run.y - whole(run.t)).max() < 1e-2

@@ -172,7 +172,7 @@ class Loop:
         if not stepwise:
             self._steps_t[0], self._steps_y[0] = t0, y0
             s[at.ROWS] = 1
-            if times is not None and times[0] <= t0:
+            if times is not None and len(times) and times[0] <= t0:
                 self.rows[0] = y0
                 s[at.OUTPUTS] = 1
 

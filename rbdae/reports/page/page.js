@@ -63,7 +63,8 @@
       return;
     }
     const motion = JSON.parse(figure.querySelector("script.motion").textContent);
-    const points = coordinates(motion), t = motion.t, last = t.length - 1, length = t[last] - t[0];
+    const points = coordinates(motion), t = motion.t, last = t.length - 1, length = Math.abs(t[last] - t[0]);
+    const passed = (moment) => Math.abs(t[moment] - t[0]); // the times of a run back in time fall
     const spec = specOf(plot.id);
     await Plotly.newPlot(plot, spec.data, spec.layout, CONFIG);
 
@@ -101,14 +102,14 @@
       play.textContent = "Pause";
       play.setAttribute("aria-label", "Pause");
       began = performance.now();
-      from = t[Number(slider.value)];
+      from = passed(Number(slider.value));
       requestAnimationFrame(tick);
     }
     function tick(stamp) {
       if (!playing) return;
       const reached = from + ((Math.max(stamp - began, 0) / 1000) * length) / Number(speed.value);
       let moment = Number(slider.value);
-      while (moment < last && t[moment + 1] <= reached) moment++;
+      while (moment < last && passed(moment + 1) <= reached) moment++;
       if (moment !== Number(slider.value)) show(moment);
       if (moment === last) stop();
       else requestAnimationFrame(tick);
