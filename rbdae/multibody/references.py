@@ -5,6 +5,8 @@ R^T Rdot does not contain R_ref, so the material angular velocity, K(a), labels 
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
@@ -28,8 +30,14 @@ def centred(chart: Chart, R: Mat) -> Mat:
     It is made from unit quaternions, so that it stays orthonormal however often a run repeats this.
     """
     p = np.array([unit_quaternion(each) for each in R])
-    out: Mat = rotation_matrices(p) @ matrix(chart, np.array(chart.centre)).T
+    out: Mat = rotation_matrices(p) @ _from_centre(chart)
     return out
+
+
+@cache
+def _from_centre(chart: Chart) -> Mat:
+    """R(a)^T at the centre."""
+    return matrix(chart, np.array(chart.centre)).T
 
 
 def parameters(chart: Chart, R: Mat, reference: Mat | None, p: Vec | None = None) -> Vec:

@@ -175,6 +175,10 @@ class Callbacks:
         """How often traced code has handed over to the generic one so far, where a guard did not hold."""
         return self._tally.count
 
+    def count_with(self, other: Callbacks) -> None:
+        """Count among those of another problem what is handed over; before anything is asked for."""
+        self._tally = other._tally
+
     def _call(self, name: str) -> Callable[..., None]:
         found = self._of_this_model(name)
         return self._generic(name) if found is None else found.call

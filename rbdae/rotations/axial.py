@@ -13,6 +13,7 @@ slope is a derivative with respect to t. From (46), (104) and (105) of [GR95], a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -158,9 +159,22 @@ def tangents(a: Vec, values: tuple[Vec, Vec, Vec], slopes: tuple[Vec, Vec, Vec],
     return T, D
 
 
+def _half_angle(p0: float, p1: float, p2: float, p3: float) -> tuple[Vec, Vec, Vec]:
+    """Of one quaternion: the same operations on numbers, a fifth of the time."""
+    if math.copysign(1.0, p0) < 0.0:
+        p0, p1, p2, p3 = -p0, -p1, -p2, -p3
+    m = max(abs(p1), abs(p2), abs(p3)) or 1.0
+    p1, p2, p3 = p1 / m, p2 / m, p3 / m
+    norm = math.sqrt(p1 * p1 + p2 * p2 + p3 * p3)
+    over = norm or 1.0
+    return np.array((p0,)), np.array((m * norm,)), np.array((p1 / over, p2 / over, p3 / over))
+
+
 def half_angle(p: Vec) -> tuple[Vec, Vec, Vec]:
     """cos(phi / 2), sin(phi / 2) (..., 1) and the axis n (..., 3), zero for no rotation, of unit quaternions (..., 4);
     the one of p and -p with phi <= pi. Rotations by angles as small as numbers are keep their digits."""
+    if p.shape == (4,) and p.dtype == np.float64 and np.isfinite(p).all():
+        return _half_angle(*p.tolist())
     p = np.where(np.signbit(p[..., :1]), -p, p)
     largest = np.max(np.abs(p[..., 1:]), axis=-1, keepdims=True)
     m = np.where(largest > 0.0, largest, 1.0)

@@ -117,9 +117,24 @@ def euler_hessian(f: Array, S: Array) -> None:
     S[3, 2] = S[2, 3]
 
 
+_FEW = 8
+"""Quaternions up to which their matrices are quicker one by one, on Python's numbers."""
+
+
+def _few_matrices(p: list[list[float]]) -> Mat:
+    """(n, 3, 3), by the same operations."""
+    kernel = plain(euler_map)
+    d = [9 * [0.0] for _ in p]
+    for each, out in zip(p, d, strict=True):
+        kernel(each, out)
+    return np.ascontiguousarray(np.swapaxes(np.array(d).reshape(len(p), 3, 3), 1, 2))
+
+
 def rotation_matrices(p: Mat) -> Mat:
     """R(p) of unit quaternions (..., 4), scalar first, as (..., 3, 3); [NS] (26)."""
     p = np.asarray(p, dtype=float)
+    if p.ndim == 2 and len(p) <= _FEW:
+        return _few_matrices(p.tolist())
     d = np.empty((9, *p.shape[:-1]))
     plain(euler_map)(np.moveaxis(p, -1, 0), d)
     columns = d.reshape(3, 3, *p.shape[:-1])

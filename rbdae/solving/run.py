@@ -15,6 +15,7 @@ from rbdae._frozen import changed, made
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
 from rbdae.problem.contract import Solvable
+from rbdae.problem.moving import moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection, has_drifted
 from rbdae.solving.chart_advice import chart_advice
@@ -147,6 +148,7 @@ def _run(
             lambda here, request: run_once(adapter, solver, method, here, request, pending),
             lambda here: bind_projection(here, projection),
             lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
+            lambda here: moving(here, policy),
         )
         if own is not None:
             give_multipliers(own, method, outcome, segments)

@@ -18,6 +18,7 @@ from rbdae._arrays import Ints, Vec
 from rbdae._frozen import changed
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
+from rbdae.problem.moving import Moving
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 
 
@@ -47,30 +48,42 @@ class Segments:
         return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
 
 
+def _still(problem: Solvable) -> Moving | None:
+    """Nothing is changed in place."""
+    return None
+
+
 def run_segments(
     problem: Solvable,
     request: Request,
     once: Callable[[Solvable, Request], Outcome],
     bind: Callable[[Solvable], StateProjector | None],
     switches_of: Callable[[Solvable], Sequence[Switch]],
+    moving_of: Callable[[Solvable], Moving | None] = _still,
 ) -> tuple[Outcome, Segments]:
     """Run a solver, and restart it from every accepted state at which a switch is due.
 
-    `bind` gives each segment its projector, `switches_of` its switches. Rows at the time of a change are in the
-    new selection; events are given the unknowns of the first problem.
+    `bind` gives each segment its projector, `switches_of` its switches, `moving_of` what changes a problem in place for
+    solvers that continue then (`_Watch.continued`): from the first change on, one run has many segments. Rows at the
+    time of a change are in the new selection; events are given the unknowns of the first problem.
     """
     problems, outcomes = [problem], list[Outcome]()
     direction = 1.0 if request.t0 < request.t_end else -1.0
     times: list[float] = []
     asked = request
     while True:
-        here = problems[-1]
+        projector = bind(problems[-1])
+        moving = moving_of(problems[-1]) if len(problems) > 1 and projector is None else None
+        here = problems[-1] if moving is None else moving.problem
         switches = switches_of(here)
-        watch = _Watch(switches) if switches else None
-        projector = bind(here)
+        watch = _Watch(switches, moving) if switches else None
         bare = watch is None and projector is None
         outcome = once(here, asked if bare else changed(asked, watch=watch, projector=projector))
         outcomes.append(outcome)
+        if watch is not None and watch.left:
+            times += [t for t, _ in watch.left]
+            problems += [each for _, each in watch.left]
+            outcome.stats.restarts += len(watch.left)
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
             return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
         t, y = watch.state
@@ -80,6 +93,7 @@ def run_segments(
             if not ending.readable:
                 _drop_from(outcome, t, direction)
             return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
+        here = problems[-1]
         problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
         times.append(t)
         _leave_to_next(outcome, t, problems[-1].y0, direction)
@@ -88,16 +102,34 @@ def run_segments(
 
 @final
 class _Watch:
-    """Asks the switches at accepted states, and notes the first state at which some are due."""
+    """Asks the switches at accepted states, and notes the first state at which some are due.
 
-    def __init__(self, switches: Sequence[Switch]) -> None:
+    Attributes
+    ----------
+    left : times and problems of the changes after which the run has continued
+    """
+
+    def __init__(self, switches: Sequence[Switch], moving: Moving | None) -> None:
         self._switches = switches
+        self._moving = moving
+        self.left: list[tuple[float, Solvable]] = []
         self.due: list[int] = []
         self.state: tuple[float, Vec] = (np.nan, np.empty(0))
 
     def machine(self) -> CompiledWatch | None:
         """The same for loops in machine code; None where a switch has to be asked after every step."""
         return compiled_watch([getattr(switch, "quiet", _always)() for switch in self._switches])
+
+    def continued(self, t: float, y: Vec) -> Vec | None:
+        """The state at t with which the run begins again after a change in place, with the same functions; None where
+        it has to end. Asked where switches are due."""
+        if self._moving is None or any(self._switches[k].ends(t, y) is not None for k in self.due):
+            return None
+        changed_here = self._moving.centred(t, y)
+        if changed_here is None:
+            return None
+        self.left.append((t, changed_here))
+        return changed_here.y0
 
     def __call__(self, t: float, y: Vec) -> bool:
         self.due = [k for k, switch in enumerate(self._switches) if switch.due(t, y)]

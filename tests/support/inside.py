@@ -99,6 +99,7 @@ from rbdae.problem import (
     equations,
     interpretation,
     matrices,
+    moving,
     problem,
     quantities,
     reactions,
@@ -128,6 +129,7 @@ from rbdae.solving import (
     solution,
     watched,
 )
+from rbdae.solving import run as run_of_solve
 from rbdae.solving.backward import MirroredProblem
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 from rbdae.study import comparing as study_comparing
@@ -233,6 +235,7 @@ __all__ = [
     "memory",
     "merit",
     "monitor",
+    "moving",
     "n_quasi_velocities",
     "n_velocities",
     "named_numbers",
@@ -276,8 +279,10 @@ __all__ = [
     "reselected",
     "results_file",
     "run_figures",
+    "run_of_solve",
     "scales",
     "schemes",
+    "segment_problems",
     "segment_times",
     "segments",
     "selection",
@@ -764,6 +769,11 @@ def potentials_of_forces(problem: rbdae.Problem, t: Vec, y: Mat) -> Vec:
     Z = problem.natural(t, y)
     out: Vec = joint_values.potentials(problem.workspace, t, Z, y[:, problem.layout.s]).sum(axis=1)
     return out
+
+
+def segment_problems(solution: rbdae.Solution) -> tuple[Any, ...]:
+    """The problems by which the rows of a run are read, one a segment."""
+    return () if solution.segments is None else solution.segments.problems
 
 
 def segment_times(solution: rbdae.Solution) -> tuple[float, ...]:

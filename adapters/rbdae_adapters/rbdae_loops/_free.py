@@ -6,6 +6,7 @@ import time
 
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.machine.loops import shared as at
+from rbdae_adapters.rbdae_loops._loop import OneStepRun
 from rbdae_adapters.rbdae_loops._run import Run
 from rbdae_adapters.toolkit import GaveUp
 
@@ -20,12 +21,14 @@ def run(one: Run, request: Request, began: float) -> Outcome:
     """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`."""
     loop = one.loop
     keeps = request.keep_steps or request.t_eval is None
+    continued = getattr(request.watch, "continued", None) if isinstance(one, OneStepRun) else None
     last: list[Outcome] = []
+    before = 0  # steps until the loop has begun again
 
     def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
         if last:
             return last[0]  # Ctrl-C has come after the end
-        stats = Stats(steps=int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
+        stats = Stats(steps=before + int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
         one.finish(stats)
         t, y = loop.steps() if keeps else loop.outputs()
         steps = None
@@ -58,9 +61,17 @@ def run(one: Run, request: Request, began: float) -> Outcome:
                 if request.advance is not None:
                     request.advance(loop.t)
             elif status == at.ASKED:
-                if request.watch is not None and request.watch(loop.t, loop.y.copy()):
+                t, y = loop.t, loop.y.copy()
+                if request.watch is None or not request.watch(t, y):
+                    one.seen()
+                    continue
+                other = None if continued is None else continued(t, y)
+                if other is None:
                     return ended(Reason.INTERRUPTED)
-                one.seen()
+                before += int(loop.s[at.STEPS])
+                loop.restart(other)
+                if request.advance is not None:
+                    request.advance(t)
             else:
                 one.failed(status)
     except GaveUp as end:

@@ -33,6 +33,10 @@ _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
 _NOTHING = 7 * (0,)
 """In place of a projection and a watch."""
+_COUNTED = np.array(
+    (at.BUDGET, at.ROOM, at.ROWS, at.TIMES, at.OUTPUTS, at.EVALUATIONS, at.REJECTED, at.MEASURED, at.MOVING)
+)
+"""What a loop that begins again keeps of its whole numbers."""
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
 
@@ -48,6 +52,11 @@ def _template(method: OneStep, n: int) -> Vec:
     w[at.SHRINKS : at.BAD_T] = 1.0 / method.shrinks, 1.0 / method.grows, *_beta(method, method.beta), LEAST_ERROR
     w[at.HEAD + at.ATOL * m : at.HEAD + (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
     return memory
+
+
+def _start(method: OneStep, n: int) -> Vec:
+    """The same; kept from run to run for few unknowns alone."""
+    return _template(method, n) if n <= _SMALL else _template.__wrapped__(method, n)
 
 
 def _beta(method: OneStep, beta: float) -> tuple[float, float]:
@@ -82,9 +91,9 @@ _FREE: dict[tuple[OneStep, int], list[_Memory]] = {}
 
 
 def _memory(method: OneStep, n: int, room: int) -> _Memory:
+    start = _start(method, n)
     if n > _SMALL:
-        return _Memory(n, _template.__wrapped__(method, n), room)
-    start = _template(method, n)
+        return _Memory(n, start, room)
     try:
         found = _FREE[method, n].pop()
     except (KeyError, IndexError):  # none is free; another thread may just have taken it
@@ -141,22 +150,16 @@ class Loop:
         self.n = n
         self._function = function
         self._run, self._dense, self._interpolate = entries(method)
-        self._m = m = -(-n // at.LANES) * at.LANES
+        self._m = -(-n // at.LANES) * at.LANES
         room = 1 if stepwise else max(_ROOM // (n + 1), 16)
         self._lent: tuple[tuple[OneStep, int], _Memory] | None
         self._lent = (method, n), (own := _memory(method, n, room))
-        memory = own.all
-        s, self.w = own.s, own.w
-        self.s = s
+        self.s, self.w = s, _ = own.s, own.w
+        self._memory = own.all
+        self._asked = (method, controls, rtol, atol, direction, max_stalled)
         t0, t_end = span
-        length = t_end - t0
-        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
-        first = at.INTS + at.HEAD
-        memory[first : first + n] = atol
-        memory[first + m : first + m + n] = y0
-        if controls is not USUAL:
-            self._control(method, controls)
-        s[at.MAX_STALLED], s[at.ROOM] = max_stalled, room
+        self._begin(t0, t_end, y0)
+        s[at.ROOM] = room
         self.times, self.rows = times, _NO_ROWS
         self._before: list[tuple[Vec, Mat]] = []
         self._steps_t, self._steps_y = own.steps_t, own.steps_y
@@ -175,6 +178,35 @@ class Loop:
             if times is not None and len(times) and times[0] <= t0:
                 self.rows[0] = y0
                 s[at.OUTPUTS] = 1
+
+    def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
+        """Write what a run of this interval has in its memory first."""
+        memory, n = self._memory, self.n
+        method, controls, rtol, atol, direction, max_stalled = self._asked
+        length = t_end - t0
+        memory[at.INTS : at.INTS + at.SAFE] = t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
+        first = at.INTS + at.HEAD
+        memory[first : first + n] = atol
+        memory[first + self._m : first + self._m + n] = y0
+        if controls is not USUAL:
+            self._control(method, controls)
+        self.s[at.MAX_STALLED] = max_stalled
+
+    def restart(self, y: Vec) -> None:
+        """Begin again from another state at the same time, with the next step's size: in every bit what a new loop
+        would do, but that evaluations, rejections, rows and the budget are counted on. The last row becomes `y`."""
+        s, w = self.s, self.w
+        t, t_end, step = float(w[at.T_NEW]), float(w[at.T_END]), float(w[at.H])
+        kept = s[_COUNTED]
+        self._memory[:] = _start(self._asked[0], self.n)
+        self._begin(t, t_end, y)
+        s[_COUNTED] = kept
+        w[at.H] = min(step, abs(t_end - t))
+        self._steps_y[s[at.ROWS] - 1] = y
+        k = int(s[at.OUTPUTS])
+        while k > 0 and self.times is not None and self.times[k - 1] == t:
+            k -= 1
+            self.rows[k] = y
 
     def _told(self, correction: Any, watch: Any) -> tuple[int, ...]:
         """What the loop does after accepted steps, and the arguments for it."""
