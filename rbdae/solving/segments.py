@@ -10,7 +10,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from rbdae._arrays import Ints, Vec
 from rbdae._frozen import changed
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.problem.contract import Solvable, StateProjector, Switch
-from rbdae.problem.moving import Moving
 from rbdae.solving.compiled_watch import CompiledWatch, compiled_watch
 
 
@@ -48,7 +47,19 @@ class Segments:
         return np.searchsorted(changes, self.direction * t, side="right").astype(np.int64)
 
 
-def _still(problem: Solvable) -> Moving | None:
+class InPlace(Protocol):
+    """A twin of a problem, of one run alone, that changes in place: what is bound to it stays bound."""
+
+    @property
+    def problem(self) -> Solvable:
+        """The twin."""
+
+    def centred(self, t: float, y: Vec) -> Solvable | None:
+        """What `Switch.resume` would give at (t, y), where the only switch is due; the twin is equivalent to it from
+        there on. None where it cannot be had: then nothing has changed."""
+
+
+def _still(problem: Solvable) -> InPlace | None:
     """Nothing is changed in place."""
     return None
 
@@ -59,7 +70,7 @@ def run_segments(
     once: Callable[[Solvable, Request], Outcome],
     bind: Callable[[Solvable], StateProjector | None],
     switches_of: Callable[[Solvable], Sequence[Switch]],
-    moving_of: Callable[[Solvable], Moving | None] = _still,
+    moving_of: Callable[[Solvable], InPlace | None] = _still,
 ) -> tuple[Outcome, Segments]:
     """Run a solver, and restart it from every accepted state at which a switch is due.
 
@@ -109,7 +120,7 @@ class _Watch:
     left : times and problems of the changes after which the run has continued
     """
 
-    def __init__(self, switches: Sequence[Switch], moving: Moving | None) -> None:
+    def __init__(self, switches: Sequence[Switch], moving: InPlace | None) -> None:
         self._switches = switches
         self._moving = moving
         self.left: list[tuple[float, Solvable]] = []
