@@ -123,10 +123,8 @@ def names(what: str, value: object) -> list[str]:
 def count(owner: str, what: str, value: object, least: int = 1) -> int:
     """A whole number that is not too small."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise TypeError(
-            f"{owner}: {what} must be a whole number, got {show(value)} of type {type(value).__name__}; "
-            f"pass e.g. {max(least, 10)}"
-        )
+        given = f"{show(value)} of type {type(value).__name__}"
+        raise TypeError(f"{owner}: {what} must be a whole number, got {given}; pass e.g. {max(least, 10)}")
     if value < least:
         raise ValueError(f"{owner}: {what} must be at least {least}, got {show(value)}; raise it")
     if value > _LARGEST:
@@ -198,9 +196,13 @@ def flag(owner: str, what: str, value: object) -> bool:
 def name(what: str, value: object, taken: Iterable[str]) -> str:
     """A non-empty string that is not taken, and that every output can show (`rbdae._letters`)."""
     if not isinstance(value, str):
-        raise TypeError(f"the name of a {what} must be a string, got {show(value)}; pass e.g. '{what}-1'")
+        kind = type(value).__name__
+        raise TypeError(
+            f"the name of a {what} must be a string, got {show(value)} of type {kind}; pass e.g. '{what}-1'"
+        )
     if (wrong := wrong_in_name(value)) is not None:
-        raise ValueError(f"the name of a {what} must not {wrong[0]}, got {show(value)}; {wrong[1]}, e.g. '{what}-1'")
+        given = repr(value) if len(value) < 100 else show(value)
+        raise ValueError(f"the name of a {what} must not {wrong[0]}, got {given}; {wrong[1]}, e.g. '{what}-1'")
     if value in taken:
         raise ValueError(f"{what} {value!r}: the name is taken in this system; choose another one")
     return value

@@ -45,7 +45,7 @@ print(json.dumps([sorted(inside.features(problem)), stages]))
 
 def _stages(model: str, formulation: str, rotation: str, velocity: str) -> tuple[set[str], list[Any]]:
     """The features of a problem, and (name, when, compiled) of all stages, in a process that has made only it."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": "generic"}
     code = CODE.format(model=model, formulation=formulation, rotation=rotation, velocity=velocity)
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=600, check=False

@@ -250,7 +250,8 @@ def _check_matrices(problem: rbdae.Problem, t: float, y: Vec) -> None:
         assert np.array_equal(found.W, found.G.T)  # constraint forces have other directions in forms of [SNS15] alone
         assert np.abs(found.G @ wd + found.g_II).max() < 1e-9 * size
     elif found.T is not None:
-        assert np.abs((found.G @ found.T)[kept]).max(initial=0.0) < 1e-10
+        # the recording's pivots may be a thousand times smaller than the best ones: 2e-10 seen with code of one model
+        assert np.abs((found.G @ found.T)[kept]).max(initial=0.0) < 1e-9
 
 
 @pytest.mark.parametrize("case", FORMS, ids=lambda c: c[0])

@@ -98,8 +98,11 @@ def test_a_free_body_keeps_energy_and_momentum(method):
     """[BS09], section 5.1, with dt = 0.05: energy and all components of angular momentum, |q| = 1 and q . p = 0."""
     found = run(free_body(), method, 1000.0, 0.05)
     assert found.success and found.stats.steps == 20_000
-    assert relative_energy(found) < 1e-12
-    assert momentum_error(found) < 1e-12
+    # code of one model has J and its inverse as constants, and rounds J J^-1 the same way in each step: ALGO.C1, whose
+    # unknowns are velocities, may gain one unit in the last place a step (2.7e-16 seen)
+    level = 1e-12 if method.startswith("QUAT") else 4 * np.finfo(float).eps * found.stats.steps
+    assert relative_energy(found) < level
+    assert momentum_error(found) < level
     q = found.y[:, 3:7]
     assert np.abs(np.linalg.norm(q, axis=1) - 1.0).max() < 1e-14
     if METHODS[method][0] == "rbdae:energy-momentum":

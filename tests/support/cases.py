@@ -6,6 +6,7 @@ it is entered here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -538,9 +539,13 @@ def formulate(
     return rbdae.formulate(system, formulation, **given, reference="start") if near else problem
 
 
-@cache
 def problem(system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
-    """A problem at the mechanism's own start; shared, so tests must not write into it."""
+    """A problem at the mechanism's own start; shared by tests of one code, so they must not write into it."""
+    return _problem(os.environ.get("RBDAE_CODE"), system, pairing, **options)
+
+
+@cache
+def _problem(_code: str | None, system: str, pairing: Pairing, **options: Any) -> rbdae.Problem:
     return formulate(built(system), pairing, **options)
 
 
