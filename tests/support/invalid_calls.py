@@ -789,6 +789,7 @@ __all__ = ["CALLS_SKIPPED", "Spoilt", "calls", "cases", "complaint", "spoilt", "
 CALLS_SKIPPED = {
     "Assembly": "made by assemble",
     "InitialValuesWarning": "a warning",
+    "NotAddedWarning": "a warning",
     "Problem": "made by formulate",
     "ProjectionError": "an exception",
     "Projector": "made by Projection",
