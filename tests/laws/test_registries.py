@@ -18,8 +18,11 @@ from inside import (
     SCHEMES,
     CompiledProjection,
     CompiledWatch,
+    ManyStates,
     MirroredProblem,
+    OneState,
     Rheonomic,
+    RowReader,
     animation,
     assembly,
     assembly_report,
@@ -44,6 +47,7 @@ from inside import (
     memories,
     merit,
     monitor,
+    moving,
     named_numbers,
     neighbours,
     newton,
@@ -122,6 +126,11 @@ from rbdae.rotations import CHARTS
 
 def _problem() -> rbdae.Problem:
     return cases.problem("C", cases.REFERENCE)
+
+
+def _centred() -> rbdae.Problem:
+    pairing = cases.Pairing("index-0", "rotation-vector", "angular")
+    return cases.formulate(cases.linked_bodies(), pairing, reference="start")
 
 
 def _hamiltonian() -> rbdae.Problem:
@@ -304,6 +313,11 @@ EXAMPLES: dict[type, Any] = {
     schemes.Scheme: lambda: SCHEMES["QUAT.EM-R"],
     equations.Equations: lambda: _problem().equations,
     interpretation.Interpretation: lambda: _problem().interpretation,
+    RowReader: lambda: _problem().interpretation.reader,
+    OneState: lambda: OneState(_problem().model, np.zeros((1, 72)), [0, 1, 2]),
+    ManyStates: lambda: ManyStates(_problem().interpretation.reader, np.zeros(1), _problem().y0[None]),
+    reactions.Loads: lambda: reactions.Loads(_problem().workspace, _problem().interpretation.reader, 2),
+    moving.Moving: lambda: moving.Moving(_centred()),
     timed.Changes: lambda: _problem().by_time([_problem()], [0.5]).equations.changes,
     timed.TimedEquations: lambda: _problem().by_time([_problem()], [0.5]).equations,
     timed.TimedInterpretation: lambda: _problem().by_time([_problem()], [0.5]).interpretation,

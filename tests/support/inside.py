@@ -108,7 +108,9 @@ from rbdae.problem import (
     timed,
     violations,
 )
+from rbdae.problem.body_state import ManyStates, OneState
 from rbdae.problem.compiled_projection import CompiledProjection
+from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
 from rbdae.reports import blocks as report_blocks
@@ -155,11 +157,14 @@ __all__ = [
     "CompiledProjection",
     "CompiledWatch",
     "Explicit",
+    "ManyStates",
     "Mat",
     "MirroredProblem",
+    "OneState",
     "Recorder",
     "Recording",
     "Rheonomic",
+    "RowReader",
     "SymbolicMemory",
     "TracedCall",
     "Vec",
