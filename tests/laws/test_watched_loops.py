@@ -3,6 +3,7 @@ as they do when they are asked after each step."""
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
 
@@ -123,12 +124,14 @@ def test_the_bits_are_the_same_again_and_on_threads(name):
     make, t_end, given = RUNS[name]
     problem = make()
 
-    def run(_):
-        return rbdae.solve(problem, (0.0, t_end), solver="rbdae:dopri5", rtol=1e-7, atol=1e-7, **given)
+    def run(own):
+        return rbdae.solve(own, (0.0, t_end), solver="rbdae:dopri5", rtol=1e-7, atol=1e-7, **given)
 
-    first = run(0)
-    with ThreadPoolExecutor(3) as pool:
-        for other in pool.map(run, range(6)):
+    first = run(problem)
+    again = run(problem)
+    np.testing.assert_array_equal(first.y, again.y)
+    with ThreadPoolExecutor(3) as pool:  # a problem belongs to one thread
+        for other in pool.map(run, [copy.copy(problem) for _ in range(6)]):
             np.testing.assert_array_equal(first.y, other.y)
             assert segment_times(first) == segment_times(other)
 
