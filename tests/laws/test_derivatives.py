@@ -204,6 +204,7 @@ def test_jacobian_of_the_right_hand_side(system, pairing, rng):
     check_rhs(system, pairing, rng)
 
 
+@pytest.mark.generic
 @pytest.mark.parametrize("system", ["skew-top", "C", "tied"])
 @pytest.mark.parametrize("formulation", cases.WITH_NORM_MULTIPLIER)
 def test_jacobians_with_radial_inertia(system, formulation, rng):

@@ -551,6 +551,7 @@ def test_constraints_are_the_primitives_and_their_rates(system, pairing, rng):
         assert np.abs(found - g.velocity).max(initial=0.0) < 1e-9 * size, where
 
 
+@pytest.mark.generic
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_rigid_motion_of_everything_turns_the_motion(system, rng):
     turn, shift = Rotation.random(random_state=rng), rng.standard_normal(3)
@@ -572,6 +573,7 @@ def test_a_rigid_motion_of_everything_turns_the_motion(system, rng):
         assert abs(a["energy"][0] - b["energy"][0]) < 1e-9 * max(1.0, a["energy"][0])
 
 
+@pytest.mark.generic
 @pytest.mark.sampled
 @pytest.mark.parametrize("system", [s for s in SYSTEMS if len(SYSTEMS[s]().bodies) > 1])
 def test_the_order_of_bodies_joints_and_forces_does_not_matter(system):

@@ -66,6 +66,7 @@ def more(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.generic
 @pytest.mark.parametrize("system, pairing", STATE_PAIRS, ids=STATE_IDS)
 def test_derivatives_with_states(system: str, pairing: Pairing, rng):
     derivatives.check_residual(system, pairing, rng)

@@ -156,6 +156,7 @@ def quasi_velocities(problem, Z):
 # ---------------------------------------------------------------- equations
 
 
+@pytest.mark.generic
 @pytest.mark.parametrize("mechanism, rotation", samples.with_charts(MECHANISMS), indirect=["mechanism"])
 def test_jacobians(mechanism, rotation, rng):
     pairing = Pairing("null-space", rotation, "angular")

@@ -32,14 +32,18 @@ MECHANISMS = 2
 
 def assigned(items: Iterable[Any]) -> dict[str, str]:
     """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"long"`` for tests that are
-    left to the long run. Tests that choose the code themselves, by the fixture `code`, run in the usual way."""
+    left to the long run. Tests that choose the code themselves, by the fixture `code`, run in the usual way; those
+    marked ``generic`` have many models for one law."""
     subjects = {item.nodeid: _subject(item) for item in items if "code" not in getattr(item, "fixturenames", ())}
     mechanisms: dict[tuple[str, str], set[str]] = defaultdict(set)
     for file, pairing, mechanism in filter(None, subjects.values()):
         mechanisms[file, pairing].add(mechanism)
     found = {}
+    of_many = {item.nodeid for item in items if item.get_closest_marker("generic") is not None}
     for nodeid, subject in subjects.items():
-        if subject is None:
+        if nodeid in of_many:
+            found[nodeid] = "generic"
+        elif subject is None:
             if _number(nodeid.partition("[")[0]) % ONE_IN == 0:
                 found[nodeid] = "generic"
         elif not samples.LONG:
