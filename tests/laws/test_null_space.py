@@ -416,8 +416,8 @@ def test_motion_is_that_of_index_0(build, solver, tolerance, close_to):
     else:
         angle = np.unwrap(np.arctan2(Z[:, 0, 4], Z[:, 0, 3]))
         assert abs(angle[-1] - angle[0]) > 5 * 2 * np.pi
-    # velocities to rounding by construction; recorded elimination keeps its pivots, which may be a thousand times smaller
-    # than the best ones (1e-12 seen)
+    # velocities to rounding by construction; recorded elimination keeps its pivots, which may be a thousand times
+    # smaller than the best ones (1e-12 seen)
     assert solution.drift.velocity.max() < 5e-12
     energy = solution.energy
     drift = np.abs(energy.total - energy.total[0]).max()
