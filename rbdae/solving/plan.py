@@ -109,6 +109,7 @@ def planned(
     t0, t_end = check_span(problem, t_span)
     relative, absolute = check_tolerances(problem, rtol, atol)
     check_options(solver, options)
+    keeps = _check.flag("solve", "dense_output", dense_output)
     request = changed(
         _ANY,
         t0=t0,
@@ -118,20 +119,20 @@ def planned(
         atol=absolute,
         step=check_step(solver, method, step),
         events=check_events(events),
-        keep_steps=_check.flag("solve", "dense_output", dense_output),
+        keep_steps=keeps or method.coarse_output,  # rows between the steps of such methods are made from the steps
         options=options,
     )
     bind_projection(problem, projection)  # refuses what it cannot bind
     check_backward(problem, t0, t_end, projection)
     policy = check_charts(problem, on_singularity, recentre, request.events)
-    plan = Plan(adapter, method, request, policy, _said(request, projection, policy))
+    plan = Plan(adapter, method, request, policy, _said(request, projection, policy, keeps))
     constant = bare and type(t_span) is tuple and _CONSTANT.issuperset(map(type, (*t_span, *arguments[1:])))
     if constant and isinstance(problem, Problem):
         _last = _Call(weakref.ref(problem), arguments, plan)
     return plan
 
 
-def _said(asked: Request, projection: Projection | bool | None, policy: ChartPolicy) -> dict[str, str]:
+def _said(asked: Request, projection: Projection | bool | None, policy: ChartPolicy, keeps: bool) -> dict[str, str]:
     out = {"t_span": f"({asked.t0!r}, {asked.t_end!r})"}
     if asked.t_eval is not None:
         out["t_eval"] = f"{len(asked.t_eval)} times"
@@ -145,7 +146,7 @@ def _said(asked: Request, projection: Projection | bool | None, policy: ChartPol
         out["events"] = ", ".join(getattr(event, "__name__", _check.show(event)) for event in asked.events)
     if asked.step is not None:
         out["step"] = repr(asked.step)
-    if not asked.keep_steps:
+    if not keeps:
         out["dense_output"] = "False"
     for name, value in asked.options.items():
         out[name] = _check.show(value)

@@ -75,8 +75,8 @@ def solve(
     events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step
     step : step size of fixed-step methods, and only of those
-    dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps.
-        Then there is no ``solution(t)``, and no work of what has no potential; singular positions are looked for at
+    dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps
+        (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work of what has no potential; singular positions are looked for at
         the output times alone. Without `t_eval` the rows are the steps
     on_singularity : what happens where a body comes near the singular set of its rotation parameters: ``"stop"`` ends
         the run with that reason; ``"switch"`` centres the parameters of all bodies at the attitudes reached (R_ref in
@@ -176,6 +176,8 @@ def _run(
     if asked.t_eval is not None and method.coarse_output and own is not None and outcome.reason is not Reason.KEYBOARD:
         solution = with_fine_rows(solution, segments, projection)
         stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
+    if asked.t_eval is not None and "dense_output" in plan.said:
+        solution = replace(solution, steps=Steps(outcome.t[:0], outcome.y[:0]))
     return solution
 
 
