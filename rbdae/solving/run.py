@@ -76,8 +76,9 @@ def solve(
     progress : True for a bar (needs tqdm), or a function that is called with the time of each step
     step : step size of fixed-step methods, and only of those
     dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps
-        (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work of what has no potential; singular positions are looked for at
-        the output times alone. Without `t_eval` the rows are the steps
+        (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work
+        of what has no potential; singular positions are looked for at the output times alone. Without `t_eval` the
+        rows are the steps
     on_singularity : what happens where a body comes near the singular set of its rotation parameters: ``"stop"`` ends
         the run with that reason; ``"switch"`` centres the parameters of all bodies at the attitudes reached (R_ref in
         R = R_ref R(a)) and continues. ``solution.problem_at(t).reference_rotations`` has R_ref; states, energies,
