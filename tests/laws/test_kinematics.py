@@ -128,7 +128,7 @@ def test_half_rotation_by_the_conformal_vector(rng):
 
 def test_direction_cosines(rng):
     """(32)-(35)."""
-    A, B = Rotation.random(4, rng=rng), Rotation.random(4, rng=rng)
+    A, B = Rotation.random(4, rng), Rotation.random(4, rng)
     R = kinematics.rotation_between(A, B).as_matrix()
     assert np.abs(np.einsum("kij,kjl->kil", R, A.as_matrix()) - B.as_matrix()).max() < 1e-14
     cosines = kinematics.direction_cosines(A, B)
@@ -393,7 +393,7 @@ def test_relative_motion(motion, rng):
 
 def test_increments(motion, rng):
     """(159), (160): a reference that stays does not change Omega."""
-    R0 = Rotation.random(rng=rng)
+    R0 = Rotation.random(None, rng)
     fixed = exact(R0.as_matrix())
     psi = motion.phi * motion.n
     R = kinematics.incremented(R0, psi)
@@ -411,7 +411,7 @@ def test_increments(motion, rng):
 
 
 def test_leading_axes_are_broadcast(rng):
-    R = Rotation.random(5, rng=rng)
+    R = Rotation.random(5, rng)
     Omega, X, v = rng.standard_normal((5, 3)), rng.standard_normal((4, 1, 3)), rng.standard_normal(3)
     found = kinematics.point_velocity(R, v, Omega, X)
     assert found.spatial.shape == found.material.shape == (4, 5, 3)

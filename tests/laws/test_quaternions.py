@@ -162,7 +162,7 @@ def test_spurrier_klumpp(axis, angle):
 
 
 def test_scipy(rng):
-    rotations = Rotation.random(100, rng=rng)
+    rotations = Rotation.random(100, rng)
     q = Q.from_rotation(rotations)
     assert (q[:, 0] >= 0.0).all()
     assert np.abs((Q.to_rotation(q) * rotations.inv()).magnitude()).max() < 1e-15
