@@ -186,8 +186,11 @@ def test_stiff_joints_tend_to_constraints():
 
 
 def test_kernels_of_a_formulation_are_compiled_under_keys_of_their_own():
-    problem = rbdae.formulate(cases.built("C"), TOY)
+    problem = rbdae.formulate(cases.built("C"), TOY, code="generic")
+    problem.residual(0.0, problem.y0, problem.yd0)
     problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
+    problem.rhs(0.0, problem.y0)
+    problem.rates(0.0, problem.y0)
     problem.rhs_jacobian(0.0, problem.y0)
     mine, known = TOY.kernels, FORMULATIONS["index-0"].kernels
     for name in ("residual", "jacobian", "rates", "rhs_jacobian"):

@@ -434,8 +434,8 @@ def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
 
 def machine_code(made: Recording, kernel: TracedCall) -> Any:
     """Machine code of a recording."""
-    signs = kernel.entry.signs[1:].replace("M", "o")
-    found = traced._compiled(made, kernel.entry, {**kernel.shapes, "out": (len(made.outputs),)}, None, "M" not in signs)
+    signs, shapes = kernel.entry.signs[1:].replace("M", "o"), {**kernel.shapes, "out": (len(made.outputs),)}
+    found = traced._compiled(made, traced.code_text(made, signs, shapes, None), signs, shapes)
     assert found is not None
     return found
 
