@@ -68,7 +68,18 @@ def solve(problem, t_end, solver="rbdae:dopri5", **given):
 def everything(run):
     """The numbers of a run, and of the problems that it has left behind."""
     stats = run.stats
-    yield "counts", (stats.steps, stats.evaluations, stats.rejected, stats.restarts, stats.projections, stats.code)
+    yield (
+        "counts",
+        (
+            stats.steps,
+            stats.evaluations,
+            stats.rejected,
+            stats.restarts,
+            stats.projections,
+            stats.code,
+            stats.handed_over,
+        ),
+    )
     yield "words", (run.reason, run.message)
     yield "times", segment_times(run)
     yield "rows", (run.t.tobytes(), run.y.tobytes())

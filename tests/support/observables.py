@@ -1231,6 +1231,7 @@ CALLBACKS: Table = {
     "check_explicit": Elsewhere("test_parameter_jacobian::test_a_dae_has_no_right_hand_side", "an error"),
     "code": _CALLBACKS,
     "code_of": _CALLBACKS,
+    "count_with": Elsewhere("test_charts_in_place::test_every_bit_is_that_of_a_run_that_begins_again", SEGMENTS),
     "handed_over": _CALLBACKS,
     "identity_project": Elsewhere(PROJECTIONS, "for projections with M = I alone"),
     "jacobian": _CALLBACKS,
