@@ -3,10 +3,11 @@
     python tools/mutate.py [--count 40] [--seed 23] [--seconds 90] [--only K ...] [FILE ...]
 
 Each change is one of five kinds, drawn by the seed: another sign, another comparison, an index off by one, a constant
-with another value, a statement dropped. The files are those that turn right numbers into results: solving, reports,
-study, initial, graph, or the ones that are named. A copy of the tree gets the change, and the tests that run the
-changed line (`tools/laws --record` knows them) are run there, the quickest first, until one fails or the seconds are
-used up. A survivor is printed with its place; the exit code is the number of survivors.
+with another value, a statement dropped. A change is drawn by what it is, the function and the text, not by where it
+stands: an edit of another function leaves it drawn. The files are those that turn right numbers into results: solving,
+reports, study, initial, graph, or the ones that are named. A copy of the tree gets the change, and the tests that run
+the changed line (`tools/laws --record` knows them) are run there, the quickest first, until one fails or the seconds
+are used up. A survivor is printed with its place; the exit code is the number of survivors.
 
 Messages, names and annotations are not changed: they are no numbers.
 """
@@ -16,12 +17,13 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import hashlib
 import os
-import random
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,18 +56,27 @@ COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One wrong change: the file, the line, what stood there, and the text of the whole file after it."""
+    """One wrong change: the file, the line, the function, what stood there, which one of these in the function, and
+    the text of the whole file after it."""
 
     path: Path
     line: int
+    function: str
     kind: str
     before: str
     after: str
+    number: int
     text: str
+
+    def rank(self, seed: int) -> bytes:
+        """Drawn first is what has the lowest."""
+        place = self.path.relative_to(ROOT).as_posix() if self.path.is_relative_to(ROOT) else self.path.name
+        name = (seed, place, self.function, self.kind, self.before, self.after, self.number)
+        return hashlib.sha256(repr(name).encode()).digest()
 
     def __str__(self) -> str:
         place = f"{self.path.relative_to(ROOT)}:{self.line}"
-        return f"{place}: {self.kind}: {self.before!r} -> {self.after!r}"
+        return f"{place} ({self.function}): {self.kind}: {self.before!r} -> {self.after!r}"
 
 
 def changes(path: Path) -> Iterator[Change]:
@@ -74,6 +85,8 @@ def changes(path: Path) -> Iterator[Change]:
     tree = ast.parse(source)
     inside = function_lines(path)
     silent = set(_silent(tree))
+    functions = _functions(tree)
+    met: Counter[tuple[str, str, str, str]] = Counter()
     for node in ast.walk(tree):
         if getattr(node, "lineno", 0) not in inside or id(node) in silent:
             continue
@@ -82,7 +95,21 @@ def changes(path: Path) -> Iterator[Change]:
             if before is not None:
                 after = "pass" if changed is None else ast.unparse(changed)
                 text = _replaced(source, node, after if changed is None else f"({after})")
-                yield Change(path, node.lineno, kind, before, after, text)
+                name = (functions[node.lineno], kind, before, after)
+                yield Change(path, node.lineno, *name, met[name], text)
+                met[name] += 1
+
+
+def _functions(tree: ast.AST, outer: str = "") -> dict[int, str]:
+    """The function that each line belongs to, its class before it."""
+    found = {}
+    for node in ast.iter_child_nodes(tree):
+        name = outer
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = f"{outer}.{node.name}" if outer else node.name
+            found.update(dict.fromkeys(range(node.lineno, (node.end_lineno or node.lineno) + 1), name))
+        found.update(_functions(node, name))
+    return found
 
 
 def _of(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
@@ -149,14 +176,14 @@ def _replaced(source: str, node: ast.AST, text: str) -> str:
 
 
 def drawn(paths: list[Path], count: int, seed: int) -> list[Change]:
-    """So many changes: a kind first, then one of its places in all files, so that no kind and no file prevails."""
-    generator = random.Random(seed)
+    """So many changes, the kinds in turn, so that none prevails; of each kind those of the lowest rank."""
     every: dict[str, list[Change]] = {}
     for path in paths:
         for change in changes(path):
             every.setdefault(change.kind, []).append(change)
-    kinds = sorted(every)
-    return [generator.choice(every[kinds[k % len(kinds)]]) for k in range(count)]
+    ranked = [iter(sorted(every[kind], key=lambda change: change.rank(seed))) for kind in sorted(every)]
+    turns = (next(ranked[k % len(ranked)], None) for k in range(count))
+    return [change for change in turns if change is not None]
 
 
 def caught(change: Change, tests: list[str], tree: Path, seconds: float) -> str:

@@ -61,6 +61,40 @@ def test_the_same_seed_draws_the_same_changes(tools, tmp_path):
     assert drawn([path], 8, 1) == drawn([path], 8, 1) != drawn([path], 8, 2)
 
 
+def test_an_edit_of_another_function_changes_no_draw(tools, tmp_path):
+    """Nothing is drawn twice, and lines that move leave what is drawn as it is."""
+    path = tmp_path / "module.py"
+    path.write_text(SOURCE)
+    names = lambda: [(c.function, c.kind, c.before, c.after) for c in tools["mutate"].drawn([path], 8, 1)]  # noqa: E731
+    first = names()
+    assert len({*first}) == 8
+    path.write_text("def none():\n    return None\n" + SOURCE)
+    assert names() == first
+
+
+def test_recorded_lines_are_found_again_after_an_edit(tools, tmp_path, monkeypatch):
+    """Lines below an edit keep their tests; a new line has those of the line above."""
+    monkeypatch.setattr(tools["laws"], "ROOT", tmp_path)
+    path = tmp_path / "module.py"
+
+    class Data:
+        def contexts_by_lineno(self, name):
+            return {9: ["test_sum"], 10: ["test_sum", "unknown"], 14: ["test_mean"]} if name == str(path) else {}
+
+    recording = tools["laws"].Recording({"test_sum": 1.0, "test_mean": 2.0}, Data(), {"module.py": SOURCE})
+    lines = SOURCE.splitlines(keepends=True)
+    path.write_text("".join([*lines[:10], "            pass\n", *lines[10:]]))
+    shown = {line: tests for line, tests in recording.lines(path).items() if tests}
+    assert shown == {9: {"test_sum"}, 10: {"test_sum"}, 11: {"test_sum"}, 15: {"test_mean"}}
+
+
+def test_a_line_belongs_to_its_innermost_statement(tools, tmp_path):
+    path = tmp_path / "module.py"
+    path.write_text("def f(x):\n    if (\n        x\n    ):\n        return [\n            x\n        ]\n")
+    statement_lines = tools["laws"].statement_lines
+    assert [statement_lines(path, line) for line in (1, 3, 6)] == [range(1, 2), range(2, 5), range(5, 8)]
+
+
 def test_lines_of_functions_are_those_of_their_statements(tools, tmp_path):
     path = tmp_path / "module.py"
     path.write_text(SOURCE)
