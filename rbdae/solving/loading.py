@@ -58,9 +58,9 @@ def load(path: str | Path, problem: Problem | None = None) -> Solution:
         if isinstance(problem, Problem):
             _refuse_another_mechanism(path, problem, arrays)
         if isinstance(problem, Problem) and _has_selections(problem, arrays):
-            rows, chosen = problem.layout.n_rows, problem.selection.velocities
-            n_nu = None if chosen is None else len(chosen.S)
-            check_selections(path, arrays, rows, n_nu, problem.layout.n_velocities, problem.model.n)
+            chosen, left_out = problem.selection.velocities, len(problem.selection.rows.dropped)
+            n_nu, n_v = None if chosen is None else len(chosen.S), problem.layout.n_velocities
+            check_selections(path, arrays, problem.layout.n_rows, left_out, n_nu, n_v, problem.model.n)
             problem, segments = _restored(problem, arrays, _direction(arrays, metadata))
     t, y = arrays["t"], arrays["y"]
     atol = np.asarray(metadata["atol"], dtype=float)

@@ -119,18 +119,20 @@ def _check_arrays(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> Non
 
 
 def check_selections(
-    path: str | Path, arrays: Mapping[str, Any], rows: int, velocities: int | None, n_v: int, bodies: int
+    path: str | Path, arrays: Mapping[str, Any], rows: int, left_out: int, velocities: int | None, n_v: int, bodies: int
 ) -> None:
-    """Refuse selections that do not belong to a model with that many joint rows, independent velocities and bodies."""
+    """Refuse selections that do not belong to a model with that many joint rows, rows that are left out of them,
+    independent velocities and bodies."""
     try:
         times = _times(arrays, "selection_t") if "selection_t" in arrays else np.zeros(0)
         count = len(times) + 1
         if "selection_y" in arrays:
             _finite(arrays, "selection_y", len(times), arrays["y"].shape[1])
         if "selection_dropped" in arrays:
-            dropped = _array(arrays, "selection_dropped", count, None)
-            if dropped.dtype.kind not in "iu" or ((dropped < 0) | (dropped >= max(rows, 1))).any():
-                raise ValueError(f"the array 'selection_dropped' must have numbers of joint rows below {rows}")
+            dropped = _array(arrays, "selection_dropped", count, left_out)
+            rising = (np.diff(dropped, axis=1) > 0).all()
+            if dropped.dtype.kind not in "iu" or ((dropped < 0) | (dropped >= rows)).any() or not rising:
+                raise ValueError(f"the array 'selection_dropped' must have rising numbers of joint rows below {rows}")
             _finite(arrays, "selection_strength", count, 2)
         if "selection_pivot_floor" in arrays:
             _finite(arrays, "selection_pivot_floor", count, None)

@@ -122,6 +122,34 @@ def _assert_sound(found: rbdae.Solution, whole: rbdae.Solution, what: str) -> No
         assert len(found.energy.total) == len(found.t), what
 
 
+@pytest.mark.parametrize("joints, row", [(0, 0), (1, 0), (1, 1), (1, -1)])
+def test_rows_that_are_not_left_out_are_refused(joints, row, tmp_path):
+    """Of a model without joint rows, and of one whose only row does not follow from others."""
+    system = rbdae.System()
+    body = system.add_body("ball", mass=1.0, inertia=(1.0, 2.0, 3.0), position=(0.0, 0.0, 0.0))
+    if joints:
+        system.add_joint(rbdae.joints.PointOnPlane(system.ground, body))
+    problem = rbdae.formulate(system, "index-0")
+    path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
+    parts = _parts(path.read_bytes())
+    path.write_bytes(_bytes(parts | {"selection_dropped": np.array([[row]])}))
+    with pytest.raises(ValueError, match="damaged.npz: the array 'selection_dropped' has kind int64 and shape"):
+        rbdae.load(path, problem)
+
+
+def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
+    problem = rbdae.formulate(cases.four_bar("redundant"), "index-0", redundant="minimum-norm", consistent="project")
+    path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
+    parts, whole = _parts(path.read_bytes()), rbdae.load(path, problem)
+    rows = problem.layout.n_rows
+    kept = parts["selection_dropped"]
+    assert kept.shape == (1, 3) and len(whole.problem.redundant) == 3
+    for wrong in (kept[:, ::-1], [[0, 0, 1]], [[0, 1, rows]], [[-1, 0, 1]], [[0.0, 1.0, 2.0]]):
+        path.write_bytes(_bytes(parts | {"selection_dropped": np.array(wrong)}))
+        with pytest.raises(ValueError, match="damaged.npz: .*'selection_dropped' must have rising numbers of joint"):
+            rbdae.load(path, problem)
+
+
 @pytest.mark.parametrize(
     ("path", "kind", "words"),
     [

@@ -67,6 +67,7 @@ def test_a_senseless_pairing_lists_those_that_make_sense(form, solver, message):
         ({"t_span": (0.5, 1.0)}, ValueError, "belongs to t = 0.0"),
         ({"t_span": 3.0}, TypeError, "two numbers"),
         ({"rtol": 0.0}, ValueError, "rtol must be"),
+        ({"rtol": 1.0}, ValueError, "rtol must be"),
         ({"rtol": [1e-3, 1e-4]}, ValueError, "rtol must be"),
         ({"atol": -1e-6}, ValueError, "positive and finite"),
         ({"atol": [1e-6, 1e-6]}, ValueError, r"shape \(6,\), got .* of shape \(2,\)"),

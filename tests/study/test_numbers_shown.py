@@ -532,7 +532,7 @@ def test_the_picture_of_a_study_has_its_runs():
     pytest.importorskip("matplotlib")
     compared = made_up()
     for axis, work in zip(compared.plot().axes, ("evaluations", "seconds"), strict=True):
-        assert len(axis.lines) == 4
+        assert len(axis.lines) == 4 and axis.get_xlabel().startswith(work)
         for line in axis.lines:
             form, _, solver = line.get_label().partition(": ")
             rows = [row for row in compared.rows if row.case.curve == (form, solver)]
