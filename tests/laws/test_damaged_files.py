@@ -133,7 +133,7 @@ def test_rows_that_are_not_left_out_are_refused(joints, row, tmp_path):
     path = rbdae.solve(problem, (0.0, 0.02), solver="scipy:RK45").save(tmp_path / "damaged")
     parts = _parts(path.read_bytes())
     path.write_bytes(_bytes(parts | {"selection_dropped": np.array([[row]])}))
-    with pytest.raises(ValueError, match="damaged.npz: the array 'selection_dropped' has kind int64 and shape"):
+    with pytest.raises(ValueError, match=r"damaged\.npz: the array 'selection_dropped' has kind int64 and shape"):
         rbdae.load(path, problem)
 
 
@@ -146,7 +146,7 @@ def test_rows_beyond_the_last_and_rows_twice_are_refused(tmp_path):
     assert kept.shape == (1, 3) and len(whole.problem.redundant) == 3
     for wrong in (kept[:, ::-1], [[0, 0, 1]], [[0, 1, rows]], [[-1, 0, 1]], [[0.0, 1.0, 2.0]]):
         path.write_bytes(_bytes(parts | {"selection_dropped": np.array(wrong)}))
-        with pytest.raises(ValueError, match="damaged.npz: .*'selection_dropped' must have rising numbers of joint"):
+        with pytest.raises(ValueError, match=r"damaged\.npz: .*'selection_dropped' must have rising numbers of joint"):
             rbdae.load(path, problem)
 
 
