@@ -17,9 +17,12 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import functools
 import hashlib
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -194,9 +197,18 @@ def caught(change: Change, tests: list[str], tree: Path, seconds: float) -> str:
     path = os.pathsep.join([str(tree), str(tree / "adapters")])
     environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-m", "", *tests]
+    most = 60 + int(2 * seconds)  # processor seconds: a busy machine is no change that does not end
+    limited = functools.partial(resource.setrlimit, resource.RLIMIT_CPU, (most, most))
     try:
         ended = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=20 * seconds, check=False
+            command,
+            cwd=tree,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=20 * seconds,
+            check=False,
+            preexec_fn=limited,
         )
     except subprocess.TimeoutExpired:
         return "does not end"
@@ -204,6 +216,8 @@ def caught(change: Change, tests: list[str], tree: Path, seconds: float) -> str:
         target.write_text(original, encoding="utf-8")
     if ended.returncode == 0:
         return ""
+    if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "does not end"
     failed = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0] if failed else f"pytest ends with {ended.returncode}"
 

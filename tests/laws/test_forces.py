@@ -378,6 +378,29 @@ def test_a_user_force_equals_a_bushing(python, steps, rng):
     np.testing.assert_allclose(one.jacobian(0, y, yd, 2.0), two.jacobian(0, y, yd, 2.0), atol=tolerance)
 
 
+def test_the_users_function_is_first_called_with_the_motion_at_the_start(rng):
+    """Positions, directions and their rates of both bodies, whose centres of mass are not their origins."""
+    seen: list[Vec] = []
+
+    def force(t: float, x: Vec, out: Vec) -> None:
+        seen.append(x.copy())
+        out[:] = 0.0
+
+    def jacobian(t: float, x: Vec, out: Vec) -> None:
+        out[:] = 0.0
+
+    system = rbdae.System()
+    names = ("position", "velocity", "angular_velocity", "center_of_mass")
+    for name in "ab":
+        given = {what: rng.standard_normal(3) for what in names}
+        q = rng.standard_normal(4)
+        system.add_body(name, mass=1.0, inertia=(1.0, 2.0, 2.5), orientation=q / np.linalg.norm(q), **given)
+    system.add_force(UserForce(system.bodies, force, jacobian))
+    problem = rbdae.formulate(system, "index-0")
+    Z = problem.natural(problem.t0, problem.y0)
+    np.testing.assert_allclose(seen[0], np.concatenate([Z[:, :12].ravel(), Z[:, 12:].ravel()]), rtol=0, atol=1e-14)
+
+
 class Trouble(Exception):
     pass
 
