@@ -241,6 +241,28 @@ def test_the_animation_shows_both_ends_of_both_bars(run, at, page):
                 assert np.linalg.norm(points[k] - end, axis=1).min() < 1e-4 * size
 
 
+def test_the_animation_begins_as_it_is_drawn_without_its_script(run, page):
+    """Lines at the first moment, and the paths of the centres of mass."""
+    _, points = page_parts.motion(page)
+    spec = page_parts.figures(page)["motion"]
+    lines = [trace for trace in spec["data"] if "path" not in trace["name"]]
+    drawn = np.concatenate([page_parts.points(trace) for trace in lines])
+    drawn = drawn[np.isfinite(drawn).all(axis=1)]  # between two lines is nothing
+    np.testing.assert_allclose(drawn, points[0], rtol=0, atol=1e-4 * np.ptp(points))
+    assert sum(trace["showlegend"] for trace in lines) == len({trace["name"] for trace in lines})
+    paths = {trace["text"]: page_parts.points(trace) for trace in spec["data"] if trace not in lines}
+    assert {*paths} == {"upper", "lower"}
+    for name, path in paths.items():
+        body = next(body for body in run.problem.system.bodies if body.name == name)
+        state = run.states[name]
+        centres = state.position + state.orientation.apply(np.array(body.center_of_mass))
+        for centre in (centres[0], centres[-1]):
+            assert np.linalg.norm(path - centre, axis=1).min() < 1e-4 * np.ptp(points)
+        assert np.abs(np.ptp(path, axis=0) - np.ptp(centres, axis=0)).max() < 0.05 * np.ptp(points)
+    limits = [spec["layout"]["scene"][f"{axis}axis"]["range"] for axis in "xyz"]
+    assert all(low <= points[..., k].min() and points[..., k].max() <= high for k, (low, high) in enumerate(limits))
+
+
 def test_every_table_of_a_page_is_that_of_the_run(run, at, page):
     tables = page_parts.tables(page)
     assert set(tables) == {"states", "unknowns", "work", "reactions", "events", "mechanism"}

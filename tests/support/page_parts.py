@@ -61,6 +61,11 @@ def motion(path: Path) -> tuple[np.ndarray, np.ndarray]:
     return t, given["lower"] + given["unit"] * whole.reshape(len(t), -1, 3)
 
 
+def points(trace: dict[str, Any]) -> np.ndarray:
+    """The points of a curve in space, (m, 3); not a number between its parts."""
+    return np.stack([_numbers(trace[axis]) for axis in "xyz"], axis=-1)
+
+
 def tables(path: Path) -> dict[str, list[list[str]]]:
     """Rows of cells by the names of tables; of a number all its digits."""
     out = {}
