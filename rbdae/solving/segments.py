@@ -7,7 +7,7 @@ or which equations carry them (the kept rows of redundant ones).
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
@@ -208,11 +208,15 @@ def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None
 
 def _drop_from(outcome: Outcome, t: float, direction: float) -> None:
     """Leave rows and steps from t on out."""
-    keep = direction * (outcome.t - t) < 0.0
-    outcome.t, outcome.y = outcome.t[keep], outcome.y[keep]
-    if outcome.steps is not None:
-        keep = direction * (outcome.steps.t - t) < 0.0
-        outcome.steps = Steps(outcome.steps.t[keep], outcome.steps.y[keep])
+
+    def before(times: Vec) -> int:
+        return bisect_left(times, direction * t, key=lambda time: direction * time)
+
+    k = before(outcome.t)
+    outcome.t, outcome.y = outcome.t[:k], outcome.y[:k]
+    if (steps := outcome.steps) is not None:
+        k = before(steps.t)
+        outcome.steps = Steps(steps.t[:k], steps.y[:k])
 
 
 def _joined(outcomes: Sequence[Outcome]) -> Outcome:

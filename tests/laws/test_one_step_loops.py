@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import gc
+import mmap
 import os
 import signal
 import threading
@@ -16,7 +17,7 @@ import cases
 import numpy as np
 import pytest
 import toy
-from inside import dop853_tableau, dopri5, loops
+from inside import dop853_tableau, dopri5, loop_rows, loops
 from scipy.integrate import ode
 
 import rbdae
@@ -99,8 +100,10 @@ def finished(one, budget=None, room=None):
             return one, pauses
         assert status in (at.PAUSED, at.FULL)
         if status == at.FULL:
-            one.grow()
-            one.s[at.ROOM] = room or one.s[at.ROOM]
+            if room is None:
+                one.grow()
+            else:
+                one.s[at.ROOM] += room
         elif budget is None:
             one.paused((0.0, 0))
         pauses += 1
@@ -189,6 +192,27 @@ def test_a_run_in_several_calls_has_the_same_bits(functions, name, budget, room)
     assert pauses > 10
     for a, b in zip((*whole.steps(), whole.rows), (*cut.steps(), cut.rows), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("moves", [True, False], ids=["pages moved", "bytes copied"])
+def test_rows_that_have_grown_are_those_of_one_memory(functions, monkeypatch, moves):
+    """Rows grow by pages that the system moves, or by copies where it cannot, as it says by SystemError."""
+    whole, none = finished(loop("dop853", functions["orbit"], (0.0, 300.0), START, 1e-8))
+    assert none == 0
+
+    class Unmoved(mmap.mmap):
+        def resize(self, newsize: int) -> None:
+            raise SystemError("mmap: resizing not available--no mremap()")
+
+    if not moves:
+        monkeypatch.setattr(loop_rows.mmap, "mmap", Unmoved)
+    monkeypatch.setattr(loop_rows, "CHUNK", 2000)
+    monkeypatch.setattr(loops, "FIRST_ROWS", 100)
+    grown, times = finished(loop("dop853", functions["orbit"], (0.0, 300.0), START, 1e-8))
+    assert times >= 5
+    for a, b in zip(whole.steps(), grown.steps(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert grown.steps()[1].flags.writeable and grown.steps()[1].flags.c_contiguous
 
 
 @pytest.mark.parametrize("name", NAMES)

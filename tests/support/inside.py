@@ -59,6 +59,7 @@ from rbdae.machine import module, straight
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import correction, dop853_tableau, dopri5, watching
 from rbdae.machine.loops import host as loops
+from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
@@ -228,6 +229,7 @@ __all__ = [
     "lock_of_traced",
     "log_determinant",
     "loop_control",
+    "loop_rows",
     "loops",
     "machine_call",
     "machine_code",

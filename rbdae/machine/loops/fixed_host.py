@@ -14,6 +14,7 @@ from rbdae.machine import loops, native
 from rbdae.machine.loops import fixed, fixed_work
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.compiled import LEVEL
+from rbdae.machine.loops.rows import Rows
 from rbdae.machine.native.callable import callables
 from rbdae.machine.native.program import Program
 from rbdae.machine.sources import sources
@@ -24,8 +25,7 @@ SLICE = 0.02
 _FIRST = 20_000
 """Iterations times unknowns until the first pause."""
 _ROOM = 1 << 16
-"""Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
-_MOST = 1 << 22
+"""Numbers in the first rows of steps."""
 _NEVER = 1 << 62
 
 
@@ -100,18 +100,15 @@ class FixedLoop:
         self.rows = np.empty((len(self.times), n))
         s[at.TIMES] = len(self.times)
         self.within = at.DONE
-        self._before: list[tuple[Vec, Mat]] = []
-        self._make_rows()
+        steps_t, steps_y = np.empty(room), np.empty((room, n))
+        self._steps = Rows(n, steps_t, steps_y)
+        self._written = steps_t.ctypes.data, steps_y.ctypes.data
         if not stepwise:
-            self._steps_t[0], self._steps_y[0] = span[0], y0
+            steps_t[0], steps_y[0] = span[0], y0
             s[at.ROWS] = 1
             if len(self.times) and self.times[0] <= span[0]:
                 self.rows[0] = y0
                 s[at.OUTPUTS] = 1
-
-    def _make_rows(self) -> None:
-        room = int(self.s[at.ROOM])
-        self._steps_t, self._steps_y = np.empty(room), np.empty((room, self.n))
 
     @property
     def _functions(self) -> tuple[int, ...]:
@@ -120,8 +117,8 @@ class FixedLoop:
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.fixed.run`."""
-        arrays = (self.s, self.w, self.times, self.rows, self._steps_t, self._steps_y)
-        status: int = self._run(*self._functions, *(array.ctypes.data for array in arrays))
+        arrays = (self.s, self.w, self.times, self.rows)
+        status: int = self._run(*self._functions, *(array.ctypes.data for array in arrays), *self._written)
         return status
 
     def grow(self, *, keep: bool = True) -> None:
@@ -130,11 +127,8 @@ class FixedLoop:
         if not keep:
             s[at.ROWS] = 0
             return
-        k = int(s[at.ROWS])
-        self._before.append((self._steps_t[:k], self._steps_y[:k]))
-        s[at.ROWS] = 0
-        s[at.ROOM] = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
-        self._make_rows()
+        self._written = self._steps.grow(int(s[at.ROWS]))
+        s[at.ROOM] = self._steps.room
 
     def paused(self, work: tuple[float, int]) -> tuple[float, int]:
         """Time and iterations now; gives the next budget from those when the last one was given."""
@@ -145,9 +139,7 @@ class FixedLoop:
 
     def steps(self) -> tuple[Vec, Mat]:
         """Times and states of the start and of all steps."""
-        k = int(self.s[at.ROWS])
-        ts, ys = zip(*self._before, (self._steps_t[:k], self._steps_y[:k]), strict=True)
-        return np.concatenate(ts), np.concatenate(ys)
+        return self._steps.taken(int(self.s[at.ROWS]))
 
     def outputs(self) -> tuple[Vec, Mat]:
         """Output times that were reached, and the states there."""

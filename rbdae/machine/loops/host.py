@@ -16,6 +16,7 @@ from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.controls import USUAL as USUAL
 from rbdae.machine.loops.controls import Controls as Controls
 from rbdae.machine.loops.methods import OneStep
+from rbdae.machine.loops.rows import Rows
 
 SLICE = 0.02
 """Seconds of work between two pauses, about: Ctrl-C is seen within this time."""
@@ -23,9 +24,8 @@ SLICE = 0.02
 _EPS = float(np.finfo(float).eps)
 _FIRST = 200_000
 """Evaluations times unknowns until the first pause."""
-_ROOM = 1 << 16
-"""Numbers in the first rows of steps; later ones have twice those before, up to `_MOST`."""
-_MOST = 1 << 22
+FIRST_ROWS = 1 << 16
+"""Numbers in the first rows of steps."""
 _NEVER = 1 << 62
 _KEPT_FREE = 4
 _KINDS = 16
@@ -151,7 +151,7 @@ class Loop:
         self._function = function
         self._run, self._dense, self._interpolate = entries(method)
         self._m = -(-n // at.LANES) * at.LANES
-        room = 1 if stepwise else max(_ROOM // (n + 1), 16)
+        room = 1 if stepwise else max(FIRST_ROWS // (n + 1), 16)
         self._lent: tuple[tuple[OneStep, int], _Memory] | None
         self._lent = (method, n), (own := _memory(method, n, room))
         self.s, self.w = s, _ = own.s, own.w
@@ -161,8 +161,7 @@ class Loop:
         self._begin(t0, t_end, y0)
         s[at.ROOM] = room
         self.times, self.rows = times, _NO_ROWS
-        self._before: list[tuple[Vec, Mat]] = []
-        self._steps_t, self._steps_y = own.steps_t, own.steps_y
+        self._steps = Rows(n, own.steps_t, own.steps_y)
         self._beside: tuple[int, ...] = _NOTHING
         if correction is not None or watch is not None:
             self._beside = self._told(correction, watch)
@@ -171,9 +170,9 @@ class Loop:
         if times is not None:
             self.rows = np.empty((len(times), n))
             s[at.TIMES] = len(times)
-            self._write_to(own.steps_t, own.steps_y, own.addresses[4])
+            self._write_to(own.addresses[4], own.addresses[5])
         if not stepwise:
-            self._steps_t[0], self._steps_y[0] = t0, y0
+            own.steps_t[0], own.steps_y[0] = t0, y0
             s[at.ROWS] = 1
             if times is not None and len(times) and times[0] <= t0:
                 self.rows[0] = y0
@@ -202,7 +201,7 @@ class Loop:
         self._begin(t, t_end, y)
         s[_COUNTED] = kept
         w[at.H] = min(step, abs(t_end - t))
-        self._steps_y[s[at.ROWS] - 1] = y
+        self._steps.replace(int(s[at.ROWS]) - 1, y)
         k = int(s[at.OUTPUTS])
         while k > 0 and self.times is not None and self.times[k - 1] == t:
             k -= 1
@@ -234,11 +233,10 @@ class Loop:
         if given.max_steps is not None:
             self.s[at.MAX_STEPS] = given.max_steps
 
-    def _write_to(self, steps_t: Vec, steps_y: Mat, written: int) -> None:
-        """The next steps go to these rows, which begin at an address."""
-        self._steps_t, self._steps_y = steps_t, steps_y
+    def _write_to(self, steps_t: int, steps_y: int) -> None:
+        """Times and states of steps go to these addresses."""
         outputs = self._arguments[4:6] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
-        self._arguments = (*self._arguments[:4], *outputs, written, written + 8 * len(steps_t), *self._beside)
+        self._arguments = (*self._arguments[:4], *outputs, steps_t, steps_y, *self._beside)
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""
@@ -251,12 +249,8 @@ class Loop:
         if not keep:
             s[at.ROWS] = 0
             return
-        k = int(s[at.ROWS])
-        self._before.append((self._steps_t[:k].copy(), self._steps_y[:k].copy()))
-        s[at.ROWS] = 0
-        s[at.ROOM] = room = min(2 * int(s[at.ROOM]), max(_MOST // self.n, 16))
-        steps = np.empty(room * (self.n + 1))
-        self._write_to(steps[:room], steps[room:].reshape(room, self.n), _address(steps))
+        self._write_to(*self._steps.grow(int(s[at.ROWS])))
+        s[at.ROOM] = self._steps.room
 
     def release(self) -> None:
         """Hand back the memory, which nobody reads from here on."""
@@ -281,12 +275,7 @@ class Loop:
 
     def steps(self) -> tuple[Vec, Mat]:
         """Times and states of the start and of all accepted steps."""
-        k = int(self.s[at.ROWS])
-        t, y = self._steps_t[:k], self._steps_y[:k]
-        if not self._before:
-            return t.copy(), y.copy()
-        ts, ys = zip(*self._before, strict=True)
-        return np.concatenate([*ts, t]), np.concatenate([*ys, y])
+        return self._steps.taken(int(self.s[at.ROWS]))
 
     def outputs(self) -> tuple[Vec, Mat]:
         """Output times that were reached, and the states there."""
@@ -324,4 +313,4 @@ class Loop:
         return out
 
 
-__all__ = ["SLICE", "USUAL", "Controls", "Loop"]
+__all__ = ["FIRST_ROWS", "SLICE", "USUAL", "Controls", "Loop"]
