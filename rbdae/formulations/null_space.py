@@ -130,7 +130,8 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 
 @entry("ityyo")
 def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
-    """The same, then g = 0: the chart's internal constraints body by body, then the joints."""
+    """The same, then g = 0: the chart's internal constraints body by body, then the kept rows of the joints. Rows that
+    are left out have no equation: a row of zeros would be redundant itself."""
     _fill_residual(m, t, address(y), address(yd), address(out))
     position_rows(m, address(out), head(m).multipliers_at)
 

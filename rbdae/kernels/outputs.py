@@ -8,10 +8,9 @@ from rbdae.kernels.bodies.director_columns import column_constraints, column_pro
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
+from rbdae.kernels.constraints.primitive_tangents import scatter_kept_positions
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.constraints.redundant_rows import clear_dropped
-from rbdae.kernels.memory import bodies, head, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, primitives, states, tangent_memory
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.scatter import scatter_block
@@ -97,17 +96,23 @@ def violations(m: Memory, out_at: Address) -> None:
 
 @jit
 def position_rows(m: Memory, out_at: Address, row: int) -> None:
-    """out[row:] = g: the internal constraints of the chart, body by body, then the joints; forms with angular
-    velocities. From placed and moved states."""
+    """out[row:] = g: the internal constraints of the chart, body by body, then the kept rows of the joints; forms with
+    angular velocities. From placed and moved states."""
     h = head(m)
     out = vector_at(out_at)
     first = h.chart_internal * h.n_bodies
     g = constraint_values(m)
     violations(m, address(g))
-    if h.n_rows > 0:
-        clear_dropped(m, address(g), first)
-    for i in range(first + h.n_rows):
+    for i in range(first):
         out[row + i] = g[i]
+    row += first
+    C = primitives(m)
+    for i in range(h.n_primitives):
+        p = C[i]
+        for k in range(p.n):
+            if p.keep[k] == 1:
+                out[row] = g[first + p.row + k]
+                row += 1
 
 
 @jit
@@ -125,7 +130,7 @@ def scatter_position_rows(m: Memory, row: int) -> None:
             else:
                 internal_tangent(h.chart, a, scratch.block)
             scatter_block(m, row + n * b, o.iq + o.nt, scratch.block, n, o.na, 1.0)
-    scatter_primitive_rows(m, row + n * h.n_bodies, 0, 0.0, 1.0)
+    scatter_kept_positions(m, row + n * h.n_bodies)
 
 
 @entry("ityo")

@@ -192,18 +192,6 @@ RULES: Final = (
         "directors",
     ),
     Rule("B", "2", "momentum", "assimulo:Radau5DAE", 1e-9, GOAL, BOTH + "3e-8 at 1e-9", "", "hamiltonian-ggl"),
-    Rule(
-        "B",
-        "2",
-        "momentum",
-        "assimulo:ODASSL",
-        1e-9,
-        2e-5,
-        BOTH + "its Jacobians are differences: 6e-6 to 1.4e-5 at 1e-9",
-        "B-hamiltonian-ggl-directors-momentum-assimulo:ODASSL",
-        "hamiltonian-ggl",
-        "directors",
-    ),
     # Multipliers as derivatives of unknowns
     Rule("C", "1", ".*", ".*:ida", TOLERANCE, GOAL, INTEGRALS + "3e-7 at 1e-10", "", "hiller-anantharaman"),
     Rule(
@@ -232,28 +220,6 @@ RULES: Final = (
         "C",
         "1",
         ".*",
-        "assimulo:ODASSL",
-        1e-7,
-        3e-3,
-        INTEGRALS + "its Jacobians are differences, too: its corrector fails at the start below; 5e-5 to 2e-3 there",
-        "C-hiller-anantharaman-quaternion-angular-assimulo:ODASSL",
-        "hiller-anantharaman",
-    ),
-    Rule(
-        "B",
-        "1",
-        "coordinate",
-        "assimulo:ODASSL",
-        1e-9,
-        2e-5,
-        INTEGRALS + "with directors 4e-6 at 1e-9, and 1e-10 is too tight from the start",
-        "B-hiller-anantharaman-directors-coordinate-assimulo:ODASSL",
-        "hiller-anantharaman",
-    ),
-    Rule(
-        "C",
-        "1",
-        ".*",
         "solve_dae:BDF",
         TOLERANCE,
         1e-5,
@@ -274,43 +240,6 @@ RULES: Final = (
         "baumgarte|baumgarte-ode",
     ),
     Rule("A", "2", "coordinate", BDF, 1e-11, GOAL, "with directors 7e-7 to 1e-6 at 1e-10", "", "ggl"),
-    # Two sets of multipliers in ODASSL, which takes differences for its Jacobian
-    Rule(
-        "C",
-        "2",
-        ".*",
-        "assimulo:ODASSL",
-        1e-7,
-        1.5e-3,
-        "its Jacobians are differences, and below 1e-7 its corrector can fail at the start: 5e-5 to 1.4e-3 "
-        "is what is left",
-        "C-ggl-directors-angular-assimulo:ODASSL",
-        "ggl",
-    ),
-    Rule(
-        "C",
-        "2",
-        ".*",
-        "assimulo:ODASSL",
-        1e-8,
-        5e-4,
-        "its Jacobians are differences, and below 1e-8 its corrector can fail at the start: 2e-5 to 3e-4 "
-        "is what is left",
-        "C-hamiltonian-ggl-directors-momentum-assimulo:ODASSL",
-        "hamiltonian-ggl",
-    ),
-    Rule(
-        "B",
-        "2",
-        "coordinate",
-        "assimulo:ODASSL",
-        1e-9,
-        1e-5,
-        "its Jacobians are differences, and at 1e-10 its corrector fails at the start, or not, by the start's last "
-        "digits: 2e-6 to 6e-6 at 1e-9",
-        "B-ggl-directors-coordinate-assimulo:ODASSL",
-        "ggl",
-    ),
     # Hamiltonian forms of the free body, whose momenta reach 1e4, in the BDF code written in Python
     Rule(
         "B",
@@ -454,17 +383,7 @@ RULES: Final = (
         GOAL,
         AMPLIFIED + "omega of a tumbling body changes faster than Omega: 6e-6 at 1e-10, by LSODA 3e-6",
     ),
-    Rule("C", "012", ".*", BDF, 1e-12, GOAL, AMPLIFIED + "1e-11 is enough for most of them"),
-    Rule(
-        "C",
-        "012",
-        ".*",
-        "assimulo:ODASSL",
-        1e-11,
-        3e-6,
-        AMPLIFIED + "its Jacobians are differences, and at 1e-12 its corrector can fail at the start: up to 7e-7",
-        "C-index-2-directors-angular-assimulo:ODASSL",
-    ),
+    Rule("C", "012", ".*", f"{BDF}|assimulo:ODASSL", 1e-12, GOAL, AMPLIFIED + "1e-11 is enough for most of them"),
 )
 
 

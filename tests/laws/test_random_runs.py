@@ -3,24 +3,41 @@ position or the chart is singular where it stops."""
 
 from __future__ import annotations
 
+from collections import Counter
+
 import cases
 import numpy as np
 import pytest
-from random_runs import KINDS, cases_of, complaint, dae_solvers, formulated, run
+from random_runs import KINDS, cases_of, complaint, dae_solvers, formulated, run, verdict
 from samples import LONG, count
 
+VERDICTS: Counter[tuple[str, str, str]] = Counter()
+"""Of the runs that this process has made: solver, form, verdict."""
 
+
+@pytest.fixture(scope="module", autouse=True)
+def table():
+    """Prints what became of the runs (``-s`` shows it)."""
+    yield
+    for (solver, form, said), number in sorted(VERDICTS.items()):
+        print(f"{solver:20} {form:27} {said:9} {number}")
+
+
+@pytest.mark.generic
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(count(60, 1000)))
 def test_a_random_model_runs_through_dae_solvers(seed):
     """One solver and form in turn; all of them in the long run."""
     every = cases_of(seed)
     taken = every if LONG else [every[int(np.random.default_rng((seed, 5)).integers(len(every)))]]
-    problems = {form: formulated(seed, form) for form in dict.fromkeys(case.formulation for case in taken)}
-    found = {}
+    problems, found = {}, {}
     for case in taken:
         cases.need(case.solver)
-        found[str(case)] = complaint(run(case, problems[case.formulation]))
+        if case.formulation not in problems:
+            problems[case.formulation] = formulated(case)
+        ended = run(case, problems[case.formulation])
+        VERDICTS[case.solver, case.formulation, verdict(ended)] += 1
+        found[str(case)] = complaint(ended)
     assert {case: said for case, said in found.items() if said} == {}
 
 
@@ -28,3 +45,4 @@ def test_every_dae_solver_and_form_is_among_them():
     every = cases_of(0)
     assert {case.solver for case in every} == set(dae_solvers()) and len({case.formulation for case in every}) > 10
     assert {case.kind for seed in range(3) for case in cases_of(seed)} == set(KINDS)
+    assert len({case.rotation for seed in range(20) for case in cases_of(seed)}) > 5

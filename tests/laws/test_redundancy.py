@@ -10,7 +10,7 @@ import cases
 import inside
 import numpy as np
 import pytest
-from cases import Pairing, close
+from cases import Pairing, close, differences, worst
 from redundant_systems import redundant_system
 from test_derivatives import Derivatives, _agree
 
@@ -340,6 +340,33 @@ def test_the_projection_leaves_momentary_equations_alone():
     except rbdae.ProjectionError:
         moved = np.inf
     assert moved > 1e-5
+
+
+@pytest.mark.generic
+@pytest.mark.parametrize("rotation", ["quaternion", "directors", "bryant-321"])
+@pytest.mark.parametrize("seed", [0, 1, 4, 8, 11])
+def test_rows_that_are_left_out_have_no_equations(seed, rotation, rng):
+    """The further equations are those of the kept rows, of primitives of three and of one: rows of zeros would make
+    ODASSL's matrix singular, and the run end at its start."""
+    cases.need("assimulo:ODASSL")
+    more = {"rotation": rotation, "redundant": "minimum-norm", "consistent": "project"}
+    problem = rbdae.formulate(redundant_system(seed), "null-space-overdetermined", **more)
+    t, n = 0.1, problem.n
+    y, yd = problem.y0 + 0.05 * rng.standard_normal(n), rng.standard_normal(n)
+    g = problem.constraints(t, y).position
+    kept = np.ones(len(g), dtype=bool)
+    kept[inside.internal_constraints(problem) + np.array(inside.omitted_rows(problem))] = False
+    assert 0 < np.count_nonzero(~kept) == len(problem.redundant) == n + len(g) - problem.n_equations
+    assert np.array_equal(problem.residual(t, y, yd)[n:], g[kept])
+    J = problem.jacobian(t, y, yd, 0.7)
+    assert worst(J[n:], differences(lambda z: problem.residual(t, z, yd), y)[n:], 1e-3)[0] < 1e-8
+    assert np.array_equal(problem.sparse_jacobian(t, y, yd, 0.7).toarray(), J)
+    run = rbdae.solve(problem, (0.0, 0.1), solver="assimulo:ODASSL", rtol=1e-7, atol=1e-7)
+    other = rbdae.formulate(redundant_system(seed), "null-space", **more)
+    exact = rbdae.solve(other, (0.0, 0.1), solver="rbdae:dop853", rtol=1e-11, atol=1e-11)
+    assert run.success, run.message
+    assert run.drift.position.max() < 1e-6
+    assert close(problem.natural(0.1, run.y[-1]), other.natural(0.1, exact.y[-1]), 1e-4)
 
 
 def test_systems_without_loops_are_not_watched():

@@ -135,7 +135,9 @@ def _counts(c: Case) -> None:
     ends = np.cumsum([0, n_q, n_v, n_s, n_la, n_mu])
     assert [(part.start, part.stop) for part in parts] == list(pairwise(ends))
     assert c.problem.n == layout.n == ends[-1] == len(c.problem.labels) == len(set(c.problem.labels))
-    rows = _rows(c) + (_internal(c) if not _reduced(c) else len(bodies) * {4: 1, 9: 6}.get(_parameters(c), 0))
+    rows = _rows(c) + _internal(c)
+    if _reduced(c):  # without multipliers, rows that are left out have no equations
+        rows = _rank(c) + len(bodies) * {4: 1, 9: 6}.get(_parameters(c), 0)
     assert c.problem.n_equations == c.problem.n + FORMS[c.pairing.formulation].further * rows
     assert c.problem.residual(_t(c), _y(c), _yd(c)).shape == (c.problem.n_equations,)
 

@@ -297,10 +297,7 @@ class Case:
     @property
     def form(self) -> Form:
         """How it is run."""
-        out = FORMS[self.pairing.formulation]
-        if self.pairing.formulation == "null-space-overdetermined" and self.problem.redundant:
-            out = out._replace(solver=_EXPLICIT, solved_as="null-space")  # rows of zeros, which ODASSL cannot take
-        return out
+        return FORMS[self.pairing.formulation]
 
     @cached_property
     def run(self) -> rbdae.Solution:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from varied_systems import varied_system
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
+from rbdae.rotations import CHARTS
 
 KINDS = ("random", "varied", "redundant")
 END = 0.1
@@ -27,7 +29,12 @@ PATIENCE = 1500
 STANDS = 1e-9
 """A run has collapsed if the last hundred steps have taken it less far than this part of the interval."""
 
-SAID = ("came near a singular set", "singular near t", "joints are near a singular position")
+SAID = (
+    "came near a singular set",
+    "rad from their singular set",
+    "singular near t",
+    "joints are near a singular position",
+)
 """What a run says that ends at a singular position of the joints or of a chart."""
 
 
@@ -41,6 +48,8 @@ class Case:
 
     seed: int
     formulation: str
+    rotation: str
+    velocity: str
     solver: str
     tolerance: float
 
@@ -49,7 +58,8 @@ class Case:
         return KINDS[self.seed % 3]
 
     def __str__(self) -> str:
-        return f"{self.kind}-{self.seed}-{self.formulation}-{self.solver}-{self.tolerance:.0e}"
+        pairing = f"{self.formulation}/{self.rotation}/{self.velocity}"
+        return f"{self.kind}-{self.seed}-{pairing}-{self.solver}-{self.tolerance:.0e}"
 
 
 def system_of(seed: int) -> rbdae.System:
@@ -74,9 +84,21 @@ def _method(name: str) -> Any:
 
 
 def cases_of(seed: int) -> list[Case]:
-    """Every DAE solver with every form that it takes, at a tolerance of the seed."""
-    tolerance = float(10.0 ** np.random.default_rng((seed, 4)).uniform(-9.0, -4.0))
-    return [Case(seed, form, solver, tolerance) for form, solver in _pairs()]
+    """Every DAE solver with every form that it takes, at a tolerance of the seed; each form in a chart and with a
+    velocity of the seed."""
+    rng = np.random.default_rng((seed, 4))
+    tolerance = float(10.0 ** rng.uniform(-9.0, -4.0))
+    drawn = {form: charts[int(rng.integers(len(charts)))] for form, charts in _pairings().items()}
+    return [Case(seed, form, *drawn[form], solver, tolerance) for form, solver in _pairs()]
+
+
+@cache
+def _pairings() -> dict[str, list[tuple[str, str]]]:
+    """The charts and velocities of each form."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for form, rotation, velocity in rbdae.pairings():
+        found.setdefault(form, []).append((rotation, velocity))
+    return found
 
 
 def _pairs() -> Iterator[tuple[str, str]]:
@@ -84,16 +106,23 @@ def _pairs() -> Iterator[tuple[str, str]]:
         if form.kind == "ode":
             continue
         for solver in dae_solvers():
-            # null-space-overdetermined repeats g = 0, whose redundant rows make ODASSL's matrix singular
-            if _method(solver).accepts(form.kind, form.index) and name != "null-space-overdetermined":
+            if _method(solver).accepts(form.kind, form.index):
                 yield name, solver
 
 
-def formulated(seed: int, formulation: str) -> rbdae.Problem:
-    """The problem of a seed."""
+def formulated(case: Case) -> rbdae.Problem:
+    """The problem of a case. Charts are centred at the start, which may be a singular attitude of others."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return rbdae.formulate(system_of(seed), formulation, consistent="project", redundant="minimum-norm")
+        return rbdae.formulate(
+            system_of(case.seed),
+            case.formulation,
+            rotation=case.rotation,
+            velocity=case.velocity,
+            reference="start" if CHARTS[case.rotation].centre else "space",
+            consistent="project",
+            redundant="minimum-norm",
+        )
 
 
 def run(case: Case, problem: rbdae.Problem) -> rbdae.Solution | str:
@@ -123,4 +152,13 @@ def complaint(found: rbdae.Solution | str) -> str:
     return "" if any(word in found.message for word in SAID) else found.message
 
 
-__all__ = ["END", "KINDS", "Case", "cases_of", "complaint", "dae_solvers", "formulated", "run", "system_of"]
+def verdict(found: rbdae.Solution | str) -> str:
+    """One word for a run."""
+    if complaint(found):
+        return "failed"
+    if isinstance(found, str):
+        return "unfinished"
+    return "passed" if found.success else "singular"
+
+
+__all__ = ["END", "KINDS", "Case", "cases_of", "complaint", "dae_solvers", "formulated", "run", "system_of", "verdict"]

@@ -14,7 +14,7 @@ from rbdae.kernels.constraints.gradients import add_times, columns_of, zero
 from rbdae.kernels.constraints.redundant_rows import drop_tangent
 from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.kernels.scatter import scatter_block
+from rbdae.kernels.scatter import scatter, scatter_block
 
 
 @stage("iiiff", "joints", optional=True)
@@ -33,6 +33,45 @@ def scatter_primitive_rows(m: Memory, row: int, level: int, c: float, scale: flo
                 _scatter_linear_row(m, i, side, row + p.row, level, c, scale)
             else:
                 _scatter_bilinear_row(m, i, side, row + p.row, level, c, scale)
+
+
+@stage("ii", "joints", optional=True)
+def scatter_kept_positions(m: Memory, row: int) -> None:
+    """The tangents of the joint constraints on positions, where rows that are dropped have no place. Reads the tangents
+    of the natural coordinates."""
+    C = primitives(m)
+    B = bodies(m)
+    for i in range(head(m).n_primitives):
+        p = C[i]
+        for side in range(2):
+            if B[p.body[side]].fixed == 1:
+                continue
+            if p.linear == 0:
+                if p.keep[0] == 1:
+                    _scatter_bilinear_row(m, i, side, row, 0, 0.0, 1.0)
+            elif p.whole == 1:
+                _scatter_linear_row(m, i, side, row, 0, 0.0, 1.0)
+            else:
+                _scatter_kept_linear_rows(m, i, side, row)
+        for k in range(p.n):
+            row += p.keep[k]
+
+
+@stage("iiii", "redundant")
+def _scatter_kept_linear_rows(m: Memory, i: int, side: int, row: int) -> None:
+    """P = s(t) on positions, the kept of its rows one after the other."""
+    h = head(m)
+    p = primitives(m)[i]
+    o = bodies(m)[p.body[side]]
+    A = tangent_memory(m).Ca[side]
+    columns_of(h.kind, p.A, side, states(m)[p.body[side]].D0, o.na, A)
+    for k in range(p.n):
+        if p.keep[k] == 1:
+            if o.nt == 3:
+                scatter(m, row, o.iq + k, p.A[4 * side])
+            for j in range(o.na):
+                scatter(m, row, o.iq + o.nt + j, A[k, j])
+            row += 1
 
 
 @stage("iiiiiff", "joints")
