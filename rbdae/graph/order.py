@@ -128,11 +128,8 @@ class _Listing:
         out: list[int] = []
         done: set[int] = set()
         while queue:
-            rank, k = heapq.heappop(queue)
-            if k in done:
-                continue
-            if rank != self._rank(k):  # what became better was entered again
-                heapq.heappush(queue, (self._rank(k), k))
+            _, k = heapq.heappop(queue)
+            if k in done:  # ranks become better alone, and what became better has been entered again
                 continue
             done.add(k)
             out.append(k)

@@ -215,6 +215,7 @@ def test_guards_and_calls_are_carried_over():
         assert evaluate(short.graph, [*short.outputs, k], numbers, [function]) == evaluate(
             graph, [*outputs, guard], numbers, [function]
         )
+        assert evaluate(graph, [result], numbers, [function]) == [0.5 + y[0] * y[1] - y[1]]
 
 
 def _exactly(graph: Graph, outputs: list[int], y: list[float]) -> list[tuple[Fraction, Fraction]]:
