@@ -198,7 +198,6 @@ def caught(change: Change, tests: list[str], tree: Path, seconds: float) -> str:
     environment = {**os.environ, "PYTHONPATH": path, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-m", "", *tests]
     most = 60 + int(2 * seconds)  # processor seconds: a busy machine is no change that does not end
-    limited = functools.partial(resource.setrlimit, resource.RLIMIT_CPU, (most, most))
     try:
         ended = subprocess.run(
             command,
@@ -208,7 +207,7 @@ def caught(change: Change, tests: list[str], tree: Path, seconds: float) -> str:
             text=True,
             timeout=20 * seconds,
             check=False,
-            preexec_fn=limited,
+            preexec_fn=functools.partial(_limited, most),
         )
     except subprocess.TimeoutExpired:
         return "does not end"
@@ -220,6 +219,12 @@ def caught(change: Change, tests: list[str], tree: Path, seconds: float) -> str:
         return "does not end"
     failed = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0] if failed else f"pytest ends with {ended.returncode}"
+
+
+def _limited(seconds: int) -> None:
+    """Processor seconds of a process, which takes Ctrl-C also where a shell runs it in the background."""
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def within(tests: list[str], recorded: Map, seconds: float) -> list[str]:
