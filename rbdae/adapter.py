@@ -46,7 +46,10 @@ class Reason(Enum):
     SINGULAR = "the iteration matrix became singular; check for redundant or singular constraints"
     TOO_MANY_STEPS = "the solver's limit on steps was reached; raise it or loosen the tolerances"
     PROJECTION = "the projection onto the constraints failed; tighten the tolerances or check for singular constraints"
-    NOT_FINITE = "the solution became infinite or not a number"
+    NOT_FINITE = (
+        "the solution became infinite or not a number; look at forces and laws near that time, or begin with a shorter "
+        "step"
+    )
     SOLVER = "the solver gave up"
 
 

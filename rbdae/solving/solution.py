@@ -206,8 +206,14 @@ class Solution:
     @property
     def run_multipliers(self) -> Mat:
         """The multipliers among the unknowns of the run, shape (m, number of constraints): those that the solver has
-        computed, to its tolerances at best. Where its error test leaves them out so far that they are noise (IDA and
-        DASPK at index 1), they are `multipliers` but for redundant equations."""
+        computed, to its tolerances at best. Where its error test leaves them out so far that they are noise (IDA,
+        DASPK and ODASSL at index 1), they are `multipliers` but for redundant equations.
+
+        No error test sees them at index 2 and 3. There they are first and second derivatives of what is tested, and
+        have about the root of the tolerance, relative to the largest. At index 3 BDF codes begin with implicit Euler
+        steps, which get (1 + 1/r)/2 times an acceleration where a step is r times the one before: an error that is the
+        same at any tolerance. `multipliers` are as accurate as positions and velocities.
+        """
         return self._problem.run_multipliers(self.t, self.y)
 
     @cached_property

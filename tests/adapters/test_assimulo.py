@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 import pytest
 import toy
+from varied_systems import varied_system
 
 import rbdae
 from rbdae import solving
@@ -237,3 +239,41 @@ def test_options_reach_the_package_and_unknown_ones_are_refused():
         solve(toy.Pendulum(), "Dopri5", max_h=0.1)
     with pytest.raises(TypeError, match=r"assimulo:Dopri5: maxsteps must be a whole number, got 'many'"):
         solve(toy.Pendulum(), "Dopri5", maxsteps="many")
+
+
+@pytest.mark.parametrize(
+    "tolerance, options, stopped",
+    [(1e-4, {}, r"at t = 0\.0[0-9]+ .*rad from their singular set there: use on_singularity='switch'"),
+     (1e-8, {}, r"at t = 0\.0[0-9]+ .*came near a singular set .*use on_singularity='switch'"),
+     (1e-6, {"inith": 0.5}, r"at t = 0 .*begin with a shorter step.* not finite at t = 0\.1")],
+)  # fmt: skip
+def test_rodas_beyond_a_chart_says_when_and_what_to_do(tolerance, options, stopped):
+    """RODAS does not try a step again that leaves the chart: it was told by the package's raw words."""
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0", rotation="linear", reference="start")
+    run = rbdae.solve(problem, (0.0, 1.0), solver="assimulo:RodasODE", rtol=tolerance, atol=tolerance, **options)
+    assert not run.success and np.isfinite(run.y).all()
+    assert re.search(stopped, run.message), run.message
+
+
+@pytest.mark.parametrize("inith", [None, 0.0])
+def test_a_first_step_of_zero_is_none(inith):
+    """ODASSL took it for a step: "no reason known"."""
+    options = {} if inith is None else {"inith": inith}
+    run = solve(toy.Pendulum("overdetermined"), "ODASSL", 0.1, 1e-8, **options)
+    assert run.success, run.message
+
+
+@pytest.mark.parametrize("made, t_end", [(lambda: varied_system(9), 0.1), (rbdae.models.double_pendulum, 1.0)])
+def test_odassl_tells_unknowns_at_zero_from_noise(made, t_end):
+    """Its Jacobian is made by differences, in proportion to tolerances for unknowns that are zero: with two sets of
+    multipliers in a chart that is zero at the start it stopped at t = 8e-10. States that leave zero, pass it again and
+    become large are those of another solver."""
+    system, more = made(), {"consistent": "project"}
+    problem = rbdae.formulate(system, "ggl", rotation="rodrigues", reference="start", velocity="spatial", **more)
+    run = rbdae.solve(problem, (0.0, t_end), solver="assimulo:ODASSL", rtol=1e-9, atol=1e-9)
+    assert run.success, run.message
+    other = rbdae.formulate(system, "index-0", **more)
+    exact = rbdae.solve(other, (0.0, t_end), solver="rbdae:dop853", rtol=1e-12, atol=1e-12)
+    between = np.linspace(0.0, t_end, 50)
+    apart = problem.natural(between, run(between)) - other.natural(between, exact(between))
+    assert np.abs(apart[..., :12]).max() < 1e-6

@@ -61,7 +61,9 @@ DAES = [
 @pytest.mark.parametrize("form, solver", DAES)
 def test_recorded_multipliers_are_within_their_tolerance(form, solver):
     """The residual of a recorded row, with the rates that belong to its positions and velocities: it is G^T times the
-    error of the multipliers. Tested unknowns of index 2 lose a factor 1/h, those of index 3 another one."""
+    error of the multipliers. They are tested at index 1; at index 2 they are rates of what is tested, and have the root
+    of the tolerance. At index 3 the first steps of BDF codes have an error that depends on how the step changes, at any
+    tolerance (`Solution.run_multipliers`)."""
     cases.need(solver)
     rotation = min((r for f, r, _ in rbdae.pairings() if f == form and r in ("directors", "quaternion")))
     velocity = "coordinate" if "coordinate" in FORMULATIONS[form].velocities else FORMULATIONS[form].velocities[0]
@@ -69,15 +71,20 @@ def test_recorded_multipliers_are_within_their_tolerance(form, solver):
     tolerance = 1e-7
     run = rbdae.solve(problem, (0.0, 0.5), solver=solver, rtol=tolerance, atol=tolerance)
     assert run.success, run.message
-    largest = 0.0
+    residuals = []
     for t, y in zip(run.t, run.y, strict=True):
         yd = np.zeros(problem.n)
         yd[: problem.layout.n_differential] = problem.rates(t, y)[0]
-        rows = problem.residual(t, y, yd)[problem.layout.v]
-        largest = max(largest, float(np.abs(rows).max()))
-    size = np.abs(run.multipliers).max() * max(1.0, float(np.abs(problem.matrices(0.0, problem.y0).G).max()))
-    # what was seen at index 1, 2, 3 is at most 3e-4, 2e-3 and 2e-2; it was 5e6 for IDA and DASPK at index 1
-    assert largest < {1: 1e-3, 2: 1e-2, 3: 6e-2}[problem.index] * size
+        residuals.append(np.abs(problem.residual(t, y, yd)[problem.layout.v]).max())
+    found = np.array(residuals)
+    found /= np.abs(run.multipliers).max() * max(1.0, float(np.abs(problem.matrices(0.0, problem.y0).G).max()))
+    # seen at index 1, 2, 3: at most 2e-8, 5e-4 and 2e-2, after the first fifth 1e-3; 5e6 for IDA and DASPK at index 1,
+    # when their multipliers were not tested
+    assert found.max() < {1: tolerance, 2: 5.0 * np.sqrt(tolerance), 3: 6e-2}[problem.index]
+    assert (
+        found[run.t > 0.1].max()
+        < {1: tolerance, 2: 5.0 * np.sqrt(tolerance), 3: 10.0 * np.sqrt(tolerance)}[problem.index]
+    )
 
 
 # ---------------------------------------------------------------- output times

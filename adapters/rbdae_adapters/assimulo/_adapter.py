@@ -70,6 +70,7 @@ class AssimuloAdapter(AbstractAdapter):
             frozenset({1, 2}),
             summary="BDF for overdetermined and square DAEs; never calls a user's Jacobian (finite differences)",
             shared_state="odassl",
+            untested=frozenset({1}),
             overdetermined_indices=frozenset({0, 2}),  # index 1: its elimination is singular (`overdetermined-1`)
         ),
         Method(
