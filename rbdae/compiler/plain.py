@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, final
 
 from rbdae import _forks
@@ -52,6 +53,7 @@ _forks.protect(lambda: _MAKING, 30)
 _TWINS: dict[Features | None, PlainTwins] = {}
 
 
+@lru_cache(maxsize=4096)
 def plain(kernel: Any, features: Features | None = None) -> Callable[..., Any]:
     """The plain twin of a kernel, for problems with these features (None: with all).
 

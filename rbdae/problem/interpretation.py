@@ -227,7 +227,7 @@ class Interpretation:
         out = np.full(n, np.inf)
         if self.workspace.settings.chart.centre:
             self._distances(t, y, out)
-        place = int(np.argmin(out))
+        place = int(out.argmin())
         return float(out[place]), layout.order[place]
 
     @cached_property

@@ -173,8 +173,8 @@ def _half_angle(p0: float, p1: float, p2: float, p3: float) -> tuple[Vec, Vec, V
 def half_angle(p: Vec) -> tuple[Vec, Vec, Vec]:
     """cos(phi / 2), sin(phi / 2) (..., 1) and the axis n (..., 3), zero for no rotation, of unit quaternions (..., 4);
     the one of p and -p with phi <= pi. Rotations by angles as small as numbers are keep their digits."""
-    if p.shape == (4,) and p.dtype == np.float64 and np.isfinite(p).all():
-        return _half_angle(*p.tolist())
+    if p.shape == (4,) and p.dtype == np.float64 and math.isfinite(sum(numbers := p.tolist())):
+        return _half_angle(*numbers)
     p = np.where(np.signbit(p[..., :1]), -p, p)
     largest = np.max(np.abs(p[..., 1:]), axis=-1, keepdims=True)
     m = np.where(largest > 0.0, largest, 1.0)

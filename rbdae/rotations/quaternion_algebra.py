@@ -5,6 +5,8 @@ L(p) x = p o x, R(p) x = x o p, C x = conj(x); [NS] (30), [BS09] (9), (10).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
@@ -186,5 +188,5 @@ def unit_quaternion(R: Mat) -> Vec:
     found = [0.0, 0.0, 0.0, 0.0]
     plain(spurrier_klumpp)(np.asarray(R, dtype=float).T.reshape(9).tolist(), found)  # on Python's numbers: quicker
     p = np.array(found)
-    p /= np.linalg.norm(p)
+    p /= math.sqrt(p.dot(p))  # in every bit numpy's norm, in a fifth of the time
     return -p if p[0] < 0.0 else p

@@ -60,7 +60,7 @@ class ChartSwitch(AbstractSwitch):
 
     def due(self, t: float, y: Vec) -> bool:
         """Whether a chart is near its singular set: another centre is always better then."""
-        return self.measure(t, y) > self.limit
+        return self.limit < 0.0 or self.measure(t, y) > self.limit
 
     def quiet(self) -> Quiet | None:
         """Distances for which the measure is below the limit."""
