@@ -6,9 +6,13 @@ residual and the Jacobian are evaluated. Python's own byte code is there in both
 ratio of the times on all cores, which does not ask what else the machine does. Budgets: cold traced under a fifth of
 cold generic, warm under two thirds. "phases" are imports, formulate and run of the median warm process.
 
-    python benchmarks/first_use.py [FORMULATION ...] [--processes N]
+The last line is a run of the heavy top by scipy:DOP853 with a warm cache. It never imports numba, as it asserts. Beside
+it is the same one after ``import numba``: medians of processor times and of their ratios, in turns.
 
-N is how many processes may compile generic kernels (RBDAE_COMPILE_PROCESSES); by default as many as rbdae takes.
+    python benchmarks/first_use.py [FORMULATION ...] [--processes N] [--scipy]
+
+--scipy prints the last line alone. N is how many processes may compile generic kernels (RBDAE_COMPILE_PROCESSES); by
+default as many as rbdae takes.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,6 +50,16 @@ assert p.code == code
 print(json.dumps([b - a for a, b in zip(times, times[1:])]))
 """
 
+_SCIPY = """
+import sys
+if sys.argv[1] == "with":
+    import numba
+import rbdae
+p = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+assert rbdae.solve(p, (0.0, 0.5), solver="scipy:DOP853").success
+assert ("numba" in sys.modules) == (sys.argv[1] == "with")
+"""
+
 
 @dataclass(frozen=True)
 class Use:
@@ -55,14 +70,19 @@ class Use:
     phases: tuple[float, ...]
 
 
-def once(model: str, formulation: str, code: str, folder: Path) -> Use:
-    """One fresh process; `folder` has its caches."""
-    environment = {
+def environment_of(cache: Path, folder: Path) -> dict[str, str]:
+    """Of a process with a cache of machine code, and byte code in a folder."""
+    return {
         **os.environ,
-        "NUMBA_CACHE_DIR": str(folder / code),
+        "NUMBA_CACHE_DIR": str(cache),
         "PYTHONPYCACHEPREFIX": str(folder / "bytes"),
         "PYTHONDONTWRITEBYTECODE": "",
     }
+
+
+def once(model: str, formulation: str, code: str, folder: Path) -> Use:
+    """One fresh process; `folder` has its caches."""
+    environment = environment_of(folder / code, folder)
     start, used = time.perf_counter(), os.times()
     command = [sys.executable, "-c", _USE, model, formulation, code]
     run = subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True)
@@ -84,6 +104,23 @@ def compared(model: str, formulation: str, folder: Path) -> tuple[dict[str, Use]
     return cold, medians
 
 
+def scipy_alone(folder: Path) -> tuple[float, float, float]:
+    """Processor seconds of a warm scipy run without numba and with it imported, medians, and the median ratio."""
+    environment = environment_of(folder / "scipy", folder)
+
+    def used(numba: str) -> float:
+        before = os.times()
+        subprocess.run([sys.executable, "-c", _SCIPY, numba], check=True, env=environment)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    subprocess.run([sys.executable, "-c", _SCIPY, "with"], check=True, env=environment)  # leaves its code in the cache
+    pairs = [(used("without"), used("with")) for _ in range(_WARM)]
+    without, beside = zip(*pairs, strict=True)
+    ratio = statistics.median(a / b for a, b in pairs)
+    return statistics.median(without), statistics.median(beside), ratio
+
+
 def with_byte_code(folder: Path) -> None:
     """Have Python's byte code of all that either code imports, and nothing else, as an installation leaves it."""
     for code in _CODES:
@@ -97,19 +134,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("formulations", nargs="*", default=["index-0", "null-space", "index-2"])
     parser.add_argument("--processes", type=int)
+    parser.add_argument("--scipy", action="store_true")
     options = parser.parse_args()
     if options.processes is not None:
         os.environ["RBDAE_COMPILE_PROCESSES"] = str(options.processes)
     with tempfile.TemporaryDirectory() as root:
         (Path(root) / "bytes").mkdir()
-        with_byte_code(Path(root))
-        print(f"{'':29s}{'cold, s':>33s}{'warm, s':>33s}   phases of warm, s")
-        print(f"{'':29s}" + f"{'traced generic':>20s}{'ratio':>7s}{'cpu':>6s}" * 2 + "   traced; generic")
-        for model in _MODELS:
-            for formulation in options.formulations:
-                with tempfile.TemporaryDirectory(dir=root) as name:
-                    (Path(name) / "bytes").symlink_to(Path(root) / "bytes")
-                    print(f"{model:15s}{formulation:14s}" + row(*compared(model, formulation, Path(name))), flush=True)
+        if not options.scipy:
+            against_generic(options.formulations, Path(root))
+        without, beside, ratio = scipy_alone(Path(root))
+        print(
+            f"heavy_top, scipy:DOP853, warm: {without:.2f} s without numba, {beside:.2f} s with it, ratio {ratio:.2f}"
+        )
+
+
+def against_generic(formulations: list[str], root: Path) -> None:
+    """A line for each model and formulation."""
+    with_byte_code(root)
+    print(f"{'':29s}{'cold, s':>33s}{'warm, s':>33s}   phases of warm, s")
+    print(f"{'':29s}" + f"{'traced generic':>20s}{'ratio':>7s}{'cpu':>6s}" * 2 + "   traced; generic")
+    for model in _MODELS:
+        for formulation in formulations:
+            with tempfile.TemporaryDirectory(dir=root) as name:
+                (Path(name) / "bytes").symlink_to(root / "bytes")
+                print(f"{model:15s}{formulation:14s}" + row(*compared(model, formulation, Path(name))), flush=True)
 
 
 def row(cold: dict[str, Use], warm: dict[str, Use]) -> str:

@@ -184,10 +184,11 @@ class Loop:
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
         """Write what a run of this interval has in its memory first."""
         memory, n = self._memory, self.n
+        buffer: Any = memory
         method, controls, rtol, atol, direction, max_stalled = self._asked
         length = t_end - t0
         _HEAD.pack_into(
-            memory, 8 * at.INTS, t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
+            buffer, 8 * at.INTS, t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
         )  # four times as quick as by a slice
         first = at.INTS + at.HEAD
         memory[first : first + n] = atol
