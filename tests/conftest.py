@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import zlib
 from collections.abc import Generator
@@ -17,6 +18,10 @@ for folder in ("models", "laws", "support"):
 # Code is what users get; `support/codes.py` says which tests run generic kernels in its place. A RBDAE_CODE in the
 # environment holds for all tests.
 CODE = os.environ.get("RBDAE_CODE")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # started in the background of a shell; Ctrl-C has its tests
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers keep the cores busy by themselves

@@ -225,6 +225,7 @@ def test_the_inhomogeneous_multiplier_depends_on_the_frame_of_space():
     assert np.ptp(turned("inhomogeneous")) > 1.0
 
 
+@pytest.mark.generic
 @pytest.mark.parametrize("formulation", cases.WITH_NORM_MULTIPLIER)
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_closed_forms_in_every_mechanism(system, formulation):

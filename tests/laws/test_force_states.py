@@ -74,7 +74,7 @@ def test_derivatives_with_states(system: str, pairing: Pairing, rng):
         derivatives.check_rhs(system, pairing, rng)
 
 
-@pytest.mark.parametrize("system", ["struts", "struts-tree"])
+@pytest.mark.parametrize("system", ["struts-tree", pytest.param("struts", marks=pytest.mark.generic)])
 def test_a_formulation_of_ones_own_has_states(system: str, rng):
     form: Any = TOY
     pairing = Pairing(form, "quaternion", "angular")

@@ -164,6 +164,7 @@ def test_jacobians(mechanism, rotation, rng):
     test_derivatives.check_rhs(mechanism, pairing, rng)
 
 
+@pytest.mark.generic  # complex steps are steps of plain kernels
 @pytest.mark.parametrize("system, rotation", [("four-bar", "quaternion"), ("driven", "directors")])
 def test_complex_steps(system, rotation, rng, monkeypatch):
     monkeypatch.setitem(cases.SYSTEMS, system, MECHANISMS[system])
@@ -213,10 +214,11 @@ def test_rows_of_the_overdetermined_form(system, rotation, rng):
     n = problem.n
     found = problem.residual(0.3, y, yd)
     assert problem.n_equations == len(found) == n + len(problem.constraints(0.3, y).position)
-    assert np.array_equal(found[:n], square.residual(0.3, y, yd))
-    assert np.array_equal(found[n:], problem.constraints(0.3, y).position)
+    # the same kernels, recorded apart: sums may be in another order
+    assert close(found[:n], square.residual(0.3, y, yd), 1e-12)
+    assert close(found[n:], problem.constraints(0.3, y).position, 1e-12)
     J = problem.jacobian(0.3, y, yd, 0.7)
-    assert np.array_equal(J[:n], square.jacobian(0.3, y, yd, 0.7))
+    assert close(J[:n], square.jacobian(0.3, y, yd, 0.7), 1e-12)
     assert worst(J[n:], differences(lambda z: problem.residual(0.3, z, yd), y)[n:], 1e-3)[0] < 1e-8
     assert np.array_equal(problem.sparse_jacobian(0.3, y, yd, 0.7).toarray(), J)
 
@@ -354,6 +356,7 @@ def test_every_pair_with_known_velocity_rows(joint, child, rng):
         assert min(worst(exact, differences(lambda z: problem.rhs(3.0, z), y, h), 1e-3)[0] for h in steps) < 1e-6
 
 
+@pytest.mark.generic  # about memory; code of 150 hinges about changing axes takes ten seconds
 def test_trees_cost_no_dense_matrix():
     """A chain of 150 hinges about changing axes: the elimination holds one 6 x 6 matrix a body."""
     system = rbdae.System()

@@ -192,7 +192,7 @@ def _has_lambdas(name: str) -> bool:
     return name in ("drives", "model-driven_pendulum")
 
 
-@pytest.mark.parametrize("kind", ["one model", "several models"])
+@pytest.mark.parametrize("kind", ["one model", pytest.param("several models", marks=pytest.mark.generic)])
 def test_the_same_bits_on_eight_threads_with_a_problem_each(kind):
     """All of them at the same time: eight copies of one problem, or eight mechanisms in as many formulations."""
     if kind == "one model":

@@ -112,9 +112,11 @@ def test_there_is_one_set_of_multipliers(name, formulation):
     )
     _check(problem, 0.0, problem.y0)
     rates, la = problem.rates(0.0, problem.y0)
-    np.testing.assert_array_equal(rates, problem.yd0[: problem.layout.n_differential])
+    # the start is found by generic code: other code rounds in another order
+    level = 0.0 if problem.code == "generic" else 1e-12 * max(1.0, np.abs(la).max())
+    np.testing.assert_allclose(rates, problem.yd0[: problem.layout.n_differential], rtol=0, atol=level)
     if FORMULATIONS[formulation].multipliers == "values":
-        np.testing.assert_array_equal(la[problem.layout.n_hidden :], problem.y0[problem.layout.la])
+        np.testing.assert_allclose(la[problem.layout.n_hidden :], problem.y0[problem.layout.la], rtol=0, atol=level)
 
 
 @pytest.mark.parametrize("seed", range(len(KINDS)), ids=kind)

@@ -45,6 +45,7 @@ def test_a_start_from_other_equations_is_consistent(formulation):
         assert _residual(other) < ROUNDING, redundant_systems.kind(seed)
 
 
+@pytest.mark.generic
 @pytest.mark.sampled
 def test_random_redundant_systems_start_consistently():
     names = list(FORMULATIONS)

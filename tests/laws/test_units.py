@@ -138,6 +138,7 @@ def test_events_of_microseconds_are_found():
 # ---------------------------------------------------------------- the law
 
 
+@pytest.mark.generic
 @pytest.mark.sampled
 @pytest.mark.parametrize("units", EXTREMES, ids=IDS)
 def test_evaluations_are_the_same_in_all_units(units):
@@ -150,6 +151,7 @@ def test_evaluations_are_the_same_in_all_units(units):
             assert error < SAME, f"{make.__name__}({seed}), {formulation}: {where}"
 
 
+@pytest.mark.generic
 @pytest.mark.sampled
 def test_random_systems_are_the_same_in_random_units():
     names = list(FORMULATIONS)

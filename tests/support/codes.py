@@ -1,20 +1,25 @@
-"""Which code each test runs: the suite has the code that users get, and generic kernels beside it by a sample.
+"""Which code each test runs: the suite has the code that users get, and generic kernels beside it by turns.
 
-The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Code of one model
-is recorded and compiled for each of them, a second or two, where generic kernels are there. So of the mechanisms that a
-file has for a pairing, two are taken: for one pairing in three the first has the code that users get, the others have
-generic kernels. In the long run (`tools/long`) all mechanisms are taken, with users' code. Of the other test functions
-one in ten runs generic kernels.
+Code of one model is recorded and compiled for each model, form and layout, 0.1 to 2 s, where generic kernels are there.
+That both are the same mathematics is a law of its own (tests/laws/test_traced_agreement.py). So a law that runs over
+many models has users' code in some of its cases, and generic kernels in the others:
 
-All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests; files
-agree on the mechanism, so that they share code on disk.
+- The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Two mechanisms
+  are taken of those that a file has for a pairing; for one pairing in eight the first has users' code. Files differ in
+  the pairings, so that together they have nearly all.
+- Of a test function with four cases or more, one in three has users' code, of one with many twelve.
+- Of the other test functions one in ten runs generic kernels.
+
+A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms are taken, with users'
+code. All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests;
+files agree on the mechanism, so that they share code on disk.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import samples
@@ -23,8 +28,17 @@ from cases import Pairing
 ONE_IN = 10
 """Of test functions without pairings, this one runs generic kernels."""
 
-ONE_PAIRING_IN = 3
+ONE_PAIRING_IN = 8
 """Of the pairings in a file, this one has users' code."""
+
+ONE_CASE_IN = 3
+"""Of the cases of a test function without pairings, this one has users' code."""
+
+MOST_CASES = 12
+"""Of a test function with many cases, so many have users' code."""
+
+FEW = 4
+"""Functions with fewer cases have one code for all."""
 
 MECHANISMS = 2
 """So many of the mechanisms that a file has for a pairing are taken in the usual run."""
@@ -32,28 +46,51 @@ MECHANISMS = 2
 
 def assigned(items: Iterable[Any]) -> dict[str, str]:
     """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"long"`` for tests that are
-    left to the long run. Tests that choose the code themselves, by the fixture `code`, run in the usual way; those
-    marked ``generic`` have many models for one law."""
-    subjects = {item.nodeid: _subject(item) for item in items if "code" not in getattr(item, "fixturenames", ())}
+    left to the long run. Tests that choose the code themselves, by the fixture `code`, and those marked ``users``, run
+    in the usual way; those marked ``generic`` have many models for one law."""
+    taking_turns = [item for item in items if not _chooses(item)]
+    found = {item.nodeid: "generic" for item in taking_turns if item.get_closest_marker("generic") is not None}
+    if not samples.LONG:
+        subjects = {item.nodeid: _subject(item) for item in taking_turns}
+        found = (
+            _of_pairings(subjects) | _of_functions([n for n, subject in subjects.items() if subject is None]) | found
+        )
+    return found
+
+
+def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[str, str]:
     mechanisms: dict[tuple[str, str], set[str]] = defaultdict(set)
     for file, pairing, mechanism in filter(None, subjects.values()):
         mechanisms[file, pairing].add(mechanism)
     found = {}
-    of_many = {item.nodeid for item in items if item.get_closest_marker("generic") is not None}
     for nodeid, subject in subjects.items():
-        if nodeid in of_many:
+        if subject is None:
+            continue
+        file, pairing, mechanism = subject
+        turn = sorted(mechanisms[file, pairing], key=lambda name: _number(name + pairing)).index(mechanism)
+        if turn >= MECHANISMS:
+            found[nodeid] = "long"
+        elif turn > 0 or _number(file + pairing) % ONE_PAIRING_IN != 0:
             found[nodeid] = "generic"
-        elif subject is None:
-            if _number(nodeid.partition("[")[0]) % ONE_IN == 0:
-                found[nodeid] = "generic"
-        elif not samples.LONG:
-            file, pairing, mechanism = subject
-            turn = sorted(mechanisms[file, pairing], key=lambda name: _number(name + pairing)).index(mechanism)
-            if turn >= MECHANISMS:
-                found[nodeid] = "long"
-            elif turn > 0 or _number(file + pairing) % ONE_PAIRING_IN != 0:
+    return found
+
+
+def _of_functions(nodeids: Iterable[str]) -> dict[str, str]:
+    cases: dict[str, list[str]] = defaultdict(list)
+    for nodeid in nodeids:
+        cases[nodeid.partition("[")[0]].append(nodeid)
+    found = {}
+    for function, its in cases.items():
+        first = _number(function)
+        one_in = max(ONE_CASE_IN, -(-len(its) // MOST_CASES))
+        for k, nodeid in enumerate(its, first):
+            if (k % one_in != 0) if len(its) >= FEW else (first % ONE_IN == 0):
                 found[nodeid] = "generic"
     return found
+
+
+def _chooses(item: Any) -> bool:
+    return "code" in getattr(item, "fixturenames", ()) or item.get_closest_marker("users") is not None
 
 
 def _subject(item: Any) -> tuple[str, str, str] | None:
