@@ -152,3 +152,11 @@ def test_a_state_in_which_all_is_lost_is_no_error():
     problem = rbdae.formulate(n_four_bar(1), "index-0")
     still = np.tile(problem.y0, (10, 1))
     assert not len(inside.singular.singular_times(problem, np.linspace(0.0, 1.0, 10), still))
+
+
+@pytest.mark.parametrize("root", [0.31, 0.52, 0.735])
+def test_a_passage_between_two_states_is_found_where_the_line_goes_through_zero(root):
+    """Of the smallest singular value, which has no sign: a hundred times nearer than the nearest state."""
+    t = np.linspace(0.0, 1.0, 21)
+    found = inside.passages(t, np.abs(t - root) * (1.0 + 0.1 * t))
+    assert found == pytest.approx([root], abs=5e-4)

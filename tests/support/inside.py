@@ -262,6 +262,7 @@ __all__ = [
     "pairing",
     "parameter_difference",
     "parameter_tangents",
+    "passages",
     "pivots",
     "placed",
     "plain",
@@ -811,6 +812,11 @@ def forget_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 def suspects(logarithms: Vec) -> list[Any]:
     """Minima of the product of the pivots that a search for singular positions looks into."""
     return singular._suspects(logarithms)
+
+
+def passages(t: Vec, s: Vec) -> Vec:
+    """Zeros of the smallest singular value s (m,), which has no sign, between its times."""
+    return singular._passages(t, s)
 
 
 def option_table(package: str, method: str) -> dict[str, Any]:
