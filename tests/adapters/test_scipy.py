@@ -116,6 +116,7 @@ def test_events(method, projection):
     turning.terminal = 2
     solution = solve(toy.Pendulum(), method, t_end=5.0, events=[lowest, turning], projection=projection)
     assert solution.success and solution.reason is Reason.EVENT
+    del turning.terminal  # SciPy counts occurrences from 1.12 on
     reference = solve_ivp(
         toy.Pendulum().rhs,
         (0, 5),
@@ -125,7 +126,9 @@ def test_events(method, projection):
         atol=1e-12,
         events=[lowest, turning],
     )
+    end = reference.t_events[1][1]
     for log, times in zip(solution.events, reference.t_events, strict=True):
+        times = times[times <= end]
         assert np.allclose(log.t, times, atol=1e-6) and len(log.t) == len(times) > 0
         assert np.allclose(log.y, toy.exact(log.t)[:, :6], atol=1e-6)
     assert solution.t[-1] == solution.events[1].t[-1]

@@ -6,6 +6,7 @@ The first calls are all that have one wrong argument, in a random order; those a
 from __future__ import annotations
 
 import inspect
+import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from toy_force import Maxwell
 
 import rbdae
 from rbdae import closed_form, drives, forces, joints, kinematics, models, solving, study
+from rbdae.adapter import MissingSolver
 from rbdae.rotations import quaternions
 
 CHUNK = 50
@@ -58,6 +60,8 @@ def _complaint(call: invalid_calls.Spoilt) -> str:
             return f"raised in {where}: {error}"
         lacking = invalid_calls.complaint(call, str(error))
         return lacking and f"{lacking}: {error}"
+    except MissingSolver as error:
+        return f"{type(error).__name__}: {error}" if "CI" in os.environ else ""  # as `conftest.py` has it for all tests
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return "no error"
