@@ -83,7 +83,7 @@ def check_names(names: Sequence[str], folder: Path, page: bool) -> None:
     restored = rbdae.load(solution.save(folder / "run.npz"), solution.problem)
     assert list(restored.states) == list(names)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        warnings.filterwarnings("ignore", "Glyph .* missing from (current )?font")
         figure = solution.plot(bodies=names, quantities=["position", "reactions"], joints=list(solution.reactions))
         figure.savefig(io.BytesIO(), format="svg")
         solution.animate(bodies=names[:10]).frame(0.0).savefig(io.BytesIO(), format="svg")
