@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import shutil
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from benchmarks.peers import c_library
 from benchmarks.peers.measure import Point, interpolated
 from benchmarks.peers.mechanisms import Chain, HeavyTop, LinkedBodies
 from benchmarks.peers.missing import Missing
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None and "CI" not in os.environ, reason="gcc is missing")
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +42,7 @@ def close(found, expected):
     return np.max(np.abs(found - expected)) <= 1e-12 * np.max(np.abs(expected))
 
 
+@needs_gcc
 @pytest.mark.parametrize(
     "name, mechanism",
     [
@@ -55,6 +60,7 @@ def test_right_hand_sides_by_hand_are_those_of_rbdae(name, mechanism, by_hand):
         assert close(by_hand(name, y, context=context), mechanism.problem.rhs(0.0, y))
 
 
+@needs_gcc
 def test_residual_and_jacobian_by_hand_are_those_of_rbdae(by_hand):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
     rng = np.random.default_rng(2)
@@ -71,6 +77,7 @@ def test_a_missing_compiler_is_named_with_its_install_command(monkeypatch):
         c_library.compile_together(("loops",))
 
 
+@needs_gcc
 def test_a_run_says_times_ratios_and_errors_of_c(tmp_path, capsys):
     file = tmp_path / "peers.json"
     command.main(["--quick", "--case", "heavy_top", "--peer", "c", "--json", str(file)])
