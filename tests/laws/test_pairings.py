@@ -10,6 +10,7 @@ Without the marker ``slow``, a sample has each pairing and each solver at least 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -105,11 +106,13 @@ def sample(cases: list[Case]) -> set[Case]:
 
 
 def params(cases: list[Case]) -> list[object]:
-    """For `pytest.mark.parametrize`: what is not in the sample is slow, and the long run has all of them."""
-    fast = sample(cases)
+    """For `pytest.mark.parametrize`: what is not in the sample is slow. The long run has all of them, the usual one
+    every second one and the worst of each rule."""
+    fast, worst = sample(cases), {rule.worst for rule in RULES}
 
     def marks(c: Case) -> list[pytest.MarkDecorator]:
-        return [pytest.mark.slow] * (c not in fast) + [pytest.mark.sampled] * LONG
+        late = c not in fast and str(c) not in worst and zlib.crc32(str(c).encode()) % 2 == 0
+        return [pytest.mark.slow] * (c not in fast) + [pytest.mark.long] * late + [pytest.mark.sampled] * LONG
 
     return [pytest.param(c, id=str(c), marks=marks(c)) for c in cases]
 
@@ -331,6 +334,17 @@ RULES: Final = (
         GOAL,
         "the index-2 class tests the multiplier to tolerance over h, and steps become twice as long as at index 1: "
         "2e-7 to 6e-7 at 1e-10, too near to the goal",
+    ),
+    Rule(
+        "B",
+        "3",
+        "coordinate",
+        "assimulo:Radau5DAE",
+        TOLERANCE,
+        4e-6,
+        "the rounding of velocities is 1/h times that of positions: 3e-6 with directors at 1e-10 and at 1e-12",
+        "B-index-3-directors-coordinate-assimulo:Radau5DAE",
+        rotations="directors",
     ),
     # Example C
     Rule(

@@ -5,9 +5,9 @@ That both are the same mathematics is a law of its own (tests/laws/test_traced_a
 many models has users' code in some of its cases, and generic kernels in the others:
 
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Two mechanisms
-  are taken of those that a file has for a pairing; for one pairing in eight the first has users' code. Files differ in
-  the pairings, so that together they have nearly all.
-- Of a test function with four cases or more, one in three has users' code, of one with many twelve.
+  are taken of those that a file has for a pairing; for one pairing in sixteen the first has users' code. Files differ
+  in the pairings, so that together they have most of them.
+- Of a test function with four cases or more, one in five has users' code, of one with many eight.
 - Of the other test functions one in ten runs generic kernels.
 
 A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms are taken, with users'
@@ -28,13 +28,13 @@ from cases import Pairing
 ONE_IN = 10
 """Of test functions without pairings, this one runs generic kernels."""
 
-ONE_PAIRING_IN = 8
+ONE_PAIRING_IN = 16
 """Of the pairings in a file, this one has users' code."""
 
-ONE_CASE_IN = 3
+ONE_CASE_IN = 5
 """Of the cases of a test function without pairings, this one has users' code."""
 
-MOST_CASES = 12
+MOST_CASES = 8
 """Of a test function with many cases, so many have users' code."""
 
 FEW = 4
