@@ -63,7 +63,7 @@ def test_the_invariants(steps):
     """(46), (47), (48): pi = (0, 2 J Omega) and eta = 1; T and the momentum map of (45). All but the latter are the
     same after a rotation of space."""
     found, states = steps
-    r = Rotation.from_rotvec((0.3, -1.1, 0.7)).as_quat(scalar_first=True)
+    r = np.roll(Rotation.from_rotvec((0.3, -1.1, 0.7)).as_quat(), 1)  # the scalar first
     Omega, energy, L = found.states["top"].angular_velocity, found.energy, found.momentum.angular
     for k, (q, p) in enumerate(states):
         size = np.linalg.norm(p)
@@ -74,7 +74,7 @@ def test_the_invariants(steps):
         assert W * (q[0] ** 2 - q[1] ** 2 - q[2] ** 2 + q[3] ** 2) == pytest.approx(energy.potential[k], rel=1e-12)
         np.testing.assert_allclose(0.5 * E(q) @ p, L[k], rtol=0, atol=1e-14 * size)
         np.testing.assert_allclose(pi(left(r) @ q, left(r) @ p), pi(q, p), rtol=0, atol=1e-14 * size)
-        turned = Rotation.from_quat(r, scalar_first=True).apply(0.5 * E(q) @ p)
+        turned = Rotation.from_quat(np.roll(r, -1)).apply(0.5 * E(q) @ p)
         np.testing.assert_allclose(0.5 * E(left(r) @ q) @ left(r) @ p, turned, rtol=0, atol=1e-14 * size)
 
 
@@ -110,7 +110,7 @@ def test_steps_solve_the_reduced_equations_and_the_multiplier_is_that_of_remark_
         la = -qh @ HESSIAN @ qh / (qh @ qh)
         assert np.abs(Rp + H * la * qh).max() < 1e-13 * size
         assert np.abs(Rp).max() > 1e-3 * size  # the multiplier is not small
-        v = np.array(Rotation.from_quat(left(q1) @ (q0 * [1, -1, -1, -1]), scalar_first=True).as_rotvec())
+        v = np.array(Rotation.from_quat(np.roll(left(q1) @ (q0 * [1, -1, -1, -1]), -1)).as_rotvec())
         np.testing.assert_allclose(left(exponential(v)) @ q0, q1, rtol=0, atol=1e-14)
 
 

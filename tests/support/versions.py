@@ -2,9 +2,9 @@
 
 Versions change what is called: NumPy, SciPy, compilers, solver packages, libraries of pictures, tables and files. They
 do not change the laws of mathematics, which the other tests hold on all pairings. So here each test function runs once
-for each solver that its cases name, and of the functions in `LAWS` one in `ONE_IN` does, with as many further ones as
-it takes that every public name that is read by a test is read by one that runs. Of the pairings of formulation,
-rotation and velocity those of `PAIRINGS` are taken where the function has one, and only they have generic kernels.
+for each solver that its cases name; of the functions in `LAWS` only as many do as it takes that every public name that
+is read by a test is read by one that runs. Of the pairings of formulation, rotation and velocity those of `PAIRINGS` are
+taken where the function has one, and only they have generic kernels.
 """
 
 from __future__ import annotations
@@ -31,9 +31,6 @@ SAMPLE = os.environ.get("RBDAE_VERSIONS", "") not in ("", "0")
 LAWS = ("tests/laws/", "tests/models/")
 """Folders whose functions are laws of mathematics, or of the library by itself, in the main."""
 
-ONE_IN = 8
-"""Of the functions in `LAWS`, this one runs."""
-
 PAIRINGS = frozenset(
     cases.Pairing(*names.split("/"))
     for names in (
@@ -59,7 +56,7 @@ def chosen(items: Iterable[Any]) -> set[str]:
     for item in items:
         functions[item.nodeid.partition("[")[0]].append(item)
     order = sorted(functions, key=_number)
-    taken = {name for k, name in enumerate(order) if not name.startswith(LAWS) or k % ONE_IN == 0}
+    taken = {name for name in order if not name.startswith(LAWS)}
     reads = {name: _names(mine[0].path)[mine[0].originalname] & public_names() for name, mine in functions.items()}
     known = {word for name in taken for word in reads[name]}
     for name in order:
