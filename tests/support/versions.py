@@ -3,8 +3,8 @@
 Versions change what is called: NumPy, SciPy, compilers, solver packages, libraries of pictures, tables and files. They
 do not change the laws of mathematics, which the other tests hold on all pairings. So here each test function runs once
 for each solver that its cases name; of the functions in `LAWS` only as many do as it takes that every public name that
-is read by a test is read by one that runs. Of the pairings of formulation, rotation and velocity those of `PAIRINGS` are
-taken where the function has one, and only they have generic kernels.
+is read by a test is read by one that runs. Of the pairings of formulation, rotation and velocity those of `PAIRINGS`
+are taken where the function has one, and only they have generic kernels.
 """
 
 from __future__ import annotations
