@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -97,7 +98,10 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says what the tests cost: user and system time of this process and of all that it has waited for."""
+    """Says what the tests cost: user and system time of this process and of all its children that have ended."""
+    with contextlib.suppress(ChildProcessError, AttributeError):  # those that compiled kernels are not waited for yet
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
     spent = os.times()
     seconds = spent.user + spent.system + spent.children_user + spent.children_system
     terminalreporter.write_line(f"{seconds:.0f} core-seconds (user and system time of all processes)")
@@ -105,7 +109,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def _generic(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives generic kernels to the tests that `support/codes.py` has drawn."""
+    """Gives generic kernels, or code as LLVM finds it, to the tests that `support/codes.py` has drawn."""
+    import codes
+
+    if not codes.is_thorough(request.node.nodeid):
+        monkeypatch.setenv("RBDAE_LLVM", "quick")
     if request.node.stash.get(GENERIC, False):
         monkeypatch.setenv("RBDAE_CODE", "generic")
 

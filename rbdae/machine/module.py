@@ -4,6 +4,9 @@ An entry of the cache belongs to a key: a digest of the text, the level of optim
 with its features. The key is its name, and its contents begin with a digest of the key and of the code together: what
 is damaged, or is the code of another text, is compiled again. Entries are read where this user alone can write them
 (`rbdae._folders`). Whether there is a cache, and what is in it, changes times and nothing else.
+
+RBDAE_LLVM=quick in the environment asks for code as it comes: slower, and there in a third of the time. That is for
+tests.
 """
 
 from __future__ import annotations
@@ -210,6 +213,8 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = F
     NoMachineCode
         if llvmlite cannot make any here
     """
+    if os.environ.get("RBDAE_LLVM") == "quick":
+        level, pairing = 0, False
     with _LOCK:
         _llvm()
         made_of = text if made_of is None else made_of

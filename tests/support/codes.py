@@ -12,11 +12,12 @@ many models has users' code in some of its cases, and generic kernels in the oth
 
 A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms are taken, with users'
 code. All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests;
-files agree on the mechanism, so that they share code on disk.
+files agree on the mechanism, so that they share code on disk. In three files of four, LLVM takes its quickest way.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -40,6 +41,15 @@ MOST_CASES = 8
 FEW = 4
 """Functions with fewer cases have one code for all."""
 
+THOROUGH = re.compile(
+    r"tests/(house|study)/|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place)|_loops"
+)
+"""Files about code, and about what it costs."""
+
+ONE_FILE_IN = 4
+"""Of the other files, this one has code with all of LLVM's passes; the others have it as it comes, in a third of the
+time. The recorded operations are the same."""
+
 MECHANISMS = 2
 """So many of the mechanisms that a file has for a pairing are taken in the usual run."""
 
@@ -56,6 +66,12 @@ def assigned(items: Iterable[Any]) -> dict[str, str]:
             _of_pairings(subjects) | _of_functions([n for n, subject in subjects.items() if subject is None]) | found
         )
     return found
+
+
+def is_thorough(nodeid: str) -> bool:
+    """Whether machine code in a test goes through all of LLVM's passes."""
+    file = nodeid.partition("::")[0]
+    return samples.LONG or THOROUGH.search(file) is not None or _number(file) % ONE_FILE_IN == 0
 
 
 def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[str, str]:

@@ -75,6 +75,7 @@ def main(forks: int, seed: int) -> None:
 
     rng = np.random.default_rng(seed)
     done = threading.Event()
+    once_round = [threading.Event() for _ in range(3)]
 
     def models() -> None:
         own = np.random.default_rng(seed + 1)
@@ -82,21 +83,27 @@ def main(forks: int, seed: int) -> None:
             one = problem(own, "traced")
             one.rhs(0.0, one.y0)
             one.jacobian(0.0, one.y0, one.yd0, 1.0)
+            once_round[0].set()
 
     def functions() -> None:
         k = 0
         while not done.is_set():
             k += 1
             numba.njit(lambda x, k=k: x * k)(2.0)
+            once_round[1].set()
 
     def runs() -> None:
         one = problem(np.random.default_rng(seed + 2), "traced")
         while not done.is_set():
             rbdae.solve(one, (0.0, 1.0), solver="scipy:RK45")
+            once_round[2].set()
 
     threads = [threading.Thread(target=work, daemon=True) for work in (models, functions, runs)]
     for thread in threads:
         thread.start()
+    # a module that a thread imports at a fork stays locked in the child, whatever it belongs to: let all be imported
+    for event in once_round:
+        assert event.wait(LIMIT)
     found: Counter[str] = Counter()
     longest = 0.0
     forked = multiprocessing.get_context("fork")
