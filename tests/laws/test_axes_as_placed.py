@@ -186,11 +186,11 @@ def _without(seed: int, number: int, argument: str, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("block", range(samples.count(1, 13)))
+@pytest.mark.parametrize("block", range(samples.count(1, 26)))
 def test_without_one_argument_the_motion_is_the_same_or_a_warning_names_the_joint(block, monkeypatch):
     """500 in the long run."""
     same = named = 0
-    for seed in range(40 * block, 40 * block + 40):
+    for seed in range(20 * block, 20 * block + 20):
         rng = np.random.default_rng((seed, 5))
         whole = random_system(seed)
         if not whole.joints:
@@ -218,4 +218,4 @@ def test_without_one_argument_the_motion_is_the_same_or_a_warning_names_the_join
         blamed = next(joint for joint in system.joints if joint.name == said[1])
         assert {id(b) for b in blamed.bodies} == {id(b) for b in culprit.bodies}, (seed, name, argument, said[1])
         named += 1
-    assert same >= 3 and named >= 10
+    assert same + named >= 8 and named >= 3

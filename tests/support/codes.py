@@ -10,9 +10,15 @@ many models has users' code in some of its cases, and generic kernels in the oth
 - Of a test function with four cases or more, one in five has users' code, of one with many eight.
 - Of the other test functions one in ten runs generic kernels.
 
-A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms are taken, with users'
-code. All functions of a file agree on the code of a mechanism in a pairing, since files keep problems between tests;
-files agree on the mechanism, so that they share code on disk. In three files of four, LLVM takes its quickest way.
+Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
+before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
+functions differ in the combinations, and some functions have all pairings, so that each is met by six at least
+(tests/house/test_turns.py).
+
+A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms and combinations are
+taken, with users' code. All functions of a file agree on the code of a mechanism in a pairing, since files keep
+problems between tests; files agree on the mechanism, so that they share code on disk. In seven files of eight, LLVM
+takes its quickest way.
 """
 
 from __future__ import annotations
@@ -46,9 +52,15 @@ THOROUGH = re.compile(
 )
 """Files about code, and about what it costs."""
 
-ONE_FILE_IN = 4
+ONE_FILE_IN = 8
 """Of the other files, this one has code with all of LLVM's passes; the others have it as it comes, in a third of the
 time. The recorded operations are the same."""
+
+ALL = 6
+"""Functions with fewer cases have all of them."""
+
+MET = 6
+"""So many functions have a pairing, before it is left to the others' turns."""
 
 MECHANISMS = 2
 """So many of the mechanisms that a file has for a pairing are taken in the usual run."""
@@ -61,7 +73,9 @@ def assigned(items: Iterable[Any]) -> dict[str, str]:
     taking_turns = [item for item in items if not _chooses(item)]
     found = {item.nodeid: "generic" for item in taking_turns if item.get_closest_marker("generic") is not None}
     if not samples.LONG:
-        subjects = {item.nodeid: _subject(item) for item in taking_turns}
+        late = _combinations(taking_turns)
+        subjects = {item.nodeid: _subject(item) for item in taking_turns if item.nodeid not in late}
+        found |= dict.fromkeys(late, "long")
         found = (
             _of_pairings(subjects) | _of_functions([n for n, subject in subjects.items() if subject is None]) | found
         )
@@ -72,6 +86,41 @@ def is_thorough(nodeid: str) -> bool:
     """Whether machine code in a test goes through all of LLVM's passes."""
     file = nodeid.partition("::")[0]
     return samples.LONG or THOROUGH.search(file) is not None or _number(file) % ONE_FILE_IN == 0
+
+
+def _combinations(items: Iterable[Any]) -> set[str]:
+    """The cases, by node id, in which nothing occurs that another case of their function has not, and whose pairing
+    enough functions have."""
+    functions: dict[str, list[Any]] = defaultdict(list)
+    for item in items:
+        if hasattr(item, "callspec"):
+            functions[item.nodeid.partition("[")[0]].append(item)
+    met: dict[Pairing, set[str]] = defaultdict(set)
+    late = set()
+    for function in sorted(functions, key=lambda name: (_number(name), name)):
+        its = functions[function]
+        seen: set[Any] = set()
+        for item in sorted(its, key=lambda item: (_number(item.nodeid), item.nodeid)):
+            parts, pairing = _parts(item.callspec), _pairing(item)
+            common = pairing is None or function in met[pairing] or len(met[pairing]) >= MET
+            if len(its) >= ALL and parts <= seen and common:
+                late.add(item.nodeid)
+                continue
+            seen |= parts
+            if pairing is not None:
+                met[pairing].add(function)
+    return late
+
+
+def _parts(callspec: Any) -> set[Any]:
+    """What occurs in a case: values that can be compared, the parts of a pairing, else places in lists of cases."""
+    out: set[Any] = set()
+    for name, value in callspec.params.items():
+        if isinstance(value, Pairing):
+            out |= {(name, part) for part in value}
+        else:
+            out.add((name, value if isinstance(value, str | int | float) else ("", callspec.indices[name])))
+    return out
 
 
 def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[str, str]:
@@ -111,12 +160,17 @@ def _chooses(item: Any) -> bool:
 
 def _subject(item: Any) -> tuple[str, str, str] | None:
     """File, pairing and mechanism of a test; None if it has no pairing."""
-    values = item.callspec.params if hasattr(item, "callspec") else {}
-    pairing = next((value for value in values.values() if isinstance(value, Pairing)), None)
+    pairing = _pairing(item) if hasattr(item, "callspec") else None
     if pairing is None:
         return None
-    words = [value for value in values.values() if isinstance(value, str) and not isinstance(value, Pairing)]
+    words = [
+        value for value in item.callspec.params.values() if isinstance(value, str) and not isinstance(value, Pairing)
+    ]
     return item.nodeid.partition("::")[0], str(pairing), words[0] if words else ""
+
+
+def _pairing(item: Any) -> Pairing | None:
+    return next((value for value in item.callspec.params.values() if isinstance(value, Pairing)), None)
 
 
 def _number(name: str) -> int:
