@@ -27,8 +27,16 @@ def write_npz(
         target = target.with_name(target.name + ".npz")
     text = json.dumps({"format": _FORMAT, **metadata})
     with replacing(target) as new, open(new, "wb") as file:
-        (np.savez_compressed if compress else np.savez)(file, metadata=np.array(text), **arrays)
+        _write(file, {"metadata": np.array(text), **arrays}, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED)
     return target
+
+
+def _write(file: BinaryIO, arrays: Mapping[str, Any], compression: int) -> None:
+    """As `numpy.savez`, which in NumPy 1 leaves an open archive behind where a disk is full."""
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                form.write_array(entry, np.asanyarray(array), allow_pickle=False)
 
 
 def read_npz(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -42,14 +42,16 @@ def of_bodies(model: Model, Z: Mat, what: str, bodies: Sequence[int], places: Se
 
 def quaternions(Z: Mat, place: int) -> Mat:
     """Unit quaternions (m, 4), the scalar part last, of the body with this place; of a frame that has drifted from a
-    rotation times a number those of the rotation that SciPy finds nearest."""
+    rotation times a number those of the nearest rotation, U V^T of its singular value decomposition. SciPy finds the
+    same one since 1.12, and another one before."""
     at, out = 24 * place + _D, np.empty((len(Z), 4))
     if call(motion.quaternions, len(Z), Z.shape[1], at, Z, out):
         from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
         rest = np.isnan(out[:, 0])
         frames = np.swapaxes(Z[rest, at : at + 9].reshape(-1, 3, 3), 1, 2)
-        out[rest] = Rotation.from_matrix(np.ascontiguousarray(frames)).as_quat()
+        u, _, vt = np.linalg.svd(frames)
+        out[rest] = Rotation.from_matrix(u @ vt).as_quat()
     return out
 
 
