@@ -10,6 +10,8 @@ Radau5 does ([HW96], sections IV.8 and VII.3). Three more settings are ours:
   tolerance and hardly fall are none: the package would take them for divergence, and halve the step for ever where a
   motion is so simple, or so fast, that the first increment is rounding;
 - a step that is lost in rounding ends the run: at t = 0 the package would continue to 1e-308 s;
+- no step of Radau leaves a rest that is much shorter than itself: the last step of a DAE of index 2 or 3 would be lost
+  in rounding, which it divides by h or h^2;
 - index-3 forms run at tolerances tighter by `INDEX_3_MARGIN`, with a first step that is not lost in rounding.
 
 A projected state goes back into both methods without a restart: Radau takes it as the start of its next step,
@@ -157,6 +159,7 @@ class _Stepper(AbstractStepper):
             **options,
         )
         self._bdf = native.method == "BDF"
+        self._halves = not self._bdf and bool(np.any(native.var_index >= 2))
         self._newton = Newton(self._solver, self._scaled, _EPS * abs(request.t_end - request.t0))
         self._solver.rtol, self._solver.atol = self._scaled
         least = roundings * _EPS / request.rtol
@@ -194,6 +197,8 @@ class _Stepper(AbstractStepper):
             self._tolerances[1][self._algebraic] = np.maximum(
                 self._given[self._algebraic], self._tolerances[0][0] * largest
             )
+        if self._halves and solver.h_abs < (rest := solver.t_bound - solver.t) < 2.0 * solver.h_abs:
+            solver.h_abs, solver.h_abs_old, solver.LU_real = 0.5 * rest, None, None  # factors belong to a step size
         try:
             message = solver.step()
         except RuntimeError as error:  # SuperLU's, which the package lets through

@@ -86,6 +86,18 @@ def test_a_top_of_500_radians_a_second_in_momenta_with_both_constraints(method, 
     assert np.abs(apart).max() < 5e3 * tol
 
 
+@pytest.mark.parametrize("form", ["index-3", "index-2"])
+def test_radau_leaves_no_rest_that_is_lost_in_rounding(form):
+    """A rest of 1.5e-7 s at index 3 ended a run of a random model: "Required step size is less than spacing"."""
+    problem = toy.Pendulum(form)
+    before = solve(problem, "Radau", tol=1e-7)
+    for t in before.t[4:12]:
+        solution = solve(problem, "Radau", t_end=t + 1e-7, tol=1e-7)
+        assert solution.success, solution.message
+        *_, one, last = np.diff(solution.t)
+        assert last > 0.3 * one
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl", "hiller-anantharaman", "hamiltonian-ggl"])
 def test_a_motion_that_is_prescribed_altogether(form, method):
