@@ -26,7 +26,7 @@ def test_nothing_but_combinations_is_left_out(monkeypatch: pytest.MonkeyPatch) -
     cases = {f"f[{k}]": (Pairing(form, chart, "angular"), solver) for k, (form, chart, solver) in enumerate(
         (form, chart, solver) for form in forms for chart in charts for solver in ("a", "b")
     )}  # fmt: skip
-    late = codes._combinations([_item(name, pairing=p, solver=s) for name, (p, s) in cases.items()])
+    late = codes.combinations([_item(name, pairing=p, solver=s) for name, (p, s) in cases.items()])
     kept = [case for name, case in cases.items() if name not in late]
     assert 3 <= len(kept) < len(cases) // 2
     assert {p.formulation for p, _ in kept} == set(forms)
@@ -37,7 +37,7 @@ def test_nothing_but_combinations_is_left_out(monkeypatch: pytest.MonkeyPatch) -
 def test_a_pairing_that_few_functions_have_is_not_left_out() -> None:
     pairings = [Pairing(form, chart, "angular") for form in "abc" for chart in "xyz"]
     items = [_item(f"f{f}[{k}]", pairing=p) for f in range(codes.MET + 3) for k, p in enumerate(pairings)]
-    late = codes._combinations(items)
+    late = codes.combinations(items)
     for k in range(len(pairings)):
         assert codes.MET <= sum(f"f{f}[{k}]" not in late for f in range(codes.MET + 3)) <= codes.MET + 3
     assert late
@@ -47,12 +47,12 @@ def test_what_cannot_be_compared_is_not_left_out() -> None:
     items = [_item(f"f[{k}]", what=object()) for k in range(12)]
     for k, item in enumerate(items):
         item.callspec.indices["what"] = k
-    assert codes._combinations(items) == set()
+    assert codes.combinations(items) == set()
 
 
 def test_few_cases_are_all_taken() -> None:
-    assert codes._combinations([_item(f"f[{k}]", a="same") for k in range(codes.ALL - 1)]) == set()
-    assert len(codes._combinations([_item(f"f[{k}]", a="same") for k in range(codes.ALL)])) == codes.ALL - 1
+    assert codes.combinations([_item(f"f[{k}]", a="same") for k in range(codes.ALL - 1)]) == set()
+    assert len(codes.combinations([_item(f"f[{k}]", a="same") for k in range(codes.ALL)])) == codes.ALL - 1
 
 
 @pytest.mark.slow  # protects the sample of all laws of pairings; needs the collection of the whole suite

@@ -24,7 +24,7 @@ import rbdae
 
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
-CASES = traced_cases.drawn(12)[: count(7, 1500)]
+CASES = traced_cases.drawn(12)[: count(5, 1500)]
 
 
 @pytest.mark.sampled

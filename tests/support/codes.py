@@ -7,8 +7,8 @@ many models has users' code in some of its cases, and generic kernels in the oth
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Two mechanisms
   are taken of those that a file has for a pairing; for one pairing in sixteen the first has users' code. Files differ
   in the pairings, so that together they have most of them.
-- Of a test function with four cases or more, one in five has users' code, of one with many eight.
-- Of the other test functions one in ten runs generic kernels.
+- Of a test function with four cases or more, one in six has users' code, of one with many six.
+- Of the other test functions one in five runs generic kernels.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
 before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
@@ -17,8 +17,8 @@ functions differ in the combinations, and some functions have all pairings, so t
 
 A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms and combinations are
 taken, with users' code. All functions of a file agree on the code of a mechanism in a pairing, since files keep
-problems between tests; files agree on the mechanism, so that they share code on disk. In seven files of eight, LLVM
-takes its quickest way.
+problems between tests; files agree on the mechanism, so that they share code on disk. LLVM takes its quickest
+way, but in files about code.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from typing import Any
 import samples
 from cases import Pairing
 
-ONE_IN = 10
+ONE_IN = 5
 """Of test functions without pairings, this one runs generic kernels."""
 
 ONE_PAIRING_IN = 16
 """Of the pairings in a file, this one has users' code."""
 
-ONE_CASE_IN = 5
+ONE_CASE_IN = 6
 """Of the cases of a test function without pairings, this one has users' code."""
 
-MOST_CASES = 8
+MOST_CASES = 6
 """Of a test function with many cases, so many have users' code."""
 
 FEW = 4
@@ -50,11 +50,8 @@ FEW = 4
 THOROUGH = re.compile(
     r"tests/(house|study)/|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place)|_loops"
 )
-"""Files about code, and about what it costs."""
-
-ONE_FILE_IN = 8
-"""Of the other files, this one has code with all of LLVM's passes; the others have it as it comes, in a third of the
-time. The recorded operations are the same."""
+"""Files about code, and about what it costs. The others have code as LLVM writes it down at once, in a third of the
+time: the recorded operations are the same."""
 
 ALL = 6
 """Functions with fewer cases have all of them."""
@@ -73,7 +70,7 @@ def assigned(items: Iterable[Any]) -> dict[str, str]:
     taking_turns = [item for item in items if not _chooses(item)]
     found = {item.nodeid: "generic" for item in taking_turns if item.get_closest_marker("generic") is not None}
     if not samples.LONG:
-        late = _combinations(taking_turns)
+        late = combinations(taking_turns)
         subjects = {item.nodeid: _subject(item) for item in taking_turns if item.nodeid not in late}
         found |= dict.fromkeys(late, "long")
         found = (
@@ -85,10 +82,10 @@ def assigned(items: Iterable[Any]) -> dict[str, str]:
 def is_thorough(nodeid: str) -> bool:
     """Whether machine code in a test goes through all of LLVM's passes."""
     file = nodeid.partition("::")[0]
-    return samples.LONG or THOROUGH.search(file) is not None or _number(file) % ONE_FILE_IN == 0
+    return samples.LONG or THOROUGH.search(file) is not None
 
 
-def _combinations(items: Iterable[Any]) -> set[str]:
+def combinations(items: Iterable[Any]) -> set[str]:
     """The cases, by node id, in which nothing occurs that another case of their function has not, and whose pairing
     enough functions have."""
     functions: dict[str, list[Any]] = defaultdict(list)
