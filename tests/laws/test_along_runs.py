@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +11,7 @@ import cases
 import inside
 import numpy as np
 import pytest
+from codes import cached
 from inside import Mat, Vec
 from scipy.spatial.transform import Rotation
 
@@ -47,7 +46,7 @@ def _arm() -> rbdae.System:
     return system
 
 
-@cache
+@cached
 def _run(form: str, rotation: str, velocity: str, solver: str, tolerance: float) -> rbdae.Solution:
     cases.need(solver)
     problem = rbdae.formulate(_arm(), form, rotation=rotation, velocity=velocity, consistent="project")
@@ -268,14 +267,9 @@ def _crossing(problem: rbdae.Problem, level: float) -> Callable[[float, Vec], fl
     return lambda t, y: float(problem.natural(t, y)[0, 3]) - level
 
 
+@cached
 def switched() -> rbdae.Solution:
     """Bricard's mechanism: other rows and other velocities within three seconds; events on both sides."""
-    return _switched(os.environ.get("RBDAE_CODE"))
-
-
-@cache
-def _switched(code: str | None) -> rbdae.Solution:
-    """One run for each code that tests have, since some compare bits."""
     problem = rbdae.formulate(rbdae.models.bricard(), "null-space", redundant="minimum-norm")
     problem = inside.dropping(problem, (16,))
     levels = (0.9, 0.6, 0.3, 0.0)

@@ -6,16 +6,15 @@ start is needed later, and so are other independent velocities.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import cases
 import inside
 import numpy as np
 import pytest
+from codes import cached
 from inside import Vec
 
 import rbdae
@@ -29,7 +28,7 @@ TIMES = np.linspace(0.0, END, 25)
 TIGHT: dict[str, Any] = {"solver": "scipy:DOP853", "rtol": 1e-8, "atol": 1e-8}
 
 
-@cache
+@cached
 def _problem(formulation: str = "null-space") -> rbdae.Problem:
     return inside.dropping(rbdae.formulate(bricard(), formulation, redundant="minimum-norm"), (NEEDED_LATER,))
 
@@ -46,19 +45,14 @@ class _Seen:
         return float(self.problem.natural(t, y)[0, 3]) - 0.3
 
 
+@cached
 def _run() -> tuple[rbdae.Solution, _Seen]:
-    return _run_with(os.environ.get("RBDAE_CODE"))
-
-
-@cache
-def _run_with(code: str | None) -> tuple[rbdae.Solution, _Seen]:
-    """One run for each code that tests have, since some compare bits."""
     problem = _problem()
     seen = _Seen(problem)
     return rbdae.solve(problem, (0.0, END), t_eval=TIMES, events=seen, **TIGHT), seen
 
 
-@cache
+@cached
 def _reference() -> rbdae.Solution:
     """Index 0, with a choice of equations that lasts."""
     problem = rbdae.formulate(bricard(), "index-0", redundant="minimum-norm")

@@ -23,10 +23,12 @@ way, but in files about code.
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
 from typing import Any
 
 import samples
@@ -61,6 +63,20 @@ MET = 6
 
 MECHANISMS = 2
 """So many of the mechanisms that a file has for a pairing are taken in the usual run."""
+
+
+def cached(function: Callable[..., Any]) -> Callable[..., Any]:
+    """As `functools.cache`, for problems and runs that are kept between tests: one for each code that tests have."""
+
+    @cache
+    def kept(code: str | None, *arguments: Any) -> Any:
+        return function(*arguments)
+
+    @wraps(function)
+    def found(*arguments: Any) -> Any:
+        return kept(os.environ.get("RBDAE_CODE"), *arguments)
+
+    return found
 
 
 def assigned(items: Iterable[Any]) -> dict[str, str]:
