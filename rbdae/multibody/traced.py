@@ -186,7 +186,7 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
     room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
     with collector_off():
         try:
-            recording = recorded(workspace, kernel, room, _point(workspace, shapes), _most_nodes(workspace))
+            recording = recorded(workspace, kernel, room, point(workspace, shapes), _most_nodes(workspace))
         except NotStraight as error:
             _not_had(workspace, kernel, str(error))
             return None
@@ -221,6 +221,11 @@ def _most_nodes(workspace: Workspace) -> int:
     return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
 
 
+def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
+    """The code of a recording; None if LLVM cannot make any."""
+    return _compiled(recording, code_text(recording, signs, shapes, None), signs, shapes)
+
+
 def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code | None:
     try:
         level = 2 if made.length <= _FINE else int(made.length <= _USUAL)
@@ -232,7 +237,7 @@ def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) 
     return Code(module, signs, shapes, functions, made.data, made.length)
 
 
-def _point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
+def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
     """Where conditions are answered: the problem's regular state, moved a little, so that it is no special one."""
     rng = np.random.default_rng(12)
     y, yd = (rng.standard_normal(shapes.get(name, (0,))) for name in ("y", "yd"))
@@ -240,4 +245,4 @@ def _point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float
     return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
 
 
-__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "traced"]
+__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "made", "point", "traced"]

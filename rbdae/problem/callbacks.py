@@ -18,9 +18,11 @@ from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory
 from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.factors import Factors
 from rbdae.problem.steps import StepFunctions, step_functions, work_function
 from rbdae.problem.violations import ViolationScales
 
@@ -57,6 +59,8 @@ class Callbacks:
         self._pattern = pattern
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
+        self._factors: Factors | None = None
+        self.start: tuple[float, Vec, Vec] | None = None
         self._tally = Tally()
         self._steps: dict[str, StepFunctions] = {}
 
@@ -153,6 +157,27 @@ class Callbacks:
             self._machine[name] = made
         return self._machine[name]
 
+    def factors(self) -> Factors:
+        """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code."""
+        if self._factors is None:
+            pattern, n = self._pattern(), self._workspace.layout.n
+            self._factors = Factors(
+                n, pattern.indices, pattern.pointers, self.machine("jacobian_data"), self.jacobian_data,
+                self.start or (0.0, np.zeros(n), np.zeros(n)), self._recorded_factors,
+            )  # fmt: skip
+        return self._factors
+
+    def _recorded_factors(self, samples: Callable[[], Any]) -> BoundFactors | None:
+        self._make_room("jacobian")
+        if self._of_this_model("jacobian_data") is None:
+            return None
+        found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries(), samples)
+        return None if found is None else found.bound(self._workspace)
+
+    def _entries(self) -> Pattern:
+        found = self._pattern()
+        return Pattern(found.indices, np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers)))
+
     def steps(self, scheme: str) -> StepFunctions:
         """The functions of an integration scheme of `rbdae.conserving`, for loops in machine code."""
         if scheme not in self._steps:
@@ -199,9 +224,7 @@ class Callbacks:
             self._make_room(name)
             pattern = None
             if name.startswith("jacobian"):
-                found = self._pattern()
-                columns = np.repeat(np.arange(len(found.pointers) - 1), np.diff(found.pointers))
-                pattern = Pattern(found.indices, columns)
+                pattern = self._entries()
             self._traced[name] = traced(
                 self._workspace,
                 kernel,

@@ -76,6 +76,10 @@ class CompiledCallbacks(Protocol):
     def machine(self, name: str) -> CompiledFunction:
         """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
 
+    def factors(self) -> Any:
+        """A `rbdae.problem.factors.Factors` of dF/dy + c dF/dyd: ``factors`` and ``solve``, each a `CompiledFunction`,
+        the ``size`` of their memory, and ``again``, which chooses pivots for another state."""
+
     def steps(self, scheme: str) -> Any:
         """The functions of an integration scheme of `rbdae.conserving`: ``newton``, ``advance`` and ``predict``, each a
         `CompiledFunction`, ``n_unknowns`` of a step, and ``check``, which raises what a user's function has raised."""

@@ -259,6 +259,10 @@ class Interpretation:
         n = self.workspace.layout.n_differential
         return out[:n], out[n:]
 
+    def multipliers_of_selection(self, t: Vec, y: Mat) -> Mat:
+        """The multipliers of the same at many states (m, n)."""
+        return self._each(self._rates, t, y, self._n_rates)[..., self.workspace.layout.n_differential :]
+
     @cached_property
     def compiled_rates(self) -> tuple[MachineFunction, int] | None:
         """The same as a machine function of (t, y), and how many numbers it gives; None where Python is called

@@ -298,10 +298,12 @@ class Problem:
 
     # ------------------------------------------------------------ equations
 
-    @property
+    @cached_property
     def callbacks(self) -> Callbacks:
         """The bare kernels."""
-        return self.equations.callbacks
+        out = self.equations.callbacks
+        out.start = self.t0, self.y0, self.yd0
+        return out
 
     @property
     def sparsity(self) -> csc_matrix:

@@ -39,6 +39,12 @@ class _Callbacks:
         return found
 
     @property
+    def factors(self) -> Callable[[], Any]:
+        """In the problem's own time."""
+        found: Callable[[], Any] = self._inner.factors  # type: ignore[attr-defined]
+        return found
+
+    @property
     def steps(self) -> Callable[[str], Any]:
         """In the problem's own time."""
         found: Callable[[str], Any] = self._inner.steps  # type: ignore[attr-defined]

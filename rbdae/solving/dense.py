@@ -152,10 +152,13 @@ class DenseOutput:
 
 def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t: Vec, y: Mat) -> None:
     """Write the multipliers that belong to positions and velocities into rows (m, n) at times (m,), in place."""
-    for time, row in zip(t, y, strict=True):
-        number = segments.number(float(time))
-        layout = segments.problems[number].layout
-        row[layout.la] = layout.among_unknowns(interpretations[number].rates_of_selection(float(time), row)[1])
+    numbers = segments.numbers(t)
+    for number in np.unique(numbers):
+        layout, mine = segments.problems[number].layout, numbers == number
+        if layout.la.stop > layout.la.start:
+            rows = y[mine]
+            rows[:, layout.la] = layout.among_unknowns(interpretations[number].multipliers_of_selection(t[mine], rows))
+            y[mine] = rows
 
 
 def _differential(problem: Problem) -> int:

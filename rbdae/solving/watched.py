@@ -43,6 +43,13 @@ class _WatchedCallbacks:
         """The machine functions of integration schemes, as `machine`."""
         return self._noted(self._inner.steps)  # type: ignore[attr-defined]
 
+    @property
+    def factors(self) -> Callable[[], Any]:
+        """Factors for loops in machine code, as `machine`."""
+        found: Callable[[], Any] = self._inner.factors  # type: ignore[attr-defined]
+        self._asked.add("jacobian_data")
+        return found
+
     def _noted(self, make: Callable[[str], Any]) -> Callable[[str], Any]:
         def made(name: str) -> Any:
             self._asked.add(name)

@@ -14,11 +14,11 @@ from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, ProjectionError, Request, Solvable, Steps
 from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import CompiledFunction
-from rbdae_adapters.rbdae_loops import _fixed, _free, _stepwise
+from rbdae_adapters.rbdae_loops import _fixed
 from rbdae_adapters.rbdae_loops._function import right_hand_side
 from rbdae_adapters.rbdae_loops._loop import Inside, OneStepRun
+from rbdae_adapters.toolkit import free_loop, stepwise_loop, take_options
 from rbdae_adapters.toolkit import options as check
-from rbdae_adapters.toolkit import take_options
 
 
 def _factor(owner: str, name: str, value: object) -> float:
@@ -174,13 +174,13 @@ class LoopsAdapter(AbstractAdapter):
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         function = right_hand_side(problem, request.direction)
-        inside = _inside(problem, request) if _free.can(request) else None
+        inside = _inside(problem, request) if free_loop.can(request) else None
         if inside is not None:
             one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
-            return _free.run(one, request, began)
+            return free_loop.run(one, request, began)
         beside = {name: value for name, value in options.items() if name != "max_steps"}
-        return _stepwise.run(
-            lambda y0: OneStepRun(scheme, function, request, y0, beside, stepwise=True),
+        return stepwise_loop.run(
+            lambda recorder: OneStepRun(scheme, function, request, recorder.y0, beside, stepwise=True),
             problem,
             request,
             options.get("max_steps"),

@@ -14,8 +14,7 @@ from rbdae.adapter import Outcome, Reason, Request, Solvable, Stats, Steps, Unsu
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS, weights
 from rbdae.machine.loops.fixed_host import FixedLoop
-from rbdae_adapters.rbdae_loops import _free, _stepwise
-from rbdae_adapters.toolkit import Dense, GaveUp
+from rbdae_adapters.toolkit import Dense, GaveUp, free_loop, stepwise_loop
 from rbdae_adapters.toolkit import options as check
 
 TOLERANCE = 1e-8
@@ -79,6 +78,8 @@ def options_of(method: str) -> dict[str, check.Check]:
 class FixedRun:
     """A loop and the end of it, see `Run`."""
 
+    continues = False
+
     def __init__(
         self, problem: Solvable, method: str, request: Request, y0: Vec, options: Mapping[str, Any], *, stepwise: bool
     ) -> None:
@@ -131,6 +132,10 @@ class FixedRun:
 
     def seen(self) -> None:
         """Nothing is asked in these runs."""
+
+    def replace(self, t: float, y: Vec) -> None:
+        """Continue from another state."""
+        self.loop.replace(y)
 
     def dense(self) -> Dense:
         """The dense output of the last step; `GaveUp` where the step to a state within it has no solution."""
@@ -191,10 +196,10 @@ def run(problem: Solvable, method: str, request: Request, options: Mapping[str, 
             "momentum, which it keeps, too; leave out projection="
         )
     began = time.perf_counter()
-    if _free.can(request) and request.projector is None and request.watch is None:
-        return _free.run(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
-    return _stepwise.run(
-        lambda y0: FixedRun(problem, method, request, y0, options, stepwise=True),
+    if free_loop.can(request) and request.projector is None and request.watch is None:
+        return free_loop.run(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
+    return stepwise_loop.run(
+        lambda recorder: FixedRun(problem, method, request, recorder.y0, options, stepwise=True),
         problem,
         request,
         options.get("max_steps"),

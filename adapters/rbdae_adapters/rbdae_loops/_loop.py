@@ -37,6 +37,8 @@ class Inside(NamedTuple):
 class OneStepRun:
     """A loop, its function, and the end of it, see `Run`."""
 
+    continues = True
+
     def __init__(
         self,
         method: OneStep,
@@ -121,6 +123,10 @@ class OneStepRun:
         """The switches were asked about the last state."""
         if self._watch is not None:
             self._watch.refresh()
+
+    def replace(self, t: float, y: Vec) -> None:
+        """Continue from another state."""
+        self.loop.replace(y)
 
     def dense(self) -> Dense:
         """The dense output of the last step."""

@@ -62,7 +62,13 @@ MEASURED = OWN_INTS + 12
 """How many measures are watched, see `rbdae.machine.loops.watching`."""
 MOVING = OWN_INTS + 13
 """How many positions are."""
-INTS = 24
+ORDER = OWN_INTS + 14
+"""Of the last step of a library's code, see `rbdae.machine.loops.multistep`."""
+CODE = OWN_INTS + 15
+"""The library's last word."""
+TAKES_BACK = OWN_INTS + 16
+"""Whether a library continues from states that were changed after a step."""
+INTS = 28
 
 # ---------------------------------------------------------------- w
 H_MAX = OWN_REALS
@@ -114,3 +120,7 @@ STANDS_STILL = OWN_WORDS + 5
 NOT_PROJECTED = OWN_WORDS + 6
 """A projection has left an exception. This and the next word take the step back."""
 PROJECTED_NOT_FINITE = OWN_WORDS + 7
+GAVE_UP = OWN_WORDS + 8
+"""A library has said a word that is no success."""
+STATE_NOT_FINITE = OWN_WORDS + 9
+"""What a library took for a success."""

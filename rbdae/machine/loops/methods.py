@@ -8,7 +8,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, final
 
-from rbdae.machine.loops import control, dop853, dop853_dense, dopri5, loop
+from rbdae.machine.loops import control, dop853, dop853_dense, dopri5, loop, multistep
 from rbdae.machine.native.program import Program
 
 
@@ -63,9 +63,33 @@ class OneStep:
         return float(self.module.EXPONENT - self.module.BETA_IN_EXPONENT * beta)
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Foreign:
+    """Steps that a library chooses and takes, see `rbdae.machine.loops.multistep`."""
+
+    name: str = "multistep"
+    shrinks: float = 1.0
+    grows: float = 1.0
+    beta: float = 0.0
+
+    @cached_property
+    def program(self) -> Program:
+        """`run`, `dense` and `interpolate`."""
+        m = multistep
+        bound = {"attempt": m.attempt, "dense": m.dense, "interpolate": m.interpolate}
+        return Program((loop.run, m.dense, m.interpolate), bound)
+
+    def exponent(self, beta: float) -> float:
+        """Of nothing: the library has a control of its own."""
+        return 0.0
+
+
+MULTISTEP = Foreign()
+
 METHODS = {
     "dopri5": OneStep("dopri5", dopri5, dopri5),
     "dop853": OneStep("dop853", dop853, dop853_dense),
 }
 
-__all__ = ["METHODS", "OneStep"]
+__all__ = ["METHODS", "MULTISTEP", "Foreign", "OneStep"]

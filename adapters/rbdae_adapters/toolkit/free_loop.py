@@ -6,9 +6,8 @@ import time
 
 from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
 from rbdae.machine.loops import shared as at
-from rbdae_adapters.rbdae_loops._loop import OneStepRun
-from rbdae_adapters.rbdae_loops._run import Run
-from rbdae_adapters.toolkit import GaveUp
+from rbdae_adapters.toolkit.loop_run import Run
+from rbdae_adapters.toolkit.stepper import GaveUp
 
 
 def can(request: Request) -> bool:
@@ -21,7 +20,7 @@ def run(one: Run, request: Request, began: float) -> Outcome:
     """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`."""
     loop = one.loop
     keeps = request.keep_steps or request.t_eval is None
-    continued = getattr(request.watch, "continued", None) if isinstance(one, OneStepRun) else None
+    continued = getattr(request.watch, "continued", None) if one.continues else None
     last: list[Outcome] = []
     before = 0  # steps until the loop has begun again
 

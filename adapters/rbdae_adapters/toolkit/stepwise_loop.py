@@ -9,8 +9,10 @@ from typing import final
 from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, Request, Solvable, Stats
 from rbdae.machine.loops import shared as at
-from rbdae_adapters.rbdae_loops._run import Run
-from rbdae_adapters.toolkit import AbstractStepper, Dense, Recorder, drive
+from rbdae_adapters.toolkit.events import Dense
+from rbdae_adapters.toolkit.loop_run import Run
+from rbdae_adapters.toolkit.recorder import Recorder
+from rbdae_adapters.toolkit.stepper import AbstractStepper, drive
 
 
 @final
@@ -38,16 +40,23 @@ class _Stepper(AbstractStepper):
         return self._run.dense()
 
     def replace(self, t: float, y: Vec) -> None:
-        self._loop.replace(y)
+        self._run.replace(t, y)
 
     def finish(self, stats: Stats) -> None:
         self._run.finish(stats)
 
 
-def run(make: Callable[[Vec], Run], problem: Solvable, request: Request, max_steps: int | None) -> Outcome:
+def run(
+    make: Callable[[Recorder], Run],
+    problem: Solvable,
+    request: Request,
+    max_steps: int | None,
+    *,
+    one_step: bool = True,
+) -> Outcome:
     """Run with everything that a `Recorder` does; `make` makes the run from the start that the recorder gives."""
-    recorder = Recorder(problem, request, one_step=True, max_steps=max_steps)
-    one = make(recorder.y0)
+    recorder = Recorder(problem, request, one_step=one_step, max_steps=max_steps)
+    one = make(recorder)
     outcome = drive(_Stepper(one, request), recorder)
     outcome.next_step = float(one.loop.w[at.H])
     return outcome

@@ -1,0 +1,203 @@
+"""The adapter: methods and options."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import (
+    AbstractAdapter,
+    Method,
+    MissingSolver,
+    Outcome,
+    ProjectionError,
+    Request,
+    Solvable,
+    Unsupported,
+)
+from rbdae.problem.contract import CompiledProjection, CompiledWatch
+from rbdae_adapters._sundials import MAX_STEPS, Restarts, first_step, least_tolerance, tolerances
+from rbdae_adapters.sundials import _library
+from rbdae_adapters.sundials._integrator import KRYLOV, Integrator
+from rbdae_adapters.sundials._run import MultistepRun
+from rbdae_adapters.toolkit import Recorder, free_loop, stepwise_loop, take_options, usable
+from rbdae_adapters.toolkit import options as check
+
+_COMMON: dict[str, check.Check] = {
+    "library": check.anything,
+    "first_step": check.not_negative,
+    "min_step": check.not_negative,
+    "max_step": check.limit,
+    "max_order": check.count,
+    "max_num_steps": check.count,
+    "max_nonlin_iters": check.count,
+    "max_conv_fails": check.count,
+    "max_err_test_fails": check.count,
+    "nonlin_conv_coef": check.positive,
+    "lband": check.count_or_zero,
+    "uband": check.count_or_zero,
+    "krylov_dim": check.count,
+    "nthreads": check.count,
+}
+_DIRECT = ("dense", "band", "superlu_mt", "klu")
+_OPTIONS = {
+    "ida": {
+        **_COMMON,
+        "linsolver": check.one_of("factors", *_DIRECT, *KRYLOV),
+        "suppress_alg": check.flag,
+    },
+    "cvode": {**_COMMON, "linsolver": check.one_of("dense", "band", *KRYLOV), "lmm": check.one_of("adams", "bdf")},
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NativeProblem:
+    """What a SUNDIALS loop of one's own needs: see ``examples/sundials_by_hand.py``.
+
+    Parameters
+    ----------
+    function, jacobian : machine functions, see `rbdae.machine.function`: residual and the data of its Jacobian, or
+        right-hand side and its Jacobian, row after row
+    y0, yd0 : consistent initial values, shape (n,)
+    t0 : initial time
+    rtol, atol : SUNDIALS' tolerances, by the class of each unknown
+    options : ``first_step``, and what was given
+    library : the `_library.Library` that a run would take
+    """
+
+    function: Any
+    jacobian: Any
+    y0: Vec
+    yd0: Vec
+    t0: float
+    rtol: float
+    atol: float | Vec
+    options: Mapping[str, Any]
+    library: _library.Library
+
+
+@final
+class SundialsAdapter(AbstractAdapter):
+    """IDA and CVODE of the SUNDIALS that is there, see the package `rbdae_adapters.sundials`."""
+
+    package = "sundials"
+    install = "pip install scikit-sundae"
+    methods = (
+        Method(
+            "ida",
+            frozenset({"ode", "dae"}),
+            frozenset({1, 2, 3}),
+            summary="BDF of order 1 to 5 for F(t, y, y') = 0, its callbacks, factors and loop in machine code",
+            untested=frozenset({1}),
+        ),
+        Method(
+            "cvode",
+            frozenset({"ode"}),
+            summary="Adams (default) or BDF, projected in its steps, its callbacks and loop in machine code",
+        ),
+    )
+
+    def version(self) -> str | None:
+        """That of the first library that is there."""
+        try:
+            return ".".join(map(str, _library.library().version))
+        except MissingSolver:
+            return None
+
+    def native(
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> NativeProblem:
+        """Machine functions, consistent values and SUNDIALS' tolerances; `options` are those of a run."""
+        from rbdae_adapters.sundials._integrator import machine
+
+        given = take_options(options, _OPTIONS[method], f"sundials:{method}")
+        library = _library.library(given.pop("library", None))
+        implicit = method == "ida"
+        if implicit:
+            given.setdefault("first_step", first_step(problem, rtol))
+            rtol, atol = tolerances(problem, rtol, atol)
+        names = ("residual", "jacobian_data") if implicit else ("rhs", "rhs_jacobian")
+        functions = [machine(problem, name) for name in names]
+        y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
+        return NativeProblem(*functions, y0, yd0, problem.t0, rtol, atol, given, library)
+
+    def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
+        """Run one of the two."""
+        began = time.perf_counter()
+        options = take_options(request.options, _OPTIONS[method.name], f"sundials:{method.name}")
+        library = _library.library(options.pop("library", None))
+        implicit = method.name == "ida"
+        max_steps = options.pop("max_num_steps", MAX_STEPS)
+        request = usable(problem, request, least_tolerance(problem))
+        rtol, atol = request.rtol, request.atol
+        if implicit:
+            options.setdefault("first_step", first_step(problem, rtol))
+            rtol, atol = tolerances(problem, rtol, atol)
+        made: list[Integrator] = []
+
+        def integrator(y0: Vec, correction: CompiledProjection | None = None) -> Integrator:
+            one = Integrator(
+                library, problem, y0, implicit, rtol, atol, (request.t0, request.t_end), options,
+                request.direction, correction,
+            )  # fmt: skip
+            made.append(one)
+            return one
+
+        def stepwise(recorder: Recorder) -> MultistepRun:
+            restarts = Restarts(problem, recorder)
+            return MultistepRun(integrator(recorder.y0), implicit, request, recorder.y0, None, restarts=restarts)
+
+        inside = _inside(problem, implicit, request, options) if free_loop.can(request) else None
+        try:
+            if inside is None:
+                return stepwise_loop.run(stepwise, problem, request, max_steps, one_step=False)
+            y0, correction, watch = inside
+            one = MultistepRun(
+                integrator(y0, correction), implicit, request, y0, max_steps, correction=correction, watch=watch
+            )
+            return free_loop.run(one, request, began)
+        finally:
+            for each in made:
+                each.close()
+
+
+def _inside(
+    problem: Solvable, implicit: bool, request: Request, options: Mapping[str, Any]
+) -> tuple[Vec, CompiledProjection | None, CompiledWatch | None] | None:
+    """The start of a run in machine code, and what is done after its steps; None where Python has to be asked.
+
+    States are projected within the steps of CVODE's BDF. Other codes restart where the drift is large, which Python
+    decides."""
+    watch = None
+    if request.watch is not None:
+        watch = _machine(request.watch)
+        if watch is None:
+            return None
+    y0 = np.array(problem.y0, dtype=float)
+    if request.projector is None:
+        return y0, None, watch
+    correction = _machine(request.projector) if not implicit and options.get("lmm") == "bdf" else None
+    if correction is None:
+        return None
+    try:
+        correction.start(request.t0, y0)
+    except ProjectionError:
+        return None
+    return (y0, correction, watch) if np.isfinite(y0).all() else None
+
+
+def _machine(what: Any) -> Any:
+    """Its form for machine code; None if there is none."""
+    make = getattr(what, "machine", None)
+    return None if make is None else make()
+
+
+ADAPTER = SundialsAdapter()
+
+__all__ = ["ADAPTER", "NativeProblem", "SundialsAdapter", "Unsupported"]

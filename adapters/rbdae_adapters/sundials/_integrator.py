@@ -1,0 +1,457 @@
+"""IDA and CVODE for one run: SUNDIALS' objects, what they call, and what they have counted."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Mapping
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Vec
+from rbdae.adapter import Solvable, Unsupported
+from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.loops.correction import INFO
+from rbdae.problem.factors import Factors
+from rbdae_adapters.sundials import _places as at
+from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
+from rbdae_adapters.sundials._shims import shims
+
+DENSE, BAND, SPARSE = frozenset({"dense"}), frozenset({"band"}), frozenset({"superlu_mt", "klu"})
+KRYLOV = {"spgmr": "SPGMR", "spbcgs": "SPBCGS", "sptfqmr": "SPTFQMR"}
+_CSC, _LEFT = 0, 1
+_ADAMS, _BDF = 1, 2
+
+
+def machine(problem: Solvable, name: str) -> MachineFunction:
+    """A callback as a machine function in the problem's own time; of problems that have none, its Python function."""
+    made = getattr(problem.callbacks, "machine", None)
+    if made is not None:
+        found: MachineFunction = made(name)
+        return found
+    n = problem.n
+    signs, shape = {
+        "residual": ("tyyo", (problem.n_equations,)),
+        "jacobian_data": ("tyyto", (problem.sparsity.nnz,)) if name == "jacobian_data" else ("", (0,)),
+        "rhs": ("tyo", (n,)),
+        "rhs_jacobian": ("tyM", (n, n)),
+    }[name]
+    return trampoline(getattr(problem.callbacks, name), signs, {"y": (n,), "yd": (n,), "out": shape})
+
+
+def factors_of(problem: Solvable) -> Factors:
+    """Those of its callbacks, or, of problems that have none, made here."""
+    made = getattr(problem.callbacks, "factors", None)
+    if made is not None:
+        found: Factors = made()
+        return found
+    pattern = problem.sparsity
+    return Factors(
+        problem.n,
+        pattern.indices,
+        pattern.indptr,
+        machine(problem, "jacobian_data"),
+        problem.callbacks.jacobian_data,
+        (problem.t0, problem.y0, problem.yd0),
+    )
+
+
+def _double(x: float) -> int:
+    """The bits of a double as a whole number."""
+    out: int = struct.unpack("=q", struct.pack("=d", x))[0]
+    return out
+
+
+@final
+class Integrator:
+    """One of the two, ready for its first step.
+
+    Parameters
+    ----------
+    implicit : IDA, else CVODE
+    rtol, atol : SUNDIALS' own, which may differ from those of the run
+    options : those of `_adapter`, checked
+    mirrored : of runs back in time; `problem` is then the mirrored one, machine functions are those of its origin
+    correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`, or None
+
+    Attributes
+    ----------
+    words : the array of `_places`
+    address, context : of the function of a step, for `rbdae.machine.loops.multistep`
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        problem: Solvable,
+        y0: Vec,
+        implicit: bool,
+        rtol: float,
+        atol: float | Vec,
+        span: tuple[float, float],
+        options: Mapping[str, Any],
+        direction: float = 1.0,
+        correction: Any = None,
+    ) -> None:
+        self.library, self._problem, self._implicit = library, problem, implicit
+        self._prefix = "IDA" if implicit else "CVode"
+        self._code = shims()
+        self._objects = objects = Objects(library)
+        self.words: Ints = np.zeros(at.SIZE, dtype=np.int64)
+        self.kept: list[Any] = []
+        self._message = np.zeros(at.MESSAGE_BYTES, dtype=np.uint8)
+        self._last: dict[str, int] | None = None
+        self._silence()
+        try:
+            self._make(y0, rtol, atol, span, options, direction, correction)
+        except BaseException:
+            objects.close()
+            raise
+        self.address = self._code.address("ida" if implicit else "cvode")
+        self.context = self.words.ctypes.data
+
+    def _make(
+        self,
+        y0: Vec,
+        rtol: float,
+        atol: float | Vec,
+        span: tuple[float, float],
+        options: Mapping[str, Any],
+        direction: float,
+        correction: Any,
+    ) -> None:
+        objects, library, problem, implicit = self._objects, self.library, self._problem, self._implicit
+        n = problem.n
+        self._y, _ = objects.vector(y0)
+        self._yp, _ = objects.vector(np.asarray(problem.yd0, dtype=float))
+        self._further, _ = objects.vector(np.zeros(n))
+        if implicit:
+            self._memory = objects.integrator("IDACreate", "IDAFree", objects.context)
+        else:
+            lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
+            self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
+        self._silence_old()
+        function = self._kept(machine(problem, "residual" if implicit else "rhs"))
+        self._functions: list[MachineFunction] = [function]
+        self._scratch = np.zeros(n)
+        w = self.words
+        w[[at.ARRAY, at.FUNCTION, at.CONTEXT]] = (
+            library.address("N_VGetArrayPointer"),
+            function.address,
+            function.context,
+        )
+        w[[at.N, at.DIRECTION, at.SCRATCH]] = n, _double(direction), self._scratch.ctypes.data
+        self._start(span[0])
+        self._tolerances(rtol, atol)
+        self._call("SetUserData", POINTER(w.ctypes.data))
+        self._settings(options)
+        self._linear(options)
+        if correction is not None:
+            self._project(correction)
+        self._call("SetStopTime", REAL(span[1]))
+        self._tell()
+
+    def _kept(self, what: Any) -> Any:
+        self.kept.append(what)
+        return what
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        """A function of the integrator; its words are raised if it fails."""
+        status = self.library.call(self._prefix + name, INT, self._memory, *arguments)
+        if status < 0:
+            raise Unsupported(f"{self._prefix}{name} has said {status}: {self.said() or 'no more'}")
+
+    def _has(self, name: str) -> bool:
+        return self.library.has(self._prefix + name)
+
+    # ------------------------------------------------------------ making
+
+    def _silence(self) -> None:
+        """SUNDIALS' words go to `said`: of 7, which has handlers in its context."""
+        library, context = self.library, self._objects.context
+        if not library.has("SUNContext_PushErrHandler"):
+            return
+        library.call("SUNContext_ClearErrHandlers", INT, context)
+        said = POINTER(self._code.address("said"))
+        library.call("SUNContext_PushErrHandler", INT, context, said, POINTER(self._message.ctypes.data))
+
+    def _silence_old(self) -> None:
+        """The same of 6, whose integrators have handlers."""
+        if not self.library.has("SUNContext_PushErrHandler") and self._has("SetErrHandlerFn"):
+            said = POINTER(self._code.address("saidby6"))
+            self._call("SetErrHandlerFn", said, POINTER(self._message.ctypes.data))
+
+    def _start(self, t0: float) -> None:
+        if self._implicit:
+            self._call("Init", POINTER(self._code.address("residual")), REAL(t0), self._y, self._yp)
+            identity, _ = self._objects.vector(np.asarray(self._problem.differential, dtype=float))
+            self._call("SetId", identity)
+        else:
+            self._call("Init", POINTER(self._code.address("rates")), REAL(t0), self._y)
+
+    def _tolerances(self, rtol: float, atol: float | Vec) -> None:
+        if np.ndim(atol):
+            vector, _ = self._objects.vector(np.asarray(atol, dtype=float))
+            self._call("SVtolerances", REAL(rtol), vector)
+        else:
+            self._call("SStolerances", REAL(rtol), REAL(float(atol)))
+
+    def _settings(self, options: Mapping[str, Any]) -> None:
+        self._call("SetMaxNumSteps", LONG(-1))  # counted by the loop
+        if not self._implicit:
+            self._call("SetMaxHnilWarns", INT(-1))  # they are printed, whatever handler there is
+        for name, setter, kind in (
+            ("first_step", "SetInitStep", REAL),
+            ("max_step", "SetMaxStep", REAL),
+            ("min_step", "SetMinStep", REAL),
+            ("max_order", "SetMaxOrd", INT),
+            ("max_nonlin_iters", "SetMaxNonlinIters", INT),
+            ("max_conv_fails", "SetMaxConvFails", INT),
+            ("max_err_test_fails", "SetMaxErrTestFails", INT),
+            ("nonlin_conv_coef", "SetNonlinConvCoef", REAL),
+        ):
+            value = options.get(name)
+            if value is None or (name == "max_step" and not np.isfinite(value)):
+                continue
+            if name == "min_step" and value == 0.0:
+                continue
+            if not self._has(setter):
+                raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
+            self._call(setter, kind(value))
+        if self._implicit and options.get("suppress_alg"):
+            self._call("SetSuppressAlg", INT(1))
+
+    # ------------------------------------------------------------ linear solvers
+
+    def _linear(self, options: Mapping[str, Any]) -> None:
+        name = options.get("linsolver", "factors" if self._implicit else "dense")
+        if name == "factors":
+            self._own()
+        elif name in DENSE | BAND:
+            self._dense(name, options)
+        elif name in SPARSE:
+            self._sparse(name, options)
+        else:
+            self._krylov(name, options)
+
+    def _attach(self, solver: Any, matrix: Any) -> None:
+        self._call("SetLinearSolver", solver, matrix)
+
+    def _jacobian(self, entry: str) -> None:
+        self._call("SetJacFn", POINTER(self._code.address(entry)))
+
+    def _factors(self) -> None:
+        """The problem's factors, and what chooses pivots again for this run."""
+        found = factors_of(self._problem)
+        self._serve(found)
+        self.repairs = 0
+        self._errors: list[BaseException] = []
+        n = self._problem.n
+
+        def repair(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
+            try:
+                given = (np.frombuffer((REAL * n).from_address(a)) for a in (y, yd))
+                self._serve(self._now.again(t, *given, c))
+                self.repairs += 1
+                f = PROTOTYPE(self._now.factors.address)
+                status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
+            except ArithmeticError:
+                return 1  # singular there; elsewhere it may not be
+            except BaseException as error:
+                self._errors.append(error)
+                self.words[at.FAILED] = 1
+                return -1
+            return 1 if status else 0
+
+        function = self._kept(PROTOTYPE(repair))
+        self.words[at.REPAIR] = ctypes.cast(function, POINTER).value
+
+    def _serve(self, factors: Factors) -> None:
+        """Use these from here on."""
+        self._now = self._kept(factors)
+        self._factor_memory = np.zeros(factors.size)
+        w = self.words
+        w[[at.FACTORS, at.FACTORS_CONTEXT]] = factors.factors.address, factors.factors.context
+        w[at.FACTORS_MEMORY] = self._factor_memory.ctypes.data
+        w[[at.SOLVE, at.SOLVE_CONTEXT]] = factors.solve.address, factors.solve.context
+        if factors.factors not in getattr(self, "_functions", []):
+            self._functions.append(factors.factors)
+
+    def _own(self) -> None:
+        if not self._implicit:
+            raise Unsupported("sundials:cvode has linsolver='dense', 'band' or 'spgmr'; factors are for sundials:ida")
+        self._factors()
+        one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
+        solver = self._objects.linear_solver(self._code.address("setup"), self._code.address("solve"))
+        POINTER.from_address(
+            solver.value
+        ).value = self.words.ctypes.data  # the content of a linear solver is its maker's
+        self._attach(solver, one)
+        self._jacobian("factors")
+
+    def _entries(self) -> tuple[Ints, Ints, int]:
+        """Rows, columns of the Jacobian's entries; its function is noted."""
+        w, n = self.words, self._problem.n
+        if self._implicit:
+            function = self._kept(machine(self._problem, "jacobian_data"))
+            pattern = self._problem.sparsity
+            rows, columns = np.asarray(pattern.indices), np.repeat(np.arange(n), np.diff(pattern.indptr))
+        else:
+            function = self._kept(machine(self._problem, "rhs_jacobian"))
+            rows, columns = (x.ravel() for x in np.mgrid[:n, :n])
+        self._functions.append(function)
+        values = self._kept(np.zeros(len(rows)))
+        w[[at.JACOBIAN, at.JACOBIAN_CONTEXT]] = function.address, function.context
+        w[[at.VALUES, at.ENTRIES]] = values.ctypes.data, len(rows)
+        return rows.astype(np.int64), columns.astype(np.int64), len(rows)
+
+    def _dense(self, name: str, options: Mapping[str, Any]) -> None:
+        library, objects, n = self.library, self._objects, INDEX(self._problem.n)
+        rows, columns, _ = self._entries()
+        if name == "dense":
+            matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", n, n, objects.context)
+            places = columns * self._problem.n + rows
+        else:
+            upper, lower = int(np.max(columns - rows, initial=0)), int(np.max(rows - columns, initial=0))
+            for key, needed in (("uband", upper), ("lband", lower)):
+                if options.get(key) is not None and options[key] < needed:
+                    raise Unsupported(
+                        f"sundials: {key}={options[key]} leaves out entries of the Jacobian, whose {key} is {needed}; "
+                        f"leave {key} out, or take linsolver='dense'"
+                    )
+            upper, lower = options.get("uband") or upper, options.get("lband") or lower
+            matrix = objects.made(
+                "matrix", "SUNBandMatrix", "SUNMatDestroy", n, INDEX(upper), INDEX(lower), objects.context
+            )
+            width = library.call("SUNBandMatrix_LDim", INDEX, matrix) & 0xFFFFFFFF
+            stored = library.call("SUNBandMatrix_StoredUpperBandwidth", INDEX, matrix) & 0xFFFFFFFF
+            places = columns * width + rows - columns + stored
+        self._kept(places)
+        self.words[at.PLACES] = places.ctypes.data
+        self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data" if name == "dense" else "SUNBandMatrix_Data")
+        kind = "SUNLinSol_Dense" if name == "dense" else "SUNLinSol_Band"
+        self._attach(objects.made("solver", kind, "SUNLinSolFree", self._y, matrix, objects.context), matrix)
+        self._jacobian("scatter" if self._implicit else "scatterrates")
+
+    def _sparse(self, name: str, options: Mapping[str, Any]) -> None:
+        library, objects, w = self.library, self._objects, self.words
+        kind = {"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[name]
+        if not self._implicit:
+            raise Unsupported(
+                f"sundials:cvode with linsolver={name!r}: Jacobians of right-hand sides are dense; take 'dense'"
+            )
+        if not library.has(kind):
+            raise Unsupported(
+                f"the SUNDIALS of library={library.name!r} has no {kind}; leave linsolver out, or take another library"
+            )
+        n = INDEX(self._problem.n)
+        _, _, entries = self._entries()
+        pattern = self._problem.sparsity
+        pointers, indices = (self._kept(a.astype(library.index)) for a in (pattern.indptr, pattern.indices))
+        matrix = objects.made(
+            "matrix", "SUNSparseMatrix", "SUNMatDestroy", n, n, INDEX(entries), INT(_CSC), objects.context
+        )
+        w[at.MATRIX_DATA] = library.address("SUNSparseMatrix_Data")
+        w[[at.INDEX_POINTERS, at.INDEX_VALUES]] = (
+            library.address("SUNSparseMatrix_IndexPointers"),
+            library.address("SUNSparseMatrix_IndexValues"),
+        )
+        w[[at.POINTER_TABLE, at.VALUE_TABLE]] = pointers.ctypes.data, indices.ctypes.data
+        w[[at.POINTER_BYTES, at.VALUE_BYTES]] = pointers.nbytes, indices.nbytes
+        given = (self._y, matrix, INT(options.get("nthreads", 1))) if name == "superlu_mt" else (self._y, matrix)
+        self._attach(objects.made("solver", kind, "SUNLinSolFree", *given, objects.context), matrix)
+        self._jacobian("sparse")
+
+    def _krylov(self, name: str, options: Mapping[str, Any]) -> None:
+        """With our factors as preconditioner, of IDA."""
+        objects = self._objects
+        left = _LEFT if self._implicit else 0
+        dimension = INT(options.get("krylov_dim", 0))
+        constructor = f"SUNLinSol_{KRYLOV[name]}"
+        solver = objects.made("solver", constructor, "SUNLinSolFree", self._y, INT(left), dimension, objects.context)
+        self._attach(solver, POINTER(None))
+        if self._implicit:
+            self._factors()
+            code = self._code
+            self._call(
+                "SetPreconditioner", POINTER(code.address("precondition")), POINTER(code.address("preconditioned"))
+            )
+
+    def _project(self, correction: Any) -> None:
+        """Projection within the steps of BDF: errors are estimated as before, states are corrected in every step."""
+        w = self.words
+        near, anywhere, n = correction.near, correction.anywhere, self._problem.n
+        info = correction.memory[INFO : correction.result].copy()
+        out = np.zeros(n + 8)
+        self._kept((correction, info, out))
+        w[[at.NEAR, at.NEAR_CONTEXT, at.ANYWHERE]] = near.address, near.context, anywhere.address
+        w[[at.INFO, at.PROJECTED]] = info.ctypes.data, out.ctypes.data
+        self._call("SetProjFn", POINTER(self._code.address("projection")))
+        self._call("SetProjErrEst", INT(0))
+        self._call("SetProjFrequency", LONG(1))
+
+    def _tell(self) -> None:
+        """Where the function of a step finds all."""
+        library, w = self.library, self.words
+        own = (at.INTEGRATOR, at.STATE, at.RATES, at.DERIVATIVE_VECTOR)
+        w[list(own)] = [x.value for x in (self._memory, self._y, self._yp, self._further)]
+        step = "IDASolve" if self._implicit else "CVode"
+        w[at.STEP] = library.address(step)
+        w[at.DERIVATIVE] = library.address(f"{self._prefix}GetDky")
+        w[at.ORDER] = library.address(f"{self._prefix}GetLastOrder")
+        w[at.REINITIALISE] = library.address(f"{self._prefix}ReInit")
+        w[at.MESSAGE] = self._message.ctypes.data
+
+    # ------------------------------------------------------------ of a run
+
+    def said(self) -> str:
+        """SUNDIALS' last words."""
+        text = bytes(self._message).partition(b"\0")[0].decode(errors="replace")
+        return " ".join(text.split())
+
+    def check(self) -> None:
+        """Raise what a function of the user has raised."""
+        if getattr(self, "_errors", None):
+            raise self._errors.pop()
+        for function in self._functions:
+            function.check()
+
+    @property
+    def what(self) -> str:
+        """What may be not finite, for messages."""
+        return "the residual" if self._implicit else "the right-hand side"
+
+    @property
+    def bad(self) -> float | None:
+        """The last time at which something was not finite."""
+        return float(self.words[at.BAD_T : at.BAD_T + 1].view(float)[0]) if self.words[at.BAD] else None
+
+    def _count(self, name: str) -> int:
+        out = LONG()
+        if not self._has(f"Get{name}"):
+            return -1
+        status = self.library.call(f"{self._prefix}Get{name}", INT, self._memory, POINTER(ctypes.addressof(out)))
+        return int(out.value) if status >= 0 else -1
+
+    def counts(self) -> dict[str, int]:
+        """Evaluations, Jacobians, factorisations, rejected steps, projections."""
+        if self._last is not None:
+            return self._last
+        fails = [self._count("NumErrTestFails"), self._count("NumNonlinSolvConvFails")]
+        return {
+            "evaluations": self._count("NumResEvals" if self._implicit else "NumRhsEvals"),
+            "jacobians": self._count("NumJacEvals"),
+            "factorisations": self._count("NumLinSolvSetups"),
+            "rejected": sum(fails) if min(fails) >= 0 else -1,
+            "projections": 0 if self._implicit else max(self._count("NumProjEvals"), 0),
+        }
+
+    def close(self) -> None:
+        """Free everything of SUNDIALS; what was counted stays, for those who ask afterwards."""
+        if self._last is None:
+            self._last = self.counts()
+            self._objects.close()
+
+
+__all__ = ["KRYLOV", "Integrator", "factors_of", "machine"]

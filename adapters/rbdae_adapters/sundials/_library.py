@@ -1,0 +1,337 @@
+"""The shared libraries of SUNDIALS that are there already: in scikit-sundae's wheel, in sundials4py's, the system's.
+
+Nothing is compiled and nothing assumed: the version and the size of `sunindextype` are asked of the library, tables of
+operations are found by the addresses of exported functions. Every object that is made here is counted (`alive`) and
+freed by `Objects.close`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import ctypes.util
+import glob
+import importlib.util
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from rbdae import _forks
+from rbdae._arrays import Vec
+from rbdae.adapter import MissingSolver, Unsupported
+
+NAMES = ("scikit-sundae", "sundials4py", "system")
+"""Where libraries are looked for, in this order."""
+
+OLDEST = (6, 0)
+"""The first version with contexts."""
+
+POINTER, REAL, INT, LONG, INDEX = ctypes.c_void_p, ctypes.c_double, ctypes.c_int, ctypes.c_long, ctypes.c_int64
+
+_MODULES = (
+    "core", "generic", "nvecserial", "sunmatrixdense", "sunmatrixband", "sunmatrixsparse", "sunlinsoldense",
+    "sunlinsolband", "sunlinsolspgmr", "sunlinsolspbcgs", "sunlinsolsptfqmr", "sunlinsolsuperlumt", "sunlinsolklu",
+    "sunnonlinsolnewton", "ida", "cvode",
+)  # fmt: skip
+_NEEDED = ("SUNContext_Create", "N_VNew_Serial", "IDACreate", "CVodeCreate", "SUNLinSolNewEmpty", "SUNDenseMatrix")
+
+_counts_lock = threading.Lock()
+_forks.protect(lambda: _counts_lock, 60)
+_alive: dict[str, int] = {}
+
+
+def alive() -> dict[str, int]:
+    """How many objects of SUNDIALS there are, by kind."""
+    with _counts_lock:
+        return {kind: n for kind, n in _alive.items() if n}
+
+
+def _count(kind: str, by: int) -> None:
+    with _counts_lock:
+        _alive[kind] = _alive.get(kind, 0) + by
+
+
+@final
+class Library:
+    """One build of SUNDIALS.
+
+    Attributes
+    ----------
+    name : what was asked for
+    version : (major, minor, patch)
+    index_bytes : the size of `sunindextype`
+    """
+
+    def __init__(self, name: str, files: list[str]) -> None:
+        self.name = name
+        self._handles = [ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL) for file in files]
+        self._known: dict[str, Any] = {}
+        self._made: dict[tuple[Any, ...], Any] = {}
+        self._addresses: dict[str, int] = {}
+        lacking = [needed for needed in _NEEDED if not self.has(needed)]
+        if lacking:
+            raise MissingSolver(f"the SUNDIALS of library={name!r} has no {', '.join(lacking)}; take another library")
+        self.version = self._asked_version()
+        if self.version[:2] < OLDEST:
+            raise MissingSolver(
+                f"the SUNDIALS of library={name!r} is {'.'.join(map(str, self.version))}; 6.0 or later is needed"
+            )
+        with Objects(self) as objects:
+            self._check_reals(objects)
+            self.index_bytes = self._asked_index(objects)
+            self.operations = self._asked_operations(objects)
+
+    @property
+    def index(self) -> Any:
+        """The dtype of indices."""
+        return np.int32 if self.index_bytes == 4 else np.int64
+
+    def has(self, name: str) -> bool:
+        """Whether a function is exported."""
+        return self._found(name) is not None
+
+    def _found(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = next((getattr(h, name) for h in self._handles if hasattr(h, name)), None)
+        return self._known[name]
+
+    def address(self, name: str) -> int:
+        """Where a function begins."""
+        known = self._addresses.get(name)
+        if known is None:
+            found = self._found(name)
+            if found is None:
+                raise Unsupported(f"the SUNDIALS of library={self.name!r} has no {name}; take another library=")
+            known = self._addresses[name] = ctypes.cast(found, POINTER).value or 0
+        return known
+
+    def call(self, name: str, result: Any, *arguments: Any) -> Any:
+        """Call a function; arguments are values of ctypes."""
+        key = (name, result, *map(type, arguments))
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = ctypes.CFUNCTYPE(*key[1:])(self.address(name))
+        return made(*arguments)
+
+    # ------------------------------------------------------------ what it is
+
+    def _asked_version(self) -> tuple[int, int, int]:
+        parts = [INT() for _ in range(3)]
+        label = ctypes.create_string_buffer(32)
+        self.call("SUNDIALSGetVersionNumber", INT, *(POINTER(ctypes.addressof(p)) for p in (*parts, label)), INT(32))
+        major, minor, patch = (part.value for part in parts)
+        return major, minor, patch
+
+    def _check_reals(self, objects: Objects) -> None:
+        v, values = objects.vector(np.zeros(2))
+        self.call("N_VConst", None, REAL(2.5), v)
+        if values.tolist() != [2.5, 2.5]:
+            raise MissingSolver(f"the SUNDIALS of library={self.name!r} has no double precision; take another library")
+
+    def _asked_index(self, objects: Objects) -> int:
+        """A sparse matrix made of a dense one with entries (0, 0) and (0, 1) has the pointers 0, 1, 2."""
+        dense = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(2), INDEX(2), objects.context)
+        data = self.call("SUNDenseMatrix_Data", POINTER, dense)
+        (REAL * 4).from_address(data)[:] = [1.0, 0.0, 1.0, 0.0]
+        sparse = objects.made("matrix", "SUNSparseFromDenseMatrix", "SUNMatDestroy", dense, REAL(0.0), INT(0))
+        at = self.call("SUNSparseMatrix_IndexPointers", POINTER, sparse)
+        return 4 if list((ctypes.c_int32 * 3).from_address(at)) == [0, 1, 2] else 8
+
+    def _asked_operations(self, objects: Objects) -> dict[str, int]:
+        """Where the table of operations of a linear solver is, in pointers, and the places in it."""
+        dense = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), objects.context)
+        vector, _ = objects.vector(np.zeros(1))
+        solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", vector, dense, objects.context)
+        names = {what: f"SUNLinSol{what}_Dense" for what in ("GetType", "Solve", "Setup")}
+        wanted = {what: self.address(name) for what, name in names.items()}
+        for at in range(1, 4):
+            table = (POINTER * 4).from_address(solver.value)[at]
+            if table and table != objects.context.value:
+                entries = list((POINTER * 15).from_address(table))
+                if wanted["Solve"] in entries:
+                    return {"table": at} | {what: entries.index(where) for what, where in wanted.items()}
+        raise MissingSolver(f"the linear solvers of library={self.name!r} are not those that are known; take another")
+
+
+@final
+class Objects:
+    """Objects of one run in a context of its own, freed in the opposite order by `close`."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self._frees: list[tuple[str, Callable[[], Any]]] = []
+        place = POINTER()
+        status = library.call("SUNContext_Create", INT, POINTER(0), POINTER(ctypes.addressof(place)))
+        if status:
+            raise MemoryError(f"SUNContext_Create has failed with {status}")
+        self.context = POINTER(place.value)
+        self._kept = place
+        self._note("context", lambda: library.call("SUNContext_Free", INT, POINTER(ctypes.addressof(place))))
+
+    def __enter__(self) -> Objects:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # a run that was left by an exception
+            self.close()
+
+    def _note(self, kind: str, free: Callable[[], Any]) -> None:
+        self._frees.append((kind, free))
+        _count(kind, 1)
+
+    def close(self) -> None:
+        """Free all; nothing may use them from here on."""
+        while self._frees:
+            kind, free = self._frees.pop()
+            free()
+            _count(kind, -1)
+
+    def made(self, kind: str, constructor: str, destructor: str, *arguments: Any) -> Any:
+        """A new object."""
+        library = self.library
+        out = POINTER(library.call(constructor, POINTER, *arguments))
+        if not out.value:
+            raise MemoryError(f"{constructor} has made nothing")
+        self._note(kind, lambda: library.call(destructor, None if kind == "vector" else INT, out))
+        return out
+
+    def integrator(self, constructor: str, destructor: str, *arguments: Any) -> Any:
+        """The memory of an integrator, whose destructor takes the address of its address."""
+        library = self.library
+        out = POINTER(library.call(constructor, POINTER, *arguments))
+        if not out.value:
+            raise MemoryError(f"{constructor} has made nothing")
+        place = POINTER(out.value)
+        self._note("integrator", lambda: library.call(destructor, None, POINTER(ctypes.addressof(place))))
+        return out
+
+    def vector(self, x: Vec) -> tuple[Any, Vec]:
+        """A vector with these numbers, and its memory as an array."""
+        out = self.made("vector", "N_VNew_Serial", "N_VDestroy", INDEX(len(x)), self.context)
+        at = self.library.call("N_VGetArrayPointer", POINTER, out)
+        memory: Any = (REAL * len(x)).from_address(at)
+        values = np.frombuffer(memory)
+        values[:] = x
+        return out, values
+
+    def linear_solver(self, setup: int, solve: int) -> Any:
+        """A direct linear solver with these functions of machine code."""
+        library, places = self.library, self.library.operations
+        out = POINTER(library.call("SUNLinSolNewEmpty", POINTER, self.context))
+        if not out.value:
+            raise MemoryError("SUNLinSolNewEmpty has made nothing")
+        self._note("solver", lambda: library.call("SUNLinSolFreeEmpty", None, out))
+        table = (POINTER * 4).from_address(out.value)[places["table"]]
+        entries: Any = (POINTER * 15).from_address(table)
+        entries[places["Solve"]], entries[places["Setup"]] = solve, setup
+        entries[places["GetType"]] = library.address("SUNLinSolGetType_Dense")
+        return out
+
+
+# ---------------------------------------------------------------- where they are
+
+
+def _wheel(module: str, *folders: str) -> list[str]:
+    """The libraries beside an installed module."""
+    spec = importlib.util.find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        return []
+    package = Path(next(iter(spec.submodule_search_locations)))
+    places = [package.parent / folder for folder in folders] + [package / ".dylibs"]
+    return next((found for place in places if (found := _in_folder(place))), [])
+
+
+def _in_folder(folder: Path) -> list[str]:
+    files = []
+    for name in _MODULES:
+        for pattern in (f"libsundials_{name}[-.]*", f"sundials_{name}[-.]*"):
+            found = [f for f in sorted(glob.glob(str(folder / pattern))) if not f.endswith((".a", ".la", ".lib"))]
+            if found:
+                files.append(found[0])
+                break
+    return files
+
+
+def _sundials4py() -> list[str]:
+    spec = importlib.util.find_spec("sundials4py")
+    if spec is None:
+        return []
+    if spec.origin is not None and not spec.origin.endswith(".py"):
+        return [spec.origin]
+    for folder in spec.submodule_search_locations or ():
+        found = sorted(glob.glob(os.path.join(folder, "*.so")) + glob.glob(os.path.join(folder, "*.pyd")))
+        if found:
+            return found
+    return []
+
+
+def _system() -> list[str]:
+    found = (ctypes.util.find_library(f"sundials_{name}") for name in _MODULES)
+    return [file for file in found if file]
+
+
+def _files(name: str) -> list[str]:
+    if name == "scikit-sundae":
+        return _wheel("sksundae", "scikit_sundae.libs")
+    if name == "sundials4py":
+        return _sundials4py()
+    if name == "system":
+        return _system()
+    path = Path(name)
+    return _in_folder(path) if path.is_dir() else [str(path)] if path.is_file() else []
+
+
+_LOADED: dict[str, Library | MissingSolver] = {}
+_LOCK = threading.RLock()
+_forks.protect(lambda: _LOCK, 55)
+
+
+def _made(name: str) -> Library | MissingSolver:
+    with _LOCK:
+        if name not in _LOADED:
+            files = _files(name)
+            if not files:
+                _LOADED[name] = MissingSolver(_LACKING.get(name, f"there is no SUNDIALS at {name!r}"))
+            else:
+                try:
+                    _LOADED[name] = Library(name, files)
+                except (OSError, MissingSolver) as error:
+                    _LOADED[name] = MissingSolver(f"library={name!r} cannot be used: {error}")
+        return _LOADED[name]
+
+
+_LACKING = {
+    "scikit-sundae": "scikit-sundae is not installed; pip install scikit-sundae",
+    "sundials4py": "sundials4py is not installed; pip install sundials4py (Python 3.12 or later)",
+    "system": "the system has no SUNDIALS; install Debian's libsundials-dev, or pip install scikit-sundae",
+}
+
+
+def library(name: object = None) -> Library:
+    """A library by its name or path; the first that is there if none is given.
+
+    Raises
+    ------
+    rbdae.adapter.MissingSolver
+        if it is not there, or is not usable; the message says why
+    """
+    if name is None:
+        for candidate in NAMES:
+            found = _made(candidate)
+            if isinstance(found, Library):
+                return found
+        raise MissingSolver("no SUNDIALS is there; pip install scikit-sundae")
+    found = _made(os.fspath(name))  # type: ignore[call-overload]
+    if isinstance(found, MissingSolver):
+        raise MissingSolver(str(found))
+    return found
+
+
+__all__ = ["INDEX", "INT", "LONG", "NAMES", "POINTER", "REAL", "Library", "Objects", "alive", "library"]

@@ -1,0 +1,131 @@
+"""A run of IDA or CVODE: the loop of `rbdae.machine.loops.multistep`, and what becomes of failures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, final
+
+from rbdae._arrays import Vec
+from rbdae.adapter import ProjectionError, Reason, Request, Stats
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.host import USUAL, Controls, Loop
+from rbdae.machine.loops.methods import MULTISTEP
+from rbdae.problem.contract import CompiledProjection, CompiledWatch
+from rbdae_adapters._sundials import CVODE_REASONS, IDA_REASONS, Restarts, gave_up
+from rbdae_adapters.sundials._integrator import Integrator
+from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
+
+_MARGIN = 1e-12
+"""Relative distance of times."""
+
+
+@final
+class MultistepRun:
+    """A loop, its integrator, and the end of it, see `rbdae_adapters.toolkit.loop_run`."""
+
+    continues = False
+
+    def __init__(
+        self,
+        integrator: Integrator,
+        implicit: bool,
+        request: Request,
+        y0: Vec,
+        max_steps: int | None,
+        *,
+        restarts: Restarts | None = None,
+        correction: CompiledProjection | None = None,
+        watch: CompiledWatch | None = None,
+    ) -> None:
+        stepwise = restarts is not None
+        self._integrator = integrator
+        self._reasons = IDA_REASONS if implicit else CVODE_REASONS
+        self._restarts, self._correction, self._watch = restarts, correction, watch
+        self._projector = request.projector
+        self._within = 0  # projections in the steps of the integrator
+        self._past = dict.fromkeys(("evaluations", "jacobians", "factorisations", "rejected"), 0)
+        self.loop = Loop(
+            MULTISTEP,
+            integrator,
+            (request.t0, request.t_end),
+            y0,
+            request.rtol,
+            0.0,
+            USUAL if max_steps is None or stepwise else Controls(max_steps=max_steps),
+            times=None if stepwise else request.t_eval,
+            stepwise=stepwise,
+            max_stalled=MAX_STALLED,
+            correction=correction,
+            watch=watch,
+            direction=request.direction,
+        )
+        self.loop.s[at.TAKES_BACK] = int(stepwise)
+
+    def failed(self, status: int) -> None:
+        """Raise what a function has left, or `GaveUp`."""
+        loop, integrator = self.loop, self._integrator
+        t, tried = loop.t, float(loop.w[at.T_TRIED])
+        if status == at.GAVE_UP:
+            integrator.check()
+            bad = integrator.bad
+            if bad is not None and request_time(bad, loop) >= t - _MARGIN * max(1.0, abs(t)):
+                raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {bad:.9g}; {self._words()}")
+            raise gave_up(self._reasons, int(loop.s[at.CODE]), integrator.said())
+        if status == at.NOT_PROJECTED:
+            assert self._correction is not None and self._projector is not None
+            try:
+                self._correction.anywhere.check()
+            except ProjectionError as error:
+                if math.isfinite(self._projector.drift(tried, loop.y)):
+                    raise GaveUp(Reason.PROJECTION, str(error)) from None
+            raise GaveUp(Reason.NOT_FINITE, f"the constraints are not finite at t = {tried:.9g}")
+        known = {
+            at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s[at.MAX_STEPS]}"),
+            at.STATE_NOT_FINITE: (Reason.NOT_FINITE, f"the state is not finite at t = {t:.9g}"),
+            at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, f"the dense output is not finite before t = {t:.9g}"),
+            at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, f"the projected state is not finite at t = {tried:.9g}"),
+            at.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
+        }
+        raise GaveUp(*known[status])
+
+    def _words(self) -> str:
+        return f"return code {int(self.loop.s[at.CODE])}: {self._integrator.said()}"
+
+    def seen(self) -> None:
+        """The switches were asked about the last state."""
+        if self._watch is not None:
+            self._watch.refresh()
+
+    def replace(self, t: float, y: Vec) -> None:
+        """Continue from another state, at order 1."""
+        assert self._restarts is not None
+        self._restarts.note()
+        counts = self._integrator.counts()
+        for name in self._past:
+            self._past[name] += max(counts[name], 0)
+        self.loop.replace(y)
+
+    def dense(self) -> Dense:
+        """The dense output of the last step."""
+        if status := self.loop.prepare():
+            self._integrator.check()
+            raise RuntimeError(f"the dense output came back with {status}")
+        at_time: Dense = self.loop.at
+        return at_time
+
+    def finish(self, stats: Stats) -> None:
+        """The counts of the integrator."""
+        counts: dict[str, Any] = self._integrator.counts()
+        for name, past in self._past.items():
+            setattr(stats, name, counts[name] if counts[name] < 0 else counts[name] + past)
+        if self._correction is not None and self._projector is not None:
+            self._correction.collect()
+            stats.projections = max(self._projector.count, counts["projections"])
+
+
+def request_time(t: float, loop: Loop) -> float:
+    """A time of the problem as the run has it."""
+    return float(loop.w[at.DIRECTION]) * t
+
+
+__all__ = ["MultistepRun"]

@@ -1,0 +1,172 @@
+"""Factors of dF/dy + c dF/dyd as code of one model: the elimination goes on where the Jacobian's recording ends.
+
+What is constant in the Jacobian, such as masses, ones and zeros, folds in the factors. Two kernels come of it: one
+fills the numbers of L and U that are not constant, the other solves with them. A guard holds while the multipliers
+stay below `rbdae.graph.elimination.LARGEST`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from rbdae.compiler.jit import Entry
+from rbdae.compiler.options import collector_off
+from rbdae.graph.derivatives import tangents
+from rbdae.graph.elimination import LARGEST, Complexes, Field, Place, Plan, Reals, eliminate, plan, substitute
+from rbdae.graph.graph import Graph
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.function import Context, MachineFunction
+from rbdae.machine.python_calls import supported
+from rbdae.machine.straight import LONGEST
+from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.recording import Recording, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.traced import Code, made, point
+from rbdae.multibody.workspace import Workspace
+
+MOST_PRODUCTS = 2500
+"""Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorCode:
+    """Code of both, not bound to any selection yet.
+
+    Parameters
+    ----------
+    factors, solve : see `rbdae.problem.factors`
+    size : numbers that are stored
+    order : the pivots
+    """
+
+    factors: Code
+    solve: Code
+    size: int
+    order: Plan
+
+    def bound(self, workspace: Workspace) -> BoundFactors:
+        """The two functions for the selection of a workspace."""
+        found = []
+        for code in (self.factors, self.solve):
+            context = Context.of(selection_numbers(workspace), code.functions, code.data)
+            context.alive += [code.module, workspace]
+            found.append(MachineFunction(code.module.address("machine"), context.ctypes.data, context, []))
+        return BoundFactors((found[0], found[1]), self.size, self.order)
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundFactors:
+    """The same for one selection: the first function returns 1 where a guard does not hold."""
+
+    functions: tuple[MachineFunction, MachineFunction]
+    size: int
+    order: Plan
+
+
+Samples = Callable[[], Sequence[Mapping[Place, float]]]
+
+
+def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Samples) -> FactorCode | None:
+    """The code of the factors for this workspace; None if it has none, or is too long.
+
+    Parameters
+    ----------
+    kernel : of the Jacobian
+    pattern : its entries
+    samples : their numbers at some states, see `rbdae.graph.elimination.plan`
+    """
+    if not workspace.memory.traced or workspace.calls_python or not supported():
+        return None
+    known = workspace.memory.recorded
+    key = ("factors", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
+    if key not in known:
+        known[key] = _code(workspace, kernel, pattern, samples)
+    found: FactorCode | None = known[key]
+    return found
+
+
+def _code(workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Samples) -> FactorCode | None:
+    n = workspace.layout.n
+    shapes = {"y": (n,), "yd": (n,), "out": (1, len(pattern.rows))}
+    with collector_off():
+        try:
+            recording = recorded(workspace, kernel, shapes, point(workspace, shapes), 4 * LONGEST)
+        except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
+            return None  # the Jacobian itself has said why, and has other code
+        if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST:
+            return None
+        found = with_factors(recording, pattern, n, samples(), Reals)
+        if found is None:
+            return None
+        first, second, size, order = found
+        factors = made(first, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
+        solve = made(second, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
+    if factors is None or solve is None:
+        return None
+    return FactorCode(factors, solve, size, order)
+
+
+def with_factors(
+    recording: Recording, pattern: Pattern, n: int, samples: Sequence[Mapping[Place, float]], field: Any
+) -> tuple[Recording, Recording, int, Plan] | None:
+    """The recordings of both kernels, how many numbers go from one to the other, and the pivots; None if they are too
+    long. With `Complexes`, c is c + i yd[n], and vectors have their real parts first.
+
+    The Jacobian is linear in c, so that its derivative by c is dF/dyd.
+    """
+    graph = recording.graph
+    at = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
+    entries: dict[Place, Any] = {
+        place: node for place, node in zip(at, recording.outputs, strict=True) if graph.value(node) != 0.0
+    }
+    order = plan(n, [{place: sample[place] for place in entries} for sample in samples])
+    if order.products * field.n_parts**2 > MOST_PRODUCTS:
+        return None
+    if field is Complexes:
+        entries = _complex(graph, entries, n)
+    made_of = eliminate(graph, field(graph), order, entries)
+    stored: dict[int, int] = {}
+    other = Graph()
+    fields: tuple[Field, Field] = (field(graph), field(other))
+
+    def read(x: Any) -> Any:
+        """An entry of L or U in the second graph: a constant, or an input."""
+        parts = []
+        for node in fields[0].parts(x):
+            value = graph.value(node)
+            place = 0 if value is not None else stored.setdefault(node, len(stored))
+            parts.append(other.const(value) if value is not None else other.node("input", "y", place))
+        return fields[1].of(parts)
+
+    there = type(made_of)(
+        [[(r, read(x)) for r, x in column] for column in made_of.lower],
+        [[(k, read(x)) for k, x in row] for row in made_of.upper],
+        [read(x) for x in made_of.pivots],
+        0,
+    )
+    b = [fields[1].of([other.node("input", "yd", i + n * k) for k in range(field.n_parts)]) for i in range(n)]
+    x = substitute(fields[1], order, there, b)
+    small = graph.node("<=", made_of.growth, graph.const(LARGEST**2))
+    guards = dict(recording.guards)
+    if graph.value(small) is None and graph.value(made_of.growth) is None:
+        guards[small] = True
+    outputs = [fields[1].parts(value)[k] for k in range(field.n_parts) for value in x]
+    first = Recording(graph, list(stored), guards, recording.functions)
+    return first, Recording(other, outputs, {}, []), len(stored), order
+
+
+def _complex(graph: Graph, entries: Mapping[Place, int], n: int) -> dict[Place, tuple[int, int]]:
+    """A(c) + i yd[n] dA/dc."""
+    c, imaginary = graph.node("input", "c", 0), graph.node("input", "yd", n)
+    slopes = tangents(graph, list(entries.values()), {c: {0: graph.const(1.0)}})
+    zero = graph.const(0.0)
+    return {
+        place: (node, graph.mul(imaginary, slope[0]) if 0 in slope else zero)
+        for (place, node), slope in zip(entries.items(), slopes, strict=True)
+    }
+
+
+__all__ = ["MOST_PRODUCTS", "BoundFactors", "FactorCode", "recorded_factors", "with_factors"]

@@ -1,0 +1,225 @@
+"""Factors of dF/dy + c dF/dyd for one problem: two C functions, one for the factors, one that solves with them.
+
+Pivots are chosen on numbers (`rbdae.graph.elimination`), at states near the start and at two sizes of c, and stay:
+`Factors` is the same for every run of a problem. The pattern is that of the structure. Where pivots do not serve, the
+function of the factors says so, and `Factors.again` makes others for the state where that was, for the run that is
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Vec
+from rbdae.graph.elimination import LARGEST, Plan, SingularPattern, plan
+from rbdae.machine import loops, native
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.loops import elimination as at
+from rbdae.machine.module import Module, compiled
+from rbdae.machine.native.program import Program
+from rbdae.machine.native.types import symbol
+from rbdae.machine.sources import sources
+from rbdae.machine.straight import real
+
+PIVOTS = 2
+"""What the function of the factors says where pivots do not serve."""
+
+_SIZES = (10.0, 1e4)
+"""Of c, times the largest relative rate at the start."""
+
+_LEVEL = 2
+
+_TEXT = f"""
+define i32 @factors(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
+  %f = load ptr, ptr %context
+  %xp = getelementptr ptr, ptr %context, i64 1
+  %x = load ptr, ptr %xp
+  %hp = getelementptr ptr, ptr %context, i64 2
+  %head = load ptr, ptr %hp
+  %sp = getelementptr ptr, ptr %context, i64 3
+  %steps = load ptr, ptr %sp
+  %mp = getelementptr i64, ptr %head, i64 {at.MATRIX}
+  %m = load i64, ptr %mp
+  %matrix = getelementptr double, ptr %out, i64 %m
+  %s = call i32 %f(ptr %x, double %t, ptr %y, ptr %yd, double %c, ptr %matrix)
+  %bad = icmp ne i32 %s, 0
+  br i1 %bad, label %raised, label %go
+raised:
+  ret i32 1
+go:
+  %r = call i64 @{symbol(at.factorise)}(ptr %head, ptr %steps, ptr %out, double {real(LARGEST**2)})
+  %small = icmp ne i64 %r, 0
+  %word = select i1 %small, i32 {PIVOTS}, i32 0
+  ret i32 %word
+}}
+
+define i32 @guarded(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
+  %f = load ptr, ptr %context
+  %xp = getelementptr ptr, ptr %context, i64 1
+  %x = load ptr, ptr %xp
+  %s = call i32 %f(ptr %x, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+  %bad = icmp ne i32 %s, 0
+  %word = select i1 %bad, i32 {PIVOTS}, i32 0
+  ret i32 %word
+}}
+
+define i32 @solve(ptr %context, double %t, ptr %factors, ptr %b, double %c, ptr %x) nounwind {{
+  %hp = getelementptr ptr, ptr %context, i64 2
+  %head = load ptr, ptr %hp
+  %fp = getelementptr ptr, ptr %context, i64 4
+  %forth = load ptr, ptr %fp
+  %bp = getelementptr ptr, ptr %context, i64 5
+  %back = load ptr, ptr %bp
+  %wp = getelementptr i64, ptr %head, i64 {at.FREE}
+  %w = load i64, ptr %wp
+  %work = getelementptr double, ptr %factors, i64 %w
+  call void @{symbol(at.substitute)}(ptr %head, ptr %forth, ptr %back, ptr %factors, ptr %b, ptr %work, ptr %x)
+  ret i32 0
+}}
+"""
+
+
+@cache
+def _code() -> Module:
+    program = Program((at.factorise, at.substitute))
+    return compiled(lambda: program.text() + _TEXT, _LEVEL, made_of=("factors", _TEXT, sources(loops, native)))
+
+
+Pattern = Sequence[tuple[int, int]]
+Fill = Callable[[float, Vec, Vec, float, Vec], None]
+
+
+@final
+class Factors:
+    """The two functions.
+
+    Parameters
+    ----------
+    n : unknowns
+    indices, pointers : the pattern, as in `scipy.sparse.csc_matrix`
+    jacobian : the machine function that fills the data of this pattern
+    fill : the same for Python
+    start : (t, y, yd), near which pivots are chosen
+    code : makes code of the model from what gives samples: `functions`, `size` and `order`; None if it has none
+
+    Attributes
+    ----------
+    factors : ``f(context, t, y, yd, c, out)`` fills `out` (size,); it returns 0, 1 where the Jacobian has failed, and
+        `PIVOTS` where pivots have to be chosen again
+    solve : ``f(context, 0, factors, b, 0, x)`` solves with them; the end of `factors` is its memory
+    size : of the memory of the factors
+    recorded : whether they are code of the model, else loops over tables
+    """
+
+    def __init__(
+        self,
+        n: int,
+        indices: Ints,
+        pointers: Ints,
+        jacobian: Any,
+        fill: Fill,
+        start: tuple[float, Vec, Vec],
+        code: Callable[[Callable[[], Any]], Any] | None = None,
+    ) -> None:
+        self.n = n
+        self._jacobian, self._fill = jacobian, fill
+        columns = np.repeat(np.arange(n), np.diff(pointers))
+        self._places = list(zip(np.asarray(indices).tolist(), columns.tolist(), strict=True))
+        self._start = start
+        if code is None or not self._code(code):
+            self._bind(plan(n, self.samples()))
+
+    def samples(self) -> list[dict[tuple[int, int], float]]:
+        """The entries near the start; a little beside it, since some may be zero there alone."""
+        t, y, yd = self._start
+        rng = np.random.default_rng(5)
+        rate = max(1.0, float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0)))
+        samples = []
+        for size in _SIZES:
+            beside = y + 1e-2 * rng.standard_normal(self.n), yd + rng.standard_normal(self.n)
+            samples.append(self._sample(t, *beside, size * rate))
+        return samples
+
+    def _code(self, make: Callable[[Callable[[], Any]], Any]) -> bool:
+        """Take code of the model, if there is any."""
+        try:
+            found = make(self.samples)
+        except SingularPattern:
+            return False
+        if found is None:
+            return False
+        self.order, self.size = found.order, found.size
+        factors, self.solve = found.functions
+        code = _code()
+        context = np.array([factors.address, factors.context], dtype=np.int64)
+        self.factors = MachineFunction(code.address("guarded"), context.ctypes.data, (code, factors, context), [])
+        self.recorded = True
+        return True
+
+    def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> dict[tuple[int, int], float]:
+        data = np.empty(len(self._places))
+        self._fill(t, y, yd, c, data)
+        if not np.isfinite(data).all():
+            raise ArithmeticError("the Jacobian is not finite")
+        return dict(zip(self._places, data.tolist(), strict=True))
+
+    def again(self, t: float, y: Vec, yd: Vec, c: float) -> Factors:
+        """Factors with pivots for this state.
+
+        Raises
+        ------
+        ArithmeticError
+            if the matrix is singular there, or not finite
+        """
+        found = plan(self.n, [self._sample(t, y, yd, c)])
+        out = object.__new__(Factors)
+        out.n, out._jacobian, out._fill, out._places = self.n, self._jacobian, self._fill, self._places
+        out._bind(found)
+        return out
+
+    def _bind(self, order: Plan) -> None:
+        self.order, self.recorded = order, False
+        head, steps, forth, back = tables(self.n, self._places, order)
+        self.size = int(head[at.FREE]) + self.n
+        code = _code()
+        context = np.array(
+            [self._jacobian.address, self._jacobian.context, *(a.ctypes.data for a in (head, steps, forth, back))],
+            dtype=np.int64,
+        )
+        owner = (code, head, steps, forth, back, self._jacobian, context)
+        errors: list[BaseException] = getattr(self._jacobian, "errors", [])
+        self.factors = MachineFunction(code.address("factors"), context.ctypes.data, owner, errors)
+        self.solve = MachineFunction(code.address("solve"), context.ctypes.data, owner, [])
+
+
+def tables(n: int, places: Sequence[tuple[int, int]], order: Plan) -> tuple[Ints, Ints, Ints, Ints]:
+    """The streams of a plan, see `rbdae.machine.loops.elimination`: head, steps, forth, back."""
+    slot = {place: k for k, place in enumerate(places)}
+    steps: list[int] = []
+    forth: list[int] = []
+    back: list[int] = []
+    lower = upper = 0
+    for (i, j), below, right in zip(order.pivots, order.lower, order.upper, strict=True):
+        steps += [slot[i, j], len(below), len(right)]
+        steps += [slot[i, k] for k in right]
+        for r in below:
+            steps.append(slot[r, j])
+            steps += [slot.setdefault((r, k), len(slot)) for k in right]
+        forth += [i, len(below), *below]
+        lower += len(below)
+        upper += 1 + len(right)
+    for (i, j), right in zip(reversed(order.pivots), reversed(order.upper), strict=True):
+        back += [i, j, len(right), *right]
+    head = np.zeros(at.HEAD, dtype=np.int64)
+    first = at.FIRST + lower
+    head[[at.N, at.ENTRIES, at.FILLED, at.LOWER, at.UPPER]] = n, len(places), len(slot), at.FIRST, first
+    head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
+    streams = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
+    return (head, *streams)  # type: ignore[return-value]
+
+
+__all__ = ["PIVOTS", "Factors", "tables"]

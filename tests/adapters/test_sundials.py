@@ -1,0 +1,260 @@
+"""SUNDIALS in machine code: every library that is there, its objects, its words, faults."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+import numpy as np
+import pytest
+import toy
+from toy_runs import FINAL, FORMS, error, solve
+
+import rbdae
+from rbdae import solving
+from rbdae.adapter import MissingSolver, Reason, Unsupported
+from rbdae_adapters.sundials import _library
+from rbdae_adapters.sundials._library import NAMES, alive, library
+
+if not os.environ.get("CI"):
+    pytest.importorskip("sksundae")
+
+
+def _there(name: str) -> bool:
+    try:
+        library(name)
+    except MissingSolver:
+        return False
+    return True
+
+
+THERE = [name for name in NAMES if _there(name)]
+LINEAR = ["factors", "dense", "band", "superlu_mt", "klu", "spgmr", "spbcgs", "sptfqmr"]
+
+
+def run(problem, solver, t_end=0.2, tol=1e-7, **options):
+    return rbdae.solve(problem, (0.0, t_end), solver=solver, rtol=tol, atol=tol, **options)
+
+
+@pytest.fixture(scope="module")
+def linked():
+    return {
+        form: rbdae.formulate(rbdae.models.linked_bodies(), form) for form in ("index-3", "index-2", "index-1", "ggl")
+    }
+
+
+@pytest.mark.parametrize("name", THERE)
+def test_what_is_asked_of_a_library(name):
+    found = library(name)
+    assert found.version >= (6, 0, 0) and found.index_bytes in (4, 8)
+    assert found is library(name)
+    expected = {"scikit-sundae": 4, "sundials4py": 8}
+    assert found.index_bytes == expected.get(name, found.index_bytes)
+
+
+@pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
+def test_dense_factors_give_the_bits_of_the_package(linked, form):
+    """The same version of the same library: the same steps, and every number of every state."""
+    if library("scikit-sundae").version[0] != 7:
+        pytest.skip("scikit-sundae has another SUNDIALS")
+    one = run(linked[form], "sksundae:ida")
+    other = run(linked[form], "sundials:ida", linsolver="dense", library="scikit-sundae")
+    assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
+    assert one.stats.evaluations == other.stats.evaluations and one.stats.jacobians == other.stats.jacobians
+
+
+@pytest.mark.parametrize("lmm", ["adams", "bdf"])
+def test_cvode_gives_the_bits_of_the_package(lmm):
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
+    one, other = (run(problem, f"{package}:cvode", lmm=lmm) for package in ("sksundae", "sundials"))
+    assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
+
+
+@pytest.mark.parametrize("linsolver", LINEAR)
+@pytest.mark.parametrize("name", THERE)
+@pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
+def test_every_linear_solver_of_every_library(linked, name, linsolver, form):
+    try:
+        found = run(linked[form], "sundials:ida", library=name, linsolver=linsolver)
+    except Unsupported as error:
+        kind = {"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[linsolver]
+        assert kind in str(error) and not library(name).has(kind)
+        return
+    wanted = run(linked[form], "sksundae:ida")
+    assert found.success, found.message
+    q = linked[form].layout.q
+    assert np.abs(found.y[-1] - wanted.y[-1])[q].max() < (3e-4 if form == "index-3" else 3e-5)
+    assert alive() == {}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_toy_has_no_machine_functions_and_runs(form):
+    problem = toy.Pendulum(form)
+    solution = solve(problem, "sundials:ida")
+    assert solution.success and error(solution) < FINAL[form]
+    assert problem.calls["residual"] == solution.stats.evaluations
+
+
+@pytest.mark.parametrize(
+    "solver, options", [("sundials:ida", {}), ("sundials:cvode", {}), ("sundials:cvode", {"lmm": "bdf"})]
+)
+def test_steps_are_the_same_with_python_between_them(solver, options):
+    """An event, a progress function, output times: other ways through the same steps."""
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0" if "cvode" in solver else "index-2")
+    plain = run(problem, solver, **options)
+    watched = run(problem, solver, events=[lambda t, y: 1.0], **options)
+    assert np.array_equal(plain.t, watched.t) and np.array_equal(plain.y, watched.y)
+    times = np.linspace(0.0, 0.2, 31)
+    sampled = run(problem, solver, t_eval=times, **options)
+    assert np.array_equal(sampled.steps.t, plain.t) and np.array_equal(sampled.steps.y, plain.y)
+    both = run(problem, solver, t_eval=times, events=[lambda t, y: 1.0], **options)
+    np.testing.assert_array_equal(both.y, sampled.y)
+    dense = (
+        rbdae.solve(problem, (0.0, 0.2), solver="rbdae:dop853", rtol=1e-12, atol=1e-12) if "cvode" in solver else None
+    )
+    if dense is not None:
+        assert np.abs(sampled.y - dense(times)).max() < 1e-2  # a chaotic motion
+
+
+def test_bdf_is_projected_in_its_steps():
+    """CVodeSetProjFn: no restart, drift at rounding, hardly more evaluations."""
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
+    plain = run(problem, "sundials:cvode", lmm="bdf")
+    projected = run(problem, "sundials:cvode", lmm="bdf", projection=True)
+    assert projected.success and projected.stats.restarts == 0
+    assert projected.drift.position.max() < 1e-12 and projected.drift.velocity.max() < 1e-12
+    assert projected.stats.evaluations < 1.05 * plain.stats.evaluations
+    assert projected.stats.projections > 0.5 * projected.stats.steps
+
+
+# ---------------------------------------------------------------- what can go wrong
+
+
+def test_a_library_that_is_not_there():
+    with pytest.raises(MissingSolver, match="there is no SUNDIALS at '/nowhere'"):
+        run(toy.Pendulum("index-2"), "sundials:ida", library="/nowhere")
+    assert alive() == {}
+
+
+def test_a_library_that_is_none(tmp_path):
+    other = tmp_path / "libm.so"
+    other.write_bytes(b"no library")
+    with pytest.raises(MissingSolver, match="cannot be used"):
+        run(toy.Pendulum("index-2"), "sundials:ida", library=str(other))
+
+
+def test_a_library_of_an_old_version(monkeypatch):
+    monkeypatch.setattr(_library, "OLDEST", (99, 0))
+    monkeypatch.setattr(_library, "_LOADED", {})
+    with pytest.raises(MissingSolver, match="later is needed"):
+        run(toy.Pendulum("index-2"), "sundials:ida", library="scikit-sundae")
+
+
+def test_a_solver_that_a_library_lacks_is_named():
+    lacking = [
+        k
+        for k in ("superlu_mt", "klu")
+        if not library().has({"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[k])
+    ]
+    for name in lacking:
+        with pytest.raises(Unsupported, match="another library"):
+            run(toy.Pendulum("index-2"), "sundials:ida", linsolver=name)
+    assert alive() == {}
+
+
+class Trouble(Exception):
+    pass
+
+
+@pytest.mark.parametrize("linsolver", ["factors", "dense", "spgmr"])
+@pytest.mark.parametrize("where", ["residual", "jacobian_data"])
+def test_what_a_callback_raises_comes_out_as_itself(linsolver, where):
+    problem = toy.Pendulum("index-2")
+    inner, count = getattr(problem.callbacks, where), [0]
+
+    def raising(*arguments):
+        count[0] += 1
+        if count[0] > 5:
+            raise Trouble("five times")
+        inner(*arguments)
+
+    setattr(problem.callbacks, where, raising)
+    with pytest.raises(Trouble, match="five times"):
+        solve(problem, "sundials:ida", linsolver=linsolver)
+    gc.collect()
+    assert alive() == {}
+
+
+def test_what_is_not_finite_is_told_with_its_time():
+    problem = toy.Pendulum("index-2")
+    inner = problem.callbacks.residual
+
+    def bad(t, y, yd, out):
+        inner(t, y, yd, out)
+        if t > 0.5:
+            out[0] = np.nan
+
+    problem.callbacks.residual = bad
+    solution = solve(problem, "sundials:ida")
+    assert not solution.success and Reason.NOT_FINITE.value in solution.message
+    assert 0.4 < solution.t[-1] <= 0.5 and np.isfinite(solution.y).all()
+
+
+def test_singular_factors_end_a_run_with_the_reason():
+    problem = toy.Pendulum("index-2")
+
+    def nothing(t, y, yd, c, data):
+        data[:] = 0.0 if t > 0.3 else kept(t, y, yd, c, data) or data
+
+    kept = problem.callbacks.jacobian_data
+    problem.callbacks.jacobian_data = nothing
+    solution = solve(problem, "sundials:ida")
+    assert not solution.success and "return code" in solution.message and solution.t[-1] > 0.1
+
+
+def test_runs_on_threads_have_the_same_bits(linked):
+    """Eight runs at once, each with a problem of its own, as alone."""
+    system = rbdae.models.linked_bodies()
+    problems = [rbdae.formulate(system, "index-2") for _ in range(8)]
+    alone = run(problems[0], "sundials:ida", t_end=0.05)
+    found = {}
+
+    def work(k):
+        found[k] = run(problems[k], "sundials:ida", t_end=0.05)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert all(np.array_equal(one.y, alone.y) for one in found.values())
+    assert alive() == {}
+
+
+def test_many_runs_leave_nothing():
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2")
+    for _ in range(200):
+        run(problem, "sundials:ida", t_end=0.01)
+        assert alive() == {}
+
+
+def test_options_are_suns_own_or_refused_by_name():
+    problem = toy.Pendulum("index-2")
+    short = solve(problem, "sundials:ida", max_step=0.01)
+    assert np.diff(short.t).max() <= 0.0100001
+    low = solve(problem, "sundials:ida", max_order=1)
+    assert low.stats.steps > 3 * solve(problem, "sundials:ida").stats.steps
+    assert solve(problem, "sundials:ida", suppress_alg=True).success
+    few = solve(problem, "sundials:ida", max_num_steps=7)
+    assert not few.success and Reason.TOO_MANY_STEPS.value in few.message and few.stats.steps == 7
+    with pytest.raises(ValueError, match="suppress_algebraic"):
+        solve(problem, "sundials:ida", suppress_algebraic=True)
+
+
+def test_native_objects_are_those_of_a_run():
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
+    native = solving.adapter("sundials").native(problem, "ida", rtol=1e-8, atol=1e-8)
+    assert native.function.address and native.jacobian.address
+    assert native.options["first_step"] > 0 and np.shape(native.atol) == (problem.n,)

@@ -1,0 +1,188 @@
+"""Factors of sparse matrices: as nodes of a graph, in loops over tables, and as code of a model."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rbdae
+from rbdae.graph.elimination import LARGEST, Complexes, Reals, SingularPattern, eliminate, plan, substitute
+from rbdae.graph.evaluate import computed
+from rbdae.graph.graph import Graph
+from rbdae.machine.function import PROTOTYPE, trampoline
+from rbdae.machine.loops import elimination as loops
+from rbdae.problem.factors import PIVOTS, Factors, tables
+
+
+def sparse(seed: int, n: int, fill: float) -> dict[tuple[int, int], float]:
+    """A random matrix that is not singular: a permutation, and further entries."""
+    rng = np.random.default_rng(seed)
+    out = {(int(i), int(j)): float(rng.normal()) for i, j in zip(range(n), rng.permutation(n), strict=True)}
+    for i, j in rng.integers(n, size=(int(fill * n), 2)):
+        out[int(i), int(j)] = float(rng.normal())
+    return out
+
+
+def dense(entries: dict[tuple[int, int], Any], n: int) -> Any:
+    out = np.zeros((n, n), dtype=np.array(list(entries.values())).dtype)
+    for (i, j), x in entries.items():
+        out[i, j] = x
+    return out
+
+
+def numbers(graph: Graph, outputs: list[int], inputs: dict[str, Any]) -> dict[int, float]:
+    known: dict[int, float] = {}
+    for k in graph.needed(outputs):
+        known[k] = computed(graph.nodes[k], known, inputs, [])
+    return known
+
+
+def error(A: Any, x: Any, b: Any) -> float:
+    """Of a solution, relative to that of LAPACK."""
+    wanted = np.linalg.solve(A, b)
+    return float(np.abs(x - wanted).max() / np.abs(wanted).max() / max(1.0, np.linalg.cond(A)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 25), st.floats(0.0, 4.0))
+def test_both_ways_solve_as_lapack_does(seed, n, fill):
+    """On nodes, and in the loops over tables as plain Python."""
+    entries = sparse(seed, n, fill)
+    A, b = dense(entries, n), np.random.default_rng(seed).normal(size=n)
+    try:
+        order = plan(n, [entries])
+    except SingularPattern:
+        assert np.linalg.cond(A) > 1e8
+        return
+    if np.linalg.cond(A) > 1e8:
+        return
+    graph = Graph()
+    nodes = {place: graph.node("input", "y", k) for k, place in enumerate(entries)}
+    field = Reals(graph)
+    made = eliminate(graph, field, order, nodes)
+    right = [graph.node("input", "yd", i) for i in range(n)]
+    x = substitute(field, order, made, right)
+    known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
+    assert error(A, np.array([known[k] for k in x]), b) < 1e-12
+
+    head, steps, forth, back = tables(n, list(entries), order)
+    v = np.zeros(head[loops.FREE] + n)
+    v[head[loops.MATRIX] :][: len(entries)] = list(entries.values())
+    assert loops.factorise(head, steps, v, LARGEST**2) == 0
+    assert v[loops.GROWTH] == pytest.approx(known[made.growth])
+    out = np.zeros(n)
+    loops.substitute(head, forth, back, v, b, v[head[loops.FREE] :], out)
+    assert error(A, out, b) < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_complex_matrices(seed):
+    n = 8
+    real, imaginary = sparse(seed, n, 2.0), np.random.default_rng(seed).normal(size=100)
+    entries = {place: complex(x, imaginary[k]) for k, (place, x) in enumerate(real.items())}
+    A, b = dense(entries, n), np.random.default_rng(seed + 1).normal(size=(n, 2)) @ [1.0, 1j]
+    graph = Graph()
+    field = Complexes(graph)
+    pair = [(graph.node("input", "y", 2 * k), graph.node("input", "y", 2 * k + 1)) for k in range(len(entries))]
+    order = plan(n, [{place: abs(x) for place, x in entries.items()}])
+    made = eliminate(graph, field, order, dict(zip(entries, pair, strict=True)))
+    right = [(graph.node("input", "yd", 2 * k), graph.node("input", "yd", 2 * k + 1)) for k in range(n)]
+    x = substitute(field, order, made, right)
+    known = numbers(
+        graph, [k for p in x for k in p],
+        {"y": np.array(list(entries.values())).view(float), "yd": b.view(float)},
+    )  # fmt: skip
+    assert error(A, np.array([complex(known[p], known[q]) for p, q in x]), b) < 1e-12
+
+
+def test_pivots_are_not_small_in_any_sample():
+    """The first entry would be the pivot with fewest entries; in the second sample it is lost."""
+    places = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 2)]
+    good, bad = dict.fromkeys(places, 1.0) | {(0, 1): 2.0}, dict.fromkeys(places, 1.0) | {(0, 0): 1e-9, (0, 1): 2.0}
+    order = plan(3, [good, bad])
+    assert (0, 0) not in order.pivots[:2]
+
+
+def test_a_singular_matrix_has_no_plan():
+    with pytest.raises(SingularPattern, match="no pivot is left"):
+        plan(2, [{(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}])
+
+
+# ---------------------------------------------------------------- of problems
+
+
+def called(function: Any, t: float, y: Any, yd: Any, c: float, out: Any) -> int:
+    arrays = [np.ascontiguousarray(a, dtype=float) for a in (y, yd)]
+    status: int = PROTOTYPE(function.address)(
+        function.context, t, *(a.ctypes.data for a in arrays), c, ctypes.c_void_p(out.ctypes.data)
+    )
+    return status
+
+
+FORMS = [
+    ("index-3", "quaternion"), ("index-2", "directors"), ("index-1", "euler-313"), ("ggl", "quaternion"),
+    ("hamiltonian", "directors"), ("index-0", "quaternion"), ("null-space", "quaternion"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form, chart", FORMS)
+@pytest.mark.parametrize("recorded", [True, False])
+def test_factors_of_a_problem_solve_with_its_jacobian(form, chart, recorded, rng, monkeypatch):
+    monkeypatch.setenv("RBDAE_CODE", "traced" if recorded else "generic")
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), form, rotation=chart)
+    found = problem.callbacks.factors()
+    assert found.recorded == recorded
+    n = problem.n
+    for c in (3.0, 1e3, 1e6):
+        y, yd = problem.y0 + 1e-3 * rng.standard_normal(n), rng.standard_normal(n)
+        A, b = problem.jacobian(0.0, y, yd, c), rng.standard_normal(n)
+        memory, x = np.full(found.size, np.nan), np.empty(n)
+        word = called(found.factors, 0.0, y, yd, c, memory)
+        if word == PIVOTS:
+            found = found.again(0.0, y, yd, c)
+            memory = np.zeros(found.size)
+            word = called(found.factors, 0.0, y, yd, c, memory)
+        assert word == 0
+        assert called(found.solve, 0.0, memory, b, 0.0, x) == 0
+        assert np.abs(A @ x - b).max() < 1e-7 * max(1.0, np.abs(A).max() * np.abs(x).max() * 1e-6)
+        wanted = np.linalg.solve(A, b)
+        assert np.abs(x - wanted).max() < 1e-13 * np.linalg.cond(A) * np.abs(wanted).max()
+
+
+def small() -> Factors:
+    """Of [[y0, 1], [1, y1]], with the first entry as the pivot."""
+
+    def fill(t: float, y: Any, yd: Any, c: float, data: Any) -> None:
+        data[:] = y[0], 1.0, 1.0, y[1]
+
+    jacobian = trampoline(fill, "tyyto", {"y": (2,), "yd": (2,), "out": (4,)})
+    indices, pointers = np.array([0, 1, 0, 1]), np.array([0, 2, 4])
+    return Factors(2, indices, pointers, jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
+
+
+def test_where_pivots_do_not_serve_others_are_chosen():
+    found = small()
+    assert found.order.pivots[0] == (0, 0)
+    yd, b = np.zeros(2), np.array([1.0, 2.0])
+    for y, word in (([3.0, 1.0], 0), ([1e-4, 1.0], 0), ([1e-12, 1.0], PIVOTS), ([0.0, 1.0], PIVOTS)):
+        memory, x = np.zeros(found.size), np.zeros(2)
+        assert called(found.factors, 0.0, y, yd, 1.0, memory) == word
+        other = found if word == 0 else found.again(0.0, np.array(y), yd, 1.0)
+        memory = np.zeros(other.size)
+        assert called(other.factors, 0.0, y, yd, 1.0, memory) == 0
+        assert called(other.solve, 0.0, memory, b, 0.0, x) == 0
+        np.testing.assert_allclose(x, np.linalg.solve([[y[0], 1.0], [1.0, y[1]]], b), rtol=1e-10)
+
+
+def test_what_is_singular_or_not_finite_has_no_other_pivots():
+    found = small()
+    with pytest.raises(ArithmeticError, match="no pivot"):
+        found.again(0.0, np.array([1.0, 1.0]), np.zeros(2), 1.0)
+    with pytest.raises(ArithmeticError, match="not finite"):
+        found.again(0.0, np.array([np.nan, 1.0]), np.zeros(2), 1.0)
+    assert called(found.factors, 0.0, [np.nan, 1.0], [0.0, 0.0], 1.0, np.zeros(found.size)) == PIVOTS
