@@ -12,6 +12,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import rbdae
@@ -72,6 +73,27 @@ def _least(run: Callable[[], Any], repeats: int) -> tuple[float, Any]:
     return best, out
 
 
+def _compared(case: Case, repeats: int) -> None:
+    """Print the runs of a case."""
+    problem = case.make()
+    shared = {name: value for name, value in case.runs[0][2].items() if name in ("lmm", "projection")}
+
+    def run(solver: str, options: dict[str, Any]) -> Any:
+        tolerance = case.tolerance
+        return rbdae.solve(problem, (0.0, case.t_end), solver=solver, rtol=tolerance, atol=tolerance, **options)
+
+    before, old = _least(lambda: run(case.before, shared), repeats)
+    print(f"{case.name}: {case.before} {before * 1e3:.2f} ms, {old.stats.steps} steps", flush=True)
+    for name, solver, options, wanted in case.runs:
+        took, new = _least(partial(run, solver, options), repeats)
+        each = took / new.stats.steps * 1e6
+        print(
+            f"    {solver} {name} {took * 1e3:.2f} ms, {new.stats.steps} steps, {each:.2f} us a step: "
+            f"{before / took:.1f} times faster ({wanted:g} asked)",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print a line for each run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -80,30 +102,10 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     for case in _cases():
-        if given.case and not any(part in case.name for part in given.case):
-            continue
-        if given.quick and "1000" in case.name:
-            continue
-        problem = case.make()
-        common = dict(rtol=case.tolerance, atol=case.tolerance)
-        repeats = 2 if given.quick else 5
-        shared = {k: v for k, v in case.runs[0][2].items() if k in ("lmm", "projection")}
+        named = not given.case or any(part in case.name for part in given.case)
+        if named and not (given.quick and "1000" in case.name):
+            _compared(case, 2 if given.quick else 5)
 
-        def run(solver: str, options: dict[str, Any], problem: Any = problem, case: Case = case) -> Any:
-            return rbdae.solve(problem, (0.0, case.t_end), solver=solver, **common, **options)
-
-        before, old = _least(lambda: run(case.before, {**shared, **_STEPPED}), repeats)
-        print(f"{case.name}: {case.before} {before * 1e3:.2f} ms, {old.stats.steps} steps", flush=True)
-        for name, solver, options, wanted in case.runs:
-            took, new = _least(lambda: run(solver, options), repeats)
-            print(
-                f"    {solver} {name} {took * 1e3:.2f} ms, {new.stats.steps} steps, {took / new.stats.steps * 1e6:.2f} us a "
-                f"step: {before / took:.1f} times faster ({wanted:g} asked)",
-                flush=True,
-            )
-
-
-_STEPPED: dict[str, Any] = {}
 
 if __name__ == "__main__":
     main()

@@ -6,9 +6,9 @@ l_r = a_rj / a_ij of the rows r that are left, then a_rk -= l_r a_ik for the col
 1) (Markowitz) among those that are not small in their column, in all of several samples: entries of dF/dy + c dF/dyd
 change with c.
 
-The steps are done by `eliminate` on nodes of a graph, with real or complex arithmetic; `rbdae.machine.loops.elimination`
-does them on numbers in loops over tables. How far they can be trusted is in the multipliers: where one is larger than
-`LARGEST`, pivots have to be chosen again.
+The steps are done by `eliminate` on nodes of a graph, with real or complex arithmetic; on numbers, in loops over
+tables, by `rbdae.machine.loops.elimination`. How far they can be trusted is in the multipliers: where one is larger
+than `LARGEST`, pivots have to be chosen again.
 
 [HNW93]: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I. [DER17]: Duff, Erisman, Reid, Direct
 Methods for Sparse Matrices.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import Literal, NoReturn, final
+from typing import Any, Literal, NoReturn, final
 
 import numpy as np
 

@@ -125,7 +125,7 @@ class SundialsAdapter(AbstractAdapter):
         names = ("residual", "jacobian_data") if implicit else ("rhs", "rhs_jacobian")
         functions = [machine(problem, name) for name in names]
         y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
-        return NativeProblem(*functions, y0, yd0, problem.t0, rtol, atol, given, library)
+        return NativeProblem(functions[0], functions[1], y0, yd0, problem.t0, rtol, atol, given, library)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
         """Run one of the two."""

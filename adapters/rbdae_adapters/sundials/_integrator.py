@@ -57,6 +57,12 @@ def factors_of(problem: Solvable) -> Factors:
     )
 
 
+def _array(address: int, n: int) -> Vec:
+    """The numbers at an address."""
+    memory: Any = (REAL * n).from_address(address)
+    return np.frombuffer(memory)
+
+
 def _double(x: float) -> int:
     """The bits of a double as a whole number."""
     out: int = struct.unpack("=q", struct.pack("=d", x))[0]
@@ -251,8 +257,7 @@ class Integrator:
 
         def repair(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
             try:
-                given = (np.frombuffer((REAL * n).from_address(a)) for a in (y, yd))
-                self._serve(self._now.again(t, *given, c))
+                self._serve(self._now.again(t, _array(y, n), _array(yd, n), c))
                 self.repairs += 1
                 f = PROTOTYPE(self._now.factors.address)
                 status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
@@ -265,7 +270,7 @@ class Integrator:
             return 1 if status else 0
 
         function = self._kept(PROTOTYPE(repair))
-        self.words[at.REPAIR] = ctypes.cast(function, POINTER).value
+        self.words[at.REPAIR] = ctypes.cast(function, POINTER).value or 0
 
     def _serve(self, factors: Factors) -> None:
         """Use these from here on."""

@@ -228,7 +228,7 @@ class Objects:
         if not out.value:
             raise MemoryError("SUNLinSolNewEmpty has made nothing")
         self._note("solver", lambda: library.call("SUNLinSolFreeEmpty", None, out))
-        table = (POINTER * 4).from_address(out.value)[places["table"]]
+        table = (POINTER * 4).from_address(out.value)[places["table"]] or 0
         entries: Any = (POINTER * 15).from_address(table)
         entries[places["Solve"]], entries[places["Setup"]] = solve, setup
         entries[places["GetType"]] = library.address("SUNLinSolGetType_Dense")

@@ -293,7 +293,9 @@ define internal i32 @solved(ptr %b, ptr %x, ptr %u) nounwind {{
   ret i32 %s
 }}
 
-define i32 @preconditioned(double %t, ptr %yy, ptr %yp, ptr %rr, ptr %bb, ptr %xx, double %c, double %tol, ptr %u) nounwind {{
+define i32 @preconditioned(
+  double %t, ptr %yy, ptr %yp, ptr %rr, ptr %bb, ptr %xx, double %c, double %tol, ptr %u
+) nounwind {{
 {_load(array=("ptr", at.ARRAY))}
   %x = call ptr %array(ptr %xx)
   %b = call ptr %array(ptr %bb)
@@ -373,7 +375,15 @@ def _step(name: str, call: str, again: str) -> str:
     """A function of a loop: a step, another state, or a derivative, by %c."""
     return f"""
 define i32 @{name}(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-{_load(array=("ptr", at.ARRAY), n=("i64", at.N), mem=("ptr", at.INTEGRATOR), yy=("ptr", at.STATE), yp=("ptr", at.RATES))}
+{
+        _load(
+            array=("ptr", at.ARRAY),
+            n=("i64", at.N),
+            mem=("ptr", at.INTEGRATOR),
+            yy=("ptr", at.STATE),
+            yp=("ptr", at.RATES),
+        )
+    }
   %bytes = mul i64 %n, 8
   %at = call ptr %array(ptr %yy)
   %other = fcmp olt double %c, 0.0

@@ -36,7 +36,7 @@ FIRST = 1
 
 
 def factorise(head: Ints, steps: Ints, v: Vec, most: float) -> int:
-    """Eliminate the matrix in `v`; 0 unless the sum of the squares of the multipliers is more than `most`, or no number.
+    """Eliminate the matrix in `v`; 0 unless the squares of the multipliers are more than `most` in sum, or no numbers.
 
     Parameters
     ----------
