@@ -7,6 +7,7 @@ ADAPTERS: dict[str, str] = {
     "rbdae": "rbdae_adapters.rbdae_loops",
     "scipy": "rbdae_adapters.scipy_ivp",
     "scikits.odes": "rbdae_adapters.scikits_odes",
+    "sundials": "rbdae_adapters.sundials",
     "sksundae": "rbdae_adapters.sksundae",
     "assimulo": "rbdae_adapters.assimulo",
     "solve_dae": "rbdae_adapters.solve_dae",

@@ -1,4 +1,4 @@
-"""Factors of dF/dy + c dF/dyd as code of one model: the elimination goes on where the Jacobian's recording ends.
+"""Factors of dF/dy + c dF/dyd as code of one model: the elimination begins where the Jacobian's recording ends.
 
 What is constant in the Jacobian, such as masses, ones and zeros, folds in the factors. Two kernels come of it: one
 fills the numbers of L and U that are not constant, the other solves with them. A guard holds while the multipliers
@@ -14,8 +14,9 @@ from typing import Any, final
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
 from rbdae.graph.derivatives import tangents
-from rbdae.graph.elimination import LARGEST, Complexes, Field, Place, Plan, Reals, eliminate, plan, substitute
+from rbdae.graph.elimination import LARGEST, Complexes, Field, Reals, eliminate, substitute
 from rbdae.graph.graph import Graph
+from rbdae.graph.pivots import Place, Plan, plan
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import Context, MachineFunction
 from rbdae.machine.python_calls import supported
@@ -36,7 +37,7 @@ class FactorCode:
 
     Parameters
     ----------
-    factors, solve : see `rbdae.problem.factors`
+    factors, solve : see `rbdae.machine.factors`
     size : numbers that are stored
     order : the pivots
     """
@@ -113,7 +114,7 @@ def with_factors(
     recording: Recording, pattern: Pattern, n: int, samples: Sequence[Mapping[Place, float]], field: Any
 ) -> tuple[Recording, Recording, int, Plan] | None:
     """The recordings of both kernels, how many numbers go from one to the other, and the pivots; None if they are too
-    long. With `Complexes`, c is c + i yd[n], and vectors have their real parts first.
+    long. With `Complexes`, c is c + i yd[n], and vectors have their real numbers first.
 
     The Jacobian is linear in c, so that its derivative by c is dF/dyd.
     """
@@ -123,7 +124,7 @@ def with_factors(
         place: node for place, node in zip(at, recording.outputs, strict=True) if graph.value(node) != 0.0
     }
     order = plan(n, [{place: sample[place] for place in entries} for sample in samples])
-    if order.products * field.n_parts**2 > MOST_PRODUCTS:
+    if order.products * field.n_reals**2 > MOST_PRODUCTS:
         return None
     if field is Complexes:
         entries = _complex(graph, entries, n)
@@ -134,12 +135,12 @@ def with_factors(
 
     def read(x: Any) -> Any:
         """An entry of L or U in the second graph: a constant, or an input."""
-        parts = []
-        for node in fields[0].parts(x):
+        reals = []
+        for node in fields[0].reals(x):
             value = graph.value(node)
             place = 0 if value is not None else stored.setdefault(node, len(stored))
-            parts.append(other.const(value) if value is not None else other.node("input", "y", place))
-        return fields[1].of(parts)
+            reals.append(other.const(value) if value is not None else other.node("input", "y", place))
+        return fields[1].of(reals)
 
     there = type(made_of)(
         [[(r, read(x)) for r, x in column] for column in made_of.lower],
@@ -147,13 +148,13 @@ def with_factors(
         [read(x) for x in made_of.pivots],
         0,
     )
-    b = [fields[1].of([other.node("input", "yd", i + n * k) for k in range(field.n_parts)]) for i in range(n)]
+    b = [fields[1].of([other.node("input", "yd", i + n * k) for k in range(field.n_reals)]) for i in range(n)]
     x = substitute(fields[1], order, there, b)
     small = graph.node("<=", made_of.growth, graph.const(LARGEST**2))
     guards = dict(recording.guards)
     if graph.value(small) is None and graph.value(made_of.growth) is None:
         guards[small] = True
-    outputs = [fields[1].parts(value)[k] for k in range(field.n_parts) for value in x]
+    outputs = [fields[1].reals(value)[k] for k in range(field.n_reals) for value in x]
     first = Recording(graph, list(stored), guards, recording.functions)
     return first, Recording(other, outputs, {}, []), len(stored), order
 

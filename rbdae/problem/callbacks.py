@@ -14,6 +14,7 @@ from rbdae.compiler.jit import Entry
 from rbdae.formulations.base import Explicit
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
+from rbdae.machine.factors import Factors
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory
@@ -22,7 +23,6 @@ from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.factors import Factors
 from rbdae.problem.steps import StepFunctions, step_functions, work_function
 from rbdae.problem.violations import ViolationScales
 
@@ -40,6 +40,12 @@ def count_equations(workspace: Workspace) -> int:
     else:
         rows = layout.n_constraints
     return layout.n + further * rows
+
+
+def begun(callbacks: Callbacks, t: float, y: Vec, yd: Vec) -> Callbacks:
+    """The callbacks of a problem that begins at a state: pivots are chosen near it."""
+    callbacks._start = t, y, yd
+    return callbacks
 
 
 @final
@@ -60,7 +66,7 @@ class Callbacks:
         self._traced: dict[str, TracedKernel | None] = {}
         self._machine: dict[str, MachineFunction] = {}
         self._factors: Factors | None = None
-        self.start: tuple[float, Vec, Vec] | None = None
+        self._start: tuple[float, Vec, Vec] | None = None
         self._tally = Tally()
         self._steps: dict[str, StepFunctions] = {}
 
@@ -159,11 +165,14 @@ class Callbacks:
 
     def factors(self) -> Factors:
         """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code."""
+        if count_equations(self._workspace) != self._workspace.layout.n:
+            name = self._workspace.settings.formulation.name
+            raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")
         if self._factors is None:
             pattern, n = self._pattern(), self._workspace.layout.n
             self._factors = Factors(
                 n, pattern.indices, pattern.pointers, self.machine("jacobian_data"), self.jacobian_data,
-                self.start or (0.0, np.zeros(n), np.zeros(n)), self._recorded_factors,
+                self._start or (0.0, np.zeros(n), np.zeros(n)), self._recorded_factors,
             )  # fmt: skip
         return self._factors
 
@@ -269,4 +278,4 @@ class Callbacks:
         return self._kernels
 
 
-__all__ = ["Callbacks", "count_equations"]
+__all__ = ["Callbacks", "begun", "count_equations"]

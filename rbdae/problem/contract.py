@@ -77,7 +77,7 @@ class CompiledCallbacks(Protocol):
         """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
 
     def factors(self) -> Any:
-        """A `rbdae.problem.factors.Factors` of dF/dy + c dF/dyd: ``factors`` and ``solve``, each a `CompiledFunction`,
+        """A `rbdae.machine.factors.Factors` of dF/dy + c dF/dyd: ``factors`` and ``solve``, each a `CompiledFunction`,
         the ``size`` of their memory, and ``again``, which chooses pivots for another state."""
 
     def steps(self, scheme: str) -> Any:

@@ -20,7 +20,7 @@ from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
-from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -301,9 +301,7 @@ class Problem:
     @cached_property
     def callbacks(self) -> Callbacks:
         """The bare kernels."""
-        out = self.equations.callbacks
-        out.start = self.t0, self.y0, self.yd0
-        return out
+        return begun(self.equations.callbacks, self.t0, self.y0, self.yd0)
 
     @property
     def sparsity(self) -> csc_matrix:

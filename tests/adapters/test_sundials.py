@@ -9,13 +9,12 @@ import threading
 import numpy as np
 import pytest
 import toy
+from inside import sundials_library
 from toy_runs import FINAL, FORMS, error, solve
 
 import rbdae
 from rbdae import solving
 from rbdae.adapter import MissingSolver, Reason, Unsupported
-from rbdae_adapters.sundials import _library
-from rbdae_adapters.sundials._library import NAMES, alive, library
 
 if not os.environ.get("CI"):
     pytest.importorskip("sksundae")
@@ -23,13 +22,13 @@ if not os.environ.get("CI"):
 
 def _there(name: str) -> bool:
     try:
-        library(name)
+        sundials_library.library(name)
     except MissingSolver:
         return False
     return True
 
 
-THERE = [name for name in NAMES if _there(name)]
+THERE = [name for name in sundials_library.NAMES if _there(name)]
 LINEAR = ["factors", "dense", "band", "superlu_mt", "klu", "spgmr", "spbcgs", "sptfqmr"]
 
 
@@ -46,9 +45,9 @@ def linked():
 
 @pytest.mark.parametrize("name", THERE)
 def test_what_is_asked_of_a_library(name):
-    found = library(name)
+    found = sundials_library.library(name)
     assert found.version >= (6, 0, 0) and found.index_bytes in (4, 8)
-    assert found is library(name)
+    assert found is sundials_library.library(name)
     expected = {"scikit-sundae": 4, "sundials4py": 8}
     assert found.index_bytes == expected.get(name, found.index_bytes)
 
@@ -56,7 +55,7 @@ def test_what_is_asked_of_a_library(name):
 @pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl"])
 def test_dense_factors_give_the_bits_of_the_package(linked, form):
     """The same version of the same library: the same steps, and every number of every state."""
-    if library("scikit-sundae").version[0] != 7:
+    if sundials_library.library("scikit-sundae").version[0] != 7:
         pytest.skip("scikit-sundae has another SUNDIALS")
     one = run(linked[form], "sksundae:ida")
     other = run(linked[form], "sundials:ida", linsolver="dense", library="scikit-sundae")
@@ -79,13 +78,13 @@ def test_every_linear_solver_of_every_library(linked, name, linsolver, form):
         found = run(linked[form], "sundials:ida", library=name, linsolver=linsolver)
     except Unsupported as error:
         kind = {"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[linsolver]
-        assert kind in str(error) and not library(name).has(kind)
+        assert kind in str(error) and not sundials_library.library(name).has(kind)
         return
     wanted = run(linked[form], "sksundae:ida")
     assert found.success, found.message
     q = linked[form].layout.q
     assert np.abs(found.y[-1] - wanted.y[-1])[q].max() < (3e-4 if form == "index-3" else 3e-5)
-    assert alive() == {}
+    assert sundials_library.alive() == {}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -134,7 +133,7 @@ def test_bdf_is_projected_in_its_steps():
 def test_a_library_that_is_not_there():
     with pytest.raises(MissingSolver, match="there is no SUNDIALS at '/nowhere'"):
         run(toy.Pendulum("index-2"), "sundials:ida", library="/nowhere")
-    assert alive() == {}
+    assert sundials_library.alive() == {}
 
 
 def test_a_library_that_is_none(tmp_path):
@@ -145,22 +144,23 @@ def test_a_library_that_is_none(tmp_path):
 
 
 def test_a_library_of_an_old_version(monkeypatch):
-    monkeypatch.setattr(_library, "OLDEST", (99, 0))
-    monkeypatch.setattr(_library, "_LOADED", {})
+    monkeypatch.setattr(sundials_library, "OLDEST", (99, 0))
+    there = sundials_library.library("scikit-sundae")
+    folder = os.path.dirname(there.files[0])
     with pytest.raises(MissingSolver, match="later is needed"):
-        run(toy.Pendulum("index-2"), "sundials:ida", library="scikit-sundae")
+        run(toy.Pendulum("index-2"), "sundials:ida", library=os.path.join(folder, "."))
 
 
 def test_a_solver_that_a_library_lacks_is_named():
     lacking = [
         k
         for k in ("superlu_mt", "klu")
-        if not library().has({"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[k])
+        if not sundials_library.library().has({"superlu_mt": "SUNLinSol_SuperLUMT", "klu": "SUNLinSol_KLU"}[k])
     ]
     for name in lacking:
         with pytest.raises(Unsupported, match="another library"):
             run(toy.Pendulum("index-2"), "sundials:ida", linsolver=name)
-    assert alive() == {}
+    assert sundials_library.alive() == {}
 
 
 class Trouble(Exception):
@@ -183,7 +183,7 @@ def test_what_a_callback_raises_comes_out_as_itself(linsolver, where):
     with pytest.raises(Trouble, match="five times"):
         solve(problem, "sundials:ida", linsolver=linsolver)
     gc.collect()
-    assert alive() == {}
+    assert sundials_library.alive() == {}
 
 
 def test_what_is_not_finite_is_told_with_its_time():
@@ -230,14 +230,14 @@ def test_runs_on_threads_have_the_same_bits(linked):
         thread.join()
     assert len(found) == 8
     assert all(np.array_equal(one.y, alone.y) for one in found.values())
-    assert alive() == {}
+    assert sundials_library.alive() == {}
 
 
 def test_many_runs_leave_nothing():
     problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2")
     for _ in range(200):
         run(problem, "sundials:ida", t_end=0.01)
-        assert alive() == {}
+        assert sundials_library.alive() == {}
 
 
 def test_options_are_suns_own_or_refused_by_name():

@@ -5,18 +5,14 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import inside
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import PIVOTS, Factors, Graph, elimination, graph_pivots
 
 import rbdae
-from rbdae.graph.elimination import LARGEST, Complexes, Reals, SingularPattern, eliminate, plan, substitute
-from rbdae.graph.evaluate import computed
-from rbdae.graph.graph import Graph
-from rbdae.machine.function import PROTOTYPE, trampoline
-from rbdae.machine.loops import elimination as loops
-from rbdae.problem.factors import PIVOTS, Factors, tables
 
 
 def sparse(seed: int, n: int, fill: float) -> dict[tuple[int, int], float]:
@@ -38,7 +34,7 @@ def dense(entries: dict[tuple[int, int], Any], n: int) -> Any:
 def numbers(graph: Graph, outputs: list[int], inputs: dict[str, Any]) -> dict[int, float]:
     known: dict[int, float] = {}
     for k in graph.needed(outputs):
-        known[k] = computed(graph.nodes[k], known, inputs, [])
+        known[k] = inside.computed(graph.nodes[k], known, inputs, [])
     return known
 
 
@@ -55,28 +51,28 @@ def test_both_ways_solve_as_lapack_does(seed, n, fill):
     entries = sparse(seed, n, fill)
     A, b = dense(entries, n), np.random.default_rng(seed).normal(size=n)
     try:
-        order = plan(n, [entries])
-    except SingularPattern:
+        order = graph_pivots.plan(n, [entries])
+    except graph_pivots.SingularPattern:
         assert np.linalg.cond(A) > 1e8
         return
     if np.linalg.cond(A) > 1e8:
         return
     graph = Graph()
     nodes = {place: graph.node("input", "y", k) for k, place in enumerate(entries)}
-    field = Reals(graph)
-    made = eliminate(graph, field, order, nodes)
+    field = elimination.Reals(graph)
+    made = elimination.eliminate(graph, field, order, nodes)
     right = [graph.node("input", "yd", i) for i in range(n)]
-    x = substitute(field, order, made, right)
+    x = elimination.substitute(field, order, made, right)
     known = numbers(graph, [*x, made.growth], {"y": list(entries.values()), "yd": b})
     assert error(A, np.array([known[k] for k in x]), b) < 1e-12
 
-    head, steps, forth, back = tables(n, list(entries), order)
-    v = np.zeros(head[loops.FREE] + n)
-    v[head[loops.MATRIX] :][: len(entries)] = list(entries.values())
-    assert loops.factorise(head, steps, v, LARGEST**2) == 0
-    assert v[loops.GROWTH] == pytest.approx(known[made.growth])
+    head, steps, forth, back = inside.factor_tables(n, list(entries), order)
+    v = np.zeros(head[inside.elimination_loops.FREE] + n)
+    v[head[inside.elimination_loops.MATRIX] :][: len(entries)] = list(entries.values())
+    assert inside.elimination_loops.factorise(head, steps, v, elimination.LARGEST**2) == 0
+    assert v[inside.elimination_loops.GROWTH] == pytest.approx(known[made.growth])
     out = np.zeros(n)
-    loops.substitute(head, forth, back, v, b, v[head[loops.FREE] :], out)
+    inside.elimination_loops.substitute(head, forth, back, v, b, v[head[inside.elimination_loops.FREE] :], out)
     assert error(A, out, b) < 1e-12
 
 
@@ -87,12 +83,12 @@ def test_complex_matrices(seed):
     entries = {place: complex(x, imaginary[k]) for k, (place, x) in enumerate(real.items())}
     A, b = dense(entries, n), np.random.default_rng(seed + 1).normal(size=(n, 2)) @ [1.0, 1j]
     graph = Graph()
-    field = Complexes(graph)
+    field = elimination.Complexes(graph)
     pair = [(graph.node("input", "y", 2 * k), graph.node("input", "y", 2 * k + 1)) for k in range(len(entries))]
-    order = plan(n, [{place: abs(x) for place, x in entries.items()}])
-    made = eliminate(graph, field, order, dict(zip(entries, pair, strict=True)))
+    order = graph_pivots.plan(n, [{place: abs(x) for place, x in entries.items()}])
+    made = elimination.eliminate(graph, field, order, dict(zip(entries, pair, strict=True)))
     right = [(graph.node("input", "yd", 2 * k), graph.node("input", "yd", 2 * k + 1)) for k in range(n)]
-    x = substitute(field, order, made, right)
+    x = elimination.substitute(field, order, made, right)
     known = numbers(
         graph, [k for p in x for k in p],
         {"y": np.array(list(entries.values())).view(float), "yd": b.view(float)},
@@ -104,13 +100,13 @@ def test_pivots_are_not_small_in_any_sample():
     """The first entry would be the pivot with fewest entries; in the second sample it is lost."""
     places = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 2)]
     good, bad = dict.fromkeys(places, 1.0) | {(0, 1): 2.0}, dict.fromkeys(places, 1.0) | {(0, 0): 1e-9, (0, 1): 2.0}
-    order = plan(3, [good, bad])
+    order = graph_pivots.plan(3, [good, bad])
     assert (0, 0) not in order.pivots[:2]
 
 
 def test_a_singular_matrix_has_no_plan():
-    with pytest.raises(SingularPattern, match="no pivot is left"):
-        plan(2, [{(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}])
+    with pytest.raises(graph_pivots.SingularPattern, match="no pivot is left"):
+        graph_pivots.plan(2, [{(0, 0): 1.0, (0, 1): 1.0, (1, 0): 0.0, (1, 1): 0.0}])
 
 
 # ---------------------------------------------------------------- of problems
@@ -118,7 +114,7 @@ def test_a_singular_matrix_has_no_plan():
 
 def called(function: Any, t: float, y: Any, yd: Any, c: float, out: Any) -> int:
     arrays = [np.ascontiguousarray(a, dtype=float) for a in (y, yd)]
-    status: int = PROTOTYPE(function.address)(
+    status: int = inside.machine_call(function.address)(
         function.context, t, *(a.ctypes.data for a in arrays), c, ctypes.c_void_p(out.ctypes.data)
     )
     return status
@@ -160,7 +156,7 @@ def small() -> Factors:
     def fill(t: float, y: Any, yd: Any, c: float, data: Any) -> None:
         data[:] = y[0], 1.0, 1.0, y[1]
 
-    jacobian = trampoline(fill, "tyyto", {"y": (2,), "yd": (2,), "out": (4,)})
+    jacobian = inside.machine_function.trampoline(fill, "tyyto", {"y": (2,), "yd": (2,), "out": (4,)})
     indices, pointers = np.array([0, 1, 0, 1]), np.array([0, 2, 4])
     return Factors(2, indices, pointers, jacobian, fill, (0.0, np.array([3.0, 1.0]), np.zeros(2)))
 

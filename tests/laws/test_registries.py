@@ -59,6 +59,7 @@ from inside import (
     problem,
     quantities,
     reactions,
+    recorded_factors,
     recording,
     registry,
     report_blocks,
@@ -307,6 +308,8 @@ EXAMPLES: dict[type, Any] = {
     traced.Elsewhere: lambda: traced.Elsewhere(lambda: print, traced.Tally()),
     traced.Tally: traced.Tally,
     traced.Code: lambda: _traced().code,
+    recorded_factors.FactorCode: lambda: _factor_code(),
+    recorded_factors.BoundFactors: lambda: _factor_code().bound(_problem().workspace),
     traced.TracedKernel: lambda: _traced(),
     newton.NewtonEquations: lambda: newton.newton_equations(_problem().workspace.arrays),
     steps.StepFunctions: lambda: _hamiltonian().callbacks.steps("QUAT.EM-R"),
@@ -402,6 +405,13 @@ def _traced() -> traced.TracedKernel:
     shapes = {"y": (n,), "yd": (n,), "out": (problem.n_equations,)}
     found = traced.traced(problem.workspace, kernel, shapes, generic=lambda: problem.callbacks.residual)
     assert found is not None
+    return found
+
+
+def _factor_code() -> recorded_factors.FactorCode:
+    problem = rbdae.formulate(cases.linked_bodies(), "index-2", code="traced")
+    assert problem.callbacks.factors().recorded
+    (found,) = [c for c in problem.workspace.memory.recorded.values() if isinstance(c, recorded_factors.FactorCode)]
     return found
 
 

@@ -42,6 +42,10 @@ from rbdae.forces import symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
+from rbdae.graph import elimination
+from rbdae.graph import pivots as graph_pivots
+from rbdae.graph.evaluate import computed
+from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
@@ -56,8 +60,11 @@ from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
+from rbdae.machine.factors import PIVOTS, Factors
+from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import correction, dop853_tableau, dopri5, watching
+from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
@@ -140,6 +147,7 @@ from rbdae.study import results_file
 from rbdae.study.stored_values import digest
 from rbdae_adapters.assimulo import _radau5_dae as radau5_dae
 from rbdae_adapters.rbdae_loops._fixed import SCHEMES as FIXED_SCHEMES
+from rbdae_adapters.sundials import _library as sundials_library
 from rbdae_adapters.toolkit import chatter, trap
 from rbdae_adapters.toolkit import options as toolkit_options
 
@@ -153,11 +161,14 @@ __all__ = [
     "LIMIT_OF_WORKERS",
     "MOVED",
     "ORDERS",
+    "PIVOTS",
     "RENAMED",
     "SCHEMES",
     "CompiledProjection",
     "CompiledWatch",
     "Explicit",
+    "Factors",
+    "Graph",
     "ManyStates",
     "Mat",
     "MirroredProblem",
@@ -187,6 +198,7 @@ __all__ = [
     "code_text",
     "collocation",
     "compiled_watch",
+    "computed",
     "conserving_entries",
     "consistent",
     "constraint_gradient",
@@ -199,10 +211,13 @@ __all__ = [
     "dop853_tableau",
     "dopri5",
     "dropping",
+    "elimination",
+    "elimination_loops",
     "energy_balance",
     "entry",
     "entry_of",
     "equations",
+    "factor_tables",
     "family",
     "features",
     "fill",
@@ -215,6 +230,7 @@ __all__ = [
     "generic_kernel",
     "given",
     "given_up",
+    "graph_pivots",
     "has_workers",
     "idle_workers",
     "impatient_forks",
@@ -308,6 +324,7 @@ __all__ = [
     "stages",
     "steps",
     "study_comparing",
+    "sundials_library",
     "suspects",
     "suspending",
     "suspends",
@@ -424,7 +441,7 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:
     """(t, y, yd, c) where the conditions of a kernel are answered."""
-    return traced._point(problem.workspace, kernel.shapes)
+    return traced.point(problem.workspace, kernel.shapes)
 
 
 def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:

@@ -16,6 +16,7 @@ from typing import Any
 import cases
 import inside
 import numpy as np
+import pytest
 import readings
 from inside import Mat, Vec
 from observed import FORMS, PARAMETERS, START, SYSTEMS, TIMES, TOLERANCE, Case, formulated
@@ -863,6 +864,27 @@ def _machine(c: Case, name: str, arguments: tuple[Any, ...], wanted: Any) -> Non
     assert status == 0 and np.array_equal(out, wanted), name
 
 
+def _factors(c: Case) -> None:
+    """Factors of the Jacobian solve as LAPACK does; more equations than unknowns have none."""
+    p, t, y = c.problem, _t(c), np.ascontiguousarray(c.drifted)
+    if p.kind == "overdetermined":
+        with pytest.raises(ValueError, match="more equations than unknowns"):
+            p.callbacks.factors()
+        return
+    found, yd, b = p.callbacks.factors(), np.ones(p.n), np.cos(np.arange(p.n))
+    given = (t, y.ctypes.data, yd.ctypes.data, 30.0)
+    memory, x = np.zeros(found.size), np.empty(p.n)
+    if inside.machine_call(found.factors.address)(found.factors.context, *given, memory.ctypes.data):
+        found = found.again(t, y, yd, 30.0)
+        memory = np.zeros(found.size)
+        assert not inside.machine_call(found.factors.address)(found.factors.context, *given, memory.ctypes.data)
+    f = inside.machine_call(found.solve.address)
+    assert not f(found.solve.context, 0.0, memory.ctypes.data, b.ctypes.data, 0.0, x.ctypes.data)
+    A = p.jacobian(t, y, yd, 30.0)
+    wanted = np.linalg.solve(A, b)
+    assert np.abs(x - wanted).max() < 1e-12 * max(1e3, np.linalg.cond(A)) * np.abs(wanted).max()
+
+
 def _project_callback(c: Case) -> None:
     """What `Problem.project` gives, with the number of iterations."""
     p, t, y = c.problem, _t(c), c.drifted.copy()
@@ -1234,6 +1256,7 @@ CALLBACKS: Table = {
     "code": _CALLBACKS,
     "code_of": _CALLBACKS,
     "count_with": Elsewhere("test_charts_in_place::test_every_bit_is_that_of_a_run_that_begins_again", SEGMENTS),
+    "factors": Checked("LAPACK's solution with `Problem.jacobian`", _factors),
     "handed_over": _CALLBACKS,
     "identity_project": Elsewhere(PROJECTIONS, "for projections with M = I alone"),
     "jacobian": _CALLBACKS,

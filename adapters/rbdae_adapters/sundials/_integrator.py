@@ -11,9 +11,9 @@ import numpy as np
 
 from rbdae._arrays import Ints, Vec
 from rbdae.adapter import Solvable, Unsupported
+from rbdae.machine.factors import Factors, NotFinite
 from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
 from rbdae.machine.loops.correction import INFO
-from rbdae.problem.factors import Factors
 from rbdae_adapters.sundials import _places as at
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
 from rbdae_adapters.sundials._shims import shims
@@ -30,14 +30,19 @@ def machine(problem: Solvable, name: str) -> MachineFunction:
     if made is not None:
         found: MachineFunction = made(name)
         return found
-    n = problem.n
+    n, call = problem.n, getattr(problem.callbacks, name)
+
+    def called(*arguments: Any) -> None:
+        with np.errstate(all="ignore"):  # what is not finite is seen, and told with its time
+            call(*arguments)
+
     signs, shape = {
         "residual": ("tyyo", (problem.n_equations,)),
         "jacobian_data": ("tyyto", (problem.sparsity.nnz,)) if name == "jacobian_data" else ("", (0,)),
         "rhs": ("tyo", (n,)),
         "rhs_jacobian": ("tyM", (n, n)),
     }[name]
-    return trampoline(getattr(problem.callbacks, name), signs, {"y": (n,), "yd": (n,), "out": shape})
+    return trampoline(called, signs, {"y": (n,), "yd": (n,), "out": shape})
 
 
 def factors_of(problem: Solvable) -> Factors:
@@ -105,7 +110,7 @@ class Integrator:
         self._code = shims()
         self._objects = objects = Objects(library)
         self.words: Ints = np.zeros(at.SIZE, dtype=np.int64)
-        self.kept: list[Any] = []
+        self._alive: list[Any] = []
         self._message = np.zeros(at.MESSAGE_BYTES, dtype=np.uint8)
         self._last: dict[str, int] | None = None
         self._silence()
@@ -138,7 +143,7 @@ class Integrator:
             lmm = _BDF if options.get("lmm") == "bdf" else _ADAMS
             self._memory = objects.integrator("CVodeCreate", "CVodeFree", INT(lmm), objects.context)
         self._silence_old()
-        function = self._kept(machine(problem, "residual" if implicit else "rhs"))
+        function = self._held(machine(problem, "residual" if implicit else "rhs"))
         self._functions: list[MachineFunction] = [function]
         self._scratch = np.zeros(n)
         w = self.words
@@ -158,8 +163,8 @@ class Integrator:
         self._call("SetStopTime", REAL(span[1]))
         self._tell()
 
-    def _kept(self, what: Any) -> Any:
-        self.kept.append(what)
+    def _held(self, what: Any) -> Any:
+        self._alive.append(what)
         return what
 
     def _call(self, name: str, *arguments: Any) -> None:
@@ -261,6 +266,9 @@ class Integrator:
                 self.repairs += 1
                 f = PROTOTYPE(self._now.factors.address)
                 status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
+            except NotFinite:
+                self.words[at.BAD], self.words[at.BAD_T] = 1, _double(t)
+                return 1
             except ArithmeticError:
                 return 1  # singular there; elsewhere it may not be
             except BaseException as error:
@@ -269,12 +277,12 @@ class Integrator:
                 return -1
             return 1 if status else 0
 
-        function = self._kept(PROTOTYPE(repair))
+        function = self._held(PROTOTYPE(repair))
         self.words[at.REPAIR] = ctypes.cast(function, POINTER).value or 0
 
     def _serve(self, factors: Factors) -> None:
         """Use these from here on."""
-        self._now = self._kept(factors)
+        self._now = self._held(factors)
         self._factor_memory = np.zeros(factors.size)
         w = self.words
         w[[at.FACTORS, at.FACTORS_CONTEXT]] = factors.factors.address, factors.factors.context
@@ -286,7 +294,11 @@ class Integrator:
     def _own(self) -> None:
         if not self._implicit:
             raise Unsupported("sundials:cvode has linsolver='dense', 'band' or 'spgmr'; factors are for sundials:ida")
-        self._factors()
+        try:
+            self._factors()
+        except ArithmeticError:  # no pivots at the start: SUNDIALS looks for its own at each state
+            self._dense("dense", {})
+            return
         one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solver = self._objects.linear_solver(self._code.address("setup"), self._code.address("solve"))
         POINTER.from_address(
@@ -299,14 +311,14 @@ class Integrator:
         """Rows, columns of the Jacobian's entries; its function is noted."""
         w, n = self.words, self._problem.n
         if self._implicit:
-            function = self._kept(machine(self._problem, "jacobian_data"))
+            function = self._held(machine(self._problem, "jacobian_data"))
             pattern = self._problem.sparsity
             rows, columns = np.asarray(pattern.indices), np.repeat(np.arange(n), np.diff(pattern.indptr))
         else:
-            function = self._kept(machine(self._problem, "rhs_jacobian"))
+            function = self._held(machine(self._problem, "rhs_jacobian"))
             rows, columns = (x.ravel() for x in np.mgrid[:n, :n])
         self._functions.append(function)
-        values = self._kept(np.zeros(len(rows)))
+        values = self._held(np.zeros(len(rows)))
         w[[at.JACOBIAN, at.JACOBIAN_CONTEXT]] = function.address, function.context
         w[[at.VALUES, at.ENTRIES]] = values.ctypes.data, len(rows)
         return rows.astype(np.int64), columns.astype(np.int64), len(rows)
@@ -332,7 +344,7 @@ class Integrator:
             width = library.call("SUNBandMatrix_LDim", INDEX, matrix) & 0xFFFFFFFF
             stored = library.call("SUNBandMatrix_StoredUpperBandwidth", INDEX, matrix) & 0xFFFFFFFF
             places = columns * width + rows - columns + stored
-        self._kept(places)
+        self._held(places)
         self.words[at.PLACES] = places.ctypes.data
         self.words[at.MATRIX_DATA] = library.address("SUNDenseMatrix_Data" if name == "dense" else "SUNBandMatrix_Data")
         kind = "SUNLinSol_Dense" if name == "dense" else "SUNLinSol_Band"
@@ -353,7 +365,7 @@ class Integrator:
         n = INDEX(self._problem.n)
         _, _, entries = self._entries()
         pattern = self._problem.sparsity
-        pointers, indices = (self._kept(a.astype(library.index)) for a in (pattern.indptr, pattern.indices))
+        pointers, indices = (self._held(a.astype(library.index)) for a in (pattern.indptr, pattern.indices))
         matrix = objects.made(
             "matrix", "SUNSparseMatrix", "SUNMatDestroy", n, n, INDEX(entries), INT(_CSC), objects.context
         )
@@ -389,7 +401,7 @@ class Integrator:
         near, anywhere, n = correction.near, correction.anywhere, self._problem.n
         info = correction.memory[INFO : correction.result].copy()
         out = np.zeros(n + 8)
-        self._kept((correction, info, out))
+        self._held((correction, info, out))
         w[[at.NEAR, at.NEAR_CONTEXT, at.ANYWHERE]] = near.address, near.context, anywhere.address
         w[[at.INFO, at.PROJECTED]] = info.ctypes.data, out.ctypes.data
         self._call("SetProjFn", POINTER(self._code.address("projection")))

@@ -61,13 +61,13 @@ class Library:
 
     Attributes
     ----------
-    name : what was asked for
+    name, files : what was asked for, and where it was found
     version : (major, minor, patch)
     index_bytes : the size of `sunindextype`
     """
 
     def __init__(self, name: str, files: list[str]) -> None:
-        self.name = name
+        self.name, self.files = name, files
         self._handles = [ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL) for file in files]
         self._known: dict[str, Any] = {}
         self._made: dict[tuple[Any, ...], Any] = {}

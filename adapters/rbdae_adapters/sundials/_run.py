@@ -67,10 +67,12 @@ class MultistepRun:
         t, tried = loop.t, float(loop.w[at.T_TRIED])
         if status == at.GAVE_UP:
             integrator.check()
-            bad = integrator.bad
-            if bad is not None and request_time(bad, loop) >= t - _MARGIN * max(1.0, abs(t)):
-                raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {bad:.9g}; {self._words()}")
+            if self._is_bad(t):
+                what = f"{integrator.what} is not finite at t = {integrator.bad:.9g}"
+                raise GaveUp(Reason.NOT_FINITE, f"{what}; {self._words()}")
             raise gave_up(self._reasons, int(loop.s[at.CODE]), integrator.said())
+        if status == at.STANDS_STILL and self._is_bad(t):
+            raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {integrator.bad:.9g}")
         if status == at.NOT_PROJECTED:
             assert self._correction is not None and self._projector is not None
             try:
@@ -87,6 +89,11 @@ class MultistepRun:
             at.STANDS_STILL: (Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time"),
         }
         raise GaveUp(*known[status])
+
+    def _is_bad(self, t: float) -> bool:
+        """Whether something was not finite in the steps that were tried from here on."""
+        bad = self._integrator.bad
+        return bad is not None and float(self.loop.w[at.DIRECTION]) * bad >= t - _MARGIN * max(1.0, abs(t))
 
     def _words(self) -> str:
         return f"return code {int(self.loop.s[at.CODE])}: {self._integrator.said()}"
@@ -121,11 +128,6 @@ class MultistepRun:
         if self._correction is not None and self._projector is not None:
             self._correction.collect()
             stats.projections = max(self._projector.count, counts["projections"])
-
-
-def request_time(t: float, loop: Loop) -> float:
-    """A time of the problem as the run has it."""
-    return float(loop.w[at.DIRECTION]) * t
 
 
 __all__ = ["MultistepRun"]

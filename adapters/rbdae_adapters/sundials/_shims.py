@@ -168,15 +168,21 @@ done:
 
 ; the entries of dF/dy + c dF/dyp, or of df/dy, to %w
 define internal i32 @filled(double %t, double %c, ptr %y, ptr %z, ptr %w, ptr %u) nounwind {{
-{_load(f=("ptr", at.JACOBIAN), x=("ptr", at.JACOBIAN_CONTEXT), dir=("double", at.DIRECTION))}
+{_load(f=("ptr", at.JACOBIAN), x=("ptr", at.JACOBIAN_CONTEXT), dir=("double", at.DIRECTION), n=("i64", at.ENTRIES))}
   %own = fmul double %t, %dir
   %owned = fmul double %c, %dir
   %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %z, double %owned, ptr %w)
   %bad = icmp ne i32 %s, 0
-  br i1 %bad, label %raised, label %done
+  br i1 %bad, label %raised, label %look
 raised:
   %e = call i32 @failed(ptr %u)
   ret i32 %e
+look:
+  %good = call i1 {_name(finite)}(i64 %n, ptr %w)
+  br i1 %good, label %done, label %nan
+nan:
+  %b = call i32 @notfinite(ptr %u, double %own)
+  ret i32 %b
 done:
   ret i32 0
 }}

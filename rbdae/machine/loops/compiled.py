@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from rbdae.machine import loops, native
-from rbdae.machine.loops.methods import Foreign, OneStep
+from rbdae.machine.loops.methods import Multistep, OneStep
 from rbdae.machine.native.callable import callables
 from rbdae.machine.sources import sources
 
@@ -15,7 +15,7 @@ LEVEL = 1
 
 
 @cache
-def entries(method: OneStep | Foreign) -> tuple[Any, ...]:
+def entries(method: OneStep | Multistep) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
     return callables(method.program, LEVEL, made_of=(method.name, sources(loops, native)))
 

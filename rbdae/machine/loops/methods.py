@@ -65,7 +65,7 @@ class OneStep:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Foreign:
+class Multistep:
     """Steps that a library chooses and takes, see `rbdae.machine.loops.multistep`."""
 
     name: str = "multistep"
@@ -85,11 +85,11 @@ class Foreign:
         return 0.0
 
 
-MULTISTEP = Foreign()
+MULTISTEP = Multistep()
 
 METHODS = {
     "dopri5": OneStep("dopri5", dopri5, dopri5),
     "dop853": OneStep("dop853", dop853, dop853_dense),
 }
 
-__all__ = ["METHODS", "MULTISTEP", "Foreign", "OneStep"]
+__all__ = ["METHODS", "MULTISTEP", "Multistep", "OneStep"]

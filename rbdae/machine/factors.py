@@ -1,6 +1,6 @@
 """Factors of dF/dy + c dF/dyd for one problem: two C functions, one for the factors, one that solves with them.
 
-Pivots are chosen on numbers (`rbdae.graph.elimination`), at states near the start and at two sizes of c, and stay:
+Pivots are chosen on numbers (`rbdae.graph.pivots`), at states near the start and at two sizes of c, and stay:
 `Factors` is the same for every run of a problem. The pattern is that of the structure. Where pivots do not serve, the
 function of the factors says so, and `Factors.again` makes others for the state where that was, for the run that is
 there.
@@ -15,7 +15,8 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, Vec
-from rbdae.graph.elimination import LARGEST, Plan, SingularPattern, plan
+from rbdae.graph.elimination import LARGEST
+from rbdae.graph.pivots import Plan, SingularPattern, plan
 from rbdae.machine import loops, native
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import elimination as at
@@ -89,7 +90,10 @@ def _code() -> Module:
     return compiled(lambda: program.text() + _TEXT, _LEVEL, made_of=("factors", _TEXT, sources(loops, native)))
 
 
-Pattern = Sequence[tuple[int, int]]
+class NotFinite(ArithmeticError):
+    """The Jacobian is not finite at a state."""
+
+
 Fill = Callable[[float, Vec, Vec, float, Vec], None]
 
 
@@ -164,7 +168,7 @@ class Factors:
         data = np.empty(len(self._places))
         self._fill(t, y, yd, c, data)
         if not np.isfinite(data).all():
-            raise ArithmeticError("the Jacobian is not finite")
+            raise NotFinite("the Jacobian is not finite")
         return dict(zip(self._places, data.tolist(), strict=True))
 
     def again(self, t: float, y: Vec, yd: Vec, c: float) -> Factors:
@@ -222,4 +226,4 @@ def tables(n: int, places: Sequence[tuple[int, int]], order: Plan) -> tuple[Ints
     return (head, *streams)  # type: ignore[return-value]
 
 
-__all__ = ["PIVOTS", "Factors", "tables"]
+__all__ = ["PIVOTS", "Factors", "NotFinite", "tables"]
