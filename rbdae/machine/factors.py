@@ -116,6 +116,7 @@ class Factors:
         `PIVOTS` where pivots have to be chosen again
     solve : ``f(context, 0, factors, b, 0, x)`` solves with them; the end of `factors` is its memory
     size : of the memory of the factors
+    looked : Jacobians that were evaluated to choose pivots
     recorded : whether they are code of the model, else loops over tables
     """
 
@@ -134,6 +135,7 @@ class Factors:
         columns = np.repeat(np.arange(n), np.diff(pointers))
         self._places = list(zip(np.asarray(indices).tolist(), columns.tolist(), strict=True))
         self._start = start
+        self.looked = 0
         if code is None or not self._code(code):
             self._bind(plan(n, self.samples()))
 
@@ -166,6 +168,7 @@ class Factors:
 
     def _sample(self, t: float, y: Vec, yd: Vec, c: float) -> dict[tuple[int, int], float]:
         data = np.empty(len(self._places))
+        self.looked += 1
         self._fill(t, y, yd, c, data)
         if not np.isfinite(data).all():
             raise NotFinite("the Jacobian is not finite")
@@ -181,6 +184,7 @@ class Factors:
         """
         found = plan(self.n, [self._sample(t, y, yd, c)])
         out = object.__new__(Factors)
+        out.looked = 0
         out.n, out._jacobian, out._fill, out._places = self.n, self._jacobian, self._fill, self._places
         out._bind(found)
         return out

@@ -113,6 +113,7 @@ class Integrator:
         self._alive: list[Any] = []
         self._message = np.zeros(at.MESSAGE_BYTES, dtype=np.uint8)
         self._last: dict[str, int] | None = None
+        self._looked = 0  # Jacobians for pivots, in this run
         self._silence()
         try:
             self._make(y0, rtol, atol, span, options, direction, correction)
@@ -254,7 +255,9 @@ class Integrator:
 
     def _factors(self) -> None:
         """The problem's factors, and what chooses pivots again for this run."""
+        known = getattr(self._problem.callbacks, "factors", None) is not None
         found = factors_of(self._problem)
+        self._looked += 0 if known else found.looked
         self._serve(found)
         self.repairs = 0
         self._errors: list[BaseException] = []
@@ -262,6 +265,7 @@ class Integrator:
 
         def repair(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
             try:
+                self._looked += 1
                 self._serve(self._now.again(t, _array(y, n), _array(yd, n), c))
                 self.repairs += 1
                 f = PROTOTYPE(self._now.factors.address)
@@ -458,7 +462,7 @@ class Integrator:
         fails = [self._count("NumErrTestFails"), self._count("NumNonlinSolvConvFails")]
         return {
             "evaluations": self._count("NumResEvals" if self._implicit else "NumRhsEvals"),
-            "jacobians": self._count("NumJacEvals"),
+            "jacobians": self._count("NumJacEvals") + self._looked,
             "factorisations": self._count("NumLinSolvSetups"),
             "rejected": sum(fails) if min(fails) >= 0 else -1,
             "projections": 0 if self._implicit else max(self._count("NumProjEvals"), 0),
