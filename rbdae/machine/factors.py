@@ -140,11 +140,12 @@ class Factors:
             self._bind(plan(n, self.samples()))
 
     def samples(self) -> list[dict[tuple[int, int], float]]:
-        """The entries near the start; a little beside it, since some may be zero there alone."""
+        """The entries at the start, whose zeros must be no pivots, and a little beside it, since they may be zero there
+        alone."""
         t, y, yd = self._start
         rng = np.random.default_rng(5)
         rate = max(1.0, float(np.max(np.abs(yd) / (1.0 + np.abs(y)), initial=0.0)))
-        samples = []
+        samples = [self._sample(t, y, yd, _SIZES[-1] * rate)]
         for size in _SIZES:
             beside = y + 1e-2 * rng.standard_normal(self.n), yd + rng.standard_normal(self.n)
             samples.append(self._sample(t, *beside, size * rate))

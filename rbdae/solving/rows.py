@@ -30,6 +30,8 @@ def give_multipliers(problem: Problem, method: Method, outcome: Outcome, segment
     """Write multipliers by elimination over those that the method has not tested, in place."""
     if problem.kind != "dae" or problem.index not in method.untested:
         return
+    if all(here.layout.la.stop <= here.layout.la.start for here in segments.problems):
+        return
     views = [Interpretation(here.workspace) for here in segments.problems]
 
     def write(t: Vec, y: Mat) -> None:

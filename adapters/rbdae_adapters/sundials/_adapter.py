@@ -158,9 +158,10 @@ class SundialsAdapter(AbstractAdapter):
             if inside is None:
                 return stepwise_loop.run(stepwise, problem, request, max_steps, one_step=False)
             y0, correction, watch = inside
-            one = MultistepRun(
-                integrator(y0, correction), implicit, request, y0, max_steps, correction=correction, watch=watch
-            )
+            made_here = integrator(y0, correction)
+            if request.t_eval is None:
+                correction = None  # ends of steps are projected, states between them are not
+            one = MultistepRun(made_here, implicit, request, y0, max_steps, correction=correction, watch=watch)
             return free_loop.run(one, request, began)
         finally:
             for each in made:

@@ -113,6 +113,7 @@ class Integrator:
         self._alive: list[Any] = []
         self._message = np.zeros(at.MESSAGE_BYTES, dtype=np.uint8)
         self._last: dict[str, int] | None = None
+        self._projects = correction is not None
         self._looked = 0  # Jacobians for pivots, in this run
         self._silence()
         try:
@@ -197,8 +198,6 @@ class Integrator:
     def _start(self, t0: float) -> None:
         if self._implicit:
             self._call("Init", POINTER(self._code.address("residual")), REAL(t0), self._y, self._yp)
-            identity, _ = self._objects.vector(np.asarray(self._problem.differential, dtype=float))
-            self._call("SetId", identity)
         else:
             self._call("Init", POINTER(self._code.address("rates")), REAL(t0), self._y)
 
@@ -232,6 +231,8 @@ class Integrator:
                 raise Unsupported(f"this SUNDIALS has no {self._prefix}{setter}; leave {name} out")
             self._call(setter, kind(value))
         if self._implicit and options.get("suppress_alg"):
+            identity, _ = self._objects.vector(np.asarray(self._problem.differential, dtype=float))
+            self._call("SetId", identity)
             self._call("SetSuppressAlg", INT(1))
 
     # ------------------------------------------------------------ linear solvers
@@ -449,10 +450,10 @@ class Integrator:
         return float(self.words[at.BAD_T : at.BAD_T + 1].view(float)[0]) if self.words[at.BAD] else None
 
     def _count(self, name: str) -> int:
-        out = LONG()
-        if not self._has(f"Get{name}"):
+        out, full = LONG(), f"{self._prefix}Get{name}"
+        if not self.library.has(full):
             return -1
-        status = self.library.call(f"{self._prefix}Get{name}", INT, self._memory, POINTER(ctypes.addressof(out)))
+        status = self.library.call(full, INT, self._memory, POINTER(ctypes.addressof(out)))
         return int(out.value) if status >= 0 else -1
 
     def counts(self) -> dict[str, int]:
@@ -465,14 +466,19 @@ class Integrator:
             "jacobians": self._count("NumJacEvals") + self._looked,
             "factorisations": self._count("NumLinSolvSetups"),
             "rejected": sum(fails) if min(fails) >= 0 else -1,
-            "projections": 0 if self._implicit else max(self._count("NumProjEvals"), 0),
+            "projections": max(self._count("NumProjEvals"), 0) if self._projects else 0,
         }
 
     def close(self) -> None:
         """Free everything of SUNDIALS; what was counted stays, for those who ask afterwards."""
+        self.finished()
+        self._objects.close()
+
+    def finished(self) -> dict[str, int]:
+        """The counts at the end, which stay."""
         if self._last is None:
             self._last = self.counts()
-            self._objects.close()
+        return self._last
 
 
 __all__ = ["KRYLOV", "Integrator", "factors_of", "machine"]

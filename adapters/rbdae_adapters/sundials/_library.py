@@ -14,6 +14,8 @@ import glob
 import importlib.util
 import os
 import threading
+import weakref
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, final
@@ -39,20 +41,12 @@ _MODULES = (
 )  # fmt: skip
 _NEEDED = ("SUNContext_Create", "N_VNew_Serial", "IDACreate", "CVodeCreate", "SUNLinSolNewEmpty", "SUNDenseMatrix")
 
-_counts_lock = threading.Lock()
-_forks.protect(lambda: _counts_lock, 60)
-_alive: dict[str, int] = {}
+_LIVE: weakref.WeakSet[Objects] = weakref.WeakSet()
 
 
 def alive() -> dict[str, int]:
     """How many objects of SUNDIALS there are, by kind."""
-    with _counts_lock:
-        return {kind: n for kind, n in _alive.items() if n}
-
-
-def _count(kind: str, by: int) -> None:
-    with _counts_lock:
-        _alive[kind] = _alive.get(kind, 0) + by
+    return dict(Counter(kind for objects in list(_LIVE) for kind, _ in objects.frees))
 
 
 @final
@@ -159,11 +153,12 @@ class Library:
 
 @final
 class Objects:
-    """Objects of one run in a context of its own, freed in the opposite order by `close`."""
+    """Objects of one run in a context of its own, freed in the opposite order by `close`: `frees` by their kinds."""
 
     def __init__(self, library: Library) -> None:
         self.library = library
-        self._frees: list[tuple[str, Callable[[], Any]]] = []
+        self.frees: list[tuple[str, Callable[[], Any]]] = []
+        _LIVE.add(self)
         place = POINTER()
         status = library.call("SUNContext_Create", INT, POINTER(0), POINTER(ctypes.addressof(place)))
         if status:
@@ -183,15 +178,12 @@ class Objects:
             self.close()
 
     def _note(self, kind: str, free: Callable[[], Any]) -> None:
-        self._frees.append((kind, free))
-        _count(kind, 1)
+        self.frees.append((kind, free))
 
     def close(self) -> None:
         """Free all; nothing may use them from here on."""
-        while self._frees:
-            kind, free = self._frees.pop()
-            free()
-            _count(kind, -1)
+        while self.frees:
+            self.frees.pop()[1]()
 
     def made(self, kind: str, constructor: str, destructor: str, *arguments: Any) -> Any:
         """A new object."""

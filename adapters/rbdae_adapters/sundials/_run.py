@@ -122,11 +122,12 @@ class MultistepRun:
 
     def finish(self, stats: Stats) -> None:
         """The counts of the integrator."""
-        counts: dict[str, Any] = self._integrator.counts()
+        counts: dict[str, Any] = self._integrator.finished()
         for name, past in self._past.items():
             setattr(stats, name, counts[name] if counts[name] < 0 else counts[name] + past)
-        if self._correction is not None and self._projector is not None:
+        if self._correction is not None:
             self._correction.collect()
+        if self._projector is not None:
             stats.projections = max(self._projector.count, counts["projections"])
 
 

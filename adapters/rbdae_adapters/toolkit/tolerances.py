@@ -29,6 +29,8 @@ def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) ->
     Absolute tolerances of single unknowns keep their proportions: `least` is for the largest among the unknowns that
     every method tests, because those of small momenta are small for a reason.
     """
+    if rtol >= least and np.ndim(atol) == 0 and (atol >= least or atol == 0.0):
+        return rtol, atol
     tested = np.asarray(problem.differential) & (np.asarray(problem.variable_index) <= 1)
     largest = float(np.max(np.broadcast_to(atol, (problem.n,)), where=tested, initial=0.0))
     factor = least / largest if 0.0 < largest < least else 1.0
