@@ -163,8 +163,15 @@ class Callbacks:
             self._machine[name] = made
         return self._machine[name]
 
-    def factors(self) -> Factors:
-        """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code."""
+    def factors(self, of: str = "residual") -> Factors:
+        """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code; those of ``"rates"`` are of
+        c I - df/dy, which is the same where F = yd - f.
+
+        Raises ValueError for forms with more equations than unknowns, and, of ``"rates"``, where F is another one.
+        """
+        if of == "rates" and (self._workspace.settings.reduced or not isinstance(self._kernels, Explicit)):
+            name = self._workspace.settings.formulation.name
+            raise ValueError(f"the residual of {name} is not yd - f, so that there are no factors of c I - df/dy")
         if count_equations(self._workspace) != self._workspace.layout.n:
             name = self._workspace.settings.formulation.name
             raise ValueError(f"{name} has more equations than unknowns, so that its Jacobian has no factors")

@@ -76,9 +76,10 @@ class CompiledCallbacks(Protocol):
     def machine(self, name: str) -> CompiledFunction:
         """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
 
-    def factors(self) -> Any:
-        """A `rbdae.machine.factors.Factors` of dF/dy + c dF/dyd: ``factors`` and ``solve``, each a `CompiledFunction`,
-        the ``size`` of their memory, and ``again``, which chooses pivots for another state."""
+    def factors(self, of: str = "residual") -> Any:
+        """A `rbdae.machine.factors.Factors` of dF/dy + c dF/dyd, or, of ``"rates"``, of c I - df/dy: ``factors`` and
+        ``solve``, each a `CompiledFunction`, the ``size`` of their memory, and ``again``, which chooses pivots for
+        another state. ValueError if there are none."""
 
     def steps(self, scheme: str) -> Any:
         """The functions of an integration scheme of `rbdae.conserving`: ``newton``, ``advance`` and ``predict``, each a

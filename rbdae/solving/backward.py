@@ -39,9 +39,9 @@ class _Callbacks:
         return found
 
     @property
-    def factors(self) -> Callable[[], Any]:
+    def factors(self) -> Callable[..., Any]:
         """In the problem's own time."""
-        found: Callable[[], Any] = self._inner.factors  # type: ignore[attr-defined]
+        found: Callable[..., Any] = self._inner.factors  # type: ignore[attr-defined]
         return found
 
     @property

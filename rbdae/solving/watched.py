@@ -44,9 +44,9 @@ class _WatchedCallbacks:
         return self._noted(self._inner.steps)  # type: ignore[attr-defined]
 
     @property
-    def factors(self) -> Callable[[], Any]:
+    def factors(self) -> Callable[..., Any]:
         """Factors for loops in machine code, as `machine`."""
-        found: Callable[[], Any] = self._inner.factors  # type: ignore[attr-defined]
+        found: Callable[..., Any] = self._inner.factors  # type: ignore[attr-defined]
         self._asked.add("jacobian_data")
         return found
 

@@ -66,7 +66,7 @@ def test_dense_factors_give_the_bits_of_the_package(linked, form):
 @pytest.mark.parametrize("lmm", ["adams", "bdf"])
 def test_cvode_gives_the_bits_of_the_package(lmm):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
-    one, other = (run(problem, f"{package}:cvode", lmm=lmm) for package in ("sksundae", "sundials"))
+    one, other = (run(problem, f"{package}:cvode", lmm=lmm, linsolver="dense") for package in ("sksundae", "sundials"))
     assert np.array_equal(one.t, other.t) and np.array_equal(one.y, other.y)
 
 
@@ -114,6 +114,22 @@ def test_steps_are_the_same_with_python_between_them(solver, options):
     )
     if dense is not None:
         assert np.abs(sampled.y - dense(times)).max() < 1e-2  # a chaotic motion
+
+
+@pytest.mark.parametrize("lmm", ["adams", "bdf"])
+@pytest.mark.parametrize("back", [False, True])
+def test_cvode_with_factors_is_cvode(lmm, back):
+    """The same steps but for rounding, also back in time."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    span = (0.0, -0.5) if back else (0.0, 0.5)
+    runs = [
+        rbdae.solve(problem, span, solver="sundials:cvode", lmm=lmm, linsolver=linsolver, rtol=1e-7, atol=1e-7)
+        for linsolver in ("factors", "dense")
+    ]
+    assert abs(runs[0].stats.steps - runs[1].stats.steps) < 0.1 * runs[1].stats.steps
+    exact = rbdae.solve(problem, span, solver="rbdae:dop853", rtol=1e-12, atol=1e-12).y[-1]
+    for one in runs:
+        assert one.success and np.abs(one.y[-1] - exact).max() < 1e-4
 
 
 def test_bdf_is_projected_in_its_steps():

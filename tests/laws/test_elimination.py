@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+import cases
 import inside
 import numpy as np
 import pytest
@@ -182,3 +183,22 @@ def test_what_is_singular_or_not_finite_has_no_other_pivots():
     with pytest.raises(ArithmeticError, match="not finite"):
         found.again(0.0, np.array([np.nan, 1.0]), np.zeros(2), 1.0)
     assert called(found.factors, 0.0, [np.nan, 1.0], [0.0, 0.0], 1.0, np.zeros(found.size)) == PIVOTS
+
+
+ODES = [p for p in cases.ALL_PAIRINGS if rbdae.formulations.FORMULATIONS[p.formulation].kind == "ode"]
+
+
+@pytest.mark.generic
+@pytest.mark.parametrize("pairing", ODES, ids=str)
+def test_factors_of_rates_are_there_where_the_residual_is_that(pairing, rng):
+    """dF/dyd is the identity, or there are none."""
+    problem = cases.formulate(rbdae.models.linked_bodies(), pairing)
+    y = problem.y0 + 1e-3 * rng.standard_normal(problem.n)
+    slope = problem.jacobian(0.0, y, problem.yd0, 1.0) - problem.jacobian(0.0, y, problem.yd0, 0.0)
+    explicit = np.abs(slope - np.eye(problem.n)).max() < 1e-9
+    assert explicit == (not problem.formulation.startswith("null-space"))
+    if explicit:
+        assert problem.callbacks.factors("rates") is problem.callbacks.factors()
+        return
+    with pytest.raises(ValueError, match="is not yd - f"):
+        problem.callbacks.factors("rates")

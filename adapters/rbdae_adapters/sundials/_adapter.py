@@ -51,7 +51,11 @@ _OPTIONS = {
         "linsolver": check.one_of("factors", *_DIRECT, *KRYLOV),
         "suppress_alg": check.flag,
     },
-    "cvode": {**_COMMON, "linsolver": check.one_of("dense", "band", *KRYLOV), "lmm": check.one_of("adams", "bdf")},
+    "cvode": {
+        **_COMMON,
+        "linsolver": check.one_of("factors", "dense", "band", *KRYLOV),
+        "lmm": check.one_of("adams", "bdf"),
+    },
 }
 
 

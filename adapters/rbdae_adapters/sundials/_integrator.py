@@ -45,12 +45,20 @@ def machine(problem: Solvable, name: str) -> MachineFunction:
     return trampoline(called, signs, {"y": (n,), "yd": (n,), "out": shape})
 
 
-def factors_of(problem: Solvable) -> Factors:
-    """Those of its callbacks, or, of problems that have none, made here."""
+def factors_of(problem: Solvable, of: str = "residual") -> Factors:
+    """Those of its callbacks, or, of problems that have none, made here.
+
+    Raises `Unsupported` where c I - df/dy is wanted, and the residual is not y' - f.
+    """
     made = getattr(problem.callbacks, "factors", None)
     if made is not None:
-        found: Factors = made()
+        try:
+            found: Factors = made(of)
+        except ValueError as error:
+            raise Unsupported(f"{error}; take linsolver='dense'") from None
         return found
+    if of == "rates":
+        raise Unsupported("sundials:cvode has factors where callbacks have them; take linsolver='dense'")
     pattern = problem.sparsity
     return Factors(
         problem.n,
@@ -238,8 +246,13 @@ class Integrator:
     # ------------------------------------------------------------ linear solvers
 
     def _linear(self, options: Mapping[str, Any]) -> None:
-        name = options.get("linsolver", "factors" if self._implicit else "dense")
-        if name == "factors":
+        name = options.get("linsolver")
+        if name is None:
+            try:
+                self._own()
+            except Unsupported:
+                self._dense("dense", options)
+        elif name == "factors":
             self._own()
         elif name in DENSE | BAND:
             self._dense(name, options)
@@ -257,7 +270,7 @@ class Integrator:
     def _factors(self) -> None:
         """The problem's factors, and what chooses pivots again for this run."""
         known = getattr(self._problem.callbacks, "factors", None) is not None
-        found = factors_of(self._problem)
+        found = factors_of(self._problem, "residual" if self._implicit else "rates")
         self._looked += 0 if known else found.looked
         self._serve(found)
         self.repairs = 0
@@ -297,20 +310,22 @@ class Integrator:
             self._functions.append(factors.factors)
 
     def _own(self) -> None:
-        if not self._implicit:
-            raise Unsupported("sundials:cvode has linsolver='dense', 'band' or 'spgmr'; factors are for sundials:ida")
         try:
             self._factors()
         except ArithmeticError:  # no pivots at the start: SUNDIALS looks for its own at each state
             self._dense("dense", {})
             return
         one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
-        solver = self._objects.linear_solver(self._code.address("setup"), self._code.address("solve"))
+        solve = self._code.address("solve" if self._implicit else "ratessolve")
+        solver = self._objects.linear_solver(self._code.address("setup"), solve)
         POINTER.from_address(
             solver.value
         ).value = self.words.ctypes.data  # the content of a linear solver is its maker's
         self._attach(solver, one)
-        self._jacobian("factors")
+        if self._implicit:
+            self._jacobian("factors")
+        else:
+            self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
     def _entries(self) -> tuple[Ints, Ints, int]:
         """Rows, columns of the Jacobian's entries; its function is noted."""

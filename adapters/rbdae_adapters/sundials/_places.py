@@ -50,8 +50,9 @@ from __future__ import annotations
     ORDER_WORD,
     SIZE,
 ) = range(45)
-"""Functions of SUNDIALS and machine functions are addresses; DIRECTION, BAD_T, GAMMA and TIME are doubles; N, BAD,
-FAILED, ENTRIES and the two numbers of bytes are whole numbers; all else is where memory begins."""
+"""Functions of SUNDIALS and machine functions are addresses; DIRECTION, BAD_T, GAMMA (1 / gamma, in the problem's own
+time) and TIME are doubles; N, BAD, FAILED, ENTRIES and the two numbers of bytes are whole numbers; all else is where
+memory begins."""
 
 MESSAGE_BYTES = 512
 """Of SUNDIALS' last words."""

@@ -52,7 +52,13 @@ def correction(n: int, y: Vec, projected: Vec, out: Vec) -> None:
         out[i] = projected[i] - y[i]
 
 
-_LOOPS = (finite, opposite, scattered, correction)
+def scaled(n: int, factor: float, v: Vec) -> None:
+    """factor v in place of v."""
+    for i in range(n):
+        v[i] = factor * v[i]
+
+
+_LOOPS = (finite, opposite, scattered, correction, scaled)
 
 
 # ---------------------------------------------------------------- text
@@ -319,6 +325,33 @@ define i32 @solve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
   %x = call ptr %array(ptr %xx)
   %b = call ptr %array(ptr %bb)
   %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
+  ret i32 %s
+}}
+
+; I - gamma df/dy = gamma (c I - df/dy) with c = 1 / gamma, whose factors are those of the residual y' - f
+define i32 @ratesfactors(
+  double %t, ptr %yy, ptr %fy, ptr %A, i32 %jok, ptr %fresh, double %gamma, ptr %u, ptr %1, ptr %2, ptr %3
+) nounwind {{
+{_load(array=("ptr", at.ARRAY), dir=("double", at.DIRECTION))}
+  store i32 1, ptr %fresh
+  %y = call ptr %array(ptr %yy)
+  %z = call ptr %array(ptr %fy)
+  %d = call ptr @own(ptr %u, ptr %z)
+  %c = fdiv double 1.0, %gamma
+  %owned = fmul double %c, %dir
+  %p = getelementptr i64, ptr %u, i64 {at.GAMMA}
+  store double %owned, ptr %p
+  %s = call i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u)
+  ret i32 %s
+}}
+
+define i32 @ratessolve(ptr %S, ptr %A, ptr %xx, ptr %bb, double %tol) nounwind {{
+  %u = load ptr, ptr %S
+{_load(array=("ptr", at.ARRAY), n=("i64", at.N), c=("double", at.GAMMA))}
+  %x = call ptr %array(ptr %xx)
+  %b = call ptr %array(ptr %bb)
+  %s = call i32 @solved(ptr %b, ptr %x, ptr %u)
+  call void {_name(scaled)}(i64 %n, double %c, ptr %x)
   ret i32 %s
 }}
 
