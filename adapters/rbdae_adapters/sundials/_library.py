@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import ctypes.util
 import glob
+import importlib.metadata
 import importlib.util
 import os
 import threading
@@ -114,10 +115,21 @@ class Library:
     # ------------------------------------------------------------ what it is
 
     def _asked_version(self) -> tuple[int, int, int]:
+        if not self.has("SUNDIALSGetVersionNumber"):
+            return self._version_of_package()
         parts = [INT() for _ in range(3)]
         label = ctypes.create_string_buffer(32)
         self.call("SUNDIALSGetVersionNumber", INT, *(POINTER(ctypes.addressof(p)) for p in (*parts, label)), INT(32))
         major, minor, patch = (part.value for part in parts)
+        return major, minor, patch
+
+    def _version_of_package(self) -> tuple[int, int, int]:
+        """That of sundials4py, whose shared object does not export SUNDIALS' own function, is SUNDIALS'."""
+        try:
+            text = importlib.metadata.version(self.name)
+            major, minor, patch = (int(number) for number in text.split(".")[:3])
+        except (importlib.metadata.PackageNotFoundError, ValueError):
+            raise MissingSolver(f"the SUNDIALS of library={self.name!r} does not say its version") from None
         return major, minor, patch
 
     def _check_reals(self, objects: Objects) -> None:
