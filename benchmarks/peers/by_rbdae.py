@@ -46,9 +46,9 @@ def methods(mechanism: Mechanism) -> list[Method]:
     here = {s.name for s in rbdae.solvers() if s.available}
     tried = [("index-0", s) for s in ("rbdae:dopri5", "rbdae:dop853", "scipy:DOP853") if s in here]
     if isinstance(mechanism, HeavyTop):
-        tried += [("index-0", s) for s in ("sksundae:cvode", "scipy:LSODA") if s in here]
+        tried += [("index-0", s) for s in ("sundials:cvode", "sksundae:cvode", "scipy:LSODA") if s in here]
     if isinstance(mechanism, LinkedBodies):
-        tried += [("index-2", s) for s in ("sksundae:ida",) if s in here]
+        tried += [("index-2", s) for s in ("sundials:ida", "sksundae:ida") if s in here]
     codes = ("generic", "traced") if not large(mechanism) else ("auto",)
     found = [
         Method(
