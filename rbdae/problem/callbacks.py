@@ -27,6 +27,7 @@ from rbdae.problem.steps import StepFunctions, step_functions, work_function
 from rbdae.problem.violations import ViolationScales
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
+_OF_FACTORS = ("factors", "solve")
 
 
 def count_equations(workspace: Workspace) -> int:
@@ -153,13 +154,23 @@ class Callbacks:
     # ------------------------------------------------------------ which code
 
     def machine(self, name: str) -> MachineFunction:
-        """A callback by its name as a C function, for loops in machine code; see `rbdae.machine.function`. Matrices are
-        those of C, row after row."""
+        """A callback by its name as a C function, for loops in machine code; see `rbdae.machine.function`.
+
+        Beside `residual`, `jacobian`, `jacobian_data`, `rhs` and `rhs_jacobian` there are those of `factors`:
+        ``"factors"`` fills the memory of dF/dy + c dF/dyd, whose size is ``factors().size``, and ``"solve"`` takes this
+        memory as y and the right side as yd. Matrices are those of C, row after row.
+
+        Raises ValueError for another name, AttributeError for the right-hand side of a DAE.
+        """
+        if name in _OF_FACTORS:
+            found: MachineFunction = getattr(self.factors(), name)
+            return found
+        if name not in _SIGNS:
+            known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS)))
+            raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
-            found = self._of_this_model(name)
-            made = (
-                trampoline(getattr(self, name), _SIGNS[name], self._shapes(name)) if found is None else found.function()
-            )
+            own = self._of_this_model(name)
+            made = trampoline(getattr(self, name), _SIGNS[name], self._shapes(name)) if own is None else own.function()
             self._machine[name] = made
         return self._machine[name]
 
