@@ -204,6 +204,62 @@ def test_native_objects_go_straight_into_the_package():
     assert np.abs(y[-1, :6] - toy.exact(1.0)[:6]).max() < 1e-5
 
 
+NATIVE = [(m, f) for m, f in PAIRS if f != "index-3" and (m, f) != ("Radau5DAE", "index-2")]
+
+
+@pytest.mark.parametrize("method, form", NATIVE)
+def test_native_objects_carry_what_assimulos_solvers_have_to_know(method, form):
+    handed_over(method, form)
+
+
+def test_assimulos_own_class_finds_events_at_index_2():
+    """It found one at t = nan."""
+    handed_over("Radau5DAE", "index-2")
+
+
+def handed_over(method, form):
+    """With tolerances, limits and index classes as they come, events are where they are."""
+    import assimulo.solvers
+
+    pendulum = toy.Pendulum(form)
+    native = solving.adapter("assimulo").native(pendulum, method, rtol=1e-8, atol=1e-8)
+    found = []
+    if method != "ODASSL":  # has no events
+        native.state_events = lambda t, y, *_: np.array([y[:3] @ toy.ACROSS])
+        native.handle_event = lambda solver, info: found.append(solver.t)
+    solver = getattr(assimulo.solvers, method)(native)
+    solver.verbosity = 50
+    for name, value in native.options.items():
+        setattr(solver, name, value)
+    t, y, *yd = solver.simulate(2.0)
+    if yd:
+        y = native.unknowns(np.array(y), np.array(yd[0]))
+    assert np.abs(y[-1, :6] - toy.exact(t[-1])[:6]).max() < 1e-6
+    if method != "ODASSL":
+        assert len(found) in (1, 2)
+        assert np.abs(toy.exact(np.array(found))[:, :3] @ toy.ACROSS).max() < 1e-6
+
+
+def test_native_jacobians_belong_to_the_native_unknowns(rng):
+    pendulum = toy.Pendulum("index-2")
+    native = solving.adapter("assimulo").native(pendulum, "Radau5DAE")
+    n, c, h = pendulum.n, 3.0, 1e-3
+    assert native.algvar == [1] * n and native.y0[-1] == 0.0 and native.yd0[-1] == pendulum.y0[-1]
+    np.testing.assert_array_equal(native.unknowns(native.y0, native.yd0), pendulum.y0)
+    y, yd = rng.standard_normal(n), rng.standard_normal(n)
+    J = native.jac(c, 0.0, y, yd)
+    for d in np.eye(n) * h:  # exact but for rounding: the equations are of second degree
+        difference = native.res(0.0, y + d, yd + c * d) - native.res(0.0, y - d, yd - c * d)
+        np.testing.assert_allclose(J @ d, 0.5 * difference, rtol=0, atol=1e-12)
+
+
+def test_native_objects_that_assimulo_cannot_solve_are_refused():
+    with pytest.raises(Unsupported, match="no index class for"):
+        solving.adapter("assimulo").native(toy.Pendulum("index-3"), "Radau5DAE")
+    with pytest.raises(ValueError, match="maxord"):  # its class refuses all orders
+        solving.adapter("assimulo").native(toy.Pendulum("index-2"), "ODASSL", maxord=3)
+
+
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
 def test_multipliers_as_derivatives_do_not_fail_at_the_start(tolerance):
     """They are of class 2, as those of `ggl`; in class 1 Newton's iteration asked more than rounding allows."""

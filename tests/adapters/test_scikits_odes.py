@@ -64,6 +64,21 @@ def test_native_objects_go_straight_into_ddaspk(form):
     assert np.abs(y - toy.exact(t)[:, : problem.n])[:, :6].max() < 1e-4
 
 
+def test_native_objects_have_no_limit_of_500_steps():
+    from scikits_odes import dae
+    from scikits_odes_sundials.cvode import CVODE
+
+    times = np.array([0.0, 10.0])
+    p = native(toy.Pendulum("index-2"), "ida", rtol=1e-9, atol=1e-9)
+    found = dae("ida", p.resfn, old_api=False, **p.options).solve(times, p.y0, p.yd0)
+    assert found.flag == 0 and np.abs(found.values.y[-1] - toy.exact(10.0)).max() < 1e-4
+    p = native(toy.Pendulum(), "cvode", rtol=1e-9, atol=1e-9)
+    ended = CVODE(p.rhsfn, **p.options).solve(times, p.y0)
+    assert ended.flag == 0 and np.abs(ended.values.y[-1] - toy.exact(10.0)[:6]).max() < 1e-5
+    few = native(toy.Pendulum(), "cvode", rtol=1e-9, atol=1e-9, max_steps=20)
+    assert CVODE(few.rhsfn, **few.options).solve(times, few.y0).flag < 0
+
+
 @pytest.mark.parametrize("method", ["ida", "cvode", "ddaspk"])
 def test_differences_cost_more_than_our_jacobian(method):
     from scikits_odes import dae

@@ -6,11 +6,21 @@ import importlib.metadata
 import importlib.util
 from typing import Any, final
 
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Unsupported
 from rbdae_adapters.assimulo import _classes, _odassl, _radau5_dae
-from rbdae_adapters.assimulo._native import Counts, explicit_problem, implicit_problem, rhs, rhs_jacobian
+from rbdae_adapters.assimulo._native import (
+    Counts,
+    classed_problem,
+    explicit_problem,
+    implicit_problem,
+    rhs,
+    rhs_jacobian,
+)
+from rbdae_adapters.toolkit import first_step, take_options
 from rbdae_adapters.toolkit import options as check
-from rbdae_adapters.toolkit import take_options
 
 _RADAU: dict[str, check.Check] = {
     "inith": check.not_negative,
@@ -43,6 +53,9 @@ _OPTIONS: dict[str, dict[str, check.Check]] = {
     "ExplicitEuler": {},
     "ImplicitEuler": {"newt": check.count, "usejac": check.flag},
 }
+_NATIVE_OPTIONS = {"ODASSL": {name: _OPTIONS["ODASSL"][name] for name in ("inith", "maxh")}}
+"""Of its class, whose `maxord` refuses what it should take, and which counts no steps."""
+
 _ODE = frozenset({"ode"})
 
 
@@ -114,19 +127,37 @@ class AssimuloAdapter(AbstractAdapter):
             return None
         return importlib.metadata.version("assimulo")
 
-    def native(self, problem: Solvable, method: str, **options: Any) -> Any:
+    def native(
+        self, problem: Solvable, method: str, *, rtol: float = 1e-6, atol: float | Vec = 1e-6, **options: Any
+    ) -> Any:
         """An `Explicit_Problem`, an `Implicit_Problem` (Radau5DAE) or an `Overdetermined_Problem` (ODASSL).
 
-        Each has `jac` in the class's signature; the latter two have `algvar`, 0 for multipliers.
+        Each has `jac` in the class's signature, and `options`: attributes of the solver, tolerances, limits and the
+        first step among them, for ``setattr(solver, name, value)``; `options` that are given are added. The latter two
+        have `algvar`, 0 for multipliers, and ``unknowns(y, yd)``, the unknowns of `problem`. At index 2 Radau5DAE's
+        class has the multipliers in yd, see `_native.classed_problem`; index 3 is beyond it.
         """
-        take_options(options, (), f"the native form of assimulo:{method}")
-        counts = Counts()
-        if method not in ("Radau5DAE", "ODASSL"):
-            return explicit_problem(problem, rhs(problem, counts), rhs_jacobian(problem, counts))
-        native = implicit_problem(
-            problem, counts, "Implicit_Problem" if method == "Radau5DAE" else "Overdetermined_Problem"
+        given = take_options(
+            options, _NATIVE_OPTIONS.get(method, _OPTIONS[method]), f"the native form of assimulo:{method}"
         )
-        native.algvar = [int(x) for x in problem.differential]
+        counts = Counts()
+        if method == "Radau5DAE":
+            if problem.index == 3:
+                raise Unsupported(
+                    f"Assimulo's own Radau5DAE has no index class for {problem.formulation}; take a form of index 2, "
+                    "or rbdae.solve, which calls RADAU5 in another way"
+                )
+            native = classed_problem(problem, counts)
+            given = _radau5_dae.settings(problem, counts, rtol) | given
+        elif method == "ODASSL":
+            native = implicit_problem(problem, counts, "Overdetermined_Problem")
+            given = {"inith": first_step(problem, rtol)} | given
+        else:
+            native = explicit_problem(problem, rhs(problem, counts), rhs_jacobian(problem, counts))
+            given = _classes.settings(problem, method, rtol) | given
+        if method != "ExplicitEuler":
+            given |= {"rtol": rtol, "atol": np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)}
+        native.options = given
         return native
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:

@@ -12,9 +12,10 @@ from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Method, Outcome, Reason, Request, Solvable, Stats
 from rbdae_adapters.assimulo._native import Counts, configure, explicit_problem, rhs, rhs_jacobian
 from rbdae_adapters.assimulo._package import DOPRI5, HAIRER, LSODAR, finite, module, surrender_of_class
-from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, quiet
+from rbdae_adapters.toolkit import Recorder, Trap, atol_vector, first_step, quiet
 
 _TAKES_JACOBIAN = frozenset({"Radau5ODE", "RodasODE", "LSODAR", "ImplicitEuler"})
+_ADAPTIVE = frozenset({"Radau5ODE", "RodasODE", "Dopri5", "LSODAR"})
 _CODES = {"LSODAR": LSODAR, "Dopri5": DOPRI5}
 _MAX_STEPS = 100_000
 """The default of Radau5ODE and Dopri5, for the others too."""
@@ -117,6 +118,16 @@ def _solver(
     return solver
 
 
+def settings(problem: Solvable, name: str, rtol: float) -> dict[str, Any]:
+    """Attributes of Assimulo's class for those who call it."""
+    out: dict[str, Any] = {"usejac": True} if name in _TAKES_JACOBIAN else {}
+    if name in _ADAPTIVE:
+        out["maxsteps"] = _MAX_STEPS
+    if name in _ADAPTIVE and name != "LSODAR":
+        out["inith"] = first_step(problem, rtol)
+    return out
+
+
 def _finish(stats: Stats, solver: Any, name: str, *, gave_up: bool) -> None:
     """Assimulo's counts, which are lost when it gives up."""
     stats.rejected = -1 if gave_up or name == "LSODAR" else int(solver.statistics["nerrfails"])
@@ -155,4 +166,4 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     return chatter.added_to(recorder.outcome())
 
 
-__all__ = ["run"]
+__all__ = ["run", "settings"]

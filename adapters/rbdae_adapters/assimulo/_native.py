@@ -1,4 +1,7 @@
-"""Assimulo's problem classes with our equations in them."""
+"""Assimulo's problem classes with our equations in them.
+
+With state events Assimulo calls functions with its switches as a further argument: native ones take and ignore it.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,11 @@ class Counts:
         self.jacobians = 0
 
 
-def rhs(problem: Solvable, counts: Counts) -> Callable[[float, Vec], Vec]:
+def rhs(problem: Solvable, counts: Counts) -> Callable[..., Vec]:
     """``rhs(t, y)``, a new array."""
     n, fill = problem.n, problem.callbacks.rhs
 
-    def fun(t: float, y: Vec) -> Vec:
+    def fun(t: float, y: Vec, sw: Any = None) -> Vec:
         counts.evaluations += 1
         out = np.empty(n)
         fill(t, y, out)
@@ -35,11 +38,11 @@ def rhs(problem: Solvable, counts: Counts) -> Callable[[float, Vec], Vec]:
     return fun
 
 
-def rhs_jacobian(problem: Solvable, counts: Counts) -> Callable[[float, Vec], Mat]:
+def rhs_jacobian(problem: Solvable, counts: Counts) -> Callable[..., Mat]:
     """``jac(t, y)``, a new array in Fortran's order."""
     n, callbacks = problem.n, problem.callbacks  # asking for the Jacobian allocates memory of its size
 
-    def jac(t: float, y: Vec) -> Mat:
+    def jac(t: float, y: Vec, sw: Any = None) -> Mat:
         counts.jacobians += 1
         out = np.empty((n, n), order="F")
         callbacks.rhs_jacobian(t, y, out)
@@ -48,11 +51,11 @@ def rhs_jacobian(problem: Solvable, counts: Counts) -> Callable[[float, Vec], Ma
     return jac
 
 
-def residual(problem: Solvable, counts: Counts) -> Callable[[float, Vec, Vec], Vec]:
+def residual(problem: Solvable, counts: Counts) -> Callable[..., Vec]:
     """``res(t, y, yd)``, a new array."""
     rows, fill = problem.n_equations, problem.callbacks.residual
 
-    def res(t: float, y: Vec, yd: Vec) -> Vec:
+    def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
         counts.evaluations += 1
         out = np.empty(rows)
         fill(t, y, yd, out)
@@ -75,20 +78,59 @@ def implicit_problem(
     problem: Solvable, counts: Counts, kind: Literal["Implicit_Problem", "Overdetermined_Problem"]
 ) -> Any:
     """An `Implicit_Problem` or an `Overdetermined_Problem` with our residual and Jacobian."""
-    made = getattr(module("problem"), kind)
-    native = made(residual(problem, counts), problem.y0.copy(), problem.yd0.copy(), problem.t0)
-    shape = (problem.n_equations, problem.n)
-    jacobian = problem.callbacks.jacobian
+    native = getattr(module("problem"), kind)(
+        residual(problem, counts), problem.y0.copy(), problem.yd0.copy(), problem.t0
+    )
+    native.jac = _jacobian(problem, counts)
+    native.algvar = [int(x) for x in problem.differential]
+    native.name = problem.formulation
+    native.unknowns = lambda y, yd: np.array(y, dtype=float)
+    return native
 
-    def jac(c: float, t: float, y: Vec, yd: Vec) -> Mat:
+
+def _jacobian(problem: Solvable, counts: Counts) -> Callable[..., Mat]:
+    shape, fill = (problem.n_equations, problem.n), problem.callbacks.jacobian
+
+    def jac(c: float, t: float, y: Vec, yd: Vec, sw: Any = None) -> Mat:
         counts.jacobians += 1
         out = np.empty(shape)
-        jacobian(t, y, yd, c, out)
+        fill(t, y, yd, c, out)
         return out
 
-    native.jac = jac
-    native.name = problem.formulation
-    return native
+    return jac
+
+
+def classed_problem(problem: Solvable, counts: Counts) -> Any:
+    """An `Implicit_Problem` whose index classes are those that Assimulo's Radau5DAE knows.
+
+    That class stacks (y, y') and says that y is of class 1 and y' of class 2 ([HW96], section VII.3). Multipliers of
+    index 2 belong to the latter: they are derivatives here, of unknowns of their own that begin with zero (as in
+    `hiller-anantharaman`), so that F(t, y, y') = 0 keeps its equations.
+    """
+    moved = ~np.asarray(problem.differential) & (np.asarray(problem.variable_index) >= 2)
+    native = implicit_problem(problem, counts, "Implicit_Problem")
+    if not moved.any():
+        return native
+    function, derivative = native.res, native.jac
+
+    def unknowns(y: Any, yd: Any) -> Vec:
+        out: Vec = np.where(moved, yd, y)
+        return out
+
+    def res(t: float, y: Vec, yd: Vec, sw: Any = None) -> Vec:
+        out: Vec = function(t, unknowns(y, yd), yd)
+        return out
+
+    def jac(c: float, t: float, y: Vec, yd: Vec, sw: Any = None) -> Mat:
+        out: Mat = derivative(c, t, unknowns(y, yd), yd)
+        out[:, moved] *= c
+        return out
+
+    y0, yd0 = np.where(moved, 0.0, problem.y0), np.where(moved, problem.y0, problem.yd0)
+    out = module("problem").Implicit_Problem(res, y0, yd0, problem.t0)
+    out.jac, out.name, out.unknowns = jac, native.name, unknowns
+    out.algvar = [int(x) for x in np.asarray(problem.differential) | moved]
+    return out
 
 
 def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
@@ -100,4 +142,13 @@ def configure(solver: Any, name: str, options: Mapping[str, Any]) -> None:
             raise ValueError(f"assimulo:{name} refuses {option}={value!r}: {error}") from None
 
 
-__all__ = ["Counts", "configure", "explicit_problem", "implicit_problem", "residual", "rhs", "rhs_jacobian"]
+__all__ = [
+    "Counts",
+    "classed_problem",
+    "configure",
+    "explicit_problem",
+    "implicit_problem",
+    "residual",
+    "rhs",
+    "rhs_jacobian",
+]

@@ -38,6 +38,9 @@ NEWTON = 1e-3
 """Newton's tolerance there, in tolerances, unless the user gives `fnewt`; RADAU5's own is up to 0.015. With
 GROWTH = 2.5 and RADAU5's own some runs of driven pendulums collapse, with this one and GROWTH = 2 none of 960."""
 
+_MAX_STEPS = 100_000
+"""Assimulo's default."""
+
 _LEAST_TOLERANCE = 1e-10
 """Tightest tolerance of index-3 forms, before the margin."""
 
@@ -192,6 +195,12 @@ def _tolerances(problem: Solvable, request: Request) -> tuple[float, Vec]:
     return margin * rtol, margin * atol
 
 
+def settings(problem: Solvable, counts: Counts, rtol: float) -> dict[str, Any]:
+    """Attributes of Assimulo's class for those who call it, of which Newton's and the growth are for constraints."""
+    out: dict[str, Any] = {"inith": first_step(problem, rtol), "maxsteps": _MAX_STEPS}
+    return out | ({"fac2": GROWTH, "fnewt": NEWTON} if _Stacked(problem, counts).constrained else {})
+
+
 def run(problem: Solvable, method: Method, request: Request, options: dict[str, Any]) -> Outcome:
     """Run RADAU5."""
     counts, trap = Counts(), Trap()
@@ -200,15 +209,15 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     stacked = _Stacked(problem, counts)
     rtol, atol = _tolerances(problem, request)
     # Assimulo's class checks the options and knows their defaults
-    settings = module("solvers").Radau5DAE(implicit_problem(problem, counts, "Implicit_Problem"))
+    known = module("solvers").Radau5DAE(implicit_problem(problem, counts, "Implicit_Problem"))
     if stacked.constrained:
         options = {"fac2": GROWTH, "fnewt": NEWTON} | options
-    configure(settings, method.name, options)
+    configure(known, method.name, options)
     # Its own 0.01 s is accepted unseen where classes loosen what would see the error.
     own_step = stacked.constrained and "inith" not in options
     # At index 3 rounding is divided by the square of the step: one of order 1 may never be accepted.
     order = 3 if problem.index == 3 else 1
-    inith = first_step(problem, request.rtol, order) if own_step else settings.inith
+    inith = first_step(problem, request.rtol, order) if own_step else known.inith
     if request.first_step is not None and "inith" not in options:
         inith = request.first_step
     lib = module("lib.radau5")
@@ -232,7 +241,7 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
         *diagonal_mass,
         solout,
         1,  # with dense output
-        *_work_arrays(settings, stacked),
+        *_work_arrays(known, stacked),
     )
     with quiet() as chatter:
         try:
@@ -250,4 +259,4 @@ def run(problem: Solvable, method: Method, request: Request, options: dict[str, 
     return chatter.added_to(recorder.outcome())
 
 
-__all__ = ["INDEX_3_MARGIN", "run"]
+__all__ = ["INDEX_3_MARGIN", "run", "settings"]

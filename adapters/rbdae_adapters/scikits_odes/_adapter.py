@@ -90,6 +90,9 @@ class ScikitsOdesAdapter(AbstractAdapter):
     ) -> ResidualNative | RhsNative:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own.
 
+        Tolerances, the classes of unknowns and a limit of a million steps are among them. DASPK has no such limit: it
+        ends after 500 steps between two outputs, whatever `max_steps` says.
+
         With a Krylov solver on a constrained form, `resfn` gives the residual multiplied by P^-1 (see `_krylov`), and
         serves one solver at a time.
         """

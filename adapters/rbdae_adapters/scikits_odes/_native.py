@@ -9,7 +9,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.adapter import Solvable, Unsupported
-from rbdae_adapters._sundials import ResidualNative, RhsNative, algebraic, first_step, tolerances
+from rbdae_adapters._sundials import MAX_STEPS, ResidualNative, RhsNative, algebraic, first_step, tolerances
 
 KRYLOV_FROM = 100
 """Unknowns from which IDA's default for constrained forms is "spgmr" with a sparse factorisation, in place of "dense".
@@ -42,6 +42,7 @@ def ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]
     if problem.kind == "dae":
         options |= algebraic(problem)
     options.setdefault("first_step_size", first_step(problem, requested))
+    options.setdefault("max_steps", MAX_STEPS)  # the package's own 500 end a run between two outputs
     native: Callable[[float, Vec, Vec, Vec], None] = resfn
     if problem.kind == "dae" and linsolver in _KRYLOV["ida"]:
         from rbdae_adapters.scikits_odes._krylov import preconditioned  # it imports scipy.sparse
@@ -70,6 +71,7 @@ def cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, An
     if linsolver in _DENSE and options.get("nonlinsolver", "newton").lower() == "newton":
         options["jacfn"] = jacfn
     options["rtol"], options["atol"] = rtol, atol
+    options.setdefault("max_steps", MAX_STEPS)
     return RhsNative(rhsfn, jacfn, np.array(problem.y0, dtype=float), problem.t0, options)
 
 

@@ -71,8 +71,9 @@ class NativeProblem:
     y0, yd0 : consistent initial values, shape (n,)
     t0 : initial time
     rtol, atol : SUNDIALS' tolerances, by the class of each unknown
-    options : ``first_step``, and what was given
-    library : the `_library.Library` that a run would take
+    options : ``max_num_steps``, IDA's ``first_step``, and what was given
+    library : the SUNDIALS that a run would take: ``library.call(name, result, *arguments)`` calls a function of it with
+        values of ctypes, ``library.address(name)`` says where it begins, ``library.has(name)`` whether it is there
     """
 
     function: Any
@@ -126,6 +127,7 @@ class SundialsAdapter(AbstractAdapter):
         if implicit:
             given.setdefault("first_step", first_step(problem, rtol))
             rtol, atol = tolerances(problem, rtol, atol)
+        given.setdefault("max_num_steps", MAX_STEPS)
         names = ("residual", "jacobian_data") if implicit else ("rhs", "rhs_jacobian")
         functions = [machine(problem, name) for name in names]
         y0, yd0 = np.array(problem.y0, dtype=float), np.array(problem.yd0, dtype=float)
