@@ -92,19 +92,55 @@ def test_spinning_top(tmp_path):
     np.testing.assert_allclose(np.gradient(q["theta"], q["t"])[1:-1], q["thetadot"][1:-1], atol=7e-3)
 
 
-def test_ida_by_hand():
-    problem, t, y = load("ida_by_hand").run(t_end=0.1)
+def follows(problem, t, y):
+    """Whether a run by hand has kept the energy and ends where the exact motion does."""
     assert t[-1] == 0.1
     energy = problem.energy(t, y).total
     assert np.ptp(energy) < 1e-6 * energy[0]
     exact = study.reference(problem.system, 0.1)
     assert study.errors(study.final_state(problem, 0.1, y[-1]), exact.against("index-2")).largest < 1e-5
+
+
+def test_ida_by_hand():
+    problem, t, y = load("ida_by_hand").run(t_end=0.1)
+    follows(problem, t, y)
     twin = rbdae.formulate(problem.system, "index-0")
     run = rbdae.solve(twin, (0.0, 0.1), solver="scipy:DOP853", rtol=1e-10, atol=1e-10)
     found, wanted = problem.reactions(t, y), run.reactions
     for body, side in wanted["spherical-1"].items():
         size = np.abs(side.force).max()
         np.testing.assert_allclose(found["spherical-1"][body].force[-1], side.force[-1], rtol=0, atol=1e-5 * size)
+
+
+def needs(package):
+    if not os.environ.get("CI"):
+        pytest.importorskip(package)
+
+
+def test_odes_by_hand():
+    needs("scikits_odes")
+    follows(*load("odes_by_hand").run(t_end=0.1))
+
+
+def test_assimulo_by_hand():
+    needs("assimulo")
+    example = load("assimulo_by_hand")
+    *run, passages = example.run(t_end=0.1)
+    follows(*run)
+    problem = rbdae.formulate(run[0].system, "index-0")
+    height = rbdae.solve(
+        problem, (0.0, 0.1), solver="scipy:DOP853", rtol=1e-10, atol=1e-10, events=lambda t, y: y[2] - example.HEIGHT
+    )
+    np.testing.assert_allclose(passages, height.events[0].t, rtol=0, atol=1e-7)
+
+
+def test_sundials_by_hand():
+    """The same steps as in `sundials:ida` with the same linear solver."""
+    problem, t, y = load("sundials_by_hand").run(t_end=0.1)
+    follows(problem, t, y)
+    run = rbdae.solve(problem, (0.0, 0.1), solver="sundials:ida", rtol=1e-8, atol=1e-8, linsolver="dense")
+    np.testing.assert_array_equal(t, run.t)
+    np.testing.assert_array_equal(y, run.y)
 
 
 def test_compare_with_dask():
@@ -127,9 +163,8 @@ def test_compare_with_dask():
 @pytest.mark.parametrize("example, t_end", [("A", 0.1), ("B", 0.05), ("C", 0.01)])
 def test_compare_formulations(example, t_end, tmp_path):
     """The main job: its forms differ, all runs succeed, and errors fall with the tolerance."""
-    if not os.environ.get("CI"):
-        pytest.importorskip("sksundae")
-        pytest.importorskip("solve_dae")
+    needs("sksundae")
+    needs("solve_dae")
     main_job = load("compare_formulations")
     found = main_job.compare(example, t_end=t_end, tolerances=(1e-4, 1e-7), repeats=1)
     rows = found.rows
