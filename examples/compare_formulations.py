@@ -29,8 +29,8 @@ from rbdae.study import Case, Comparison
 
 Form = tuple[str, str, str]
 
-DAE_SOLVERS = ("sksundae:ida", "solve_dae:Radau")
-ODE_SOLVERS = ("scipy:RK45", "scipy:DOP853", "sksundae:cvode")
+DAE_SOLVERS = ("sundials:ida", "sksundae:ida", "solve_dae:Radau")
+ODE_SOLVERS = ("sundials:cvode", "scipy:RK45", "scipy:DOP853", "sksundae:cvode")
 TOLERANCES = (1e-4, 1e-6, 1e-8)
 
 ABSOLUTE = ("index-3", "index-2", "index-1", "ggl", "hiller-anantharaman")
