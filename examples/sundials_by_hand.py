@@ -77,6 +77,7 @@ def run(t_end: float = 0.2, tolerance: float = 1e-8) -> tuple[rbdae.Problem, np.
         done("IDASetLinearSolver", memory, solver, matrix)
         done("IDASetJacFn", memory, fill_jacobian)
         done("IDASetInitStep", memory, REAL(native.options["first_step"]))
+        done("IDASetMaxNumSteps", memory, LONG(native.options["max_num_steps"]))
         done("IDASetStopTime", memory, REAL(t_end))
 
         t = REAL(native.t0)

@@ -273,4 +273,5 @@ def test_native_objects_are_those_of_a_run():
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
     native = solving.adapter("sundials").native(problem, "ida", rtol=1e-8, atol=1e-8)
     assert native.function.address and native.jacobian.address
-    assert native.options["first_step"] > 0 and np.shape(native.atol) == (problem.n,)
+    assert native.options["first_step"] > 0 and native.options["max_num_steps"] >= 1_000_000
+    assert native.library.address("IDASolve") and np.shape(native.atol) == (problem.n,)

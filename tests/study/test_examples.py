@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +112,21 @@ def test_ida_by_hand():
     for body, side in wanted["spherical-1"].items():
         size = np.abs(side.force).max()
         np.testing.assert_allclose(found["spherical-1"][body].force[-1], side.force[-1], rtol=0, atol=1e-5 * size)
+
+
+def test_the_readme_calls_machine_functions_as_they_are():
+    """All their names, and the call by ctypes."""
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8").split("### Loops in C")[1].split("\n### ")[0]
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
+    with pytest.raises(ValueError, match="choose from") as refused:
+        problem.callbacks.machine("all")
+    named = [name for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for name in re.findall(r'"(\w+)"', row)]
+    assert named == re.findall(r"'(\w+)'", str(refused.value).split("choose from")[1])
+    y, yd, out = problem.y0 + 0.1, problem.yd0.copy(), np.empty(problem.n)
+    names = {"ctypes": ctypes, "problem": problem, "t": 0.0, "y": y, "yd": yd, "out": out}
+    exec(textwrap.dedent(text.split("In Python:\n\n")[1]), names)
+    assert names["status"] == 0
+    np.testing.assert_array_equal(out, problem.residual(0.0, y, yd))
 
 
 def needs(package):
