@@ -23,7 +23,7 @@ from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import Recording, own_constants, recorded, selected, selection_numbers
-from rbdae.multibody.traced import Code, made, point
+from rbdae.multibody.traced import Code, made, point, shared
 from rbdae.multibody.workspace import Workspace
 
 MOST_PRODUCTS = 2500
@@ -84,12 +84,16 @@ def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern, samp
     known = workspace.memory.recorded
     key = ("factors", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
     if key not in known:
-        known[key] = _code(workspace, kernel, pattern, samples)
+        numbers = samples()  # pivots depend on them: problems that share code have the same
+        of = (*key, tuple(tuple(sample.items()) for sample in numbers))
+        known[key] = shared(workspace, of, lambda: _code(workspace, kernel, pattern, numbers))
     found: FactorCode | None = known[key]
     return found
 
 
-def _code(workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Samples) -> FactorCode | None:
+def _code(
+    workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Sequence[Mapping[Place, float]]
+) -> FactorCode | None:
     n = workspace.layout.n
     shapes = {"y": (n,), "yd": (n,), "out": (1, len(pattern.rows))}
     with collector_off():
@@ -99,7 +103,7 @@ def _code(workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Sample
             return None  # the Jacobian itself has said why, and has other code
         if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST:
             return None
-        found = with_factors(recording, pattern, n, samples(), Reals)
+        found = with_factors(recording, pattern, n, samples, Reals)
         if found is None:
             return None
         first, second, size, order = found

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -148,36 +148,40 @@ def traced(
     key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
     known = workspace.memory.recorded
     if key not in known:
-        known[key] = _shared(workspace, kernel, shapes, pattern, sparse, key)
+        known[key] = shared(workspace, key, lambda: _code(workspace, kernel, shapes, pattern, sparse))
     code = known[key]
     if code is None:
         return None
     return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, generic, tally or Tally())
 
 
-_RECENT: OrderedDict[Any, Code | None] = OrderedDict()
+_RECENT: OrderedDict[Any, Any] = OrderedDict()
 _MOST_RECENT = 64
 _LOCK = threading.Lock()
 """Of `_RECENT`; free while code is made, because the user's functions may run then and make problems of their own."""
 _forks.protect(lambda: _LOCK, 50)
 
 
-def _shared(
-    workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool, key: tuple[Any, ...]
-) -> Code | None:
-    """The code of a kernel; that of another problem with the same contents, if there was one recently."""
+Made = TypeVar("Made")
+
+
+def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+    """What `make` gives, such as the code of a kernel; that of another problem with the same contents and key, if there
+    was one recently."""
     whole = (contents(workspace.memory), key)
+    found: Made
     with _LOCK:
         if whole in _RECENT:
             _RECENT.move_to_end(whole)
-            return _RECENT[whole]
-    code = _code(workspace, kernel, shapes, pattern, sparse)
+            found = _RECENT[whole]
+            return found
+    code = make()
     with _LOCK:
-        code = _RECENT.setdefault(whole, code)
+        found = _RECENT.setdefault(whole, code)
         _RECENT.move_to_end(whole)
         while len(_RECENT) > _MOST_RECENT:
             _RECENT.popitem(last=False)
-    return code
+    return found
 
 
 def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:
@@ -245,4 +249,4 @@ def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]
     return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
 
 
-__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "made", "point", "traced"]
+__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "made", "point", "shared", "traced"]

@@ -46,6 +46,22 @@ def test_equal_problems_share_code():
     assert len(codes) == 2 and codes[0] is codes[1]
 
 
+def test_equal_problems_share_factors_and_others_do_not():
+    """Pivots are chosen at the start: another start has factors of its own."""
+    found = []
+    for spin in (3.0, 3.0, 4.0):
+        system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+        top = system.add_body(
+            "top", mass=2.0, inertia=(0.3, 0.3, 0.1), position=(0.0, 0.0, 1.0), angular_velocity=(0.1, 0.0, spin)
+        )
+        system.add_joint(rbdae.joints.Spherical(system.ground, top, at_b=(0.0, 0.0, -1.0)))
+        problem = rbdae.formulate(system, "index-2", code="traced")
+        assert problem.callbacks.factors().recorded
+        found += [code for key, code in problem.workspace.memory.recorded.items() if key[0] == "factors"]
+    first, equal, other = found
+    assert first is equal and first is not other
+
+
 def test_steps_do_not_change_what_code_is_shared_by():
     """The memory of the Newton equations has results of the last step in it, which no other kernel reads."""
     codes = []

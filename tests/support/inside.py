@@ -509,8 +509,7 @@ def shared_without_code(monkeypatch: pytest.MonkeyPatch, most: int) -> Any:
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
     monkeypatch.setattr(traced, "_MOST_RECENT", most)
     monkeypatch.setattr(traced, "contents", lambda key: key)
-    monkeypatch.setattr(traced, "_code", lambda *_: None)
-    return lambda key: traced._shared(SimpleNamespace(memory=key), None, {}, None, False, ())  # type: ignore[arg-type]
+    return lambda key: traced.shared(SimpleNamespace(memory=key), (), lambda: None)  # type: ignore[arg-type]
 
 
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
