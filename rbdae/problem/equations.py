@@ -16,6 +16,8 @@ from rbdae.formulations.base import Kind
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
+from rbdae.multibody.recording import own_constants, selected, selection_numbers
+from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks, count_equations
 
@@ -170,7 +172,8 @@ class Equations:
 
         pattern = self.block_pattern
         ones = np.ones(len(pattern.indices))
-        return csc_matrix((ones, pattern.indices, pattern.pointers), shape=(self.n_equations, self.n))
+        shape = self.n_equations, self.n
+        return csc_matrix((ones, pattern.indices, pattern.pointers), shape=shape, copy=True)  # others have it, too
 
     @cached_property
     def block_pattern(self) -> BlockPattern:
@@ -179,8 +182,19 @@ class Equations:
         if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
             workspace.make_rhs_tangent()
         kernel = workspace.settings.kernels.jacobian
-        blocks = workspace.record(kernel, 0.0, self.vector("y", self.y), np.zeros(self.n), 1.0)
-        pattern = block_pattern(blocks, self.n_equations, self.n)
+
+        def recorded() -> BlockPattern:
+            blocks = workspace.record(kernel, 0.0, self.vector("y", self.y), np.zeros(self.n), 1.0)
+            return block_pattern(blocks, self.n_equations, self.n)
+
+        # Recorded in plain Python, which takes its time. Other selections, which a run may make by the hundred, are not
+        # told apart by the key.
+        usual = np.array_equal(selection_numbers(workspace), workspace.memory.numbers)
+        if usual and workspace.memory.traced and not workspace.calls_python:
+            key = ("pattern", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)))
+            pattern = shared(workspace, (*key, own_constants(workspace)), recorded)
+        else:
+            pattern = recorded()
         workspace.set_starts(pattern.starts)
         return pattern
 

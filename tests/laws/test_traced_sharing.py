@@ -62,6 +62,16 @@ def test_equal_problems_share_factors_and_others_do_not():
     assert first is equal and first is not other
 
 
+def test_equal_problems_share_the_pattern():
+    first, other = (rbdae.formulate(rbdae.models.heavy_top(mass=12.5), "index-2", code="traced") for _ in range(2))
+    wanted = first.sparse_jacobian(0.0, first.y0, first.yd0, 2.0).toarray()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(other.workspace), "record", None)
+        found = other.sparse_jacobian(0.0, other.y0, other.yd0, 2.0).toarray()
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(found, other.jacobian(0.0, other.y0, other.yd0, 2.0))
+
+
 def test_steps_do_not_change_what_code_is_shared_by():
     """The memory of the Newton equations has results of the last step in it, which no other kernel reads."""
     codes = []
