@@ -16,7 +16,7 @@ import numpy as np
 
 from rbdae._arrays import Ints, Vec
 from rbdae.graph.elimination import LARGEST
-from rbdae.graph.pivots import Plan, SingularPattern, plan
+from rbdae.graph.pivots import Plan, plan
 from rbdae.machine import loops, native
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.loops import elimination as at
@@ -108,7 +108,7 @@ class Factors:
     jacobian : the machine function that fills the data of this pattern
     fill : the same for Python
     start : (t, y, yd), near which pivots are chosen
-    code : makes code of the model from what gives samples: `functions`, `size` and `order`; None if it has none
+    code : makes code of the model: `functions`, `size` and `order`; None if it has none
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Factors:
         jacobian: Any,
         fill: Fill,
         start: tuple[float, Vec, Vec],
-        code: Callable[[Callable[[], Any]], Any] | None = None,
+        code: Callable[[], Any] | None = None,
     ) -> None:
         self.n = n
         self._jacobian, self._fill = jacobian, fill
@@ -151,12 +151,9 @@ class Factors:
             samples.append(self._sample(t, *beside, size * rate))
         return samples
 
-    def _code(self, make: Callable[[Callable[[], Any]], Any]) -> bool:
+    def _code(self, make: Callable[[], Any]) -> bool:
         """Take code of the model, if there is any."""
-        try:
-            found = make(self.samples)
-        except SingularPattern:
-            return False
+        found = make()
         if found is None:
             return False
         self.order, self.size = found.order, found.size

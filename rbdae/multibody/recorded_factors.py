@@ -7,24 +7,30 @@ stay below `rbdae.graph.elimination.LARGEST`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
+
+import numpy as np
 
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.elimination import LARGEST, Complexes, Field, Reals, eliminate, substitute
+from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph
-from rbdae.graph.pivots import Place, Plan, plan
+from rbdae.graph.pivots import Place, Plan, SingularPattern, plan
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import Context, MachineFunction
 from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.recording import Recording, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected, selection_numbers
 from rbdae.multibody.traced import Code, made, point, shared
 from rbdae.multibody.workspace import Workspace
+
+_SIZES = 10.0, 1e4
+"""Of c, where pivots are chosen."""
 
 MOST_PRODUCTS = 2500
 """Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
@@ -67,33 +73,44 @@ class BoundFactors:
     order: Plan
 
 
-Samples = Callable[[], Sequence[Mapping[Place, float]]]
-
-
-def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Samples) -> FactorCode | None:
+def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern) -> FactorCode | None:
     """The code of the factors for this workspace; None if it has none, or is too long.
 
     Parameters
     ----------
     kernel : of the Jacobian
     pattern : its entries
-    samples : their numbers at some states, see `rbdae.graph.elimination.plan`
     """
     if not workspace.memory.traced or workspace.calls_python or not supported():
         return None
     known = workspace.memory.recorded
     key = ("factors", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
     if key not in known:
-        numbers = samples()  # pivots depend on them: problems that share code have the same
-        of = (*key, tuple(tuple(sample.items()) for sample in numbers))
-        known[key] = shared(workspace, of, lambda: _code(workspace, kernel, pattern, numbers))
+        known[key] = shared(workspace, key, lambda: _code(workspace, kernel, pattern))
     found: FactorCode | None = known[key]
     return found
 
 
-def _code(
-    workspace: Workspace, kernel: Entry, pattern: Pattern, samples: Sequence[Mapping[Place, float]]
-) -> FactorCode | None:
+def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> list[dict[Place, float]]:
+    """Numbers of the entries at the state that the memory keeps, where some may be zero that are none elsewhere, and a
+    little beside it, at small and at large c. They depend on the memory alone, as the code does: not on the problem
+    that happens to ask first."""
+    rng = np.random.default_rng(5)
+    regular, n = workspace.memory.regular, workspace.layout.n
+    y = regular if len(regular) == n else np.zeros(n)
+    beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
+    places = list(zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True))
+    found = []
+    for (state, rates), c in (((y, np.zeros(n)), _SIZES[1]), (beside, _SIZES[0]), (beside, _SIZES[1])):
+        inputs = {"t": [0.1234], "y": state, "yd": rates, "c": [c], "selection": first_numbers(workspace)}
+        values = evaluate(recording.graph, recording.outputs, inputs)
+        if not np.isfinite(values).all():
+            continue
+        found.append(dict(zip(places, values, strict=True)))
+    return found
+
+
+def _code(workspace: Workspace, kernel: Entry, pattern: Pattern) -> FactorCode | None:
     n = workspace.layout.n
     shapes = {"y": (n,), "yd": (n,), "out": (1, len(pattern.rows))}
     with collector_off():
@@ -103,7 +120,13 @@ def _code(
             return None  # the Jacobian itself has said why, and has other code
         if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST:
             return None
-        found = with_factors(recording, pattern, n, samples, Reals)
+        if recording.functions:
+            return None  # they are called through addresses
+        samples = _samples(workspace, recording, pattern)
+        try:
+            found = with_factors(recording, pattern, n, samples, Reals) if samples else None
+        except SingularPattern:
+            return None
         if found is None:
             return None
         first, second, size, order = found

@@ -104,7 +104,7 @@ def recorded(
         if the graph has more nodes than `most_nodes`
     """
     t, y, yd, c = point
-    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": _numbers(workspace)}, most_nodes)
+    recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
     m = symbolic_memory(workspace, recorder)
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
@@ -141,7 +141,7 @@ def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
     return out
 
 
-def _numbers(workspace: Workspace) -> Vec:
+def first_numbers(workspace: Workspace) -> Vec:
     """The selection at which conditions are answered: that of the memory's first problem, if it is as long."""
     mine, first = selection_numbers(workspace), workspace.memory.numbers
     return first if len(first) == len(mine) else mine
@@ -161,4 +161,12 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     return m
 
 
-__all__ = ["Recording", "own_constants", "recorded", "selected", "selection_numbers", "symbolic_memory"]
+__all__ = [
+    "Recording",
+    "first_numbers",
+    "own_constants",
+    "recorded",
+    "selected",
+    "selection_numbers",
+    "symbolic_memory",
+]

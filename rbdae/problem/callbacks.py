@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import cached_property
-from typing import Any, Literal, NoReturn, final
+from typing import Literal, NoReturn, final
 
 import numpy as np
 
@@ -194,11 +194,11 @@ class Callbacks:
             )  # fmt: skip
         return self._factors
 
-    def _recorded_factors(self, samples: Callable[[], Any]) -> BoundFactors | None:
+    def _recorded_factors(self) -> BoundFactors | None:
         self._make_room("jacobian")
         if self._of_this_model("jacobian_data") is None:
             return None
-        found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries(), samples)
+        found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries())
         return None if found is None else found.bound(self._workspace)
 
     def _entries(self) -> Pattern:
