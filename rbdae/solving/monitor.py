@@ -69,7 +69,7 @@ class Monitor:
             request,
             events=[_WatchedEvent(event, self) for event in request.events],
             advance=self._advance(request.advance),
-            each_step=request.advance is not None,
+            each_step=request.advance is not None and not getattr(request.advance, "now_and_then", False),
             begun=self._begun,
         )
 

@@ -73,7 +73,8 @@ def solve(
         codes do so, by a restart that is counted, only where the drift exceeds
         `rbdae.Projection.restart_tolerance` and ten times the tolerance
     events : one or more functions ``event(t, y)``, with scipy's attributes `terminal` and `direction`
-    progress : True for a bar (needs tqdm), or a function that is called with the time of each step
+    progress : True for a bar (needs tqdm), or a function that is called with the time of each step; one whose
+        attribute ``now_and_then`` is true need not be: loops in machine code call it some fifty times a second
     step : step size of fixed-step methods, and only of those
     dense_output : False keeps only the rows of `t_eval` and of events, in memory that does not grow with the steps
         (Radau methods keep these until the rows between them are made). Then there is no ``solution(t)``, and no work

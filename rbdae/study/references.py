@@ -278,6 +278,7 @@ def deadline(limit: float) -> Callable[[float], None]:
         if time.perf_counter() > stop:
             raise OutOfTimeError(f"given up at t = {t:.3g} after {limit:g} s")
 
+    watch.now_and_then = True  # type: ignore[attr-defined]  # runs stay in machine code
     return watch
 
 
