@@ -153,10 +153,10 @@ class DenseOutput:
 def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t: Vec, y: Mat) -> None:
     """Write the multipliers that belong to positions and velocities into rows (m, n) at times (m,), in place."""
     numbers = segments.numbers(t)
-    for number in np.unique(numbers):
-        layout, mine = segments.problems[number].layout, numbers == number
-        if layout.la.stop > layout.la.start:
-            rows = y[mine]
+    for number, problem in enumerate(segments.problems):
+        layout, mine = problem.layout, numbers == number if segments.times else slice(None)
+        rows = y[mine]  # those of all times without a copy
+        if len(rows) and layout.la.stop > layout.la.start:
             rows[:, layout.la] = layout.among_unknowns(interpretations[number].multipliers_of_selection(t[mine], rows))
             y[mine] = rows
 
