@@ -29,8 +29,8 @@ from rbdae.multibody.recording import Recording, first_numbers, own_constants, r
 from rbdae.multibody.traced import Code, made, point, shared
 from rbdae.multibody.workspace import Workspace
 
-_SIZES = 10.0, 1e4
-"""Of c, where pivots are chosen."""
+_SIZES = 10.0, 1e4, 1e8
+"""Of c, where pivots are chosen: the first steps of a run have large ones."""
 
 MOST_PRODUCTS = 2500
 """Of the elimination; beyond, tables are as quick, and there at once (docs/decisions.md)."""
@@ -101,7 +101,7 @@ def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> li
     beside = y + 1e-2 * rng.standard_normal(n), rng.standard_normal(n)
     places = list(zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True))
     found = []
-    for (state, rates), c in (((y, np.zeros(n)), _SIZES[1]), (beside, _SIZES[0]), (beside, _SIZES[1])):
+    for (state, rates), c in (((y, np.zeros(n)), _SIZES[-1]), (beside, _SIZES[0]), (beside, _SIZES[1])):
         inputs = {"t": [0.1234], "y": state, "yd": rates, "c": [c], "selection": first_numbers(workspace)}
         values = evaluate(recording.graph, recording.outputs, inputs)
         if not np.isfinite(values).all():
