@@ -16,7 +16,7 @@ import numpy as np
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
 from rbdae.graph.derivatives import tangents
-from rbdae.graph.elimination import LARGEST, Complexes, Field, Reals, eliminate, substitute
+from rbdae.graph.elimination import LARGEST, Complexes, Factors, Field, Reals, eliminate, substitute
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Place, Plan, SingularPattern, plan
@@ -169,7 +169,7 @@ def with_factors(
             reals.append(other.const(value) if value is not None else other.node("input", "y", place))
         return fields[1].of(reals)
 
-    there = type(made_of)(
+    there = Factors(
         [[(r, read(x)) for r, x in column] for column in made_of.lower],
         [[(k, read(x)) for k, x in row] for row in made_of.upper],
         [read(x) for x in made_of.pivots],

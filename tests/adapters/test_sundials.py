@@ -295,3 +295,48 @@ def test_a_progress_function_that_need_not_see_each_step_leaves_runs_in_machine_
         called[each] = len(times)
         assert solution.success
     assert called[True] >= solution.stats.steps > 10 * called[False]
+
+
+@pytest.mark.parametrize(
+    "solver, form", [("sundials:ida", "index-2"), ("sundials:ida", "index-3"), ("sundials:cvode", "index-0")]
+)
+@pytest.mark.parametrize("linsolver", ["factors", "dense"])
+def test_problems_without_machine_functions_run_back_in_time(solver, form, linsolver):
+    """Their Python functions are mirrored by the run, and were mirrored once more: another motion, without a word."""
+    if solver == "sundials:cvode":
+        linsolver = "dense"
+    problem = toy.Pendulum(form)
+    solution = rbdae.solve(problem, (0.0, -1.0), solver=solver, rtol=1e-8, atol=1e-8, linsolver=linsolver)
+    assert solution.success and solution.t[-1] == -1.0
+    assert error(solution) < 1e-4
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_the_time_at_which_something_is_not_finite_has_its_sign(back):
+    sign = -1.0 if back else 1.0
+
+    def trouble(t, y):
+        return np.nan if sign * t > 0.5 else 1.0
+
+    for problem in (toy.Pendulum("index-2", trouble=trouble), toy.Pendulum("index-0", trouble=trouble)):
+        solver = "sundials:ida" if problem.kind == "dae" else "sundials:cvode"
+        solution = rbdae.solve(problem, (0.0, sign), solver=solver, rtol=1e-6, atol=1e-6)
+        assert solution.reason is Reason.NOT_FINITE, solution.message
+        assert f"not finite at t = {0.5 * sign:.1g}" in solution.message
+        assert 0.3 < sign * solution.t[-1] <= 0.5
+
+
+def test_what_a_callback_keeps_is_its_own():
+    """SUNDIALS' memory ends with the run; arrays that a user has kept stay as they were."""
+    problem = toy.Pendulum("index-2")
+    inner, seen = problem.callbacks.residual, []
+
+    def keeping(t, y, yd, out):
+        inner(t, y, yd, out)
+        seen.append((y, y.copy(), out, out.copy()))
+
+    problem.callbacks.residual = keeping
+    assert solve(problem, "sundials:ida", tol=1e-5).success
+    gc.collect()
+    for y, y_then, out, out_then in seen:
+        assert np.array_equal(y, y_then) and np.array_equal(out, out_then)

@@ -18,14 +18,14 @@ from rbdae_adapters.sundials import _places as at
 from rbdae_adapters.sundials._library import INDEX, INT, LONG, POINTER, REAL, Library, Objects
 from rbdae_adapters.sundials._shims import shims
 
-DENSE, BAND, SPARSE = frozenset({"dense"}), frozenset({"band"}), frozenset({"superlu_mt", "klu"})
 KRYLOV = {"spgmr": "SPGMR", "spbcgs": "SPBCGS", "sptfqmr": "SPTFQMR"}
 _CSC, _LEFT = 0, 1
 _ADAMS, _BDF = 1, 2
 
 
 def machine(problem: Solvable, name: str) -> MachineFunction:
-    """A callback as a machine function in the problem's own time; of problems that have none, its Python function."""
+    """A callback as a machine function, in the problem's own time; of problems that have none, its Python function, in
+    the time of the run."""
     made = getattr(problem.callbacks, "machine", None)
     if made is not None:
         found: MachineFunction = made(name)
@@ -33,8 +33,11 @@ def machine(problem: Solvable, name: str) -> MachineFunction:
     n, call = problem.n, getattr(problem.callbacks, name)
 
     def called(*arguments: Any) -> None:
+        *given, out = arguments
+        result = np.array(out)
         with np.errstate(all="ignore"):  # what is not finite is seen, and told with its time
-            call(*arguments)
+            call(*(np.array(x) if isinstance(x, np.ndarray) else x for x in given), result)
+        out[...] = result  # a user may keep what he is given; SUNDIALS' memory ends with the run
 
     signs, shape = {
         "residual": ("tyyo", (problem.n_equations,)),
@@ -91,7 +94,7 @@ class Integrator:
     implicit : IDA, else CVODE
     rtol, atol : SUNDIALS' own, which may differ from those of the run
     options : those of `_adapter`, checked
-    mirrored : of runs back in time; `problem` is then the mirrored one, machine functions are those of its origin
+    direction : -1.0 in runs back in time; `problem` is then the mirrored one, machine functions are those of its origin
     correction : a `rbdae.problem.contract.CompiledProjection` for `CVodeSetProjFn`, or None
 
     Attributes
@@ -123,9 +126,12 @@ class Integrator:
         self._last: dict[str, int] | None = None
         self._projects = correction is not None
         self._looked = 0  # Jacobians for pivots, in this run
+        self._errors: list[BaseException] = []
+        # Python functions of a mirrored problem are mirrored already
+        self._direction = direction if hasattr(problem.callbacks, "machine") else 1.0
         self._silence()
         try:
-            self._make(y0, rtol, atol, span, options, direction, correction)
+            self._make(y0, rtol, atol, span, options, correction)
         except BaseException:
             objects.close()
             raise
@@ -139,7 +145,6 @@ class Integrator:
         atol: float | Vec,
         span: tuple[float, float],
         options: Mapping[str, Any],
-        direction: float,
         correction: Any,
     ) -> None:
         objects, library, problem, implicit = self._objects, self.library, self._problem, self._implicit
@@ -162,7 +167,7 @@ class Integrator:
             function.address,
             function.context,
         )
-        w[[at.N, at.DIRECTION, at.SCRATCH]] = n, _double(direction), self._scratch.ctypes.data
+        w[[at.N, at.DIRECTION, at.SCRATCH]] = n, _double(self._direction), self._scratch.ctypes.data
         self._start(span[0])
         self._tolerances(rtol, atol)
         self._call("SetUserData", POINTER(w.ctypes.data))
@@ -254,9 +259,9 @@ class Integrator:
                 self._dense("dense", options)
         elif name == "factors":
             self._own()
-        elif name in DENSE | BAND:
+        elif name in ("dense", "band"):
             self._dense(name, options)
-        elif name in SPARSE:
+        elif name in ("superlu_mt", "klu"):
             self._sparse(name, options)
         else:
             self._krylov(name, options)
@@ -273,25 +278,21 @@ class Integrator:
         found = factors_of(self._problem, "residual" if self._implicit else "rates")
         self._looked += 0 if known else found.looked
         self._serve(found)
-        self.repairs = 0
-        self._errors: list[BaseException] = []
         n = self._problem.n
 
         def repair(_: int, t: float, y: int, yd: int, c: float, out: int) -> int:
             try:
                 self._looked += 1
                 self._serve(self._now.again(t, _array(y, n), _array(yd, n), c))
-                self.repairs += 1
                 f = PROTOTYPE(self._now.factors.address)
                 status = f(self._now.factors.context, t, y, yd, c, self._factor_memory.ctypes.data)
             except NotFinite:
-                self.words[at.BAD], self.words[at.BAD_T] = 1, _double(t)
+                self.words[at.BAD], self.words[at.BAD_T] = 1, _double(self._direction * t)
                 return 1
             except ArithmeticError:
                 return 1  # singular there; elsewhere it may not be
             except BaseException as error:
                 self._errors.append(error)
-                self.words[at.FAILED] = 1
                 return -1
             return 1 if status else 0
 
@@ -306,8 +307,7 @@ class Integrator:
         w[[at.FACTORS, at.FACTORS_CONTEXT]] = factors.factors.address, factors.factors.context
         w[at.FACTORS_MEMORY] = self._factor_memory.ctypes.data
         w[[at.SOLVE, at.SOLVE_CONTEXT]] = factors.solve.address, factors.solve.context
-        if factors.factors not in getattr(self, "_functions", []):
-            self._functions.append(factors.factors)
+        self._functions.append(factors.factors)
 
     def _own(self) -> None:
         try:
@@ -318,16 +318,15 @@ class Integrator:
         one = self._objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), self._objects.context)
         solve = self._code.address("solve" if self._implicit else "ratessolve")
         solver = self._objects.linear_solver(self._code.address("setup"), solve)
-        POINTER.from_address(
-            solver.value
-        ).value = self.words.ctypes.data  # the content of a linear solver is its maker's
+        content = POINTER.from_address(solver.value)  # of a linear solver; it is its maker's
+        content.value = self.words.ctypes.data
         self._attach(solver, one)
         if self._implicit:
             self._jacobian("factors")
         else:
             self._call("SetLinSysFn", POINTER(self._code.address("ratesfactors")))
 
-    def _entries(self) -> tuple[Ints, Ints, int]:
+    def _entries(self) -> tuple[Ints, Ints]:
         """Rows, columns of the Jacobian's entries; its function is noted."""
         w, n = self.words, self._problem.n
         if self._implicit:
@@ -341,11 +340,11 @@ class Integrator:
         values = self._held(np.zeros(len(rows)))
         w[[at.JACOBIAN, at.JACOBIAN_CONTEXT]] = function.address, function.context
         w[[at.VALUES, at.ENTRIES]] = values.ctypes.data, len(rows)
-        return rows.astype(np.int64), columns.astype(np.int64), len(rows)
+        return rows.astype(np.int64), columns.astype(np.int64)
 
     def _dense(self, name: str, options: Mapping[str, Any]) -> None:
         library, objects, n = self.library, self._objects, INDEX(self._problem.n)
-        rows, columns, _ = self._entries()
+        rows, columns = self._entries()
         if name == "dense":
             matrix = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", n, n, objects.context)
             places = columns * self._problem.n + rows
@@ -383,7 +382,7 @@ class Integrator:
                 f"the SUNDIALS of library={library.name!r} has no {kind}; leave linsolver out, or take another library"
             )
         n = INDEX(self._problem.n)
-        _, _, entries = self._entries()
+        entries = len(self._entries()[0])
         pattern = self._problem.sparsity
         pointers, indices = (self._held(a.astype(library.index)) for a in (pattern.indptr, pattern.indices))
         matrix = objects.made(
@@ -438,7 +437,6 @@ class Integrator:
         w[at.DERIVATIVE] = library.address(f"{self._prefix}GetDky")
         w[at.ORDER] = library.address(f"{self._prefix}GetLastOrder")
         w[at.REINITIALISE] = library.address(f"{self._prefix}ReInit")
-        w[at.MESSAGE] = self._message.ctypes.data
 
     # ------------------------------------------------------------ of a run
 
@@ -449,7 +447,7 @@ class Integrator:
 
     def check(self) -> None:
         """Raise what a function of the user has raised."""
-        if getattr(self, "_errors", None):
+        if self._errors:
             raise self._errors.pop()
         for function in self._functions:
             function.check()

@@ -14,7 +14,6 @@ from __future__ import annotations
     SCRATCH,
     BAD,
     BAD_T,
-    FAILED,
     MATRIX_DATA,
     VALUES,
     PLACES,
@@ -46,19 +45,12 @@ from __future__ import annotations
     DERIVATIVE_VECTOR,
     ORDER,
     REINITIALISE,
-    MESSAGE,
     ORDER_WORD,
     SIZE,
-) = range(45)
+) = range(43)
 """Functions of SUNDIALS and machine functions are addresses; DIRECTION, BAD_T, GAMMA (1 / gamma, in the problem's own
-time) and TIME are doubles; N, BAD, FAILED, ENTRIES and the two numbers of bytes are whole numbers; all else is where
+time) and TIME are doubles; N, BAD, ENTRIES and the two numbers of bytes are whole numbers; all else is where
 memory begins."""
 
 MESSAGE_BYTES = 512
 """Of SUNDIALS' last words."""
-
-PIVOTS = 2
-"""What factors say where pivots have to be chosen again."""
-
-TAKE_STEP, TAKE_BACK, DERIVATIVES = 0.0, -1.0, 1.0
-"""What `c` asks of the function of a loop: a step, another state, or, with k added, the k-th derivative."""

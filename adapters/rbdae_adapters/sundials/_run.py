@@ -42,7 +42,6 @@ class MultistepRun:
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
         self._restarts, self._correction, self._watch = restarts, correction, watch
         self._projector = request.projector
-        self._within = 0  # projections in the steps of the integrator
         self._past = dict.fromkeys(("evaluations", "jacobians", "factorisations", "rejected"), 0)
         self.loop = Loop(
             MULTISTEP,
@@ -93,7 +92,7 @@ class MultistepRun:
     def _is_bad(self, t: float) -> bool:
         """Whether something was not finite in the steps that were tried from here on."""
         bad = self._integrator.bad
-        return bad is not None and float(self.loop.w[at.DIRECTION]) * bad >= t - _MARGIN * max(1.0, abs(t))
+        return bad is not None and bad >= t - _MARGIN * max(1.0, abs(t))
 
     def _words(self) -> str:
         return f"return code {int(self.loop.s[at.CODE])}: {self._integrator.said()}"

@@ -3,7 +3,7 @@
 Nothing is assumed of SUNDIALS' structures: arrays are asked for by `N_VGetArrayPointer`, data of matrices by
 `SUNDenseMatrix_Data` and its like. The last argument of most functions is the array of `_places`. What a function
 returns is what SUNDIALS wants: 0, 1 where a shorter step may help, -1 where an exception waits. In runs back in time
-(DIRECTION = -1) SUNDIALS has tau = -t, and rates with the opposite sign.
+(DIRECTION = -1) SUNDIALS has tau = -t, and rates with the opposite sign; BAD_T is tau, as all times of the run are.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rbdae.machine import native
+from rbdae.machine.factors import PIVOTS
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.native.program import Program
 from rbdae.machine.native.types import symbol
@@ -76,15 +77,23 @@ def _load(**places: tuple[str, int]) -> str:
     return "\n".join(lines)
 
 
+def _looked_at(result: str, then: str) -> str:
+    """What follows a call with the status %s that has filled n numbers: all is well at the label `then`."""
+    return f"""  %bad = icmp ne i32 %s, 0
+  br i1 %bad, label %raised, label %look
+raised:
+  ret i32 -1
+look:
+  %good = call i1 {_name(finite)}(i64 %n, ptr {result})
+  br i1 %good, label %{then}, label %nan
+nan:
+  %b = call i32 @notfinite(ptr %u, double %t)
+  ret i32 %b"""
+
+
 _COMMON = f"""
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare ptr @strncpy(ptr, ptr, i64)
-
-define internal i32 @failed(ptr %u) nounwind {{
-  %p = getelementptr i64, ptr %u, i64 {at.FAILED}
-  store i64 1, ptr %p
-  ret i32 -1
-}}
 
 define internal i32 @notfinite(ptr %u, double %t) nounwind {{
   %p = getelementptr i64, ptr %u, i64 {at.BAD}
@@ -122,17 +131,7 @@ define i32 @residual(double %t, ptr %yy, ptr %yp, ptr %rr, ptr %u) nounwind {{
   %d = call ptr @own(ptr %u, ptr %z)
   %own = fmul double %t, %dir
   %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %d, double 0.0, ptr %r)
-  %bad = icmp ne i32 %s, 0
-  br i1 %bad, label %raised, label %look
-raised:
-  %e = call i32 @failed(ptr %u)
-  ret i32 %e
-look:
-  %good = call i1 {_name(finite)}(i64 %n, ptr %r)
-  br i1 %good, label %done, label %nan
-nan:
-  %b = call i32 @notfinite(ptr %u, double %own)
-  ret i32 %b
+{_looked_at("%r", "done")}
 done:
   ret i32 0
 }}
@@ -151,17 +150,7 @@ define i32 @rates(double %t, ptr %yy, ptr %rr, ptr %u) nounwind {{
   %r = call ptr %array(ptr %rr)
   %own = fmul double %t, %dir
   %s = call i32 %f(ptr %x, double %own, ptr %y, ptr null, double 0.0, ptr %r)
-  %bad = icmp ne i32 %s, 0
-  br i1 %bad, label %raised, label %look
-raised:
-  %e = call i32 @failed(ptr %u)
-  ret i32 %e
-look:
-  %good = call i1 {_name(finite)}(i64 %n, ptr %r)
-  br i1 %good, label %turn, label %nan
-nan:
-  %b = call i32 @notfinite(ptr %u, double %own)
-  ret i32 %b
+{_looked_at("%r", "turn")}
 turn:
   %back = fcmp olt double %dir, 0.0
   br i1 %back, label %mirrored, label %done
@@ -178,17 +167,7 @@ define internal i32 @filled(double %t, double %c, ptr %y, ptr %z, ptr %w, ptr %u
   %own = fmul double %t, %dir
   %owned = fmul double %c, %dir
   %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %z, double %owned, ptr %w)
-  %bad = icmp ne i32 %s, 0
-  br i1 %bad, label %raised, label %look
-raised:
-  %e = call i32 @failed(ptr %u)
-  ret i32 %e
-look:
-  %good = call i1 {_name(finite)}(i64 %n, ptr %w)
-  br i1 %good, label %done, label %nan
-nan:
-  %b = call i32 @notfinite(ptr %u, double %own)
-  ret i32 %b
+{_looked_at("%w", "done")}
 done:
   ret i32 0
 }}
@@ -270,10 +249,9 @@ define internal i32 @factored(double %t, double %c, ptr %y, ptr %d, ptr %u) noun
   %owned = fmul double %c, %dir
   %s = call i32 %f(ptr %x, double %own, ptr %y, ptr %d, double %owned, ptr %m)
   switch i32 %s, label %raised [i32 0, label %done
-                                i32 {at.PIVOTS}, label %again]
+                                i32 {PIVOTS}, label %again]
 raised:
-  %e = call i32 @failed(ptr %u)
-  ret i32 %e
+  ret i32 -1
 again:
   %r = call i32 %repair(ptr null, double %own, ptr %y, ptr %d, double %owned, ptr null)
   ret i32 %r
