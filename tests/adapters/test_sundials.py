@@ -298,13 +298,14 @@ def test_a_progress_function_that_need_not_see_each_step_leaves_runs_in_machine_
 
 
 @pytest.mark.parametrize(
-    "solver, form", [("sundials:ida", "index-2"), ("sundials:ida", "index-3"), ("sundials:cvode", "index-0")]
+    "solver, form, linsolver",
+    [
+        *(("sundials:ida", form, linsolver) for form in ("index-3", "index-2") for linsolver in ("factors", "dense")),
+        ("sundials:cvode", "index-0", "dense"),
+    ],
 )
-@pytest.mark.parametrize("linsolver", ["factors", "dense"])
 def test_problems_without_machine_functions_run_back_in_time(solver, form, linsolver):
     """Their Python functions are mirrored by the run, and were mirrored once more: another motion, without a word."""
-    if solver == "sundials:cvode":
-        linsolver = "dense"
     problem = toy.Pendulum(form)
     solution = rbdae.solve(problem, (0.0, -1.0), solver=solver, rtol=1e-8, atol=1e-8, linsolver=linsolver)
     assert solution.success and solution.t[-1] == -1.0

@@ -7,16 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
-
 from rbdae._arrays import Vec
 from rbdae._version import __version__
-from rbdae.adapter import AbstractAdapter, Method, Outcome, ProjectionError, Request, Solvable, Steps
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Steps
 from rbdae.machine.loops.methods import METHODS
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed
 from rbdae_adapters.rbdae_loops._function import right_hand_side
-from rbdae_adapters.rbdae_loops._loop import Inside, OneStepRun
+from rbdae_adapters.rbdae_loops._loop import OneStepRun
 from rbdae_adapters.toolkit import free_loop, stepwise_loop, take_options
 from rbdae_adapters.toolkit import options as check
 
@@ -63,33 +61,6 @@ class NativeProblem:
     t0: float
     y0: Vec
     method: str
-
-
-def _inside(problem: Solvable, request: Request) -> Inside | None:
-    """What a run in machine code does after its steps. None where Python has to be asked, or if the start cannot be
-    projected, which is said there."""
-    watch: Any = None
-    if request.watch is not None:
-        watch = _machine(request.watch)
-        if watch is None:
-            return None
-    if request.projector is None:
-        return Inside(problem.y0, None, watch)
-    correction = _machine(request.projector)
-    if correction is None:
-        return None
-    y0 = problem.y0.copy()
-    try:
-        correction.start(request.t0, y0)
-    except ProjectionError:
-        return None
-    return Inside(y0, correction, watch) if np.isfinite(y0).all() else None
-
-
-def _machine(what: Any) -> Any:
-    """Its form for machine code; None if there is none."""
-    make = getattr(what, "machine", None)
-    return None if make is None else make()
 
 
 @final
@@ -174,7 +145,7 @@ class LoopsAdapter(AbstractAdapter):
         options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
         scheme = METHODS[method.name]
         function = right_hand_side(problem, request.direction)
-        inside = _inside(problem, request) if free_loop.can(request) else None
+        inside = free_loop.inside(problem, request)
         if inside is not None:
             one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
             return free_loop.run(one, request, began)

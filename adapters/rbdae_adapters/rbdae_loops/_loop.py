@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 from rbdae._arrays import Vec
-from rbdae.adapter import ProjectionError, Reason, Request, Stats
+from rbdae.adapter import Reason, Request, Stats
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import OneStep
-from rbdae.problem.contract import CompiledFunction, CompiledProjection, CompiledWatch
+from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
+from rbdae_adapters.toolkit.free_loop import Inside, not_projected
 
 NEAR = 1e-8
 """Relative distance of times: what was not finite there is the reason of an end here."""
@@ -23,14 +23,6 @@ def controls_of(request: Request, options: Mapping[str, Any]) -> Controls:
     if request.first_step is not None:
         return Controls(**dict(options) | {"first_step": request.first_step})
     return Controls(**options) if options else USUAL
-
-
-class Inside(NamedTuple):
-    """A start, and what is done in machine code after accepted steps."""
-
-    y0: Vec
-    correction: CompiledProjection | None
-    watch: CompiledWatch | None
 
 
 @final
@@ -83,20 +75,9 @@ class OneStepRun:
             self.function.check()
             raise GaveUp(Reason.SOLVER, "a callback has failed")
         if status == at.NOT_PROJECTED:
-            raise self._not_projected()
+            tried = float(self.loop.w[at.T_TRIED])
+            raise not_projected(self._correction, self._projector, tried, self.loop.y)
         raise self._surrender(status)
-
-    def _not_projected(self) -> Exception:
-        """Why a projection has failed; constraints that are not numbers are not a matter of tolerances."""
-        assert self._correction is not None and self._projector is not None
-        t = float(self.loop.w[at.T_TRIED])
-        try:
-            self._correction.anywhere.check()
-        except ProjectionError as error:
-            if math.isfinite(self._projector.drift(t, self.loop.y)):
-                return GaveUp(Reason.PROJECTION, str(error))
-            return GaveUp(Reason.NOT_FINITE, f"the constraints are not finite at t = {t:.9g}")
-        return GaveUp(Reason.SOLVER, "a projection has failed")
 
     def _surrender(self, status: int) -> GaveUp:
         loop = self.loop

@@ -15,12 +15,11 @@ from rbdae.adapter import (
     Method,
     MissingSolver,
     Outcome,
-    ProjectionError,
     Request,
     Solvable,
     Unsupported,
 )
-from rbdae.problem.contract import CompiledProjection, CompiledWatch
+from rbdae.problem.contract import CompiledProjection
 from rbdae_adapters._sundials import MAX_STEPS, Restarts, first_step, least_tolerance, tolerances
 from rbdae_adapters.sundials import _library
 from rbdae_adapters.sundials._integrator import KRYLOV, Integrator
@@ -159,7 +158,9 @@ class SundialsAdapter(AbstractAdapter):
             restarts = Restarts(problem, recorder)
             return MultistepRun(integrator(recorder.y0), implicit, request, recorder.y0, None, restarts=restarts)
 
-        inside = _inside(problem, implicit, request, options) if free_loop.can(request) else None
+        # States are projected within the steps of BDF. Other codes restart where the drift is large: Python decides.
+        within = not implicit and options.get("lmm") == "bdf"
+        inside = free_loop.inside(problem, request, projects=within)
         try:
             if inside is None:
                 return stepwise_loop.run(stepwise, problem, request, max_steps, one_step=False)
@@ -172,37 +173,6 @@ class SundialsAdapter(AbstractAdapter):
         finally:
             for each in made:
                 each.close()
-
-
-def _inside(
-    problem: Solvable, implicit: bool, request: Request, options: Mapping[str, Any]
-) -> tuple[Vec, CompiledProjection | None, CompiledWatch | None] | None:
-    """The start of a run in machine code, and what is done after its steps; None where Python has to be asked.
-
-    States are projected within the steps of CVODE's BDF. Other codes restart where the drift is large, which Python
-    decides."""
-    watch = None
-    if request.watch is not None:
-        watch = _machine(request.watch)
-        if watch is None:
-            return None
-    y0 = np.array(problem.y0, dtype=float)
-    if request.projector is None:
-        return y0, None, watch
-    correction = _machine(request.projector) if not implicit and options.get("lmm") == "bdf" else None
-    if correction is None:
-        return None
-    try:
-        correction.start(request.t0, y0)
-    except ProjectionError:
-        return None
-    return (y0, correction, watch) if np.isfinite(y0).all() else None
-
-
-def _machine(what: Any) -> Any:
-    """Its form for machine code; None if there is none."""
-    make = getattr(what, "machine", None)
-    return None if make is None else make()
 
 
 ADAPTER = SundialsAdapter()

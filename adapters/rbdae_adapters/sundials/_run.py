@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, final
 
 from rbdae._arrays import Vec
-from rbdae.adapter import ProjectionError, Reason, Request, Stats
+from rbdae.adapter import Reason, Request, Stats
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
 from rbdae.machine.loops.methods import MULTISTEP
@@ -14,6 +13,7 @@ from rbdae.problem.contract import CompiledProjection, CompiledWatch
 from rbdae_adapters._sundials import CVODE_REASONS, IDA_REASONS, Restarts, gave_up
 from rbdae_adapters.sundials._integrator import Integrator
 from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
+from rbdae_adapters.toolkit.free_loop import not_projected
 
 _MARGIN = 1e-12
 """Relative distance of times."""
@@ -73,13 +73,7 @@ class MultistepRun:
         if status == at.STANDS_STILL and self._is_bad(t):
             raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {integrator.bad:.9g}")
         if status == at.NOT_PROJECTED:
-            assert self._correction is not None and self._projector is not None
-            try:
-                self._correction.anywhere.check()
-            except ProjectionError as error:
-                if math.isfinite(self._projector.drift(tried, loop.y)):
-                    raise GaveUp(Reason.PROJECTION, str(error)) from None
-            raise GaveUp(Reason.NOT_FINITE, f"the constraints are not finite at t = {tried:.9g}")
+            raise not_projected(self._correction, self._projector, tried, loop.y)
         known = {
             at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s[at.MAX_STEPS]}"),
             at.STATE_NOT_FINITE: (Reason.NOT_FINITE, f"the state is not finite at t = {t:.9g}"),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
+from typing import Any, NamedTuple
 
-from rbdae.adapter import Outcome, Reason, Request, Stats, Steps
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, StateProjector, Stats, Steps
 from rbdae.machine.loops import shared as at
+from rbdae.problem.contract import CompiledProjection, CompiledWatch
 from rbdae_adapters.toolkit.loop_run import Run
 from rbdae_adapters.toolkit.stepper import GaveUp
 
@@ -14,6 +20,56 @@ def can(request: Request) -> bool:
     """Whether nothing in this run is asked of Python after each step, but for projection and switches if there are
     any."""
     return not request.events and not request.each_step
+
+
+class Inside(NamedTuple):
+    """A start, and what is done in machine code after accepted steps."""
+
+    y0: Vec
+    correction: CompiledProjection | None
+    watch: CompiledWatch | None
+
+
+def inside(problem: Solvable, request: Request, *, projects: bool = True) -> Inside | None:
+    """What a run in machine code does after its steps. None where Python has to be asked, or if the start cannot be
+    projected, which is said there. `projects` says whether the loop can project at all."""
+    if not can(request):
+        return None
+    watch: Any = None
+    if request.watch is not None:
+        watch = _machine(request.watch)
+        if watch is None:
+            return None
+    if request.projector is None:
+        return Inside(problem.y0, None, watch)
+    correction = _machine(request.projector) if projects else None
+    if correction is None:
+        return None
+    y0 = problem.y0.copy()
+    try:
+        correction.start(request.t0, y0)
+    except ProjectionError:
+        return None
+    return Inside(y0, correction, watch) if np.isfinite(y0).all() else None
+
+
+def _machine(what: Any) -> Any:
+    """Its form for machine code; None if there is none."""
+    make = getattr(what, "machine", None)
+    return None if make is None else make()
+
+
+def not_projected(correction: CompiledProjection | None, projector: StateProjector | None, t: float, y: Vec) -> GaveUp:
+    """Why a projection in a loop has failed at a time; constraints that are not numbers are not a matter of
+    tolerances. Raises what a user's function has raised."""
+    assert correction is not None and projector is not None
+    try:
+        correction.anywhere.check()
+    except ProjectionError as error:
+        if math.isfinite(projector.drift(t, y)):
+            return GaveUp(Reason.PROJECTION, str(error))
+        return GaveUp(Reason.NOT_FINITE, f"the constraints are not finite at t = {t:.9g}")
+    return GaveUp(Reason.SOLVER, "a projection has failed")
 
 
 def run(one: Run, request: Request, began: float) -> Outcome:
@@ -77,4 +133,4 @@ def run(one: Run, request: Request, began: float) -> Outcome:
         return ended(end.reason, end.detail)
 
 
-__all__ = ["can", "run"]
+__all__ = ["Inside", "can", "inside", "not_projected", "run"]
