@@ -9,6 +9,7 @@ there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cache
 from typing import Any, final
 
@@ -181,9 +182,8 @@ class Factors:
             if the matrix is singular there, or not finite
         """
         found = plan(self.n, [self._sample(t, y, yd, c)])
-        out = object.__new__(Factors)
+        out = copy(self)
         out.looked = 0
-        out.n, out._jacobian, out._fill, out._places = self.n, self._jacobian, self._fill, self._places
         out._bind(found)
         return out
 
@@ -224,8 +224,8 @@ def tables(n: int, places: Sequence[tuple[int, int]], order: Plan) -> tuple[Ints
     first = at.FIRST + lower
     head[[at.N, at.ENTRIES, at.FILLED, at.LOWER, at.UPPER]] = n, len(places), len(slot), at.FIRST, first
     head[[at.MATRIX, at.N_UPPER, at.FREE]] = first + upper, upper, first + upper + len(slot)
-    streams = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
-    return (head, *streams)  # type: ignore[return-value]
+    one, two, three = (np.array(stream, dtype=np.int64) for stream in (steps, forth, back))
+    return head, one, two, three
 
 
 __all__ = ["PIVOTS", "Factors", "NotFinite", "tables"]

@@ -153,6 +153,11 @@ def test_a_library_that_is_not_there():
     assert sundials_library.alive() == {}
 
 
+def test_what_is_no_library_is_refused_by_name():
+    with pytest.raises(TypeError, match="library must be 'scikit-sundae', 'sundials4py', 'system' or a path, got 3"):
+        run(toy.Pendulum("index-2"), "sundials:ida", library=3)
+
+
 def test_a_library_that_is_none(tmp_path):
     other = tmp_path / "libm.so"
     other.write_bytes(b"no library")

@@ -332,7 +332,10 @@ def library(name: object = None) -> Library:
             if isinstance(found, Library):
                 return found
         raise MissingSolver("no SUNDIALS is there; pip install scikit-sundae")
-    found = _made(os.fspath(name))  # type: ignore[call-overload]
+    if not isinstance(name, str | os.PathLike):
+        known = ", ".join(map(repr, NAMES))
+        raise TypeError(f"library must be {known} or a path, got {name!r}; leave it out")
+    found = _made(os.fspath(name))
     if isinstance(found, MissingSolver):
         raise MissingSolver(str(found))
     return found
