@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import cases
+import inside
 import numpy as np
 import pytest
 import toy
@@ -260,18 +261,24 @@ def test_handlers_that_a_run_inside_a_run_has_set_are_put_back():
     assert inner[0].success and 0.2 < caught.value.solution.t[-1] < 0.7
 
 
-def test_a_time_limit_between_two_parts_of_a_compilation():
-    """Recording a long mechanism takes seconds; what a handler raises comes out of it, and nothing stays half done."""
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_time_limit_between_two_parts_of_a_compilation(part, monkeypatch):
+    """Recording a long mechanism takes seconds; what a handler raises comes out of it, and nothing stays half done.
+
+    The signal comes at the part, not at a time: machines differ, and warm ones have made all of it before any alarm.
+    """
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    rod = system.add_body("rod", mass=1.37 + part, inertia=(1.1, 2.3, 2.9))  # numbers of which no other test has code
+    system.add_joint(rbdae.joints.Spherical(system.ground, rod, at_b=(0.7, 0.0, 0.2)))
     before = signal.signal(signal.SIGALRM, _time_is_up)
     try:
-        problem = rbdae.formulate(rbdae.models.chain(6), "null-space", code="traced")
-        signal.setitimer(signal.ITIMER_REAL, 0.03)
+        inside.before_compilation(monkeypatch, part, lambda: os.kill(os.getpid(), signal.SIGALRM))
+        problem = rbdae.formulate(system, "null-space", code="traced")
         with pytest.raises(TimeIsUp):
-            rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dopri5", rtol=1e-12, atol=1e-12)
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        assert rbdae.solve(problem, (0.0, 0.01), solver="rbdae:dopri5").success
+            rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dopri5", projection=True)
+        after = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dopri5", projection=True)
+        assert after.success and after.t[-1] == 1.0
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
 
 

@@ -189,6 +189,7 @@ __all__ = [
     "animation",
     "assembly",
     "assembly_report",
+    "before_compilation",
     "block_pattern",
     "cache_in",
     "canvas",
@@ -644,6 +645,18 @@ def impatient_forks(seconds: float) -> None:
 def free(manager: Any) -> None:
     """Free a pass manager of llvmlite."""
     module._free(manager)
+
+
+def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> None:
+    """Call ``do()`` where recorded code goes to the compiler for the time number ``part``, from 0 on."""
+    compiled, calls = traced._compiled, iter(range(1000))
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(calls) == part:
+            do()
+        return compiled(*arguments)
+
+    monkeypatch.setattr(traced, "_compiled", interrupted)
 
 
 def number_of(k: int) -> float:
