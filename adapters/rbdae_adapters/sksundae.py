@@ -1,4 +1,7 @@
-"""scikit-sundae: IDA and CVODE of SUNDIALS 7, driven one internal step at a time.
+"""scikit-sundae: IDA and CVODE of SUNDIALS 7.
+
+Runs with events, projection or switches are driven one internal step at a time; all others are one call, which takes
+the same steps and is quicker (`_sksundae_whole`; with `stepwise=True` they are driven like the first).
 
 The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
 Its output inside a step is SUNDIALS' own interpolation polynomial.
@@ -18,7 +21,9 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Stats, Unsupported
+from rbdae.adapter import AbstractAdapter, Method, Outcome, Reason, Request, Solvable, Stats, Unsupported
+from rbdae_adapters import _sksundae_whole
+from rbdae_adapters._sksundae_whole import WholeRun
 from rbdae_adapters._sundials import (
     CVODE_REASONS,
     IDA_REASONS,
@@ -58,6 +63,7 @@ _COMMON: dict[str, check.Check] = {
     "constraints_type": check.anything,
     "precond": check.anything,
     "jactimes": check.anything,
+    "stepwise": check.flag,
 }
 _OPTIONS = {"ida": _COMMON, "cvode": {**_COMMON, "lmm": check.one_of("adams", "bdf")}}
 
@@ -70,7 +76,7 @@ class _Stepper(AbstractStepper):
         self, problem: Solvable, solver: Any, recorder: Recorder, implicit: bool, t_end: float, t0: float
     ) -> None:
         self._solver = solver
-        self._reasons = IDA_REASONS if implicit else CVODE_REASONS
+        self._reasons = _reasons(implicit)
         self._t_end = t_end
         self._t = t0
         self._y = recorder.y0.copy()
@@ -118,8 +124,6 @@ class _Stepper(AbstractStepper):
     def finish(self, stats: Stats) -> None:
         stats.evaluations = self._past[0] + self._counts[0]
         stats.jacobians = self._past[1] + self._counts[1]
-        stats.factorisations = stats.jacobians if self._yd is not None else -1  # CVODE reuses Jacobians
-        stats.rejected = -1  # the package does not report them
 
 
 @final
@@ -155,23 +159,40 @@ class SksundaeAdapter(AbstractAdapter):
         options = dict(request.options)
         max_steps = options.get("max_num_steps", MAX_STEPS)
         request = usable(problem, request, least_tolerance(problem))
-        recorder = Recorder(problem, request, one_step=False)
-        with quiet() as chatter:
-            from sksundae.cvode import CVODE
-            from sksundae.ida import IDA
-
-            native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-            implicit = isinstance(native, ResidualNative)
-            with warnings.catch_warnings():
-                # that our Jacobian takes precedence over differences is what is wanted
-                warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
-                if isinstance(native, ResidualNative):
-                    solver = IDA(native.resfn, **native.options)
-                else:
-                    solver = CVODE(native.rhsfn, **native.options)
-            stepper = _Stepper(problem, solver, recorder, implicit, request.t_end, request.t0)
-            outcome = drive(stepper, recorder, max_steps=max_steps)
+        implicit = method.name == "ida"
+        stepwise = options.pop("stepwise", False)
+        if not stepwise and _sksundae_whole.can(request):
+            whole = WholeRun(request, problem.y0, max_steps, implicit)
+            with quiet() as chatter:
+                native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+                further = {"eventsfn": whole.eventsfn, "num_events": 1, "max_num_steps": max_steps}
+                start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
+                outcome = whole.run(_solver(native, further), _reasons(implicit), *start)
+        else:
+            recorder = Recorder(problem, request, one_step=False)
+            with quiet() as chatter:
+                native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
+                stepper = _Stepper(problem, _solver(native, {}), recorder, implicit, request.t_end, request.t0)
+                outcome = drive(stepper, recorder, max_steps=max_steps)
+        outcome.stats.factorisations = outcome.stats.jacobians if implicit else -1  # CVODE reuses Jacobians
+        outcome.stats.rejected = -1  # the package does not report them
         return chatter.added_to(outcome)
+
+
+def _solver(native: ResidualNative | RhsNative, further: dict[str, Any]) -> Any:
+    from sksundae.cvode import CVODE
+    from sksundae.ida import IDA
+
+    with warnings.catch_warnings():
+        # that our Jacobian takes precedence over differences is what is wanted
+        warnings.filterwarnings("ignore", message="Custom sparse Jacobian approximation")
+        if isinstance(native, ResidualNative):
+            return IDA(native.resfn, **native.options | further)
+        return CVODE(native.rhsfn, **native.options | further)
+
+
+def _reasons(implicit: bool) -> dict[int, Reason]:
+    return IDA_REASONS if implicit else CVODE_REASONS
 
 
 def _ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:

@@ -10,8 +10,9 @@ import pytest
 import toy
 from toy_runs import FINAL, FORMS, error, solve
 
+import rbdae
 from rbdae import solving
-from rbdae.adapter import Unsupported
+from rbdae.adapter import Reason, Unsupported
 
 if not os.environ.get("CI"):
     pytest.importorskip("sksundae")
@@ -121,3 +122,35 @@ def test_options_reach_the_package():
     assert np.diff(solution.t).max() <= 0.004 + 1e-8
     coarse = solve(toy.Pendulum("index-2"), "sksundae:ida", tol=1e-6, max_order=2)
     assert coarse.stats.steps > 2 * solve(toy.Pendulum("index-2"), "sksundae:ida", tol=1e-6).stats.steps
+
+
+@pytest.mark.parametrize("method", ["ida", "cvode"])
+@pytest.mark.parametrize("t_eval", [None, [0.1, 0.25, 1.0], [0.0, 0.3, 0.9]], ids=["steps", "to the end", "within"])
+def test_a_run_in_one_call_takes_the_steps_of_single_ones(method, t_eval):
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2" if method == "ida" else "index-0")
+    one, each = (
+        solve(problem, f"sksundae:{method}", 1.0, 1e-6, t_eval=t_eval, stepwise=stepwise) for stepwise in (False, True)
+    )
+    assert one.success and np.array_equal(one.t, each.t) and one.stats.steps == each.stats.steps
+    assert one.stats.evaluations == each.stats.evaluations and one.stats.jacobians == each.stats.jacobians
+    np.testing.assert_allclose(one.y, each.y, rtol=1e-12, atol=1e-10)
+    if t_eval is not None:
+        np.testing.assert_allclose(one(0.37), each(0.37), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["ida", "cvode"])
+def test_what_ends_a_run_in_one_call(method):
+    """A limit of steps, progress after each step, a function that raises: with the rows until then."""
+    problem = toy.Pendulum("index-2" if method == "ida" else "index-0")
+    seen = []
+    limited = solve(problem, f"sksundae:{method}", max_num_steps=7, progress=seen.append)
+    assert limited.reason is Reason.TOO_MANY_STEPS and limited.stats.steps == 7
+    assert seen[:7] == list(limited.t[1:8])
+
+    def trouble(t, y):
+        if t > 0.5:
+            raise ArithmeticError("a law of the user")
+        return 1.0
+
+    with pytest.raises(ArithmeticError, match="a law of the user"):
+        solve(toy.Pendulum(problem.formulation, trouble=trouble), f"sksundae:{method}")
