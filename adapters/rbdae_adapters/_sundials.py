@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -154,24 +154,43 @@ class Restarts:
        constraint by O(h).
 
     Recorded states are projected whatever this decides.
+
+    Parameters
+    ----------
+    problem : what is solved
+    y0 : where the run begins, (n,)
+    drift : the drift of unknowns of size 1 that is worth a restart
+
+    Attributes
+    ----------
+    drift : that of these unknowns
+    count : restarts so far
     """
 
     APART = 100
 
-    __slots__ = ("_last", "_recorder")
+    __slots__ = ("_last", "count", "drift")
 
-    def __init__(self, problem: Solvable, recorder: Recorder) -> None:
-        size = float(np.max(np.abs(recorder.y0[np.asarray(problem.differential)]), initial=1.0))
-        recorder.restart_drift *= float("inf") if problem.index == 3 else size
-        self._recorder = recorder
+    def __init__(self, problem: Solvable, y0: Vec, drift: float) -> None:
+        size = float(np.max(np.abs(y0[np.asarray(problem.differential)]), initial=1.0))
+        self.drift = drift * (float("inf") if problem.index == 3 else size)
+        self.count = 0
         self._last = -self.APART
 
-    def note(self) -> None:
-        """A restart is being made."""
-        steps = self._recorder.stats.steps
+    @classmethod
+    def of(cls, problem: Solvable, recorder: Recorder) -> Self:
+        """Those of a run with a recorder, which asks for them."""
+        made = cls(problem, recorder.y0, recorder.restart_drift)
+        recorder.restart_drift = made.drift
+        return made
+
+    def noted(self, steps: int) -> float:
+        """A restart is made after a number of steps: the drift that is worth the next one."""
         if steps - self._last < self.APART:
-            self._recorder.restart_drift *= 4.0
+            self.drift *= 4.0
         self._last = steps
+        self.count += 1
+        return self.drift
 
 
 def gave_up(reasons: dict[int, Reason], code: int, message: str) -> GaveUp:

@@ -35,6 +35,8 @@ class CompiledProjection:
 
         def anywhere(t: float, y: Vec, _: Vec, out: Vec) -> None:
             out[:n] = y
+            if out[n + at.DRIFT] < 0.0:
+                out[n + at.DRIFT] = projector.drift(t, y)
             out[n] = projector(t, out[:n])
 
         shapes: Shapes = {"y": (n,), "yd": (len(info),), "out": (n + N_MORE,)}

@@ -346,3 +346,22 @@ def test_what_a_callback_keeps_is_its_own():
     gc.collect()
     for y, y_then, out, out_then in seen:
         assert np.array_equal(y, y_then) and np.array_equal(out, out_then)
+
+
+@pytest.mark.parametrize("method, form", [("ida", "index-1"), ("cvode", "index-0")])
+def test_a_projected_run_restarts_where_a_stepwise_one_does(method, form):
+    """An event that never comes is asked about after each step, in Python, which then decides about restarts."""
+    problem = rbdae.formulate(rbdae.models.chain(1), form)
+    projection = rbdae.Projection(restart_tolerance=0.0)
+    inside, stepwise = (
+        rbdae.solve(
+            problem, (0.0, 10.0), solver=f"sundials:{method}", rtol=1e-5, atol=1e-5, projection=projection, events=e
+        )
+        for e in ((), (lambda t, y: 1.0,))
+    )
+    assert inside.stats.restarts > 1 and abs(inside.stats.restarts - stepwise.stats.restarts) <= 1
+    assert abs(inside.stats.steps / stepwise.stats.steps - 1.0) < 0.1  # rounding decides about some of them
+    first = int(np.argmax(inside.t[:200] != stepwise.t[:200])) or 200
+    np.testing.assert_allclose(inside.y[:first], stepwise.y[:first], rtol=1e-11, atol=1e-11)
+    assert inside.drift.position.max() < 1e-12 and inside.drift.velocity.max() < 1e-12
+    np.testing.assert_allclose(inside.y[-1, :6], stepwise.y[-1, :6], atol=1e-2)

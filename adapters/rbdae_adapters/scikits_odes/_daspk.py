@@ -48,7 +48,7 @@ class _Daspk(AbstractStepper):
     ) -> None:
         self._solver, self._trap = solver, trap
         self._t_end, self._t, self._y, self._shift = t_end, t0, recorder.y0.copy(), shift
-        self._restarts = Restarts(problem, recorder)
+        self._recorder, self._restarts = recorder, Restarts.of(problem, recorder)
         self._clock = t0 - shift  # DASPK's own time, to the last bit: it repeats a step for one that differs
         self._yd = np.array(problem.yd0, dtype=float)
         self._before = self._clock
@@ -88,7 +88,7 @@ class _Daspk(AbstractStepper):
         return dense
 
     def replace(self, t: float, y: Vec) -> None:
-        self._restarts.note()
+        self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
         self._past += self._info()
         self._t, self._y = t, y
         self._start()

@@ -26,6 +26,7 @@ from rbdae_adapters.sundials._integrator import KRYLOV, Integrator
 from rbdae_adapters.sundials._run import MultistepRun
 from rbdae_adapters.toolkit import Recorder, free_loop, stepwise_loop, take_options, usable
 from rbdae_adapters.toolkit import options as check
+from rbdae_adapters.toolkit.recorder import restart_drift
 
 _COMMON: dict[str, check.Check] = {
     "library": check.anything,
@@ -155,20 +156,26 @@ class SundialsAdapter(AbstractAdapter):
             return one
 
         def stepwise(recorder: Recorder) -> MultistepRun:
-            restarts = Restarts(problem, recorder)
-            return MultistepRun(integrator(recorder.y0), implicit, request, recorder.y0, None, restarts=restarts)
+            restarts = Restarts.of(problem, recorder)
+            made_here = integrator(recorder.y0)
+            return MultistepRun(made_here, implicit, request, recorder.y0, None, restarts=restarts, recorder=recorder)
 
-        # States are projected within the steps of BDF. Other codes restart where the drift is large: Python decides.
+        # States are projected within the steps of BDF. Other codes restart where the drift is large.
         within = not implicit and options.get("lmm") == "bdf"
-        inside = free_loop.inside(problem, request, projects=within)
+        inside = free_loop.inside(problem, request)
         try:
             if inside is None:
                 return stepwise_loop.run(stepwise, problem, request, max_steps, one_step=False)
             y0, correction, watch = inside
-            made_here = integrator(y0, correction)
-            if request.t_eval is None:
+            made_here = integrator(y0, correction if within else None)
+            restarts = None
+            if within and request.t_eval is None:
                 correction = None  # ends of steps are projected, states between them are not
-            one = MultistepRun(made_here, implicit, request, y0, max_steps, correction=correction, watch=watch)
+            elif correction is not None and not within:
+                restarts = Restarts(problem, y0, restart_drift(request))
+            one = MultistepRun(
+                made_here, implicit, request, y0, max_steps, restarts=restarts, correction=correction, watch=watch
+            )
             return free_loop.run(one, request, began)
         finally:
             for each in made:

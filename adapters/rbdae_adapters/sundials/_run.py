@@ -12,7 +12,7 @@ from rbdae.machine.loops.methods import MULTISTEP
 from rbdae.problem.contract import CompiledProjection, CompiledWatch
 from rbdae_adapters._sundials import CVODE_REASONS, IDA_REASONS, Restarts, gave_up
 from rbdae_adapters.sundials._integrator import Integrator
-from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
+from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp, Recorder
 from rbdae_adapters.toolkit.free_loop import not_projected
 
 _MARGIN = 1e-12
@@ -34,13 +34,15 @@ class MultistepRun:
         max_steps: int | None,
         *,
         restarts: Restarts | None = None,
+        recorder: Recorder | None = None,
         correction: CompiledProjection | None = None,
         watch: CompiledWatch | None = None,
     ) -> None:
-        stepwise = restarts is not None
         self._integrator = integrator
         self._reasons = IDA_REASONS if implicit else CVODE_REASONS
-        self._restarts, self._correction, self._watch = restarts, correction, watch
+        stepwise = recorder is not None
+        self._restarts, self._recorder = restarts, recorder
+        self._correction, self._watch = correction, watch
         self._projector = request.projector
         self._past = dict.fromkeys(("evaluations", "jacobians", "factorisations", "rejected"), 0)
         self.loop = Loop(
@@ -58,11 +60,16 @@ class MultistepRun:
             watch=watch,
             direction=request.direction,
         )
-        self.loop.s[at.TAKES_BACK] = int(stepwise)
+        self.loop.s[at.TAKES_BACK] = int(stepwise or restarts is not None)
+        if restarts is not None:
+            self.loop.w[at.RESTART_DRIFT] = restarts.drift
 
     def failed(self, status: int) -> None:
-        """Raise what a function has left, or `GaveUp`."""
+        """Begin again from a projected state, or raise what a function has left, or `GaveUp`."""
         loop, integrator = self.loop, self._integrator
+        if status == at.TO_RESTART:
+            self.replace(loop.t, loop.y)
+            return
         t, tried = loop.t, float(loop.w[at.T_TRIED])
         if status == at.GAVE_UP:
             integrator.check()
@@ -99,7 +106,10 @@ class MultistepRun:
     def replace(self, t: float, y: Vec) -> None:
         """Continue from another state, at order 1."""
         assert self._restarts is not None
-        self._restarts.note()
+        if self._recorder is None:
+            self.loop.w[at.RESTART_DRIFT] = self._restarts.noted(int(self.loop.s[at.STEPS]))
+        else:
+            self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
         counts = self._integrator.counts()
         for name in self._past:
             self._past[name] += max(counts[name], 0)
@@ -118,6 +128,8 @@ class MultistepRun:
         counts: dict[str, Any] = self._integrator.finished()
         for name, past in self._past.items():
             setattr(stats, name, counts[name] if counts[name] < 0 else counts[name] + past)
+        if self._restarts is not None:
+            stats.restarts = self._restarts.count
         if self._correction is not None:
             self._correction.collect()
         if self._projector is not None:

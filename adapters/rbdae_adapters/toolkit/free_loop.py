@@ -30,9 +30,9 @@ class Inside(NamedTuple):
     watch: CompiledWatch | None
 
 
-def inside(problem: Solvable, request: Request, *, projects: bool = True) -> Inside | None:
+def inside(problem: Solvable, request: Request) -> Inside | None:
     """What a run in machine code does after its steps. None where Python has to be asked, or if the start cannot be
-    projected, which is said there. `projects` says whether the loop can project at all."""
+    projected, which is said there."""
     if not can(request):
         return None
     watch: Any = None
@@ -42,7 +42,7 @@ def inside(problem: Solvable, request: Request, *, projects: bool = True) -> Ins
             return None
     if request.projector is None:
         return Inside(problem.y0, None, watch)
-    correction = _machine(request.projector) if projects else None
+    correction = _machine(request.projector)
     if correction is None:
         return None
     y0 = problem.y0.copy()

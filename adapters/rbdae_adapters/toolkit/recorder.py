@@ -22,6 +22,12 @@ MAX_STALLED = 50
 _EPS = float(np.finfo(float).eps)
 
 
+def restart_drift(request: Request) -> float:
+    """The drift beyond which a multistep code restarts, of unknowns of size 1."""
+    least = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
+    return least if request.projector is None else max(least, request.projector.restart_tolerance)
+
+
 @final
 class Recorder:
     """Takes accepted steps: projects, finds events, collects output and statistics.
@@ -66,9 +72,7 @@ class Recorder:
         self.reason: Reason | None = None
         self.detail = ""
         self.t = request.t0
-        self.restart_drift = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
-        if request.projector is not None:
-            self.restart_drift = max(self.restart_drift, request.projector.restart_tolerance)
+        self.restart_drift = restart_drift(request)
         self._began = time.perf_counter()
         self._one_step = one_step
         self._keeps = request.keep_steps or request.t_eval is None
@@ -282,4 +286,4 @@ class Recorder:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
 
 
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder"]
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "restart_drift"]

@@ -2,7 +2,7 @@
 
 It is a machine function ``near(context, t, y, info, c, out)`` for states near the constraints: y, projected, to `out`,
 and behind it the numbers below. Where its result does not count, the caller's own function ``anywhere`` with the same
-arguments projects; it leaves in ``out[n]`` whether y has changed.
+arguments projects; it leaves in ``out[n]`` whether y has changed, and in ``out[n + DRIFT]`` the drift before, unless it is there.
 
 The memory `p` has numbers at the places below, then `info`, which says how to project, then `out`, from ``s[RESULT]``.
 """
@@ -21,7 +21,9 @@ ITERATIONS = 1
 """Of Newton's method."""
 COUNTS = 2
 """1 where the result counts, else 0."""
-N_MORE = 3
+DRIFT = 3
+"""How far the state is off the constraints, in units of the projection's tolerance."""
+N_MORE = 4
 
 # ---------------------------------------------------------------- p
 COUNT = 0
@@ -36,6 +38,8 @@ TOTAL = 4
 """The sum of the largest ones."""
 CHANGED = 5
 """Whether the last state has changed."""
+DRIFTED = 6
+"""The drift of the last state before it was projected."""
 INFO = 8
 """Where `info` begins."""
 
@@ -46,6 +50,7 @@ def project(near: Function, context: Address, anywhere: Function, s: Ints, p: Ve
     info = p[INFO:]
     out = p[s[RESULT] :]
     p[CHANGED] = 0.0
+    out[n + DRIFT] = -1.0
     status = evaluate(near, context, t, y, info, 0.0, out)
     if status == DONE:
         if out[n + OFF] == 0.0:
@@ -60,6 +65,7 @@ def project(near: Function, context: Address, anywhere: Function, s: Ints, p: Ve
         if out[n + COUNTS] == 1.0 and zero == 0.0:
             for i in range(n):
                 y[i] = out[i]
+            p[DRIFTED] = out[n + DRIFT]
             p[COUNT] += 1.0
             p[NEWTON] += out[n + ITERATIONS]
             p[TOTAL] += largest
@@ -73,6 +79,7 @@ def project(near: Function, context: Address, anywhere: Function, s: Ints, p: Ve
             return PROJECTED_NOT_FINITE
         y[i] = out[i]
     p[CHANGED] = out[n]
+    p[DRIFTED] = out[n + DRIFT]
     return DONE
 
 
@@ -80,6 +87,8 @@ __all__ = [
     "CHANGED",
     "COUNT",
     "COUNTS",
+    "DRIFT",
+    "DRIFTED",
     "INFO",
     "ITERATIONS",
     "LARGEST",

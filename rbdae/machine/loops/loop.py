@@ -6,12 +6,14 @@ Nothing in here depends on where it has been left: a run in several calls has th
 from __future__ import annotations
 
 from rbdae.machine.loops.correction import CHANGED, project
+from rbdae.machine.loops.correction import DRIFTED as DRIFT
 from rbdae.machine.loops.memory import (
     ASKED,
     BUDGET,
     DENSE_NOT_FINITE,
     DIRECTION,
     DONE,
+    DRIFTED,
     FINISHED,
     FULL,
     H_DONE,
@@ -26,6 +28,7 @@ from rbdae.machine.loops.memory import (
     PAUSED,
     PROJECTS,
     REJECTION,
+    RESTART_DRIFT,
     ROOM,
     ROWS,
     STALE,
@@ -35,7 +38,9 @@ from rbdae.machine.loops.memory import (
     T_END,
     T_NEW,
     T_TRIED,
+    TAKES_BACK,
     TIMES,
+    TO_RESTART,
     TOO_MANY,
     Y_NEW,
     M,
@@ -106,8 +111,10 @@ def completed(
     if status == DONE and s[PROJECTS] != 0:
         w[T_TRIED] = w[T_NEW]
         status = project(near, near_context, anywhere, s, p, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :])
-        if p[CHANGED] != 0.0:
+        if p[CHANGED] != 0.0 and s[TAKES_BACK] == 0:
             s[STALE] = 1
+        elif p[CHANGED] != 0.0 and p[DRIFT] > w[RESTART_DRIFT]:
+            s[DRIFTED] = 1
     if status == DONE and inside:
         status = outputs(s, w, times, rows, near, near_context, anywhere, p)
     if status >= NOT_PROJECTED:
@@ -164,7 +171,7 @@ def run(
     Returns
     -------
     int
-        FINISHED, FULL (no space for another step), PAUSED (the budget is used up), ASKED, or why it stopped
+        FINISHED, FULL (no space for another step), PAUSED (the budget is used up), ASKED, TO_RESTART, or why it stopped
     """
     while True:
         if s[STALLED] >= s[MAX_STALLED]:
@@ -173,6 +180,9 @@ def run(
             return FINISHED
         if s[STEPS] >= s[MAX_STEPS]:
             return TOO_MANY
+        if s[DRIFTED] != 0:
+            s[DRIFTED] = 0
+            return TO_RESTART
         if s[ROWS] >= s[ROOM]:
             return FULL
         if s[BUDGET] <= 0:

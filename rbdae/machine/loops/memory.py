@@ -68,6 +68,8 @@ CODE = OWN_INTS + 15
 """The library's last word."""
 TAKES_BACK = OWN_INTS + 16
 """Whether a library continues from states that were changed after a step."""
+DRIFTED = OWN_INTS + 17
+"""Whether a library is to be told of the last state, since it was projected from too far off."""
 INTS = 28
 
 # ---------------------------------------------------------------- w
@@ -88,6 +90,8 @@ BAD_T = OWN_REALS + 9
 """Where something was not finite."""
 T_TRIED = OWN_REALS + 10
 """Where a projection has failed."""
+RESTART_DRIFT = OWN_REALS + 11
+"""Drift beyond which a library that takes states back is told of the projected one: the caller does it."""
 HEAD = 20
 
 # ---------------------------------------------------------------- vectors
@@ -124,3 +128,5 @@ GAVE_UP = OWN_WORDS + 8
 """A library has said a word that is no success."""
 STATE_NOT_FINITE = OWN_WORDS + 9
 """What a library took for a success."""
+TO_RESTART = OWN_WORDS + 10
+"""A library is to begin again from the last state."""
