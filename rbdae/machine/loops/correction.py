@@ -2,7 +2,8 @@
 
 It is a machine function ``near(context, t, y, info, c, out)`` for states near the constraints: y, projected, to `out`,
 and behind it the numbers below. Where its result does not count, the caller's own function ``anywhere`` with the same
-arguments projects; it leaves in ``out[n]`` whether y has changed, and in ``out[n + DRIFT]`` the drift before, unless it is there.
+arguments projects; it leaves in ``out[n]`` whether y has changed, and in ``out[n + DRIFT]`` the drift before, unless it
+is there.
 
 The memory `p` has numbers at the places below, then `info`, which says how to project, then `out`, from ``s[RESULT]``.
 """
