@@ -71,7 +71,7 @@ class WholeRun:
         return of_ida if implicit else of_cvode
 
     def _note(self, t: float, y: Vec) -> None:
-        """Take what was reached; raises `GaveUp` where the run cannot go on."""
+        """Take what was reached; raises `GaveUp` where the run cannot continue."""
         if t in self._outputs:
             self._keep(t, y)
             return

@@ -153,10 +153,11 @@ class SksundaeAdapter(AbstractAdapter):
     ) -> ResidualNative | RhsNative:
         """Callbacks and the arguments of the package's constructor; `options` are the package's own."""
         given = take_options(options, _OPTIONS[method], f"sksundae:{method}")
+        given.pop("stepwise", None)  # of runs alone
         return (_ida if method == "ida" else _cvode)(problem, rtol, atol, given)
 
     def run(self, problem: Solvable, method: Method, request: Request) -> Outcome:
-        options = dict(request.options)
+        options = take_options(request.options, _OPTIONS[method.name], f"sksundae:{method.name}")
         max_steps = options.get("max_num_steps", MAX_STEPS)
         request = usable(problem, request, least_tolerance(problem))
         implicit = method.name == "ida"

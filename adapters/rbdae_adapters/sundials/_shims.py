@@ -401,7 +401,7 @@ interpolated:
 reaching:
   %reached = phi ptr [ %at, %step ], [ %inside, %interpolated ]
 """
-"""IDA hands out its last corrector, which differs by rounding from the polynomial that it goes on with: the rows are of
+"""IDA hands out its last corrector, which differs by rounding from the polynomial that it continues with: the rows are of
 this one, as those between the steps."""
 
 
