@@ -31,12 +31,13 @@ class CompiledWatch:
         units = np.empty(0) if moving is None else moving.units
         self.n_moving = len(units)
         self._seen: Callable[[], Vec] | None = None if moving is None else moving.seen
-        self.memory = np.zeros(at.VALUES + self.n_measured + 2 * self.n_moving)
+        self.memory = np.zeros(at.size(self.n_measured, self.n_moving))
+        self._places = at.places(self.memory, self.n_measured, self.n_moving)
         if measured is not None:
-            self.memory[at.LOW], self.memory[at.HIGH] = measured.low, measured.high
+            self._places.low[:], self._places.high[:] = measured.low, measured.high
         if moving is not None:
             self.memory[at.FAR] = moving.far
-            self.memory[len(self.memory) - self.n_moving :] = units
+            self._places.units[:] = units
         self.refresh()
 
     def __reduce__(self) -> NoReturn:
@@ -45,8 +46,7 @@ class CompiledWatch:
     def refresh(self) -> None:
         """The positions that the switch has seen; after it was asked."""
         if self._seen is not None:
-            first = at.VALUES + self.n_measured
-            self.memory[first : first + self.n_moving] = self._seen()
+            self._places.seen[:] = self._seen()
 
 
 def compiled_watch(quiets: Sequence[Quiet | None]) -> CompiledWatch | None:

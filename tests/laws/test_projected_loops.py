@@ -117,11 +117,11 @@ class Watched:
 
 
 def both(problem, t_end, solver="rbdae:dopri5", *, limits=None, **given):
-    """The run in machine code, and the one that comes back to Python after each step for an event that never is."""
+    """The run in machine code, and the one that comes back to Python after each step for its progress."""
     found = []
-    for events in ((), (lambda t, y: 1.0,)):
+    for progress in (False, lambda t: None):
         watched = Watched(**limits or {})
-        run = rbdae.solve(problem, (0.0, t_end), solver=solver, projection=watched, events=list(events), **given)
+        run = rbdae.solve(problem, (0.0, t_end), solver=solver, projection=watched, progress=progress, **given)
         found.append((run, watched))
     return found
 

@@ -11,7 +11,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, compiled_watch, loops, machine_function, segment_times, switches, watching
+from inside import JIT, compiled_watch, loops, machine_function, segment_times, switches
 
 import rbdae
 from rbdae.adapter import Reason
@@ -33,12 +33,12 @@ def asked(monkeypatch):
 
 
 def both(problem, t_end, asked, **given):
-    """The run in machine code, and the one that comes back to Python after each step for an event that never is, with
-    how often each has asked."""
+    """The run in machine code, and the one that comes back to Python after each step for its progress, with how often
+    each has asked."""
     out = []
-    for events in ((), (lambda t, y: 1.0,)):
+    for progress in (False, lambda t: None):
         asked.clear()
-        run = rbdae.solve(problem, (0.0, t_end), solver="rbdae:dopri5", events=list(events), **given)
+        run = rbdae.solve(problem, (0.0, t_end), solver="rbdae:dopri5", progress=progress, **given)
         out.append((run, len(asked)))
     return out
 
@@ -217,6 +217,5 @@ def test_the_loop_asks_where_positions_have_moved():
 
 
 def test_a_loop_that_is_not_watched_does_not_ask():
-    assert watching.VALUES == 3
     one = loops.Loop(METHODS["dopri5"], Native(circle), (0.0, 3.0), np.array([1.0, 0.0]), 1e-6, 1e-6)
     assert one.run() == at.FINISHED

@@ -148,7 +148,7 @@ class LoopsAdapter(AbstractAdapter):
         inside = free_loop.inside(problem, request)
         if inside is not None:
             one = OneStepRun(scheme, function, request, inside.y0, options, stepwise=False, inside=inside)
-            return free_loop.run(one, request, began)
+            return free_loop.run(one, request, began, inside.events)
         beside = {name: value for name, value in options.items() if name != "max_steps"}
         return stepwise_loop.run(
             lambda recorder: OneStepRun(scheme, function, request, recorder.y0, beside, stepwise=True),

@@ -196,7 +196,7 @@ def run(problem: Solvable, method: str, request: Request, options: Mapping[str, 
             "momentum, which it keeps, too; leave out projection="
         )
     began = time.perf_counter()
-    if free_loop.can(request) and request.projector is None and request.watch is None:
+    if not (request.events or request.each_step or request.watch is not None):
         return free_loop.run(FixedRun(problem, method, request, problem.y0, options, stepwise=False), request, began)
     return stepwise_loop.run(
         lambda recorder: FixedRun(problem, method, request, recorder.y0, options, stepwise=True),

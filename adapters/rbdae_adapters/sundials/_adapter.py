@@ -166,7 +166,7 @@ class SundialsAdapter(AbstractAdapter):
         try:
             if inside is None:
                 return stepwise_loop.run(stepwise, problem, request, max_steps, one_step=False)
-            y0, correction, watch = inside
+            y0, correction, watch, events = *inside, inside.events
             made_here = integrator(y0, correction if within else None)
             restarts = None
             if within and request.t_eval is None:
@@ -176,7 +176,7 @@ class SundialsAdapter(AbstractAdapter):
             one = MultistepRun(
                 made_here, implicit, request, y0, max_steps, restarts=restarts, correction=correction, watch=watch
             )
-            return free_loop.run(one, request, began)
+            return free_loop.run(one, request, began, events)
         finally:
             for each in made:
                 each.close()

@@ -401,8 +401,8 @@ interpolated:
 reaching:
   %reached = phi ptr [ %at, %step ], [ %inside, %interpolated ]
 """
-"""IDA hands out its last corrector, which differs by rounding from the polynomial that it continues with: the rows are of
-this one, as those between the steps."""
+"""IDA hands out its last corrector, which differs by rounding from the polynomial that it continues with: the rows are
+of this one, as those between the steps."""
 
 
 def _step(name: str, call: str, again: str, at_end: str) -> str:

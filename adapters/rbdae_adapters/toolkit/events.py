@@ -64,8 +64,12 @@ class Event:
         """The value; infinities have a sign, what is not a number raises `NotFinite`."""
         value = self.value(t, y)
         if value != value:
-            raise NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan at t = {t:.9g}")
+            raise self.nan(t)
         return value
+
+    def nan(self, t: float) -> NotFinite:
+        """What is said of an event that has no number."""
+        return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan at t = {t:.9g}")
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether the value changed its sign in a direction that counts."""

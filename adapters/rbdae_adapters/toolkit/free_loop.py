@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -12,45 +12,50 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Outcome, ProjectionError, Reason, Request, Solvable, StateProjector, Stats, Steps
 from rbdae.machine.loops import shared as at
 from rbdae.problem.contract import CompiledProjection, CompiledWatch
+from rbdae_adapters.toolkit.events import NotFinite
+from rbdae_adapters.toolkit.free_events import EventWatch, events_of
 from rbdae_adapters.toolkit.loop_run import Run
 from rbdae_adapters.toolkit.stepper import GaveUp
 
 
-def can(request: Request) -> bool:
-    """Whether nothing in this run is asked of Python after each step, but for projection and switches if there are
-    any."""
-    return not request.events and not request.each_step
-
-
 class Inside(NamedTuple):
-    """A start, and what is done in machine code after accepted steps."""
+    """A start, and what is done in machine code after accepted steps; a watch of events is that of switches, too."""
 
     y0: Vec
     correction: CompiledProjection | None
-    watch: CompiledWatch | None
+    watch: CompiledWatch | EventWatch | None
+
+    @property
+    def events(self) -> EventWatch | None:
+        """The watch, if there are events."""
+        return self.watch if isinstance(self.watch, EventWatch) else None
 
 
 def inside(problem: Solvable, request: Request) -> Inside | None:
     """What a run in machine code does after its steps. None where Python has to be asked, or if the start cannot be
-    projected, which is said there."""
-    if not can(request):
+    projected, or events have no number there, which is said then."""
+    if request.each_step:
         return None
     watch: Any = None
     if request.watch is not None:
         watch = _machine(request.watch)
         if watch is None:
             return None
-    if request.projector is None:
-        return Inside(problem.y0, None, watch)
-    correction = _machine(request.projector)
-    if correction is None:
-        return None
-    y0 = problem.y0.copy()
+    y0, correction = problem.y0, None
+    if request.projector is not None:
+        correction, y0 = _machine(request.projector), problem.y0.copy()
+        if correction is None:
+            return None
+        try:
+            correction.start(request.t0, y0)
+        except ProjectionError:
+            return None
+        if not np.isfinite(y0).all():
+            return None
     try:
-        correction.start(request.t0, y0)
-    except ProjectionError:
+        return Inside(y0, correction, events_of(request, y0, watch) or watch)
+    except NotFinite:
         return None
-    return Inside(y0, correction, watch) if np.isfinite(y0).all() else None
 
 
 def _machine(what: Any) -> Any:
@@ -72,65 +77,96 @@ def not_projected(correction: CompiledProjection | None, projector: StateProject
     return GaveUp(Reason.SOLVER, "a projection has failed")
 
 
-def run(one: Run, request: Request, began: float) -> Outcome:
-    """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`."""
-    loop = one.loop
-    keeps = request.keep_steps or request.t_eval is None
-    continued = getattr(request.watch, "continued", None) if one.continues else None
-    last: list[Outcome] = []
-    before = 0  # steps until the loop has begun again
+@final
+class _FreeRun:
+    """A run, what was collected of it, and what it asks on the way."""
 
-    def outcome(reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
-        if last:
-            return last[0]  # Ctrl-C has come after the end
-        stats = Stats(steps=before + int(loop.s[at.STEPS]), seconds=time.perf_counter() - began)
-        one.finish(stats)
-        t, y = loop.steps() if keeps else loop.outputs()
+    def __init__(self, one: Run, request: Request, began: float, events: EventWatch | None) -> None:
+        self.one, self.request, self.events = one, request, events
+        self.keeps = request.keep_steps or request.t_eval is None
+        # events are asked in the unknowns of the first segment
+        self.continued = getattr(request.watch, "continued", None) if one.continues and events is None else None
+        self._began = began
+        self._last: Outcome | None = None
+        self._before = 0  # steps until the loop has begun again
+
+    def outcome(self, reason: Reason = Reason.SOLVER, detail: str = "") -> Outcome:
+        """Everything so far, or at the end."""
+        if self._last is not None:
+            return self._last  # Ctrl-C has come after the end
+        loop, request, events = self.one.loop, self.request, self.events
+        stats = Stats(steps=self._before + int(loop.s[at.STEPS]), seconds=time.perf_counter() - self._began)
+        self.one.finish(stats)
+        t, y = loop.steps() if self.keeps else loop.outputs()
         steps = None
-        if request.t_eval is not None and keeps:
+        if request.t_eval is not None and self.keeps:
             steps = Steps(t, y)
             t, y = loop.outputs()
+        found = {"t_events": [], "y_events": []} if events is None else events.collected(loop.n)
+        stopped = None if events is None else events.stopped
         return Outcome(
             t, y, reason, stats, detail,
-            t_events=[], y_events=[], stopped=loop.t, rtol=request.rtol, atol=request.atol, steps=steps,
+            **found, stopped=loop.t if stopped is None else stopped, rtol=request.rtol, atol=request.atol, steps=steps,
             next_step=float(loop.w[at.H]),
         )  # fmt: skip
 
-    def ended(reason: Reason, detail: str = "") -> Outcome:
-        last.append(outcome(reason, detail))
-        loop.release()
-        return last[0]
+    def ended(self, reason: Reason, detail: str = "") -> Outcome:
+        """The outcome, which stays; the memory is handed back."""
+        self._last = self.outcome(reason, detail)
+        self.one.loop.release()
+        return self._last
 
+    def asked(self) -> Reason | None:
+        """Look at the last state, as the loop has asked: why the run ends there, or None if it continues."""
+        one, request, loop = self.one, self.request, self.one.loop
+        if self.events is not None and self.events.end(one):
+            self.advance(self.events.stopped)
+            return Reason.EVENT
+        t, y = loop.t, loop.y.copy()
+        if t >= request.t_end or loop.s[at.STEPS] >= loop.s[at.MAX_STEPS]:
+            return None  # limits come before switches
+        if request.watch is None or not request.watch(t, y):
+            one.seen()
+            return None
+        other = None if self.continued is None else self.continued(t, y)
+        if other is None:
+            return Reason.INTERRUPTED
+        self._before += int(loop.s[at.STEPS])
+        loop.restart(other)
+        self.advance(t)
+        return None
+
+    def advance(self, t: float | None) -> None:
+        """Say where the run is."""
+        if self.request.advance is not None and t is not None:
+            self.request.advance(t)
+
+
+def run(one: Run, request: Request, began: float, events: EventWatch | None = None) -> Outcome:
+    """Run to the end, with pauses in which signals are seen; it has begun at a time of `time.perf_counter`. The events
+    are those that the run watches."""
+    loop, this = one.loop, _FreeRun(one, request, began, events)
     if request.begun is not None:
-        request.begun(outcome)
+        request.begun(this.outcome)
     work = (began, 0)
     try:
         while True:
             status = loop.run()
             if status == at.FINISHED:
-                return ended(Reason.FINISHED)
+                return this.ended(Reason.FINISHED)
             if status == at.FULL:
-                loop.grow(keep=keeps)
+                loop.grow(keep=this.keeps)
             elif status == at.PAUSED:
                 work = loop.paused(work)
-                if request.advance is not None:
-                    request.advance(loop.t)
+                this.advance(loop.t)
             elif status == at.ASKED:
-                t, y = loop.t, loop.y.copy()
-                if request.watch is None or not request.watch(t, y):
-                    one.seen()
-                    continue
-                other = None if continued is None else continued(t, y)
-                if other is None:
-                    return ended(Reason.INTERRUPTED)
-                before += int(loop.s[at.STEPS])
-                loop.restart(other)
-                if request.advance is not None:
-                    request.advance(t)
+                reason = this.asked()
+                if reason is not None:
+                    return this.ended(reason)
             else:
                 one.failed(status)
     except GaveUp as end:
-        return ended(end.reason, end.detail)
+        return this.ended(end.reason, end.detail)
 
 
-__all__ = ["Inside", "can", "inside", "not_projected", "run"]
+__all__ = ["Inside", "inside", "not_projected", "run"]

@@ -22,6 +22,19 @@ MAX_STALLED = 50
 _EPS = float(np.finfo(float).eps)
 
 
+def project(projector: StateProjector, t: float, y: Vec) -> bool:
+    """Project in place; constraints that are not numbers are not a matter of tolerances."""
+    before = y.copy()
+    try:
+        changed = bool(projector(t, y))
+    except ProjectionError:
+        if not np.isfinite(projector.drift(t, before)):
+            raise NotFinite(f"the constraints are not finite at t = {t:.9g}") from None
+        raise
+    refuse_not_finite("the projected state", t, y)
+    return changed
+
+
 def restart_drift(request: Request) -> float:
     """The drift beyond which a multistep code restarts, of unknowns of size 1."""
     least = RESTART_FACTOR * max(request.rtol, float(np.min(request.atol)))
@@ -202,19 +215,7 @@ class Recorder:
         if projector is None:
             return False
         drifted = self._one_step or projector.drift(step.t, step.y) > self.restart_drift
-        return self._project(projector, step.t, step.y) and drifted
-
-    def _project(self, projector: StateProjector, t: float, y: Vec) -> bool:
-        """Project in place; constraints that are not numbers are not a matter of tolerances."""
-        before = y.copy()
-        try:
-            changed = bool(projector(t, y))
-        except ProjectionError:
-            if not np.isfinite(projector.drift(t, before)):
-                raise NotFinite(f"the constraints are not finite at t = {t:.9g}") from None
-            raise
-        refuse_not_finite("the projected state", t, y)
-        return changed
+        return project(projector, step.t, step.y) and drifted
 
     def _find_events(self, step: Step) -> float | None:
         """Record the events in the step; returns the time of the one that ends the run."""
@@ -269,7 +270,7 @@ class Recorder:
 
     def _projected(self, t: float, y: Vec) -> Vec:
         if self.request.projector is not None:
-            self._project(self.request.projector, t, y)
+            project(self.request.projector, t, y)
         return y
 
     def _record(self, t: float, y: Vec) -> None:
@@ -286,4 +287,4 @@ class Recorder:
         return np.array(ys, dtype=float).reshape(len(ys), self._n)
 
 
-__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "restart_drift"]
+__all__ = ["MAX_STALLED", "RESTART_FACTOR", "Recorder", "project", "restart_drift"]

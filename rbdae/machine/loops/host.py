@@ -223,6 +223,7 @@ class Loop:
             first = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
         if watch is not None:
             s[at.MEASURED], s[at.MOVING] = watch.n_measured, watch.n_moving
+            s[at.EVENTS] = getattr(watch, "n_events", 0)
             measure = (0, 0) if watch.measure is None else (watch.measure.address, watch.measure.context)
             second = (*measure, watch.memory.ctypes.data)
         return (*first, *second)
@@ -296,6 +297,11 @@ class Loop:
         return float(self.w[at.T_NEW])
 
     @property
+    def began(self) -> float:
+        """Where its last step began."""
+        return float(self.w[at.T])
+
+    @property
     def y(self) -> Vec:
         """The state there, (n,); a view."""
         first = at.HEAD + at.Y_NEW * self._m
@@ -308,8 +314,30 @@ class Loop:
 
     def prepare(self) -> int:
         """Make `at` possible for the last step; 0 unless a function has left an exception."""
+        projected = None
+        if self.s[at.EVENTS] and self.s[at.PROJECTS]:
+            first = at.HEAD + at.UNPROJECTED * self._m
+            projected, self.y[:] = self.y.copy(), self.w[first : first + self.n]
         status: int = self._dense(*self._arguments[:4])
+        if projected is not None:
+            self.y[:] = projected
         return status
+
+    def cut(self, t: float, y: Vec) -> None:
+        """End the rows with a state inside the last step, in place of its end; outputs after it are dropped."""
+        self._steps.replace(int(self.s[at.ROWS]) - 1, y, t)
+        self._drop_outputs(t)
+
+    def drop(self) -> None:
+        """Take the rows of the last step out: nothing is known of it."""
+        self.s[at.ROWS] -= 1
+        self._drop_outputs(self.began)
+
+    def _drop_outputs(self, t: float) -> None:
+        k = int(self.s[at.OUTPUTS])
+        while k > 0 and self.times is not None and self.times[k - 1] > t:
+            k -= 1
+        self.s[at.OUTPUTS] = k
 
     def at(self, t: float) -> Vec:
         """y (n,) at a time of the last step, after `prepare`."""

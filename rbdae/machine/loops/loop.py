@@ -14,6 +14,7 @@ from rbdae.machine.loops.memory import (
     DIRECTION,
     DONE,
     DRIFTED,
+    EVENTS,
     FINISHED,
     FULL,
     H_DONE,
@@ -42,6 +43,7 @@ from rbdae.machine.loops.memory import (
     TIMES,
     TO_RESTART,
     TOO_MANY,
+    UNPROJECTED,
     Y_NEW,
     M,
     N,
@@ -110,7 +112,12 @@ def completed(
         status = dense(rhs, context, s, w)
     if status == DONE and s[PROJECTS] != 0:
         w[T_TRIED] = w[T_NEW]
-        status = project(near, near_context, anywhere, s, p, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :])
+        end = w[HEAD + Y_NEW * s[M] :]
+        if s[EVENTS] != 0:
+            kept = w[HEAD + UNPROJECTED * s[M] :]
+            for i in range(s[N]):
+                kept[i] = end[i]
+        status = project(near, near_context, anywhere, s, p, w[DIRECTION] * w[T_NEW], end)
         if p[CHANGED] != 0.0 and s[TAKES_BACK] == 0:
             s[STALE] = 1
         elif p[CHANGED] != 0.0 and p[DRIFT] > w[RESTART_DRIFT]:
@@ -138,6 +145,15 @@ def written(s: Ints, w: Vec, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) 
         row[i] = end[i]
     steps_t[s[ROWS]] = w[T_NEW]
     s[ROWS] += 1
+
+
+def is_watched(s: Ints, w: Vec) -> bool:
+    """Whether the end of the last step is looked at: limits come before switches, not before events."""
+    if s[MEASURED] + s[MOVING] == 0:
+        return False
+    if s[EVENTS] == 0 and (w[T_NEW] >= w[T_END] or s[STEPS] >= s[MAX_STEPS]):
+        return False
+    return True
 
 
 def run(
@@ -198,6 +214,5 @@ def run(
         if status != DONE:
             return status
         written(s, w, times, rows, steps_t, steps_y)
-        watched = s[MEASURED] + s[MOVING] > 0 and w[T_NEW] < w[T_END] and s[STEPS] < s[MAX_STEPS]
-        if watched and asks(measure, measure_context, s, v, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :]):
+        if is_watched(s, w) and asks(measure, measure_context, s, v, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :]):
             return ASKED

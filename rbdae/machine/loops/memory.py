@@ -70,7 +70,9 @@ TAKES_BACK = OWN_INTS + 16
 """Whether a library continues from states that were changed after a step."""
 DRIFTED = OWN_INTS + 17
 """Whether a library is to be told of the last state, since it was projected from too far off."""
-INTS = 28
+EVENTS = OWN_INTS + 18
+"""How many of the measures are events, which are watched up to the end."""
+INTS = 30
 
 # ---------------------------------------------------------------- w
 H_MAX = OWN_REALS
@@ -110,7 +112,9 @@ K1 = 6
 """Stages K1 to K12; the last one of each method holds the rates at `Y_NEW`."""
 CONT = 18
 """Eight coefficients of the dense output."""
-VECTORS = 26
+UNPROJECTED = 26
+"""The state at `Y_NEW` before it was projected, where there are events: the dense output ends there."""
+VECTORS = 27
 
 # ---------------------------------------------------------------- what the loop says
 REJECTION = OWN_WORDS

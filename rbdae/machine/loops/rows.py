@@ -76,10 +76,12 @@ class Rows:
         self._y = _larger(self._y, 8 * used * self._n, 8 * self.room * self._n)
         return _address(self._t), _address(self._y)
 
-    def replace(self, k: int, y: Vec) -> None:
-        """Write another state in a row."""
+    def replace(self, k: int, y: Vec, t: float | None = None) -> None:
+        """Write another state in a row, and another time."""
         own = np.frombuffer(self._y, dtype=float) if isinstance(self._y, mmap.mmap) else self._y
         own[k * self._n : (k + 1) * self._n] = y
+        if t is not None:
+            (np.frombuffer(self._t, dtype=float) if isinstance(self._t, mmap.mmap) else self._t)[k] = t
 
     def taken(self, k: int) -> tuple[Vec, Mat]:
         """The first k rows. Those that have grown are handed out as they are, without a copy: nothing may grow then."""

@@ -1,38 +1,66 @@
 """Whether the caller has to be asked about an accepted state: not while measures stay within bounds, and positions near
 those that it has seen.
 
-The memory `v` has numbers at the places below, then the measures, the positions seen, and what they are compared with.
+The memory `v` has one number, then the bounds of the n measures, their values at the last two states, the positions
+seen, and what these are compared with.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rbdae.machine.loops.memory import MEASURED, MOVING
 from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
-LOW = 0
-HIGH = 1
-FAR = 2
+FAR = 0
 """Positions have moved if one has by more than this, in units of its own."""
-VALUES = 3
-"""Where measures begin."""
+FIRST = 1
+"""Where the lower bounds begin."""
+
+
+class Places(NamedTuple):
+    """Views of a memory: bounds, values at the last state and at the one before, (n,); positions, (m,)."""
+
+    low: Vec
+    high: Vec
+    values: Vec
+    before: Vec
+    seen: Vec
+    units: Vec
+
+
+def size(n: int, m: int) -> int:
+    """Of the memory for n measures and m positions."""
+    return FIRST + 4 * n + 2 * m
+
+
+def places(v: Vec, n: int, m: int) -> Places:
+    """What is where in a memory."""
+    measures, positions = v[FIRST : FIRST + 4 * n].reshape(4, n), v[FIRST + 4 * n :].reshape(2, m)
+    return Places(*measures, *positions)
 
 
 def asks(measure: Function, context: Address, s: Ints, v: Vec, t: float, y: Vec) -> bool:
     """Whether a measure is out of its bounds, or cannot be had, or positions have moved."""
     n = s[MEASURED]
     if n > 0:
-        values = v[VALUES:]
+        low = v[FIRST:]
+        high = v[FIRST + n :]
+        values = v[FIRST + 2 * n :]
+        before = v[FIRST + 3 * n :]
+        for i in range(n):
+            before[i] = values[i]
         if evaluate(measure, context, t, y, v, 0.0, values) != 0:
             return True
         for i in range(n):
-            if not (values[i] >= v[LOW] and values[i] <= v[HIGH]):
+            if not (values[i] >= low[i] and values[i] <= high[i]):
                 return True
-    seen = v[VALUES + n :]
-    units = v[VALUES + n + s[MOVING] :]
+    seen = v[FIRST + 4 * n :]
+    units = v[FIRST + 4 * n + s[MOVING] :]
     moved = False
     for i in range(s[MOVING]):
         moved = moved or abs(y[i] - seen[i]) > v[FAR] * units[i]
     return moved
 
 
-__all__ = ["FAR", "HIGH", "LOW", "VALUES", "asks"]
+__all__ = ["FAR", "FIRST", "Places", "asks", "places", "size"]

@@ -1,0 +1,164 @@
+"""Events in runs that stay in machine code: the loop comes back where one of them changes its sign."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.adapter import ProjectionError, Reason, Request
+from rbdae.machine.function import PROTOTYPE, MachineFunction, trampoline
+from rbdae.machine.loops import watching as at
+from rbdae.problem.contract import CompiledWatch
+from rbdae_adapters.toolkit.accepted import Step
+from rbdae_adapters.toolkit.events import Event, NotFinite
+from rbdae_adapters.toolkit.loop_run import Run
+from rbdae_adapters.toolkit.recorder import project
+from rbdae_adapters.toolkit.stepper import GaveUp
+
+_LEAST = 5e-324
+"""The smallest number above zero: with it as a bound, zero is out of bounds."""
+
+
+@final
+class EventWatch:
+    """A `CompiledWatch` of events, and of what is watched besides. An event is a measure that stays above or below
+    zero; where it does not, `end` finds its zeros as a `Recorder` does.
+
+    Parameters
+    ----------
+    request : with events; one may have a function ``machine()``, which gives its value as a machine function
+    y0 : (n,), the state at the start, projected
+    base : the watch of switches, if there are any
+
+    Attributes
+    ----------
+    measure, n_measured, n_moving, memory : of a `CompiledWatch`
+    n_events : how many of the measures, the last ones, are events
+    t, y : times and states of each event so far
+    stopped : where an event has ended the run, or where it was when one could not be asked
+    """
+
+    def __init__(self, request: Request, y0: Vec, base: CompiledWatch | None) -> None:
+        self._request, self._base = request, base
+        self._events = [Event.of(f) for f in request.events]
+        self.n_events = len(self._events)
+        self._first = 0 if base is None else base.n_measured
+        self.n_measured = self._first + self.n_events
+        self.n_moving = 0 if base is None else base.n_moving
+        self.stopped: float | None = None
+        self._counts = [0] * self.n_events
+        self.t: list[list[float]] = [[] for _ in self._events]
+        self.y: list[list[Vec]] = [[] for _ in self._events]
+        self.measure = self._measure(request, len(y0))
+        self.memory = np.zeros(at.size(self.n_measured, self.n_moving))
+        if base is not None:
+            theirs, own = at.places(base.memory, self._first, self.n_moving), self._places()
+            self.memory[at.FAR] = base.memory[at.FAR]
+            own.low[: self._first], own.high[: self._first], own.units[:] = theirs.low, theirs.high, theirs.units
+        self._places().values[self._first :] = [event.number(request.t0, y0) for event in self._events]
+        self._bound()
+        self.refresh()
+
+    def _places(self) -> at.Places:
+        return at.places(self.memory, self.n_measured, self.n_moving)
+
+    def _measure(self, request: Request, n: int) -> MachineFunction:
+        """All measures: an event that is a machine function as it is, others by Python."""
+        machine = getattr(request.events[0], "machine", None)
+        if machine is not None and self.n_measured == 1:
+            only: MachineFunction = machine()
+            return only
+        numbers, first, direction = [event.number for event in self._events], self._first, request.direction
+        theirs = None if self._base is None else self._base.measure
+        call = None if theirs is None else PROTOTYPE(theirs.address)
+        none = np.zeros(1)
+
+        def measured(t: float, y: Vec, out: Vec) -> None:
+            if call is not None and theirs is not None:
+                own, result = np.array(y), np.zeros(first)
+                if call(theirs.context, t, own.ctypes.data, none.ctypes.data, 0.0, result.ctypes.data) != 0:
+                    result[:] = np.nan  # the switch is to be asked
+                out[:first] = result
+            mine, own = direction * t, y.copy()  # a user may keep what he is given
+            for k, number in enumerate(numbers):
+                out[first + k] = number(mine, own)
+
+        return trampoline(measured, "tyo", {"y": (n,), "out": (self.n_measured,)})
+
+    def refresh(self) -> None:
+        """Note what the switches have seen."""
+        if self._base is not None:
+            self._base.refresh()
+            self._places().seen[:] = at.places(self._base.memory, self._first, self.n_moving).seen
+
+    def _bound(self) -> None:
+        """Events stay on their side of zero; one that is zero is asked about after the next step."""
+        own, k = self._places(), self._first
+        values = own.values[k:]
+        own.low[k:] = np.where(values > 0.0, _LEAST, np.where(values < 0.0, -np.inf, np.inf))
+        own.high[k:] = np.where(values < 0.0, -_LEAST, np.inf)
+
+    def end(self, one: Run) -> bool:
+        """Note the events in the last step; whether one of them ends the run, whose rows then end there.
+
+        Raises what a function of the user has raised, and `GaveUp` for what is not a number: then the step is not among
+        the rows.
+        """
+        loop = one.loop
+        try:
+            self.measure.check()
+            found = self._found(one)
+        except BaseException as error:
+            self.stopped = loop.began
+            loop.drop()
+            if isinstance(error, NotFinite):
+                raise GaveUp(Reason.NOT_FINITE, str(error)) from None
+            if isinstance(error, ProjectionError):
+                raise GaveUp(Reason.PROJECTION, str(error)) from None
+            raise
+        self._bound()
+        if found is not None:
+            self.stopped = found[0]
+            loop.cut(*found)
+        return found is not None
+
+    def _found(self, one: Run) -> tuple[float, Vec] | None:
+        own, k, loop = self._places(), self._first, one.loop
+        before, after = own.before[k:].tolist(), own.values[k:].tolist()
+        step, start = Step(loop.t, loop.y.copy(), one.dense), loop.began
+        found: list[tuple[float, int]] = []
+        for i, event in enumerate(self._events):
+            if after[i] != after[i]:
+                raise event.nan(step.t)
+            if event.crossed(before[i], after[i]):
+                found.append((event.root((start, step.t), (before[i], after[i]), step.at), i))
+        for s, i in sorted(found):
+            y = step.y.copy() if s >= step.t else self._projected(s, step.at(s))
+            self._counts[i] += 1
+            self.t[i].append(s)
+            self.y[i].append(y)
+            if self._events[i].terminal and self._counts[i] >= self._events[i].terminal:
+                return s, y
+        return None
+
+    def _projected(self, t: float, y: Vec) -> Vec:
+        if self._request.projector is not None:
+            project(self._request.projector, t, y)
+        return y
+
+    def collected(self, n: int) -> dict[str, Any]:
+        """Times and states of the events, as an `Outcome` has them."""
+        return {
+            "t_events": [np.array(ts, dtype=float) for ts in self.t],
+            "y_events": [np.array(ys, dtype=float).reshape(len(ys), n) for ys in self.y],
+        }
+
+
+def events_of(request: Request, y0: Vec, base: CompiledWatch | None) -> EventWatch | None:
+    """The events of a request; None if it has none."""
+    return EventWatch(request, y0, base) if request.events else None
+
+
+__all__ = ["EventWatch", "events_of"]
