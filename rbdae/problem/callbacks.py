@@ -23,24 +23,13 @@ from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.count_equations import count_equations
+from rbdae.problem.machine_projection import machine_projection
 from rbdae.problem.steps import StepFunctions, step_functions, work_function
-from rbdae.problem.violations import ViolationScales
+from rbdae.problem.violations import TOLERANCE, ViolationScales
 
 _SIGNS = {"residual": "tyyo", "jacobian": "tyytM", "jacobian_data": "tyyto", "rhs": "tyo", "rhs_jacobian": "tyM"}
 _OF_FACTORS = ("factors", "solve")
-
-
-def count_equations(workspace: Workspace) -> int:
-    """The number of equations: more than unknowns for the overdetermined forms. Those that repeat a constraint do so
-    for kept joint rows; where there are multipliers, the others say once more that theirs are zero."""
-    settings, layout = workspace.settings, workspace.layout
-    further = len(settings.formulation.further_levels)
-    if settings.reduced:
-        joints = layout.n_rows - len(workspace.selection.rows.dropped)
-        rows = workspace.model.n * len(settings.chart.internal) + joints
-    else:
-        rows = layout.n_constraints
-    return layout.n + further * rows
 
 
 def begun(callbacks: Callbacks, t: float, y: Vec, yd: Vec) -> Callbacks:
@@ -139,6 +128,13 @@ class Callbacks:
         return None if found is None else found.bare()
 
     @cached_property
+    def _machine_project(self) -> MachineFunction:
+        info = self.violation_scales.info(tolerance=TOLERANCE)
+        return machine_projection(
+            lambda *given: self.project(*given), self.project_near(), info, self._workspace.layout.n
+        )
+
+    @cached_property
     def violation_scales(self) -> ViolationScales:
         """What violations of the constraints are compared with, for `project`."""
         model = self._workspace.model
@@ -158,15 +154,18 @@ class Callbacks:
 
         Beside `residual`, `jacobian`, `jacobian_data`, `rhs` and `rhs_jacobian` there are those of `factors`:
         ``"factors"`` fills the memory of dF/dy + c dF/dyd, whose size is ``factors().size``, and ``"solve"`` takes this
-        memory as y and the right side as yd. Matrices are those of C, row after row.
+        memory as y and the right side as yd. ``"project"`` projects y as `rbdae.Projection` does by default. Matrices
+        are those of C, row after row.
 
         Raises ValueError for another name, AttributeError for the right-hand side of a DAE.
         """
         if name in _OF_FACTORS:
             found: MachineFunction = getattr(self.factors(), name)
             return found
+        if name == "project":
+            return self._machine_project
         if name not in _SIGNS:
-            known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS)))
+            known = ", ".join(map(repr, (*_SIGNS, *_OF_FACTORS, "project")))
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             own = self._of_this_model(name)
@@ -296,4 +295,4 @@ class Callbacks:
         return self._kernels
 
 
-__all__ = ["Callbacks", "begun", "count_equations"]
+__all__ = ["Callbacks", "begun"]

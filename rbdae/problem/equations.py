@@ -19,7 +19,8 @@ from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.recording import own_constants, selected, selection_numbers
 from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.callbacks import Callbacks, count_equations
+from rbdae.problem.callbacks import Callbacks
+from rbdae.problem.count_equations import count_equations
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix

@@ -16,6 +16,7 @@ from rbdae.problem.callbacks import Callbacks
 from rbdae.problem.compiled_projection import CompiledProjection
 from rbdae.problem.contract import ProjectionError, StateProjector
 from rbdae.problem.quantities import Constraints
+from rbdae.problem.violations import TOLERANCE
 
 HELD = 1e-12
 """Relative violation up to which positions are on the constraints: rounding, where no projection has to follow."""
@@ -74,7 +75,7 @@ class Projection:
 
     position: bool = True
     velocity: bool = True
-    tolerance: float = 1e-14
+    tolerance: float = TOLERANCE
     restart_tolerance: float = 1e-8
     max_iterations: int = 10
     metric: Literal["mass", "identity"] = "mass"
@@ -122,13 +123,9 @@ class Projector:
         scales = problem.callbacks.violation_scales
         if projection.metric == "identity":
             self._project = problem.callbacks.identity_project  # it refuses some problems
-        self._info = np.concatenate([np.zeros(kernel.N_INFO), scales.weights])
-        self._info[kernel.TIME] = scales.time
-        self._info[kernel.STEADY] = max(1e3 * p.tolerance, 30.0 * scales.rounding)
-        self._info[kernel.POSITION_TOLERANCE] = self._info[kernel.VELOCITY_TOLERANCE] = p.tolerance
-        self._info[kernel.ITERATION_LIMIT] = p.max_iterations
-        self._info[kernel.PROJECT_POSITIONS] = p.position
-        self._info[kernel.PROJECT_VELOCITIES] = p.velocity
+        self._info = scales.info(
+            tolerance=p.tolerance, max_iterations=p.max_iterations, position=p.position, velocity=p.velocity
+        )
 
     @cached_property
     def _project(self) -> Callable[[float, Vec, Vec], None]:

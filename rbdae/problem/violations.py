@@ -8,7 +8,11 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.kernels import projection as kernel
 from rbdae.problem.quantities import Constraints
+
+TOLERANCE = 1e-14
+"""Largest relative violation that counts as none, unless something else is asked for."""
 
 
 @final
@@ -25,6 +29,17 @@ class ViolationScales:
     weights: Vec
     time: float
     rounding: float
+
+    def info(self, *, tolerance: float, max_iterations: int = 10, position: bool = True, velocity: bool = True) -> Vec:
+        """How to project, for `rbdae.kernels.projection`; see `rbdae.Projection`."""
+        out = np.concatenate([np.zeros(kernel.N_INFO), self.weights])
+        out[kernel.TIME] = self.time
+        out[kernel.STEADY] = max(1e3 * tolerance, 30.0 * self.rounding)
+        out[kernel.POSITION_TOLERANCE] = out[kernel.VELOCITY_TOLERANCE] = tolerance
+        out[kernel.ITERATION_LIMIT] = max_iterations
+        out[kernel.PROJECT_POSITIONS] = position
+        out[kernel.PROJECT_VELOCITIES] = velocity
+        return out
 
     def relative(self, found: Constraints) -> tuple[float, float]:
         """The largest violations, without units, of positions and of velocities."""

@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 import toy
-from inside import sundials_library
+from inside import sundials_library, unload
 from toy_runs import FINAL, FORMS, error, solve
 
 import rbdae
@@ -171,6 +171,35 @@ def test_a_library_of_an_old_version(monkeypatch):
     folder = os.path.dirname(there.files[0])
     with pytest.raises(MissingSolver, match="later is needed"):
         run(toy.Pendulum("index-2"), "sundials:ida", library=os.path.join(folder, "."))
+
+
+@pytest.mark.parametrize("width", [np.int16, np.int32, np.int64])
+def test_the_width_of_indices_is_read(width, monkeypatch):
+    """Of a library that has others than ours: those of 16 bits are none that is known."""
+    there = sundials_library.library()
+    indices, call = np.array([0, 1, 2, *range(9, 18)], dtype=width), type(there).call
+
+    def answer(self, name, result, *arguments):
+        out = call(self, name, result, *arguments)
+        return indices.ctypes.data if name == "SUNSparseMatrix_IndexPointers" else out
+
+    monkeypatch.setattr(sundials_library.Library, "call", answer)
+    if width is np.int16:
+        with pytest.raises(MissingSolver, match="neither 32 nor 64 bits"):
+            sundials_library.Library(there.name, there.files)
+    else:
+        assert sundials_library.Library(there.name, there.files).index_bytes == indices.itemsize
+    gc.collect()
+    assert sundials_library.alive() == {}
+
+
+def test_a_library_that_somebody_else_unloads_stays():
+    """Whoever has opened it himself may close it: a run has a handle of its own."""
+    problem = toy.Pendulum("index-2")
+    before = run(problem, "sundials:ida")
+    for file in sundials_library.library().files:
+        unload(file)
+    assert np.array_equal(run(toy.Pendulum("index-2"), "sundials:ida").y, before.y)
 
 
 def test_a_solver_that_a_library_lacks_is_named():

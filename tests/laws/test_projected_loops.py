@@ -11,7 +11,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import JIT, correction, loops, near_kernel, near_projection, project_through
+from inside import JIT, correction, loops, machine_call, near_kernel, near_projection, project_through
 
 import rbdae
 from rbdae.adapter import Reason
@@ -369,3 +369,34 @@ def test_a_start_off_the_constraints_is_projected_and_counted():
     projector.machine().start(0.0, mine)
     np.testing.assert_array_equal(mine, before)
     assert (projector.count, projector.skipped) == (1, 1)
+
+
+# ---------------------------------------------------------------- for loops of a user
+
+
+def called(function, t, y):
+    out = np.full_like(y, np.nan)
+    call = machine_call(function.address)
+    return call(function.context, t, y.ctypes.data, None, 0.0, out.ctypes.data), out
+
+
+@pytest.mark.parametrize("code", ["traced", "generic"])
+@pytest.mark.parametrize("form", ["index-0", "index-2", "ggl", "null-space", "hamiltonian", "projected-1"])
+def test_the_projection_as_a_machine_function_is_the_projection(form, code):
+    if code == "traced" and not JIT:
+        pytest.skip("without the JIT there is no code of one model")
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), form, code=code)
+    function, projector = problem.callbacks.machine("project"), rbdae.Projection().bind(problem)
+    rng = np.random.default_rng(7)
+    for size in (0.0, 1e-9, 1e-3):
+        y = problem.y0 + size * rng.standard_normal(problem.n)
+        expected = y.copy()
+        projector(0.0, expected)
+        status, out = called(function, 0.0, y)
+        assert status == 0
+        np.testing.assert_allclose(out, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
+        assert size == 0.0 or np.abs(out - y).max() > 0.01 * size
+    status, _ = called(function, 0.0, np.full(problem.n, np.nan))
+    assert status == 1
+    with pytest.raises(rbdae.ProjectionError, match="start closer to a consistent position"):
+        function.check()

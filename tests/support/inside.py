@@ -6,6 +6,7 @@ this file changes and no test does. `tests/house/test_public_names_only.py` hold
 
 from __future__ import annotations
 
+import _ctypes
 import ctypes
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
@@ -341,6 +342,7 @@ __all__ = [
     "tree_velocities",
     "twin",
     "unknown",
+    "unload",
     "vector_at",
     "velocity_kind",
     "velocity_metric",
@@ -657,6 +659,11 @@ def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> N
         return compiled(*arguments)
 
     monkeypatch.setattr(traced, "_compiled", interrupted)
+
+
+def unload(file: str) -> None:
+    """Open a shared library and close it again."""
+    _ctypes.dlclose(ctypes.CDLL(file)._handle)
 
 
 def number_of(k: int) -> float:

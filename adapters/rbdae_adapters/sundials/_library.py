@@ -145,7 +145,10 @@ class Library:
         (REAL * 4).from_address(data)[:] = [1.0, 0.0, 1.0, 0.0]
         sparse = objects.made("matrix", "SUNSparseFromDenseMatrix", "SUNMatDestroy", dense, REAL(0.0), INT(0))
         at = self.call("SUNSparseMatrix_IndexPointers", POINTER, sparse)
-        return 4 if list((ctypes.c_int32 * 3).from_address(at)) == [0, 1, 2] else 8
+        for width in (ctypes.c_int32, ctypes.c_int64):
+            if list((width * 3).from_address(at)) == [0, 1, 2]:
+                return ctypes.sizeof(width)
+        raise MissingSolver(f"the indices of library={self.name!r} have neither 32 nor 64 bits; take another library")
 
     def _asked_operations(self, objects: Objects) -> dict[str, int]:
         """Where the table of operations of a linear solver is, in pointers, and the places in it."""

@@ -149,11 +149,8 @@ def written(s: Ints, w: Vec, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) 
 
 def is_watched(s: Ints, w: Vec) -> bool:
     """Whether the end of the last step is looked at: limits come before switches, not before events."""
-    if s[MEASURED] + s[MOVING] == 0:
-        return False
-    if s[EVENTS] == 0 and (w[T_NEW] >= w[T_END] or s[STEPS] >= s[MAX_STEPS]):
-        return False
-    return True
+    ends = w[T_NEW] >= w[T_END] or s[STEPS] >= s[MAX_STEPS]
+    return not (s[MEASURED] + s[MOVING] == 0 or (s[EVENTS] == 0 and ends))
 
 
 def run(

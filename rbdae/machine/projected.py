@@ -1,0 +1,65 @@
+"""A projection, near the constraints and anywhere, as one machine function, for loops of a user."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rbdae.machine import loops, native
+from rbdae.machine.function import MachineFunction
+from rbdae.machine.loops import correction
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.compiled import LEVEL
+from rbdae.machine.module import Module, compiled
+from rbdae.machine.native.program import Program
+from rbdae.machine.sources import sources
+
+NOT_FINITE = 3
+"""What the function returns where the projected state is not finite; 1 where an exception waits."""
+
+_LOADS = "".join(
+    f"""  %{name}.p = getelementptr ptr, ptr %u, i64 {k}
+  %{name} = load ptr, ptr %{name}.p
+"""
+    for k, name in enumerate(("near", "context", "anywhere", "s", "p"))
+)
+
+_TEXT = f"""
+define i32 @projected(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
+{_LOADS}  %n.p = getelementptr i64, ptr %s, i64 {at.N}
+  %n = load i64, ptr %n.p
+  %bytes = mul i64 %n, 8
+  call void @llvm.memmove.p0.p0.i64(ptr %out, ptr %y, i64 %bytes, i1 false)
+  %r = call i64 @"rbdae.machine.loops.correction.project"(
+    ptr %near, ptr %context, ptr %anywhere, ptr %s, ptr %p, double %t, ptr %out)
+  %done = icmp eq i64 %r, {at.DONE}
+  %bad = icmp eq i64 %r, {at.PROJECTED_NOT_FINITE}
+  %why = select i1 %bad, i32 {NOT_FINITE}, i32 1
+  %status = select i1 %done, i32 0, i32 %why
+  ret i32 %status
+}}
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+"""
+
+
+@cache
+def _code() -> Module:
+    program = Program((correction.project,))
+    return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("projected", _TEXT, sources(loops, native)))
+
+
+def projected(correction: Any, n: int) -> MachineFunction:
+    """What projects y (n,) to out; it takes a `rbdae.problem.contract.CompiledProjection`, which is its own."""
+    s = np.zeros(at.INTS, dtype=np.int64)
+    s[at.N], s[at.RESULT] = n, correction.result
+    near, anywhere = correction.near, correction.anywhere
+    context = np.array(
+        [near.address, near.context, anywhere.address, s.ctypes.data, correction.memory.ctypes.data], dtype=np.int64
+    )
+    owner = (_code(), correction, s, context)
+    return MachineFunction(_code().address("projected"), context.ctypes.data, owner, anywhere.errors)
+
+
+__all__ = ["NOT_FINITE", "projected"]
