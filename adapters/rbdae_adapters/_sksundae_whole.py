@@ -1,8 +1,9 @@
-"""Runs of scikit-sundae in one call: nothing but rows is asked for between the steps.
+"""Runs of scikit-sundae from which nothing is wanted but rows: one pass a step, or one call for all.
 
-The rows are written by an event function that has no zero: SUNDIALS calls it at the end of each step, and at each
-output time, in the order of time, so that they are there when the run is interrupted. They differ by rounding from what
-the package hands out after single steps; the steps are the same.
+Where SUNDIALS is called once, the rows are written by an event function that has no zero: it is called at the end of
+each step, and at each output time, in the order of time, so that rows are there when the run is interrupted. IDA without
+output times is called for each step: the states that it hands out are its last correctors, of which an event function
+sees nothing (they differ by rounding from its polynomials).
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ class WholeRun:
     y0 : (n,)
     max_steps : the run ends after this number of steps
     implicit : whether there is yd, so that event functions have four arguments
+
+    Attributes
+    ----------
+    options : what the package's constructor is told besides
     """
 
     def __init__(self, request: Request, y0: Vec, max_steps: int, implicit: bool) -> None:
@@ -52,7 +57,10 @@ class WholeRun:
         self._reason: Reason | None = None
         self._detail = ""
         self.stats = Stats()
-        self.eventsfn = self._noting(implicit)
+        self._steps_singly = implicit and not self._outputs
+        self.options: dict[str, Any] = {"max_num_steps": max_steps}
+        if not self._steps_singly:
+            self.options |= {"eventsfn": self._noting(implicit), "num_events": 1}
         if request.begun is not None:
             request.begun(self.outcome)
 
@@ -118,13 +126,24 @@ class WholeRun:
         t0, t_end, outputs = self._request.t0, self._request.t_end, sorted(self._outputs)
         if outputs and len(y0) == 2:
             return solver.solve(np.array([t0, *outputs, t_end]), *y0)
-        # `solve` would come back after each step; CVODE's first step would depend on the first output time
         solver.init_step(t0, *y0)
+        if self._steps_singly:
+            return self._stepped(solver.step)
+        # `solve` would come back after each step; CVODE's first step would depend on the first output time
         result = solver.step(t_end, "onestep", t_end) if outputs else None
         for t in (*outputs, t_end):
             if result is None or result.status >= 0:
                 result = solver.step(t, "normal", t_end)
         return result
+
+    def _stepped(self, step: Callable[..., Any]) -> Any:
+        t_end = self._request.t_end
+        while True:
+            result = step(t_end, "onestep", t_end)
+            if result.status >= 0:
+                self._note(result.t, result.y)
+            if result.status < 0 or result.t >= t_end:
+                return result
 
     def outcome(self) -> Outcome:
         """Everything so far."""

@@ -1,7 +1,7 @@
 """scikit-sundae: IDA and CVODE of SUNDIALS 7.
 
-Runs with events, projection or switches are driven one internal step at a time; all others are one call, which takes
-the same steps and is quicker (`_sksundae_whole`; with `stepwise=True` they are driven like the first).
+Runs with events, projection or switches are driven one internal step at a time by the toolkit's loop. All others take
+the same steps and are quicker (`_sksundae_whole`; with `stepwise=True` they are driven like the first).
 
 The package has no `IDASetSuppressAlg`, so that large absolute tolerances take its place (see `_sundials`).
 Its output inside a step is SUNDIALS' own interpolation polynomial.
@@ -166,9 +166,8 @@ class SksundaeAdapter(AbstractAdapter):
             whole = WholeRun(request, problem.y0, max_steps, implicit)
             with quiet() as chatter:
                 native = self.native(problem, method.name, rtol=request.rtol, atol=request.atol, **options)
-                further = {"eventsfn": whole.eventsfn, "num_events": 1, "max_num_steps": max_steps}
                 start = (native.y0, native.yd0) if isinstance(native, ResidualNative) else (native.y0,)
-                outcome = whole.run(_solver(native, further), _reasons(implicit), *start)
+                outcome = whole.run(_solver(native, whole.options), _reasons(implicit), *start)
         else:
             recorder = Recorder(problem, request, one_step=False)
             with quiet() as chatter:

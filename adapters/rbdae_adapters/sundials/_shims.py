@@ -388,24 +388,7 @@ define void @saidby6(i32 %code, ptr %module, ptr %function, ptr %words, ptr %dat
 """
 
 
-_AS_IT_IS = """  %reached = getelementptr double, ptr %at, i64 0
-"""
-
-_AS_INTERPOLATED = f"""{_load(own=("ptr", at.DERIVATIVE), room=("ptr", at.DERIVATIVE_VECTOR))}
-  %took = icmp eq i32 %s, 0
-  br i1 %took, label %interpolated, label %reaching
-interpolated:
-  %d = call i32 %own(ptr %mem, double %now, i32 0, ptr %room)
-  %inside = call ptr %array(ptr %room)
-  br label %reaching
-reaching:
-  %reached = phi ptr [ %at, %step ], [ %inside, %interpolated ]
-"""
-"""IDA hands out its last corrector, which differs by rounding from the polynomial that it continues with: the rows are
-of this one, as those between the steps."""
-
-
-def _step(name: str, call: str, again: str, at_end: str) -> str:
+def _step(name: str, call: str, again: str) -> str:
     """A function of a loop: a step, another state, or a derivative, by %c."""
     return f"""
 define i32 @{name}(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
@@ -432,7 +415,7 @@ step:
   %s = {call}
   %now = load double, ptr %time
   store double %now, ptr %out
-{at_end}  %s.double = sitofp i32 %s to double
+  %s.double = sitofp i32 %s to double
   %out1 = getelementptr double, ptr %out, i64 1
   store double %s.double, ptr %out1
   %o = call i32 %orderof(ptr %mem, ptr %order)
@@ -440,7 +423,7 @@ step:
   %q.double = sitofp i32 %q to double
   %out2 = getelementptr double, ptr %out, i64 2
   store double %q.double, ptr %out2
-  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %reached, i64 %bytes, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %y, ptr %at, i64 %bytes, i1 false)
   ret i32 0
 derived:
 {_load(dky=("ptr", at.DERIVATIVE), vector=("ptr", at.DERIVATIVE_VECTOR))}
@@ -465,13 +448,11 @@ _TEXT = (
         "ida",
         "call i32 %solver(ptr %mem, double %t, ptr %time, ptr %yy, ptr %yp, i32 2)",
         "call i32 %reinit(ptr %mem, double %t, ptr %yy, ptr %yp)",
-        _AS_INTERPOLATED,
     )
     + _step(
         "cvode",
         "call i32 %solver(ptr %mem, double %t, ptr %yy, ptr %time, i32 2)",
         "call i32 %reinit(ptr %mem, double %t, ptr %yy)",
-        _AS_IT_IS,
     )
 )
 
