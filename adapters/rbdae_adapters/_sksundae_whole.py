@@ -1,9 +1,9 @@
 """Runs of scikit-sundae from which nothing is wanted but rows: one pass a step, or one call for all.
 
 Where SUNDIALS is called once, the rows are written by an event function that has no zero: it is called at the end of
-each step, and at each output time, in the order of time, so that rows are there when the run is interrupted. IDA without
-output times is called for each step: the states that it hands out are its last correctors, of which an event function
-sees nothing (they differ by rounding from its polynomials).
+each step, and at each output time, in the order of time, so that rows are there when the run is interrupted. IDA
+without output times is called for each step: the states that it hands out are its last correctors, of which an event
+function sees nothing (they differ by rounding from its polynomials).
 """
 
 from __future__ import annotations
