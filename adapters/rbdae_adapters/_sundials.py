@@ -121,9 +121,10 @@ def tolerances(problem: Solvable, rtol: float, atol: float | Vec) -> tuple[float
     """`rtol` and `atol` for the package, as the module's docstring says; ODE forms keep theirs."""
     if problem.kind == "ode":
         return rtol, atol
-    rtol, atol = loosened(problem, rtol, atol, least_tolerance(problem))
-    margin = MARGIN[problem.index]
-    vector = margin * np.array(np.broadcast_to(atol, (problem.n,)), dtype=float)
+    index = problem.index
+    rtol, atol = loosened(problem, rtol, atol, LEAST_TOLERANCE[index])
+    margin = MARGIN[index]
+    vector = np.full(problem.n, margin * np.asarray(atol))
     vector[leaves_error_test(problem) | ~np.asarray(problem.differential)] = LOOSE
     return margin * rtol, vector
 

@@ -40,6 +40,8 @@ def loosened(problem: Solvable, rtol: float, atol: float | Vec, least: float) ->
 def usable(problem: Solvable, request: Request, least: float) -> Request:
     """The request with tolerances that are `loosened`: a `Recorder` made with it reports them."""
     rtol, atol = loosened(problem, request.rtol, request.atol, least)
+    if rtol == request.rtol and atol is request.atol:
+        return request
     return replace(request, rtol=rtol, atol=atol)
 
 
