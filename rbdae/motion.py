@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Any, Protocol, TypeAlias, cast, final, runtime_checkable
 
 import numpy as np
@@ -10,6 +11,10 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled
+from rbdae.laws.arrays import numbers
+from rbdae.laws.law import Law as RecordedLaw
+from rbdae.laws.numbers import Number
+from rbdae.laws.recorded import Recorded, of_time, points_at
 
 
 @runtime_checkable
@@ -23,9 +28,10 @@ class Spline(Protocol):
         """Its derivative."""
 
 
-Law: TypeAlias = Sequence[Callable[[float], Any]] | Spline | Callable[..., None]
-"""What a drive takes: (s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills
-out with s, s', s'' one after another (x is empty)."""
+Law: TypeAlias = Sequence[Callable[[float], Any]] | Spline | Callable[..., Any]
+"""What a drive takes: one function s(t) that can be run on symbols (`rbdae.laws`), which have its derivatives; or
+(s, s', s''), three functions of t; or a spline; or a numba function f(t, x, out) that fills out with s, s', s'' one
+after another (x is empty)."""
 
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
@@ -47,9 +53,12 @@ class Motion:
         if is_compiled(law):
             _check.takes(owner, "a law compiled by numba", law, "t", "x", "out")
             function = cast(Any, law)
+            recorded = None
         else:
-            function = _filling(owner, _three(owner, law), n)
-        self.user_function = UserFunction(function, 0, 3 * n)
+            users = _three(owner, law, n)
+            function = _filling(owner, users, n)
+            recorded = Recorded(f"{owner}: the law", users, partial(of_time, n), 0, 3 * n, points_at(np.zeros(0), 0))
+        self.user_function = UserFunction(function, 0, 3 * n, recorded)
         self._function = function
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -113,7 +122,42 @@ def _show(values: Vec) -> str:
     return ", ".join(f"{v:.6g}" for v in np.atleast_1d(values))
 
 
-def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
+@final
+class _Rate:
+    """The derivative of a law that can be recorded, by the time: a function of the time."""
+
+    def __init__(self, of: Recorded, order: int, n: int) -> None:
+        self._of, self._order, self._n = of, order, n
+
+    @cached_property
+    def law(self) -> RecordedLaw:
+        """What it computes."""
+        found = self._of.law
+        assert found is not None
+        for _ in range(self._order):
+            found = found.by([("t", 0)])
+        return found
+
+    def __call__(self, t: Any) -> Any:
+        if isinstance(t, Number):
+            tape = t.tape
+            found = [tape.result(node) for node in self.law.inlined(tape.graph, t.node, ())[0]]
+            return found[0] if self._n == 1 else numbers(found)
+        out = np.empty(self._n)
+        self.law(t, np.empty(0), out)
+        return float(out[0]) if self._n == 1 else out
+
+
+def _derived(owner: str, law: Any, n: int) -> tuple[Callable[[float], Any], ...]:
+    """A law and its derivatives."""
+    _check.takes(owner, "s", law, "t")
+    recorded = Recorded(owner, [law], partial(of_time, n), 0, n, points_at(np.zeros(0), 0))
+    if recorded.law is None:
+        raise TypeError(f"{owner}: a law without derivatives that cannot be differentiated: {recorded.why}; {_WAYS}")
+    return law, _Rate(recorded, 1, n), _Rate(recorded, 2, n)
+
+
+def _three(owner: str, law: Law, n: int) -> tuple[Callable[[float], Any], ...]:
     if isinstance(law, (tuple, list)):
         if len(law) != 3 or not all(callable(f) for f in law):
             raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
@@ -124,7 +168,7 @@ def _three(owner: str, law: Law) -> tuple[Callable[[float], Any], ...]:
         first = law.derivative()
         return law, first, first.derivative()
     if callable(law):
-        raise TypeError(f"{owner}: a law without derivatives; {_WAYS}")
+        return _derived(owner, law, n)
     raise TypeError(f"{owner}: got {_check.show(law)}; {_WAYS}")
 
 

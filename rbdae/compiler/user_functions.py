@@ -56,9 +56,12 @@ class UserFunction:
     """A user's function f(t, x, out), x of length `n_in`, out of length `n_out`.
 
     `address` is for kernels; `python` says that it is called through Python, so that it may raise exceptions.
+    `recorded` is a `rbdae.laws.recorded.Recorded`, or a `Derived`: code of a model has the law in its place, if there
+    is one.
     """
 
-    def __init__(self, function: Callable[..., None], n_in: int, n_out: int) -> None:
+    def __init__(self, function: Callable[..., None], n_in: int, n_out: int, recorded: Any = None) -> None:
+        self._recorded = recorded
         self.python = not (ENABLED and is_compiled(function))
         self._function = function
         self.n_in, self.n_out = n_in, n_out
@@ -69,6 +72,26 @@ class UserFunction:
             self._keep = _compiled(function, n_in, n_out)
             self.address = self._keep.address
         _ALL[self.address] = self
+
+    @property
+    def law(self) -> Any:
+        """A `rbdae.laws.Law` of the function, for code of a model; None if it is called there."""
+        return None if self._recorded is None else self._recorded.law
+
+    @property
+    def owner(self) -> str:
+        """Whose function it is."""
+        return f"a function compiled by numba at {self.address}" if self._recorded is None else self._recorded.owner
+
+    @property
+    def why(self) -> str:
+        """Why there is no law."""
+        return "it is compiled by numba" if self._recorded is None else self._recorded.why
+
+    def check(self) -> None:
+        """Refuse a function that is no longer the law that was recorded."""
+        if self._recorded is not None:
+            self._recorded.check()
 
     @cached_property
     def plain(self) -> Callable[..., None]:

@@ -98,13 +98,14 @@ class UserElement:
     Attributes
     ----------
     force, jacobian : callable
-        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152.
+        Functions (t, x, out) of x = (Z, Zdot), 48 numbers: F, 24 numbers, and dF/dZ, dF/dZdot by rows, 1152; without a
+        jacobian (None) it is that of the recorded force.
     potential : callable or None
         Function (t, x, out) of x = Z, 24 numbers: out[0] = V, whose -dV/dZ is F without rates.
     """
 
     force: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None]
+    jacobian: Callable[[float, Vec, Vec], None] | None
     potential: Callable[[float, Vec, Vec], None] | None = None
 
 
@@ -122,7 +123,7 @@ class StateElement:
     function : callable
         Fills (F, sdot), 24 + k numbers; F . Zdot is the power of the natural forces.
     jacobian : callable
-        Fills d(F, sdot)/d(Z, Zdot, s) by rows: out.reshape(24 + k, 48 + k).
+        Fills d(F, sdot)/d(Z, Zdot, s) by rows: out.reshape(24 + k, 48 + k). None for that of the recorded function.
     names : tuple of str
         Of the states, k different ones; labels put the force's name before them: "damper-1.s".
     start : (k,) array
@@ -130,7 +131,7 @@ class StateElement:
     """
 
     function: Callable[[float, Vec, Vec], None]
-    jacobian: Callable[[float, Vec, Vec], None]
+    jacobian: Callable[[float, Vec, Vec], None] | None
     names: tuple[str, ...]
     start: Vec
 

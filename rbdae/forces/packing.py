@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
 from rbdae.kernels import records as kb
+from rbdae.laws.recorded import Derived, Points, Recorded, of_time, points_at
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
@@ -21,6 +23,9 @@ _COINCIDE = 1e-12
 """Two points are one where their distance is below this fraction of the vectors whose difference it is."""
 
 _TURN = 2.0 * np.pi
+_BY_RATES = [(24 * k + j + (j >= 24) * 552, 48 * k + j) for k in range(24) for j in range(48)]
+"""Where the entries of dF/dZ and dF/dZdot are, one after the other, and in dF/d(Z, Zdot)."""
+
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 
 
@@ -81,15 +86,18 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
         row["body"] = pair
         if isinstance(element, UserElement):
             row["shaping"] = kb.USER
-            functions += _pack_functions(f"force {name!r}", row, element.force, element.jacobian, 48, 24)
+            points = points_at(start[list(pair)].ravel(), 24)
+            functions += _pack_functions(f"force {name!r}", row, element.force, element.jacobian, points, 24, _BY_RATES)
             if element.potential is not None:
-                functions.append(_user_function(f"force {name!r}", element.potential, 24, 1))
+                at_rest = [(t, x[:24]) for t, x in points]
+                functions.append(_user_function(f"force {name!r}", "potential", element.potential, at_rest, 1)[0])
                 row["potential"] = functions[-1].address
         elif isinstance(element, StateElement):
             k = len(element.names)
             row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k
             _add_states(states, name, element.names, element.start)
-            functions += _pack_functions(f"force {name!r}", row, element.function, element.jacobian, 48 + k, 24 + k)
+            points = points_at(start[list(pair)].ravel(), 24 + k, np.asarray(element.start, dtype=float))
+            functions += _pack_functions(f"force {name!r}", row, element.function, element.jacobian, points, 24 + k)
         else:
             functions += _pack_law(f"force {name!r}", row, element.law, len(element.rest))
             _pack_constants(row, element)
@@ -110,12 +118,32 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
     )
 
 
-def _pack_functions(owner: str, row: Any, function: Any, jacobian: Any, n_in: int, n_out: int) -> list[UserFunction]:
-    """An element by functions of n_in numbers, with n_out results."""
-    made = [_user_function(owner, function, n_in, n_out), _user_function(owner, jacobian, n_in, n_in * n_out)]
-    row["force"], row["jacobian"] = (f.address for f in made)
+def _pack_functions(
+    owner: str, row: Any, function: Any, jacobian: Any, points: Points, n_out: int, places: Any = None
+) -> list[UserFunction]:
+    """An element by functions of the numbers x of `points`, with n_out results. Without a Jacobian it is the derivative
+    of the recorded function, its entries at `places`."""
+    force, recorded = _user_function(owner, "law", function, points, n_out)
+    n_in = len(points[0][1])
+    if jacobian is None:
+        found = _derived(owner, function, recorded, n_in, places)
+        tangent = UserFunction(found, n_in, n_in * n_out, found)
+    else:
+        tangent = _user_function(owner, "jacobian", jacobian, points, n_in * n_out)[0]
+    row["force"], row["jacobian"] = force.address, tangent.address
     row["tangent"] = row["damped"] = 1
-    return made
+    return [force, tangent]
+
+
+def _derived(owner: str, function: Any, recorded: Recorded | None, n_in: int, places: Any) -> Derived:
+    if recorded is None:  # numba's functions have their Python source
+        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
+    if recorded.law is None:
+        raise ValueError(
+            f"{owner}: it has no jacobian, and its law cannot be differentiated: {recorded.why}; give jacobian=, or "
+            "difference_step=1e-6 for central differences with that step"
+        )
+    return Derived(recorded, [("x", i) for i in range(n_in)], places)
 
 
 def _add_states(states: dict[str, float], force: str, names: tuple[str, ...], values: Vec) -> None:
@@ -192,10 +220,13 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
     return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
 
 
-def _user_function(owner: str, function: Any, n_in: int, n_out: int) -> UserFunction:
+def _user_function(
+    owner: str, what: str, function: Any, points: Points, n_out: int
+) -> tuple[UserFunction, Recorded | None]:
     """A user's function f(t, x, out). One in Python that returns something has not understood: it is told so."""
+    n_in = len(points[0][1])
     if is_compiled(function):
-        return _compiled_function(function, n_in, n_out)
+        return _compiled_function(function, n_in, n_out), None
 
     def call(t: float, x: Vec, out: Vec) -> None:
         given = function(t, x, out)
@@ -205,7 +236,8 @@ def _user_function(owner: str, function: Any, n_in: int, n_out: int) -> UserFunc
                 "out[:] = ..."
             )
 
-    return UserFunction(call, n_in, n_out)
+    recorded = Recorded(f"{owner}: {what}", [function], itemgetter(0), n_in, n_out, points)
+    return UserFunction(call, n_in, n_out, recorded), recorded
 
 
 def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
@@ -224,7 +256,8 @@ def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
             value = value_of(owner, replace(law, function=lambda _: value), t)
         out[:] = value
 
-    return UserFunction(one if n == 1 else vector, 0, n)
+    recorded = Recorded(f"{owner}: {law.what}", [function], partial(of_time, n), 0, n, points_at(np.zeros(0), 0))
+    return UserFunction(one if n == 1 else vector, 0, n, recorded)
 
 
 # compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them

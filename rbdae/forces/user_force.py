@@ -45,8 +45,9 @@ class UserForce(AbstractForce):
     bodies : Body, or sequence of one or two bodies
     force : callable
         Plain Python, or compiled by numba (faster by far; such a function must not raise).
-    jacobian : callable
-        The derivatives of `force`, of the same kinds.
+    jacobian : callable, optional
+        The derivatives of `force`, of the same kinds. Without it they are exact ones of what `force` does with symbols
+        (`rbdae.laws`); `rbdae.formulate` says by name if it cannot be run on them.
     difference_step : float, optional
         Instead of `jacobian`: central differences with this step in every natural coordinate and rate (m, 1, m/s, 1/s),
         96 evaluations of the force for each Jacobian, with an error of the order of the step squared.
@@ -59,7 +60,7 @@ class UserForce(AbstractForce):
     body: Body
     other: Body | None
     force: Function
-    jacobian: Function
+    jacobian: Function | None
     difference_step: float | None
     potential: Function | None
     name: str | None
@@ -84,15 +85,10 @@ class UserForce(AbstractForce):
         for what, function in (("force", force), ("jacobian", jacobian), ("potential", potential)):
             if what == "force" or function is not None:
                 _check.takes(owner, what, function, "t", "x", "out")
-        if jacobian is None:
-            if difference_step is None:
-                raise ValueError(
-                    f"{owner}: it has no jacobian; give jacobian=, or difference_step=1e-6 for central differences "
-                    "with that step"
-                )
+        if jacobian is None and difference_step is not None:
             step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
             jacobian = _differences(force, step) if is_compiled(force) else _Differences(force, step)
-        elif difference_step is not None:
+        elif jacobian is not None and difference_step is not None:
             raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
         fill(
             self,

@@ -101,6 +101,10 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
         y, x = node[1], node[2]
         scale = graph.node("rcp", graph.add(graph.mul(x, x), graph.mul(y, y)))
         return [*_one(moving, y, graph.mul(x, scale)), *_one(moving, x, graph.neg(graph.mul(y, scale)))]
+    if kind == "power":
+        x, p = node[1], node[2]
+        slope = graph.mul(p, graph.of_two("power", x, graph.sub(p, one)))
+        return [*_one(moving, x, slope), *_one(moving, p, graph.mul(k, graph.function("log", x)))]
     return _one(moving, node[1], _slope(graph, k, kind, node[1]))
 
 
@@ -131,7 +135,35 @@ def _slope(graph: Graph, k: int, kind: str, x: int) -> int:
         return graph.div(one, x)
     if kind == "abs":
         return graph.select(graph.condition("<", x, graph.const(0.0)), graph.const(-1.0), one)
+    if kind in _SLOPES:
+        return _SLOPES[kind](graph, k, x)
     raise ValueError(f"no derivative of {kind!r} is known")
+
+
+def _root(graph: Graph, square: int) -> int:
+    """1 / sqrt(square)."""
+    return graph.node("rcp", graph.function("sqrt", square))
+
+
+def _squared(graph: Graph, x: int, *, below: bool = False, above: bool = False) -> int:
+    """1 + x^2, 1 - x^2 (`below`), x^2 - 1 (`above`)."""
+    one, square = graph.const(1.0), graph.mul(x, x)
+    return graph.sub(one, square) if below else graph.sub(square, one) if above else graph.add(one, square)
+
+
+_SLOPES: dict[str, Callable[[Graph, int, int], int]] = {
+    "exp": lambda graph, k, x: k,
+    "expm1": lambda graph, k, x: graph.add(k, graph.const(1.0)),
+    "log1p": lambda graph, k, x: graph.node("rcp", graph.add(x, graph.const(1.0))),
+    "sinh": lambda graph, k, x: graph.function("cosh", x),
+    "cosh": lambda graph, k, x: graph.function("sinh", x),
+    "tanh": lambda graph, k, x: _squared(graph, k, below=True),
+    "arccos": lambda graph, k, x: graph.neg(_root(graph, _squared(graph, x, below=True))),
+    "arcsinh": lambda graph, k, x: _root(graph, _squared(graph, x)),
+    "arccosh": lambda graph, k, x: _root(graph, _squared(graph, x, above=True)),
+    "arctanh": lambda graph, k, x: graph.node("rcp", _squared(graph, x, below=True)),
+}
+"""Of the functions that laws of users have: by the node of the function and that of its argument."""
 
 
 __all__ = ["NoDerivative", "gradient", "inputs_of", "jacobian", "tangents"]

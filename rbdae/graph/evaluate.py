@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.graph.graph import CONDITIONS, FUNCTIONS, Graph, Node
+from rbdae.graph.graph import CONDITIONS, FUNCTIONS, OF_TWO, Graph, Node
 
 
 def evaluate(
@@ -72,8 +72,11 @@ def _arithmetic(kind: str, x: float, *others: float) -> float:
     if kind == "select":
         return others[0] if x else others[1]
     y = others[0]
-    if kind == "arctan2":
-        return math.atan2(x, y)
+    if kind in OF_TWO:
+        try:
+            return OF_TWO[kind](x, y)
+        except (ValueError, OverflowError):
+            return math.nan
     return x + y if kind == "add" else x - y if kind == "sub" else x * y
 
 

@@ -14,7 +14,7 @@ node                             value
 ("<", a, b), ("<=", a, b),       conditions, 1 or 0; both are 0 where an operand is not a number
 ("==", a, b), ("not", c)
 ("select", c, a, b)              a where c is 1, else b
-("arctan2", a, b)                the angle of (b, a)
+("arctan2", a, b), ...           functions of two numbers, see `OF_TWO`
 ("call", k, m, n, t, x..., o...) the k-th function of the user, called with the time t, the vector x of length m and
                                  a vector of length n that has the values o before the call
 ("result", call, i)              the i-th number of that vector after the call
@@ -42,12 +42,25 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
     "cos": math.cos,
     "tan": math.tan,
     "arcsin": math.asin,
+    "arccos": math.acos,
     "arctan": math.atan,
+    "exp": math.exp,
+    "expm1": math.expm1,
     "log": math.log,
+    "log1p": math.log1p,
+    "sinh": math.sinh,
+    "cosh": math.cosh,
+    "tanh": math.tanh,
+    "arcsinh": math.asinh,
+    "arccosh": math.acosh,
+    "arctanh": math.atanh,
     "abs": abs,
     "floor": lambda x: float(math.floor(x)),
 }
 """Of one number, by NumPy's names."""
+
+OF_TWO: dict[str, Callable[[float, float], float]] = {"arctan2": math.atan2, "power": math.pow}
+"""Of two numbers: the angle of (b, a), and a^b."""
 
 CONDITIONS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda a, b: a < b,
@@ -206,8 +219,17 @@ class Graph:
 
     def arctan2(self, a: int, b: int) -> int:
         """The angle of (b, a)."""
+        return self.of_two("arctan2", a, b)
+
+    def of_two(self, name: str, a: int, b: int) -> int:
+        """One of `OF_TWO`; outside of its domain it is not a number."""
         x, y = self.value(a), self.value(b)
-        return self.node("arctan2", a, b) if x is None or y is None else self.const(math.atan2(x, y))
+        if x is None or y is None:
+            return self.node(name, a, b)
+        try:
+            return self.const(OF_TWO[name](x, y))
+        except (ValueError, OverflowError):
+            return self.const(math.nan)
 
     # ------------------------------------------------------------ conditions
 
@@ -283,4 +305,4 @@ class Graph:
         return out
 
 
-__all__ = ["CONDITIONS", "FUNCTIONS", "LEAVES", "Graph", "Node", "operands"]
+__all__ = ["CONDITIONS", "FUNCTIONS", "LEAVES", "OF_TWO", "Graph", "Node", "operands"]

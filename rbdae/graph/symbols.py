@@ -63,8 +63,13 @@ class Recorder:
             return value
         return Symbol(self, node)
 
-    def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Symbol]:
+    def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Any]:
         """What a user's function, which has its Python side as `plain`, makes of the vector `out`."""
+        law = getattr(function, "law", None)
+        if law is not None:
+            nodes, regular = law.inlined(self.graph, self.number(t), [self.number(v) for v in x])
+            if bool(self.value(regular)) and self.truth(regular):  # elsewhere the function raises an exception
+                return [self.result(node) for node in nodes]
         if function not in self.functions:
             self.functions.append(function)
         k = self.functions.index(function)

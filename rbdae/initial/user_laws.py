@@ -54,7 +54,8 @@ def check_user_laws(system: System, t0: float) -> None:
             if isinstance(element, UserElement):
                 x = _motion(force)
                 _check_filling(owner, "force", element.force, t0, x, 24)
-                _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
+                if element.jacobian is not None:
+                    _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
                 if element.potential is not None:
                     _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
                     check_potential(owner, force, element, t0, x[:24])
@@ -62,7 +63,8 @@ def check_user_laws(system: System, t0: float) -> None:
                 start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
                 x, k = np.concatenate([_motion(force), start]), len(element.names)
                 _check_filling(owner, "function", element.function, t0, x, 24 + k)
-                _check_filling(owner, "jacobian", element.jacobian, t0, x, (24 + k) * (48 + k))
+                if element.jacobian is not None:
+                    _check_filling(owner, "jacobian", element.jacobian, t0, x, (24 + k) * (48 + k))
             elif isinstance(element, Element) and element.law.function is not None:
                 value_of(owner, element.law, t0)
 

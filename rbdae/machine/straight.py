@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae.graph.graph import Graph, operands
+from rbdae.graph.graph import OF_TWO, Graph, operands
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
 LONGEST = 4000
@@ -28,9 +28,20 @@ _LIBRARY = {
     "cos": "cos",
     "tan": "tan",
     "arcsin": "asin",
+    "arccos": "acos",
     "arctan": "atan",
+    "exp": "exp",
+    "expm1": "expm1",
     "log": "log",
+    "log1p": "log1p",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "tanh": "tanh",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
     "arctan2": "atan2",
+    "power": "pow",
 }
 _ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
 _COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
@@ -42,8 +53,8 @@ DECLARATIONS = "\n".join(
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         *(f"declare double @{name}(double)" for name in _INTRINSICS.values()),
         *(
-            f"declare double @{name}({'double, double' if name == 'atan2' else 'double'}) memory(none) nounwind"
-            for name in _LIBRARY.values()
+            f"declare double @{name}({'double, double' if kind in OF_TWO else 'double'}) memory(none) nounwind"
+            for kind, name in _LIBRARY.items()
         ),
     ]
 )

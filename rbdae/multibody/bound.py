@@ -72,7 +72,7 @@ class _ByShape:
         """The kernel as a C function for vectors of these lengths; None where it goes through Python anyway."""
         key = tuple(map(len, vectors))
         if key not in self._machine:
-            found = None if self._workspace.calls_python else self._of_this_model(key, vectors)
+            found = None if self._workspace.code_calls_python else self._of_this_model(key, vectors)
             self._machine[key] = None if found is None else found.function()
         return self._machine[key]
 

@@ -81,7 +81,7 @@ def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern) -> F
     kernel : of the Jacobian
     pattern : its entries
     """
-    if not workspace.memory.traced or workspace.calls_python or not supported():
+    if not workspace.memory.traced or workspace.code_calls_python or not supported():
         return None
     known = workspace.memory.recorded
     key = ("factors", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))

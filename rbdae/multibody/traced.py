@@ -99,9 +99,8 @@ class TracedKernel:
         """What Python calls."""
         code, context = self.code, self._context()
         address = code.module.address("python")
-        return self._workspace.raising(
-            callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
-        )
+        made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
+        return self._workspace.raising(made) if code.functions else made
 
     def _context(self) -> Context:
         context = Context.of(selection_numbers(self._workspace), self.code.functions, self.code.data)
@@ -115,7 +114,7 @@ class TracedKernel:
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
-        if self._workspace.calls_python:
+        if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
         context = self._context()
         other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)

@@ -115,7 +115,7 @@ class Callbacks:
     @cached_property
     def _project_near(self) -> TracedKernel | None:
         workspace, n = self._workspace, self._workspace.layout.n
-        if not workspace.memory.traced or workspace.calls_python:
+        if not workspace.memory.traced or workspace.code_calls_python:
             return None
         info = N_INFO + len(self.violation_scales.weights)
         shapes: Shapes = {"y": (n,), "yd": (info,), "out": (n + N_MORE,)}

@@ -191,7 +191,7 @@ class Equations:
         # Recorded in plain Python, which takes its time. Other selections, which a run may make by the hundred, are not
         # told apart by the key.
         usual = np.array_equal(selection_numbers(workspace), workspace.memory.numbers)
-        if usual and workspace.memory.traced and not workspace.calls_python:
+        if usual and workspace.memory.traced and not workspace.code_calls_python:
             key = ("pattern", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)))
             pattern = shared(workspace, (*key, own_constants(workspace)), recorded)
         else:

@@ -77,7 +77,7 @@ def moving(problem: Any, policy: ChartPolicy) -> Moving | None:
     if policy.on_singularity != "switch" or not isinstance(problem, Problem) or problem.kind != "ode":
         return None
     workspace, view = problem.workspace, problem.interpretation
-    if workspace.calls_python or not workspace.memory.traced or not isinstance(view, Interpretation):
+    if workspace.code_calls_python or not workspace.memory.traced or not isinstance(view, Interpretation):
         return None
     needed = [kind for kind in SWITCHES if kind.needed(view)]
     if needed != [ChartSwitch] or problem.callbacks.code("rhs") != "traced":

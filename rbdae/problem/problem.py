@@ -196,6 +196,12 @@ class Problem:
         return self.callbacks.code("rhs" if self.kind == "ode" else "residual")
 
     @property
+    def laws(self) -> dict[str, str]:
+        """The user's functions by their owners, each ``"recorded"``, in code of the model, or why it is called back."""
+        found = self.workspace.user_functions
+        return {function.owner: "recorded" if function.law is not None else function.why for function in found}
+
+    @property
     def t0(self) -> float:
         """Initial time, s."""
         return self.start.t0

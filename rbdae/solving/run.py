@@ -142,6 +142,8 @@ def _run(
     adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
     own = problem if isinstance(problem, Problem) else None
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
+    if own is not None:
+        own.workspace.check_laws()
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()
         outcome, segments = run_segments(

@@ -16,7 +16,7 @@ def measured(
 ) -> Quiet | None:
     """Bounds of the n numbers that a kernel ``f(t, y, out)`` computes; None without code of this model, or with laws in
     Python."""
-    if not workspace.memory.traced or workspace.calls_python:
+    if not workspace.memory.traced or workspace.code_calls_python:
         return None
     shapes: Shapes = {"y": (workspace.layout.n,), "out": (n,)}
     found = traced(workspace, kernel, shapes, generic=lambda: workspace.compiled(kernel))
