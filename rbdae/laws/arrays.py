@@ -46,7 +46,7 @@ def again(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype == object:
         return value.view(Numbers) if value.shape else value[()]
     if isinstance(value, tuple):
-        return tuple(map(_again, value))
+        return tuple(map(again, value))
     return value
 
 
