@@ -36,8 +36,9 @@ after another (x is empty)."""
 _LAWS = ("s", "s'", "s''")
 _ROOM = 64
 _WAYS = (
-    "give (s, s', s''), three functions of time; or a spline with a derivative method, such as "
-    "scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with s, s', s''"
+    "give one function of time that can be run on symbols; or (s, s', s''), three functions of time; or a spline with "
+    "a derivative method, such as scipy.interpolate.CubicSpline; or a numba function f(t, x, out) that fills out with "
+    "s, s', s''"
 )
 
 
@@ -150,7 +151,10 @@ class _Rate:
 
 def _derived(owner: str, law: Any, n: int) -> tuple[Callable[[float], Any], ...]:
     """A law and its derivatives."""
-    _check.takes(owner, "s", law, "t")
+    try:
+        _check.takes(owner, "the law", law, "t")
+    except TypeError as error:
+        raise TypeError(f"{error}; {_WAYS}") from None
     recorded = Recorded(owner, [law], partial(of_time, n), 0, n, points_at(np.zeros(0), 0))
     if recorded.law is None:
         raise TypeError(f"{owner}: a law without derivatives that cannot be differentiated: {recorded.why}; {_WAYS}")

@@ -17,6 +17,7 @@ from rbdae.forces.torque import Torque as Torque
 from rbdae.forces.torsional_spring_damper import TorsionalSpringDamper as TorsionalSpringDamper
 from rbdae.forces.translational_spring_damper import TranslationalSpringDamper as TranslationalSpringDamper
 from rbdae.forces.user_force import UserForce as UserForce
+from rbdae.laws.recorded import CalledBack as CalledBack
 
 __all__ = [name for name in list(vars()) if name[0].isupper() and name != "TYPE_CHECKING"]
 

@@ -12,9 +12,10 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
+from rbdae.forces.differences import Differences
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
 from rbdae.kernels import records as kb
-from rbdae.laws.recorded import Derived, Points, Recorded, of_time, points_at
+from rbdae.laws.recorded import Derived, NotTried, Points, Recorded, of_time, points_at
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
@@ -236,6 +237,8 @@ def _user_function(
                 "out[:] = ..."
             )
 
+    if isinstance(function, Differences):
+        return UserFunction(call, n_in, n_out, NotTried(f"{owner}: {what}", "it is made by differences")), None
     recorded = Recorded(f"{owner}: {what}", [function], itemgetter(0), n_in, n_out, points)
     return UserFunction(call, n_in, n_out, recorded), recorded
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-import numpy as np
-
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.compiler.user_functions import is_compiled, like
+from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.base import AbstractForce
+from rbdae.forces.differences import Differences, differences
 from rbdae.forces.element import AnyElement, UserElement
 
 Function: TypeAlias = Callable[[float, Vec, Vec], None]
@@ -87,7 +86,7 @@ class UserForce(AbstractForce):
                 _check.takes(owner, what, function, "t", "x", "out")
         if jacobian is None and difference_step is not None:
             step = _check.positive(owner, "difference_step", difference_step, "give e.g. 1e-6")
-            jacobian = _differences(force, step) if is_compiled(force) else _Differences(force, step)
+            jacobian = differences(force, step) if is_compiled(force) else Differences(force, step)
         elif jacobian is not None and difference_step is not None:
             raise ValueError(f"{owner}: it has a jacobian and a difference_step; leave one out")
         fill(
@@ -114,38 +113,6 @@ class UserForce(AbstractForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """One element."""
         return (UserElement(self.force, self.jacobian, self.potential),)
-
-
-def _differences(force: Any, step: float) -> Function:
-    """The Jacobian of a force by central differences."""
-
-    def jacobian(t: float, x: Vec, out: Vec) -> None:
-        z = x.copy()
-        above = np.zeros(24, x.dtype)
-        below = np.zeros(24, x.dtype)
-        for j in range(48):
-            z[j] = x[j] + step
-            force(t, z, above)
-            z[j] = x[j] - step
-            force(t, z, below)
-            z[j] = x[j]
-            first = j if j < 24 else 552 + j
-            for k in range(24):
-                out[first + 24 * k] = (above[k] - below[k]) / (2.0 * step)
-
-    return like(force, jacobian)
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Differences:
-    """The same for plain Python, which can be pickled if the force can."""
-
-    force: Function
-    step: float
-
-    def __call__(self, t: float, x: Vec, out: Vec) -> None:
-        _differences(self.force, self.step)(t, x, out)
 
 
 __all__ = ["UserForce"]

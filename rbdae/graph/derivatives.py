@@ -45,14 +45,25 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
     known: dict[int, dict[int, int]] = {}
     for k in graph.needed(outputs):
         found: dict[int, int] = dict(seeds.get(k, {}))
-        for j, factor in _partials(graph, k, lambda j: bool(known.get(j))):
-            for direction, change in known[j].items():
-                step = graph.mul(factor, change)
-                found[direction] = graph.add(found[direction], step) if direction in found else step
+        if graph.nodes[k][0] == "select":
+            found |= _of_choice(graph, k, known)
+        else:
+            for j, factor in _partials(graph, k, lambda j: bool(known.get(j))):
+                for direction, change in known[j].items():
+                    step = graph.mul(factor, change)
+                    found[direction] = graph.add(found[direction], step) if direction in found else step
         found = {direction: node for direction, node in found.items() if graph.value(node) != 0.0}
         if found:
             known[k] = found
     return [known.get(k, {}) for k in outputs]
+
+
+def _of_choice(graph: Graph, k: int, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
+    """Of a choice, the derivatives of the side that is chosen: those of the other one may be no numbers."""
+    _, condition, one, other = graph.nodes[k]
+    zero = graph.const(0.0)
+    sides = known.get(one, {}), known.get(other, {})
+    return {d: graph.select(condition, *(side.get(d, zero) for side in sides)) for d in {**sides[0], **sides[1]}}
 
 
 def jacobian(graph: Graph, outputs: Sequence[int], inputs: Sequence[int]) -> list[dict[int, int]]:

@@ -13,7 +13,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from rbdae.graph.evaluate import computed
-from rbdae.graph.graph import Graph, operands
+from rbdae.graph.graph import FUNCTIONS, Graph, operands
 
 
 class NotStraight(Exception):
@@ -181,6 +181,11 @@ class Symbol:
 
     def __bool__(self) -> bool:
         return not self.recorder.truth(self.recorder.graph.condition("==", self.node, self.recorder.number(0.0)))
+
+
+for _name in FUNCTIONS:  # NumPy calls them by these names
+    if _name not in ("abs", "floor") and not hasattr(Symbol, _name):
+        setattr(Symbol, _name, _function(_name))
 
 
 @final

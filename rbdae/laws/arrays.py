@@ -184,6 +184,7 @@ def of_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], options: dict[str, 
 
 
 def each(apply: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """A function of numbers, element by element."""
     arrays = np.broadcast_arrays(*(np.asarray(value, dtype=object) for value in given))
     out = np.empty(arrays[0].shape, dtype=object)
     for place in np.ndindex(out.shape):
@@ -260,12 +261,24 @@ OF_ARRAYS: dict[str, Callable[..., Any]] = {
 
 def of_function(function: Any, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
     """One of NumPy's functions of arrays."""
-    from rbdae.laws.tables import interp
-
-    made = interp if function is np.interp else OF_ARRAYS.get(function.__name__)
+    made = OF_ARRAYS.get(function.__name__)
     if made is not None:
         return made(*arguments, **options)
     return again(function(*(bare(value) for value in arguments), **{k: bare(v) for k, v in options.items()}))
+
+
+def _ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    return of_ufunc(ufunc, method, inputs, options)
+
+
+def _function(self: Any, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+    return of_function(function, arguments, options)
+
+
+_kinds: tuple[Any, ...] = (Number, Truth)
+for _kind in _kinds:  # how NumPy's functions come here from single ones
+    _kind.__array_ufunc__ = _ufunc
+    _kind.__array_function__ = _function
 
 
 __all__ = ["ONE", "TWO", "Numbers", "again", "bare", "each", "numbers", "of_function", "of_ufunc"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import pickle
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -14,9 +16,10 @@ from rbdae.graph import derivatives
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph, operands
 from rbdae.laws.arrays import numbers
-from rbdae.laws.branches import explored
 from rbdae.laws.numbers import NotRecorded, Number, Tape
-from rbdae.laws.twins import surroundings, twin
+from rbdae.laws.surroundings import surroundings
+from rbdae.laws.twins import twin
+from rbdae.laws.ways import explored
 
 Filling = Callable[[float, Vec, Vec], Any]
 """f(t, x, out), which fills out and returns None."""
@@ -46,6 +49,12 @@ class Law:
     def always_regular(self) -> bool:
         """Whether it never raises an exception."""
         return self.graph.value(self.regular) == 1.0
+
+    @cached_property
+    def digest(self) -> str:
+        """What it computes, as a number."""
+        text = repr((self.graph.nodes, self.outputs, self.regular))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         """Its values, in Python."""
@@ -197,7 +206,7 @@ def _contents(users: Sequence[Callable[..., Any]]) -> list[bytes | None]:
     for user in users:
         for value in surroundings(user):
             try:
-                out.append(None if callable(value) and not hasattr(value, "__dict__") else pickle.dumps(value))
+                out.append(pickle.dumps(value))
             except Exception:  # modules, functions inside functions, files
                 out.append(None)
     return out

@@ -63,10 +63,9 @@ class Tape:
             return value.node
         if type(value) is Truth:
             return value.node
-        try:
-            return self.graph.const(float(value))
-        except (TypeError, ValueError) as error:
-            raise NotRecorded(f"it computes with {type(value).__name__}: {error}") from None
+        if not isinstance(value, (float, int, np.number, np.bool_)):
+            raise TypeError(f"a law gives {type(value).__name__}, where a number is wanted")
+        return self.graph.const(float(value))
 
 
 def _plain(value: Any) -> bool:
@@ -101,11 +100,18 @@ def _quotient(graph: Graph, a: int, b: int) -> int:
     return graph.function("floor", graph.div(a, b))
 
 
+def root(graph: Graph, a: int) -> int:
+    """The square root, whose derivative at zero is taken to be zero: so the length of a vector has one there."""
+    zero = graph.condition("==", a, graph.const(0.0))
+    found = graph.function("sqrt", graph.select(zero, graph.const(1.0), a))
+    return graph.select(zero, graph.const(0.0), found)
+
+
 def power(graph: Graph, a: int, b: int) -> int:
     """a^b; products for small whole exponents, as they are exact where NumPy's are."""
     exponent = graph.value(b)
     if exponent == 0.5:
-        return graph.function("sqrt", a)
+        return root(graph, a)
     if exponent is not None and exponent == int(exponent) and abs(exponent) <= _POWERS:
         return graph.power(a, int(exponent))
     return graph.of_two("power", a, b)
@@ -187,7 +193,8 @@ class Number:
 
     def function(self, name: str) -> Any:
         """One of the graph's functions of one number."""
-        return self.tape.result(self.tape.graph.function(name, self.node))
+        graph = self.tape.graph
+        return self.tape.result(root(graph, self.node) if name == "sqrt" else graph.function(name, self.node))
 
     @property
     def real(self) -> Any:
@@ -206,16 +213,6 @@ class Number:
     def item(self) -> Any:
         """Itself."""
         return self
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from rbdae.laws.arrays import of_ufunc
-
-        return of_ufunc(ufunc, method, inputs, options)
-
-    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        from rbdae.laws.arrays import of_function
-
-        return of_function(function, arguments, options)
 
 
 for _name in FUNCTIONS:  # NumPy calls them by these names for arrays of objects
@@ -272,9 +269,6 @@ class Truth:
 
     def __rsub__(self, other: Any) -> Any:
         return other - self._number()
-
-    __array_ufunc__ = Number.__array_ufunc__
-    __array_function__ = Number.__array_function__
 
 
 def choice(condition: Any, one: Any, other: Any) -> Any:

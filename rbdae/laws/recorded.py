@@ -37,16 +37,18 @@ def of_time(n: int, users: Sequence[Callable[..., Any]]) -> Filling:
     def fill(t: float, x: Vec, out: Vec) -> None:
         for k, function in enumerate(users):
             value = function(t)
+            if isinstance(value, (bool, str, np.bool_)):
+                raise TypeError(f"a law of the time gives {value!r}")  # refused by name where it is called
             out[n * k : n * (k + 1)] = np.reshape(value, (n,)) if isinstance(value, np.ndarray) else value
 
     return fill
 
 
 @final
-class called_back:
+class CalledBack:
     """A law that is not recorded: for one that has a state, or reads what changes between runs.
 
-        rbdae.forces.Force(body, at=(0, 0, 0), force=rbdae.laws.called_back(f))
+        rbdae.forces.Force(body, at=(0, 0, 0), force=rbdae.forces.CalledBack(f))
 
     Parameters
     ----------
@@ -54,6 +56,8 @@ class called_back:
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
+        if not callable(function):
+            raise TypeError(f"CalledBack: function must be a function, got {function!r:.60}; give the law itself")
         self.function = function
         self.__name__ = getattr(function, "__name__", repr(function))
 
@@ -85,7 +89,7 @@ class Recorded:
 
     @cached_property
     def _found(self) -> tuple[Law | None, str]:
-        if any(isinstance(user, called_back) for user in self._users):
+        if any(isinstance(user, CalledBack) for user in self._users):
             return None, "it is to be called back"
         try:
             return recorded_law(self._users, self._fill, *self._sizes, self._points), ""
@@ -115,8 +119,21 @@ class Recorded:
             raise ValueError(
                 f"{self.owner}: its law gives {found[k]:g} at t = {t:g} where it gave {expected[k]:g} when the code of "
                 "the model was made: something that it reads has changed; formulate the system again, or give "
-                "rbdae.laws.called_back(law)"
+                "rbdae.forces.CalledBack(law)"
             )
+
+
+@final
+class NotTried:
+    """A law that is not run on symbols, and why."""
+
+    law = None
+
+    def __init__(self, owner: str, why: str) -> None:
+        self.owner, self.why = owner, why
+
+    def check(self) -> None:
+        """It is called anyway."""
 
 
 @final
@@ -163,4 +180,4 @@ class Derived:
         self.law(t, x, out)
 
 
-__all__ = ["Derived", "Points", "Recorded", "called_back", "of_time", "points_at"]
+__all__ = ["CalledBack", "Derived", "NotTried", "Points", "Recorded", "of_time", "points_at"]

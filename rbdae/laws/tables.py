@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.laws.arrays import again, bare, each, numbers
+from rbdae.laws.arrays import OF_ARRAYS, again, bare, each, numbers
 from rbdae.laws.numbers import NotRecorded, Number, choice
 
 
@@ -69,5 +69,7 @@ def piecewise(spline: Any) -> Callable[..., Any]:
 
     return call
 
+
+OF_ARRAYS["interp"] = interp
 
 __all__ = ["interp", "piecewise"]

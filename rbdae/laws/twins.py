@@ -15,6 +15,7 @@ import numpy as np
 
 from rbdae.laws.arrays import ONE, TWO, Numbers, numbers
 from rbdae.laws.numbers import NotRecorded, Number, Truth, choice
+from rbdae.laws.surroundings import LIBRARIES, call_of, names_of, of_a_library
 from rbdae.laws.tables import piecewise
 
 _MATH: dict[str, Callable[..., Any]] = {
@@ -41,6 +42,16 @@ _MATH: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """What takes symbols, by the names of `math`."""
 
+_OUTSIDE: dict[str, Callable[[Any], Any]] = {
+    "sqrt": lambda x: x < 0.0,
+    **{name: lambda x: x <= 0.0 for name in ("log", "log2", "log10")},
+    "log1p": lambda x: x <= -1.0,
+    **{name: lambda x: abs(x) > 1.0 for name in ("asin", "acos")},
+    "acosh": lambda x: x < 1.0,
+    "atanh": lambda x: abs(x) >= 1.0,
+}
+"""Where functions of `math` raise an exception."""
+
 
 def _known(arguments: Any) -> bool:
     """Whether there is no symbol among some arguments."""
@@ -50,20 +61,21 @@ def _known(arguments: Any) -> bool:
     )
 
 
-def _either(known: Callable[..., Any], symbolic: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of `math` for numbers that are known, the other one for symbols."""
+def _either(name: str) -> Callable[..., Any]:
+    """A function of `math` for numbers that are known, the one for symbols for others."""
+    known, symbolic, outside = getattr(math, name), _MATH[name], _OUTSIDE.get(name)
 
     def call(*arguments: Any, **options: Any) -> Any:
         if _known(arguments):
             return known(*arguments, **options)
+        if outside is not None and outside(arguments[0]):
+            raise ValueError("math domain error")
         return symbolic(*arguments, **options)
 
     return call
 
 
-_OF_MATH = {
-    getattr(math, name): _either(getattr(math, name), made) for name, made in _MATH.items() if hasattr(math, name)
-}
+_OF_MATH = {getattr(math, name): _either(name) for name in _MATH if hasattr(math, name)}
 
 
 @final
@@ -166,14 +178,6 @@ _FIXED = (
     np.ufunc,
 )
 
-_OURS = frozenset({"numpy", "scipy", "rbdae", "rbdae_adapters"})
-
-
-def _foreign(function: types.FunctionType) -> bool:
-    """Whether a function is of a library, not of the user."""
-    root = (function.__module__ or "").partition(".")[0]
-    return root in _OURS or root in sys.stdlib_module_names
-
 
 def twin(function: Any) -> Callable[..., Any]:
     """A function that does the same with symbols."""
@@ -191,7 +195,7 @@ def _replaced(value: Any, made: dict[int, Any]) -> Any:
         return _OF_MATH[value]
     if value is float:
         return _float
-    if isinstance(value, types.FunctionType) and not _foreign(value):
+    if isinstance(value, types.FunctionType) and not of_a_library(value):
         return _function(value, made)
     if isinstance(value, types.MethodType):
         return types.MethodType(_replaced(value.__func__, made), _own(value.__self__))
@@ -200,7 +204,7 @@ def _replaced(value: Any, made: dict[int, Any]) -> Any:
     if isinstance(value, partial):
         return partial(_replaced(value.func, made), *value.args, **value.keywords)
     if callable(value) and not isinstance(value, (type, types.BuiltinFunctionType, np.ufunc)):
-        call = _call_of(value)
+        call = call_of(value)
         if call is not None:
             return types.MethodType(_function(call, made), _own(value))
     return _own(value)
@@ -212,18 +216,12 @@ def _is_spline(value: Any) -> bool:
     return scipy is not None and isinstance(value, (scipy.PPoly, scipy.BSpline))
 
 
-def _call_of(value: Any) -> types.FunctionType | None:
-    """The method of a user's class that makes its objects functions."""
-    call = next((vars(kind)["__call__"] for kind in type(value).__mro__ if "__call__" in vars(kind)), None)
-    return call if isinstance(call, types.FunctionType) and not _foreign(call) else None
-
-
 def _own(value: Any) -> Any:
     """A copy of what a function may change: symbols are not to be left in the user's objects."""
     if (
         value is None
         or isinstance(value, _FIXED)
-        or (type(value).__module__ or "").partition(".")[0] in _OURS - {"numpy"}
+        or (type(value).__module__ or "").partition(".")[0] in LIBRARIES - {"numpy"}
     ):
         return value
     try:
@@ -240,7 +238,7 @@ def _function(function: types.FunctionType, made: dict[int, Any]) -> Any:
     out = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
     out.__kwdefaults__ = function.__kwdefaults__
     made[id(function)] = out
-    for name in _names(function.__code__):
+    for name in names_of(function.__code__):
         if name in function.__globals__:
             names[name] = _replaced(function.__globals__[name], made)
     for cell, own in zip(cells, function.__closure__ or (), strict=True):
@@ -251,36 +249,4 @@ def _function(function: types.FunctionType, made: dict[int, Any]) -> Any:
     return out
 
 
-def _names(code: types.CodeType) -> set[str]:
-    """The names that a function and those inside it use."""
-    found = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            found |= _names(constant)
-    return found
-
-
-def surroundings(function: Any) -> list[Any]:
-    """What a function could change or depend on beside its arguments: for comparisons before and after a call."""
-    if isinstance(function, partial):
-        return [function.args, function.keywords, *surroundings(function.func)]
-    if isinstance(function, types.MethodType):
-        return [getattr(function.__self__, "__dict__", None), *surroundings(function.__func__)]
-    if not isinstance(function, types.FunctionType):
-        call = _call_of(function)
-        return [getattr(function, "__dict__", None), *([] if call is None else surroundings(call))]
-    if _foreign(function):
-        return []
-    out: list[Any] = [function.__defaults__]
-    for name in sorted(_names(function.__code__)):
-        if name in function.__globals__:
-            out.append(function.__globals__[name])
-    for cell in function.__closure__ or ():
-        try:
-            out.append(cell.cell_contents)
-        except ValueError:
-            continue
-    return out
-
-
-__all__ = ["surroundings", "twin"]
+__all__ = ["twin"]

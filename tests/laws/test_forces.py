@@ -469,11 +469,6 @@ BAD: list[tuple[Any, type[Exception], list[str]]] = [
     (lambda s, a, b: Friction(axial(a, b, "revolute"), translational=1.0), ValueError, ["translational="]),
     (lambda s, a, b: Bushing(a, stiffness=1, rotational_stiffness=-1), ValueError, ["rotational_stiffness", "sign"]),
     (lambda s, a, b: Bushing(a, stiffness=1, rest=(1, 1, 1)), ValueError, ["rest", "scipy.spatial.transform.Rotation"]),
-    (
-        lambda s, a, b: UserForce(a, lambda t, x, out: None),
-        ValueError,
-        ["UserForce('a')", "jacobian", "difference_step=1e-6"],
-    ),
     (lambda s, a, b: UserForce(a, 3), TypeError, ["force must be a function", "3"]),
     (lambda s, a, b: UserForce((a, b, a), max, max), ValueError, ["one body or two"]),
     (lambda s, a, b: UserForce(a, max, max, difference_step=1e-6), ValueError, ["leave one out"]),

@@ -85,7 +85,7 @@ def test_generic_code_and_laws_in_python_come_back_to_python():
     system = rbdae.System()
     cart = system.add_body("cart", mass=1.0, inertia=np.eye(3))
     system.add_joint(rbdae.joints.Prismatic(system.ground, cart, axis_a=(1, 0, 0), axis_b=None))
-    system.add_force(rbdae.forces.Torque(cart, lambda t: (np.sin(t), 0.0, 0.0)))
+    system.add_force(rbdae.forces.Torque(cart, rbdae.forces.CalledBack(lambda t: (np.sin(t), 0.0, 0.0))))
     driven = cases.formulate(system, ODE, code="traced")
     assert rbdae.Projection().bind(driven).machine() is None
 

@@ -36,6 +36,7 @@ from inside import (
     consistent,
     contract,
     dense,
+    differences,
     energy_balance,
     equations,
     given,
@@ -281,6 +282,7 @@ EXAMPLES: dict[type, Any] = {
     Motor: lambda: Motor(_axial("revolute"), torque=1.0),
     Friction: lambda: Friction(_axial("revolute"), 1.0),
     UserForce: lambda: UserForce(_bodies()[0], max, max),
+    differences.Differences: lambda: differences.Differences(max, 1e-6),
     element.TimeFunction: lambda: element.NONE,
     element.PointSpring: lambda: Bushing(_bodies()[0], stiffness=1.0).elements()[0],
     element.Element: lambda: Force(_bodies()[0], (1, 0, 0)).elements()[0],
@@ -415,20 +417,19 @@ def _factor_code() -> recorded_factors.FactorCode:
     return found
 
 
+INTERNAL = {"compiler", "kernels", "graph", "laws", "machine"}
+
+
 def _classes() -> set[type]:
     found = set()
     for module in pkgutil.walk_packages(rbdae.__path__, "rbdae."):
         parts = module.name.split(".")
-        if any(part.startswith("_") for part in parts) or {"compiler", "kernels", "graph", "machine"} & set(parts):
+        if any(part.startswith("_") for part in parts) or INTERNAL & set(parts):
             continue
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             home = value.__module__
             private = any(part.startswith("_") for part in (*home.split("."), name))
-            if (
-                not private
-                and home.startswith("rbdae")
-                and not home.startswith(("rbdae.compiler", "rbdae.graph", "rbdae.kernels", "rbdae.machine"))
-            ):
+            if not private and home.startswith("rbdae") and not INTERNAL & set(home.split(".")[1:2]):
                 found.add(value)
     return found
 

@@ -198,6 +198,7 @@ __all__ = [
     "chatter",
     "choices",
     "cli_target",
+    "code_calls_python",
     "code_text",
     "collocation",
     "compiled_watch",
@@ -530,6 +531,11 @@ def rates_kernel(problem: rbdae.Problem) -> Any:
 def features(problem: rbdae.Problem) -> set[str]:
     """What the problem needs of the kernels' stages."""
     return set(problem.workspace.memory.features)
+
+
+def code_calls_python(problem: rbdae.Problem) -> bool:
+    """Whether code of the model calls functions of Python."""
+    return bool(problem.workspace.code_calls_python)
 
 
 def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:

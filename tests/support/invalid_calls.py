@@ -533,7 +533,7 @@ def calls() -> dict[str, Call]:
             ),
             {
                 "system": THING,
-                "t_end": POSITIVE,
+                "t_end": also(POSITIVE, "negative"),
                 **{key: optional(_role("names")) for key in ("formulations", "rotations", "velocities", "solvers")},
                 "tolerances": _role("tolerances", "array", "zeros"),
                 "redundant": TEXT,
@@ -639,6 +639,7 @@ def calls() -> dict[str, Call]:
         "forces.Friction": _on_joint(
             forces.Friction, joints.Revolute, {"coefficient": also(stiff, "none")}, coefficient=1.0
         ),
+        "forces.CalledBack": Call(lambda: (forces.CalledBack, {"function": max}), {"function": FUNCTION}),
         "forces.UserForce": Call(
             lambda: (forces.UserForce, {"bodies": pair()[1], "force": _nothing, "jacobian": _nothing}),
             {

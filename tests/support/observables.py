@@ -1178,6 +1178,7 @@ PROBLEM: Table = {
     "layout": _COUNTS,
     "log_determinant": Checked("our own gradient and masses", _log_determinant),
     "matrices": Checked("kinetic energy, primitives, Newton and Euler", _matrices),
+    "laws": _NAMES,
     "model": _NAMES,
     "momentum": Checked("bodies one by one", _momentum),
     "multipliers": Checked("reactions, and that no shorter ones do", _multipliers),

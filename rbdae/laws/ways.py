@@ -1,4 +1,4 @@
-"""A function run along all its branches: they become choices between results."""
+"""A function run along all its ways: where they part, they become choices between results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rbdae.graph.graph import Graph
 from rbdae.laws.numbers import NotRecorded, Tape
 
-MOST_BRANCHES = 64
+MOST_WAYS = 64
 """Ways through a law; one with more is called back."""
 
 _DEEPEST = 40
@@ -39,8 +39,8 @@ def explored(graph: Graph, run: Callable[[Tape], Sequence[int]]) -> Found:
 
     def way(answers: tuple[bool, ...]) -> Found | None:
         count[0] += 1
-        if count[0] > MOST_BRANCHES or len(answers) > _DEEPEST:
-            raise NotRecorded(f"it has more than {MOST_BRANCHES} ways, or a loop whose end depends on a value")
+        if count[0] > MOST_WAYS or len(answers) > _DEEPEST:
+            raise NotRecorded(f"it has more than {MOST_WAYS} ways, or a loop whose end depends on a value")
         tape = Tape(graph, answers)
         found: Found | None
         try:
@@ -81,4 +81,4 @@ def _choice(graph: Graph, condition: int, one: Found | None, other: Found | None
     return Found(outputs, graph.select(condition, one.regular, other.regular))
 
 
-__all__ = ["MOST_BRANCHES", "Found", "explored"]
+__all__ = ["MOST_WAYS", "Found", "explored"]

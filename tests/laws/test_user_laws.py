@@ -1,0 +1,432 @@
+"""Laws of users on symbols: exact derivatives, no Python in the loops, the numbers of laws that are called back."""
+
+from __future__ import annotations
+
+import functools
+import math
+import pickle
+import re
+import sys
+from dataclasses import dataclass
+from math import atan, tanh
+
+import numpy as np
+import pytest
+from inside import JIT, code_calls_python
+from scipy.interpolate import CubicSpline, PchipInterpolator
+
+import rbdae
+from rbdae.forces import CalledBack, StateElement
+
+pytestmark = [pytest.mark.users, pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")]
+
+GAIN = 1.7
+TABLE = np.linspace(-3.0, 3.0, 13), np.sin(np.linspace(-3.0, 3.0, 13))
+SPLINE = CubicSpline(np.linspace(-4.0, 4.0, 15), np.cos(np.linspace(-4.0, 4.0, 15)))
+SLOPES = PchipInterpolator(np.linspace(-4.0, 4.0, 9), np.tanh(np.linspace(-4.0, 4.0, 9)))
+WEIGHTS = [0.3, -1.2, 0.5]
+
+
+def helper(s):
+    return GAIN * math.atan(s)
+
+
+def branches(s):
+    if s > 0.3:
+        return s * s
+    if s < -0.2:
+        return math.exp(s)
+    return 2.0 * s
+
+
+def slope_of_branches(s):
+    return 2.0 * s if s > 0.3 else math.exp(s) if s < -0.2 else 2.0
+
+
+def nested(s):
+    def inner(x):
+        return np.sin(x) if x > 0 else np.cosh(x)
+
+    return inner(s) + inner(-s)
+
+
+def loop(s):
+    out = 0.0
+    for k, w in enumerate(WEIGHTS):
+        out += w * s**k
+    return out
+
+
+def made_array(s):
+    a = np.zeros(3)
+    a[0], a[1], a[2] = s, s * s, 1.0
+    return a @ np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.0, 0.0, 1.0]]) @ np.ones(3)
+
+
+def closure(k):
+    def law(s):
+        return k["stiffness"] * s - k["cubic"] * s**3
+
+    return law
+
+
+class Magic:
+    def __init__(self, b, c):
+        self.b, self.c = b, c
+
+    def __call__(self, s):
+        return math.sin(self.c * math.atan(self.b * s))
+
+    def method(self, s):
+        return self.b * s + self.c
+
+
+def backlash(s):
+    return np.where(s > 0.1, s - 0.1, np.where(s < -0.1, s + 0.1, 0.0))
+
+
+def polynomial(s):
+    return np.polyval([1.0, -2.0, 0.5, 3.0], s)
+
+
+def caught(s):
+    try:
+        return math.sqrt(s - 50.0)
+    except ValueError:
+        return s * 3.0
+
+
+LAWS = {
+    "line": (lambda s: 3.0 * s + 1.0, lambda s: 3.0),
+    "power": (lambda s: s**3, lambda s: 3.0 * s**2),
+    "real power": (lambda s: (s * s + 1.0) ** 1.7, lambda s: 3.4 * s * (s * s + 1.0) ** 0.7),
+    "root": (lambda s: math.sqrt(s * s + 0.3), lambda s: s / math.sqrt(s * s + 0.3)),
+    "numpy root": (lambda s: np.sqrt(1.0 + s**2), lambda s: s / np.sqrt(1.0 + s**2)),
+    "sine": (lambda s: math.sin(2.0 * s), lambda s: 2.0 * math.cos(2.0 * s)),
+    "cosine": (lambda s: np.cos(s) ** 2, lambda s: -2.0 * np.cos(s) * np.sin(s)),
+    "tangent": (lambda s: np.tan(0.2 * s), lambda s: 0.2 / np.cos(0.2 * s) ** 2),
+    "arcsine": (lambda s: math.asin(0.1 * s), lambda s: 0.1 / math.sqrt(1.0 - 0.01 * s * s)),
+    "arccosine": (lambda s: np.arccos(0.1 * s), lambda s: -0.1 / np.sqrt(1.0 - 0.01 * s * s)),
+    "arctangent": (lambda s: atan(s), lambda s: 1.0 / (1.0 + s * s)),
+    "angle": (lambda s: math.atan2(s, 2.0), lambda s: 2.0 / (s * s + 4.0)),
+    "exponential": (lambda s: math.exp(-0.5 * s), lambda s: -0.5 * math.exp(-0.5 * s)),
+    "expm1": (lambda s: np.expm1(s), lambda s: math.exp(s)),
+    "logarithm": (lambda s: math.log(s * s + 2.0), lambda s: 2.0 * s / (s * s + 2.0)),
+    "log10": (lambda s: np.log10(s * s + 2.0), lambda s: 2.0 * s / (s * s + 2.0) / math.log(10.0)),
+    "log1p": (lambda s: np.log1p(s * s), lambda s: 2.0 * s / (1.0 + s * s)),
+    "sinh": (lambda s: math.sinh(s), lambda s: math.cosh(s)),
+    "cosh": (lambda s: np.cosh(0.5 * s), lambda s: 0.5 * math.sinh(0.5 * s)),
+    "tanh": (lambda s: tanh(5.0 * s), lambda s: 5.0 / math.cosh(5.0 * s) ** 2),
+    "arcsinh": (lambda s: np.arcsinh(s), lambda s: 1.0 / math.sqrt(1.0 + s * s)),
+    "absolute": (lambda s: abs(s) * s, lambda s: 2.0 * abs(s)),
+    "numpy absolute": (lambda s: np.abs(s), lambda s: math.copysign(1.0, s)),
+    "sign": (lambda s: np.sign(s) * s * s, lambda s: 2.0 * abs(s)),
+    "maximum": (lambda s: np.maximum(s, 0.2 * s), lambda s: 1.0 if s > 0.0 else 0.2),
+    "max": (lambda s: max(0.0, s, 2.0 * s - 1.0), lambda s: 0.0 if s < 0.0 else 1.0 if s < 1.0 else 2.0),
+    "minimum": (lambda s: min(s, 0.5), lambda s: 1.0 if s < 0.5 else 0.0),
+    "clip": (lambda s: np.clip(2.0 * s, -1.0, 1.0), lambda s: 2.0 if abs(s) < 0.5 else 0.0),
+    "branches": (branches, slope_of_branches),
+    "both sides": (nested, lambda s: math.cos(s) + math.sinh(s) if s > 0 else math.sinh(s) - math.cos(s)),
+    "conditional": (lambda s: s * s if 0.0 < s < 2.0 else -s, lambda s: 2.0 * s if 0.0 < s < 2.0 else -1.0),
+    "where": (backlash, lambda s: 0.0 if abs(s) < 0.1 else 1.0),
+    "and": (
+        lambda s: s if (s > 0 and s < 1) or s < -2 else 2 * s,
+        lambda s: 1.0 if 0 < s < 1 or s < -2 else 2.0,
+    ),
+    "table": (lambda s: np.interp(s, *TABLE), lambda s: np.diff(TABLE[1])[_segment(s)] / 0.5),
+    "spline": (SPLINE, SPLINE.derivative()),
+    "monotone spline": (lambda s: 2.0 * SLOPES(s), lambda s: 2.0 * SLOPES.derivative()(s)),
+    "loop": (loop, lambda s: WEIGHTS[1] + 2.0 * WEIGHTS[2] * s),
+    "array": (made_array, lambda s: 3.0 + 6.0 * s),
+    "polynomial": (polynomial, lambda s: 3.0 * s * s - 4.0 * s + 0.5),
+    "helper": (lambda s: helper(s) * 2.0, lambda s: 2.0 * GAIN / (1.0 + s * s)),
+    "closure": (closure({"stiffness": 4.0, "cubic": 0.3}), lambda s: 4.0 - 0.9 * s * s),
+    "object": (Magic(1.5, 1.3), lambda s: 1.3 * 1.5 / (1 + 2.25 * s * s) * math.cos(1.3 * math.atan(1.5 * s))),
+    "method": (Magic(1.5, 1.3).method, lambda s: 1.5),
+    "partial": (functools.partial(lambda k, s: k * s * s, 0.7), lambda s: 1.4 * s),
+    "norm": (lambda s: np.linalg.norm([s, 2.0 * s, 1.0]), lambda s: 5.0 * s / math.sqrt(5.0 * s * s + 1.0)),
+    "hypot": (lambda s: math.hypot(s, 1.0), lambda s: s / math.hypot(s, 1.0)),
+    "cross": (lambda s: np.cross([s, 0.0, 1.0], [0.0, s, 2.0])[2], lambda s: 2.0 * s),
+    "remainder": (lambda s: (s + 20.0) % 3.0, lambda s: 1.0),
+    "an exception": (caught, lambda s: 3.0),
+    "float": (lambda s: float(s) * float(2), lambda s: 2.0),
+}
+"""A function of one number, and its derivative by hand."""
+
+
+def _segment(s):
+    return min(int((s + 3.0) / 0.5), 11)
+
+
+FORMS = ("index-0", "index-2", "null-space", "hamiltonian")
+ALONG, ACROSS = np.array([0.6, -0.8, 0.0]), np.array([0.3, 0.5, 1.1])
+
+
+class Law:
+    """F = g(s) e on the point of a body, with s = a . x + b . xdot."""
+
+    def __init__(self, g):
+        self.g = g
+
+    def __call__(self, t, x, out):
+        g = self.g
+        out[:] = 0.0
+        out[:3] = g(ALONG @ x[:3] + ACROSS @ x[24:27]) * ACROSS
+
+
+class Derivative:
+    """The same by hand."""
+
+    def __init__(self, slope):
+        self.slope = slope
+
+    def __call__(self, t, x, out):
+        out[:] = 0.0
+        slope = self.slope(float(ALONG @ x[:3] + ACROSS @ x[24:27]))
+        out[:576].reshape(24, 24)[:3, :3] = slope * np.outer(ACROSS, ALONG)
+        out[576:].reshape(24, 24)[:3, :3] = slope * np.outer(ACROSS, ACROSS)
+
+
+def law_of(g):
+    """The law with g in reach of the function itself: its globals are those that are looked through."""
+
+    def law(t, x, out):
+        out[:] = 0.0
+        out[:3] = g(ALONG @ x[:3] + ACROSS @ x[24:27]) * ACROSS
+
+    return law
+
+
+def formulated(form, law, jacobian=None, **options):
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    start = {"position": (0.9, 0.2, 0.1), "angular_velocity": (0.3, -0.2, 0.5)}
+    arm = system.add_body("arm", mass=1.3, inertia=(1.0, 2.0, 2.5), **start)
+    system.add_joint(rbdae.joints.Spherical(system.ground, arm, at_b=(-0.9, -0.2, -0.1)))
+    system.add_force(rbdae.forces.UserForce(arm, law, jacobian, **options))
+    return rbdae.formulate(system, form, code="traced")
+
+
+def values(problem, y):
+    """The residual at a state, and what it depends on."""
+    yd = np.cos(np.arange(problem.n))
+    return problem.residual(0.4, y, yd), problem.jacobian(0.4, y, yd, 1.3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_is_what_it_is_where_it_is_called_back(name, form):
+    g, slope = LAWS[name]
+    recorded = formulated(form, law_of(g))
+    by_hand = formulated(form, CalledBack(law_of(g)), CalledBack(Derivative(slope)))
+    assert set(recorded.laws.values()) == {"recorded"} and not code_calls_python(recorded)
+    assert "recorded" not in by_hand.laws.values() and code_calls_python(by_hand)
+    rng = np.random.default_rng(len(name))
+    for size in (0.0, 0.3, 0.9):
+        y = recorded.y0 + size * rng.standard_normal(recorded.n)
+        (F, J), (F2, J2) = values(recorded, y), values(by_hand, y)
+        np.testing.assert_allclose(F, F2, rtol=0.0, atol=1e-13 * np.abs(F2).max())
+        np.testing.assert_allclose(J, J2, rtol=0.0, atol=1e-12 * np.abs(J2).max())
+
+
+@pytest.mark.parametrize("name", ["branches", "spline", "object", "table"])
+def test_no_python_is_called_in_the_loop(name):
+    g, _ = LAWS[name]
+    law, calls = law_of(g), []
+    codes = {law.__code__, *(f.__code__ for f in (g, Magic.__call__) if hasattr(f, "__code__"))}
+    problem = formulated("index-0", law)
+    more = {"solver": "rbdae:dop853", "rtol": 1e-8, "atol": 1e-8}
+    rbdae.solve(problem, (0.0, 0.1), **more)
+
+    def seen(frame, event, argument):
+        if event == "call" and frame.f_code in codes:
+            calls.append(frame.f_code.co_name)
+
+    sys.setprofile(seen)
+    try:
+        run = rbdae.solve(problem, (0.0, 2.0), **more)
+    finally:
+        sys.setprofile(None)
+    assert run.success and run.stats.evaluations > 100 and len(calls) <= 2  # one look whether it is still the same
+    assert run.stats.handed_over == 0
+
+
+# ---------------------------------------------------------------- what cannot be recorded
+
+
+COUNTED = [0]
+COUNTS = {"n": 0}
+
+
+def counting(s):
+    COUNTED[0] += 1
+    return s
+
+
+def listing(s):
+    COUNTS["n"] = COUNTS["n"] + 1
+    return COUNTS["n"] * s
+
+
+def printing(s):
+    print(s)
+    return s
+
+
+def endless(s):
+    while abs(s) > 1e-3:
+        s = s / 2.0
+    return s
+
+
+RNG = np.random.default_rng(5)
+DRAW = np.random.RandomState(5).rand
+
+UNRECORDED = {
+    "a counter": (counting, "changes what is outside"),
+    "a state": (listing, "state|outside"),
+    "random numbers": (lambda s: s * DRAW(), "random|outside"),
+    "a generator": (lambda s: s + RNG.standard_normal(), "state|outside|random"),
+    "output": (printing, "prints"),
+    "a loop without end": (endless, "operations|ways"),
+    "a whole number": (lambda s: WEIGHTS[int(s) % 3], "whole number"),
+    "linear algebra": (lambda s: np.linalg.solve(np.array([[2.0, s], [0.0, 1.0]]), np.ones(2))[0], "linalg.solve"),
+    "text": (lambda s: float(f"{s:.3f}"), "as text"),
+}
+
+
+@pytest.mark.parametrize("name", UNRECORDED)
+def test_what_cannot_be_recorded_is_called_back_with_the_reason(name, capsys):
+    g, why = UNRECORDED[name]
+    problem = formulated("index-0", law_of(g), difference_step=1e-6)
+    said = problem.laws["force 'user-1': law"]
+    assert said != "recorded" and re.search(why, said), said
+    out = np.zeros(problem.n)
+    problem.callbacks.rhs(0.0, problem.y0, out)
+    assert np.isfinite(out).all()
+    with pytest.raises(ValueError, match=r"no jacobian, and its law cannot be differentiated: .*difference_step=1e-6"):
+        formulated("index-0", law_of(g))
+
+
+def test_a_law_that_reads_what_changes_is_refused_by_name():
+    stiffness = [4.0]
+    problem = formulated("index-0", law_of(lambda s: stiffness[0] * s))
+    assert rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853").success
+    stiffness[0] = 5.0
+    with pytest.raises(ValueError, match=r"force 'user-1': law: its law gives .* formulate the system again"):
+        rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853")
+    again = formulated("index-0", law_of(lambda s: stiffness[0] * s))
+    assert rbdae.solve(again, (0.0, 0.1), solver="rbdae:dop853").success
+    free = formulated("index-0", CalledBack(law_of(lambda s: stiffness[0] * s)), difference_step=1e-6)
+    first = rbdae.solve(free, (0.0, 0.1), solver="rbdae:dop853")
+    stiffness[0] = 9.0
+    assert np.abs(rbdae.solve(free, (0.0, 0.1), solver="rbdae:dop853").y - first.y).max() > 1e-6
+
+
+def test_an_exception_of_a_law_comes_out_as_itself():
+    def law(t, x, out):
+        if t > 0.3:
+            raise LookupError("beyond the table")
+        out[:] = -x[:24]
+
+    problem = formulated("index-0", law)
+    assert problem.laws["force 'user-1': law"] == "recorded"
+    for solver in ("rbdae:dop853", "scipy:DOP853"):
+        with pytest.raises(LookupError, match="beyond the table"):
+            rbdae.solve(problem, (0.0, 1.0), solver=solver)
+
+
+def test_objects_of_users_are_left_alone():
+    """A run on symbols works on copies."""
+
+    class Remembering:
+        def __init__(self):
+            self.last, self.log = 0.0, []
+
+        def __call__(self, t, x, out):
+            self.last = x[0]
+            self.log.append(x[1])
+            out[:] = -x[:24]
+
+    law = Remembering()
+    problem = formulated("index-0", law, difference_step=1e-6)
+    assert "outside" in problem.laws["force 'user-1': law"]
+    assert isinstance(float(law.last), float) and all(isinstance(float(each), float) for each in law.log)
+
+
+# ---------------------------------------------------------------- where laws are
+
+
+def test_laws_of_time_drives_potentials_and_states_are_recorded():
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    crank = system.add_body("crank", mass=1.0, inertia=(1.0, 1.0, 1.0), position=(1.0, 0.0, 0.0))
+    rod = system.add_body("rod", mass=0.5, inertia=(0.2, 0.3, 0.4), position=(2.0, 0.0, 0.0))
+    hinge = system.add_joint(rbdae.joints.Revolute(system.ground, crank, at_b=(-1.0, 0.0, 0.0), axis_a=(0, 0, 1)))
+    elbow = system.add_joint(rbdae.joints.Revolute(crank, rod, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), axis_a=(0, 0, 1)))
+    system.add_joint(rbdae.drives.PrescribedAngle(hinge, lambda t: 0.3 * math.sin(2.0 * t)))
+    system.add_force(rbdae.forces.Motor(elbow, torque=lambda t: np.exp(-t)))
+    system.add_force(rbdae.forces.Force(rod, at=(0.2, 0, 0), force=lambda t: [math.sin(t), 0.0, t * t]))
+
+    def force(t, x, out):
+        out[:] = 0.0
+        out[:3] = -3.0 * x[:3]
+
+    def potential(t, Z, out):
+        out[0] = 1.5 * (Z[0] ** 2 + Z[1] ** 2 + Z[2] ** 2)
+
+    system.add_force(rbdae.forces.UserForce(rod, force, potential=potential))
+    problem = rbdae.formulate(system, "index-0", code="traced")
+    assert len(problem.laws) >= 5 and set(problem.laws.values()) == {"recorded"}
+    run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", rtol=1e-10, atol=1e-10)
+    assert run.success and np.abs(run.energy.balance).max() < 1e-6
+    angle = run.states["crank"].orientation.as_euler("xyz")[:, 2]
+    np.testing.assert_allclose(angle, 0.3 * np.sin(2.0 * run.t), atol=1e-8)
+
+
+def maxwell(t, x, out):
+    out[:] = 0.0
+    out[0] = -2.0 * (x[0] - x[48])
+    out[24] = 5.0 * np.tanh(x[0] - x[48])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lagging(rbdae.forces.AbstractForce):
+    """A force with an internal state: its law alone."""
+
+    body: rbdae.Body
+    name: str | None = None
+
+    @property
+    def bodies(self):
+        return (self.body,)
+
+    @property
+    def default_name(self):
+        return "lagging"
+
+    def elements(self):
+        return (StateElement(maxwell, None, ("s",), np.array([0.1])),)
+
+
+def test_a_force_with_an_internal_state_is_its_law():
+    """Without a Jacobian: it is that of the law, and that of differences of the residual."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    body = system.add_body("body", mass=1.3, inertia=(1.0, 2.0, 2.5), position=(0.3, 0.0, 0.0))
+    system.add_force(Lagging(body))
+    problem = rbdae.formulate(system, "index-0", code="traced")
+    y, h = problem.y0 + 0.05, 1e-6
+    J = problem.rhs_jacobian(0.0, y)
+    columns = [(problem.rhs(0.0, y + h * e) - problem.rhs(0.0, y - h * e)) / (2.0 * h) for e in np.eye(problem.n)]
+    np.testing.assert_allclose(J, np.array(columns).T, atol=1e-8)
+    assert set(problem.laws.values()) == {"recorded"}
+
+
+def test_pickled_problems_have_their_laws():
+    problem = formulated("index-0", MODULE_LAW)
+    other = pickle.loads(pickle.dumps(problem))
+    assert other.laws == problem.laws
+    y = problem.y0 + 0.1
+    np.testing.assert_array_equal(problem.rhs(0.0, y), other.rhs(0.0, y))
+
+
+def MODULE_LAW(t, x, out):
+    out[:] = -2.0 * np.tanh(x[:24])
