@@ -39,7 +39,7 @@ from rbdae.compiler.plain import plain
 from rbdae.compiler.stages import STAGES, Stage
 from rbdae.conserving import SCHEMES, schemes
 from rbdae.conserving import entries as conserving_entries
-from rbdae.forces import symbol
+from rbdae.forces import differences, symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Explicit
@@ -210,6 +210,7 @@ __all__ = [
     "contract",
     "correction",
     "dense",
+    "differences",
     "digest",
     "distance_to_singularity",
     "dop853_tableau",
