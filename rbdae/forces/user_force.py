@@ -43,7 +43,7 @@ class UserForce(AbstractForce):
     ----------
     bodies : Body, or sequence of one or two bodies
     force : callable
-        Plain Python, which is run on symbols once (`rbdae.laws`) if it can be, or compiled by numba (it must not raise).
+        Plain Python, run on symbols once if it can be (`rbdae.laws`), or compiled by numba (it must not raise).
     jacobian : callable, optional
         The derivatives of `force`, of the same kinds. Without it they are exact ones of what `force` does with symbols
         (`rbdae.laws`); `rbdae.formulate` says by name if it cannot be run on them.
