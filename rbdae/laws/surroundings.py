@@ -45,17 +45,30 @@ def surroundings(function: Any, known: dict[int, Any] | None = None) -> list[Any
         near = [] if of_a_library(function) else _reached(function)
     else:
         call = call_of(function)
-        return [function] if call is None else [getattr(function, "__dict__", None), *surroundings(call, known)]
+        if call is None:
+            return [function]
+        return [getattr(function, "__dict__", None), _of_class(type(function)), *surroundings(call, known)]
     out = []
     for value in near:
         out += surroundings(value, known)
     return out
 
 
+def _of_class(kind: type) -> dict[str, Any]:
+    """The variables of a user's class."""
+    return {
+        name: value
+        for each in kind.__mro__
+        if each.__module__.partition(".")[0] not in LIBRARIES | {"builtins"}
+        for name, value in vars(each).items()
+        if not name.startswith("__") and not callable(value) and not isinstance(value, (classmethod, staticmethod))
+    }
+
+
 def _reached(function: types.FunctionType) -> list[Any]:
     """The values that a function uses by their names."""
     names, cells = function.__globals__, function.__closure__ or ()
-    out: list[Any] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    out: list[Any] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values(), vars(function)]
     out += [names[name] for name in sorted(names_of(function.__code__)) if name in names]
     for cell in cells:
         try:

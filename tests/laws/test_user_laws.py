@@ -278,11 +278,33 @@ def endless(s):
     return s
 
 
+class Calls:
+    n = 0
+
+    def __call__(self, s):
+        Calls.n += 1
+        return 2.0 * s
+
+    def method(self, s):
+        type(self).n += 1
+        return 2.0 * s
+
+
+def own_calls(s):
+    own_calls.n += 1
+    return s
+
+
+own_calls.n = 0
+
 RNG = np.random.default_rng(5)
 DRAW = np.random.RandomState(5).rand
 
 UNRECORDED = {
     "a counter": (counting, "changes what is outside"),
+    "a variable of its class": (Calls(), "outside|something else"),
+    "a variable of the class of its object": (Calls().method, "outside|something else"),
+    "an attribute of its own": (own_calls, "outside|something else|AttributeError"),
     "a state": (listing, "state|outside"),
     "random numbers": (lambda s: s * DRAW(), "random|outside"),
     "a generator": (lambda s: s + RNG.standard_normal(), "state|outside|random"),
