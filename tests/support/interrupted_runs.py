@@ -32,7 +32,8 @@ def problem(compiled: bool, kinds: Any) -> Any:
         out[:] = 0.0
         out[0] = np.sin(20.0 * t)
 
-    system.add_force(rbdae.forces.UserForce(body, force, difference_step=1e-6))
+    called = rbdae.forces.CalledBack(force)  # recorded, the run would end before the signal comes
+    system.add_force(rbdae.forces.UserForce(body, called, difference_step=1e-6))
     return rbdae.formulate(system, "index-0" if "ode" in kinds else "overdetermined")
 
 
