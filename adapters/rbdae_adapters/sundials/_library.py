@@ -65,7 +65,7 @@ class Library:
         self.name, self.files = name, files
         self._handles = [ctypes.CDLL(file, mode=ctypes.RTLD_LOCAL) for file in files]
         self._known: dict[str, Any] = {}
-        self._made: dict[tuple[Any, ...], Any] = {}
+        self._made: dict[str, Any] = {}
         self._addresses: dict[str, int] = {}
         lacking = [needed for needed in _NEEDED if not self.has(needed)]
         if lacking:
@@ -106,10 +106,9 @@ class Library:
 
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
         """Call a function; arguments are values of ctypes."""
-        key = (name, result, *map(type, arguments))
-        made = self._made.get(key)
+        made = self._made.get(name)  # a function of C has one signature
         if made is None:
-            made = self._made[key] = ctypes.CFUNCTYPE(*key[1:])(self.address(name))
+            made = self._made[name] = ctypes.CFUNCTYPE(result, *map(type, arguments))(self.address(name))
         return made(*arguments)
 
     # ------------------------------------------------------------ what it is
