@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 import types
 from functools import partial
 from typing import Any
+
+_STANDARD = sysconfig.get_path("stdlib")
 
 LIBRARIES = frozenset({"numpy", "scipy", "rbdae", "rbdae_adapters"})
 
@@ -13,7 +16,10 @@ LIBRARIES = frozenset({"numpy", "scipy", "rbdae", "rbdae_adapters"})
 def of_a_library(function: types.FunctionType) -> bool:
     """Whether a function is of a library, not of the user."""
     root = (function.__module__ or "").partition(".")[0]
-    return root in LIBRARIES or root in sys.stdlib_module_names
+    if root in LIBRARIES:
+        return True
+    # users have modules with names of the standard library, such as test.py
+    return root in sys.stdlib_module_names and function.__code__.co_filename.startswith((_STANDARD, "<frozen"))
 
 
 def call_of(value: Any) -> types.FunctionType | None:

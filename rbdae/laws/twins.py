@@ -125,6 +125,13 @@ _NUMPY = _Module(
 )
 
 
+_OF_NUMPY = {
+    id(getattr(np, name)): getattr(_NUMPY, name)
+    for name in ("zeros", "ones", "empty", "full", "eye", "array", "asarray")
+}
+"""The same where a user has imported them by their names."""
+
+
 def _float(value: Any = 0.0) -> Any:
     return value if isinstance(value, Number) else float(value)
 
@@ -193,6 +200,8 @@ def _replaced(value: Any, made: dict[int, Any]) -> Any:
         return _NUMPY
     if isinstance(value, types.BuiltinFunctionType) and value in _OF_MATH:
         return _OF_MATH[value]
+    if id(value) in _OF_NUMPY:
+        return _OF_NUMPY[id(value)]
     if value is float:
         return _float
     if isinstance(value, types.FunctionType) and not of_a_library(value):

@@ -13,6 +13,7 @@ from math import atan, tanh
 import numpy as np
 import pytest
 from inside import JIT, code_calls_python
+from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
 
 import rbdae
@@ -85,6 +86,13 @@ def backlash(s):
     return np.where(s > 0.1, s - 0.1, np.where(s < -0.1, s + 0.1, 0.0))
 
 
+def by_names(s):
+    a = zeros(2)
+    a[0] = s
+    a[1] = array([s, 2.0]).sum() + np.mean([s, s]) + np.prod([s, 2.0]) + np.max([s, -100.0])
+    return a.sum()
+
+
 def polynomial(s):
     return np.polyval([1.0, -2.0, 0.5, 3.0], s)
 
@@ -138,6 +146,7 @@ LAWS = {
     "monotone spline": (lambda s: 2.0 * SLOPES(s), lambda s: 2.0 * SLOPES.derivative()(s)),
     "loop": (loop, lambda s: WEIGHTS[1] + 2.0 * WEIGHTS[2] * s),
     "array": (made_array, lambda s: 3.0 + 6.0 * s),
+    "names of numpy": (by_names, lambda s: 6.0),
     "polynomial": (polynomial, lambda s: 3.0 * s * s - 4.0 * s + 0.5),
     "helper": (lambda s: helper(s) * 2.0, lambda s: 2.0 * GAIN / (1.0 + s * s)),
     "closure": (closure({"stiffness": 4.0, "cubic": 0.3}), lambda s: 4.0 - 0.9 * s * s),
@@ -344,14 +353,15 @@ def test_a_law_that_reads_what_changes_is_refused_by_name():
     assert np.abs(rbdae.solve(free, (0.0, 0.1), solver="rbdae:dop853").y - first.y).max() > 1e-6
 
 
-def test_an_exception_of_a_law_comes_out_as_itself():
+@pytest.mark.parametrize("called", [False, True], ids=["recorded", "called back"])
+def test_an_exception_of_a_law_comes_out_as_itself(called):
     def law(t, x, out):
         if t > 0.3:
             raise LookupError("beyond the table")
         out[:] = -x[:24]
 
-    problem = formulated("index-0", law)
-    assert problem.laws["force 'user-1': law"] == "recorded"
+    problem = formulated("index-0", CalledBack(law), difference_step=1e-6) if called else formulated("index-0", law)
+    assert (problem.laws["force 'user-1': law"] == "recorded") is not called
     for solver in ("rbdae:dop853", "scipy:DOP853"):
         with pytest.raises(LookupError, match="beyond the table"):
             rbdae.solve(problem, (0.0, 1.0), solver=solver)
