@@ -8,8 +8,9 @@ records is differentiated as a graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -69,9 +70,9 @@ class ParameterTangents:
         self._columns: dict[tuple[str, bool], _Column] = {}
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Of all parameters."""
-        return tuple(self._parameters)
+    def numbers(self) -> Mapping[str, float]:
+        """All parameters, read only."""
+        return MappingProxyType({name: parameter.value for name, parameter in self._parameters.items()})
 
     def matrix(self, t: float, y: Vec, yd: Vec | None, names: Sequence[str]) -> Mat:
         """dF/dp, (n_equations, len(names)); without yd df/dp, (n, len(names)). Unknown names raise ValueError."""

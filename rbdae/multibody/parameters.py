@@ -37,10 +37,12 @@ class Parameter:
 
     Parameters
     ----------
+    value : the number
     size : what changes of it are small against, in its own unit
     moved : the system with this number larger by a change, everything else the same, the start as well
     """
 
+    value: float
     size: float
     moved: Callable[[float], System]
 
@@ -50,7 +52,7 @@ def parameters(system: System) -> dict[str, Parameter]:
     out = {}
     gravity = system.gravity
     for axis, name in enumerate(_AXES):
-        out[f"gravity.{name}"] = Parameter(_size(gravity), _gravity(system, axis))
+        out[f"gravity.{name}"] = Parameter(float(gravity[axis]), _size(gravity), _gravity(system, axis))
     for body in system.bodies:
         for field in _OF_BODIES:
             out |= _of_field(system, body, field, getattr(body, field))
@@ -73,14 +75,17 @@ def _of_field(system: System, part: Part, field: str, value: Any) -> dict[str, P
     if isinstance(value, TimeFunction):
         return {} if value.function is not None else _of_law(system, part, field, value)
     if isinstance(value, float):
-        return {f"{part.name}.{field}": Parameter(_size(value), lambda h: _with(system, part, {field: value + h}))}
+        number = Parameter(value, _size(value), lambda h: _with(system, part, {field: value + h}))
+        return {f"{part.name}.{field}": number}
     if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
         return {}
     size = _least(value) if field == "inertia" else _size(value)
     out = {}
     for name, E in _directions(value).items():
         label = f"{part.name}.{field}.{name}" if name else f"{part.name}.{field}"
-        out[label] = Parameter(size, lambda h, E=E: _with(system, part, {field: value + h * E}))  # type: ignore[misc]
+        one = float(value[tuple(np.argwhere(E)[0])])
+        moved: Any = lambda h, E=E: _with(system, part, {field: value + h * E})  # noqa: E731
+        out[label] = Parameter(one, size, moved)
     return out
 
 
@@ -95,7 +100,7 @@ def _of_law(system: System, part: Part, field: str, law: TimeFunction) -> dict[s
         def moved(h: float, unit: Vec = unit) -> System:
             return _with(system, part, {field: dataclasses.replace(law, constant=law.constant + h * unit)})
 
-        out[label] = Parameter(_size(law.constant), moved)
+        out[label] = Parameter(float(law.constant[k]), _size(law.constant), moved)
     return out
 
 
@@ -106,6 +111,7 @@ def _of_points(system: System, part: Part) -> dict[str, Parameter]:
         for k, name in enumerate(_AXES):
             unit = sign * np.eye(8)[first + k]
             out[f"{part.name}.{point}.{name}"] = Parameter(
+                float(unit @ part.A),
                 _size(part.A[first : first + 3]),
                 lambda h, unit=unit: _with(system, part, {"A": part.A + h * unit}),  # type: ignore[misc]
             )

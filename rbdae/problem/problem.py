@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, final
@@ -339,9 +339,10 @@ class Problem:
         return self.equations.rhs_jacobian(t, y, out)
 
     @property
-    def parameters(self) -> tuple[str, ...]:
-        """Names for `parameter_jacobian`: numbers of bodies, joints and forces, and gravity."""
-        return self.equations.parameter_tangents.names
+    def parameters(self) -> Mapping[str, float]:
+        """The numbers of bodies, joints and forces, and gravity, by name, as `parameter_jacobian` takes them; in SI
+        units, read only."""
+        return self.equations.parameter_tangents.numbers
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
         """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",

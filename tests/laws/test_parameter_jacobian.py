@@ -3,6 +3,7 @@ does to them written out here, and against differences between systems, for ever
 
 from __future__ import annotations
 
+import cases
 import inside
 import numpy as np
 import pytest
@@ -153,7 +154,7 @@ def test_names_have_the_differences_between_systems(model, form, rotation):
     reference = "start" if rotation not in ("quaternion", "directors") else "space"
     problem = rbdae.formulate(system, form, rotation=rotation, redundant="minimum-norm", reference=reference)
     y, yd = _state(problem)
-    names = list(np.random.default_rng(4).permutation(problem.parameters)[: samples.count(5, 10_000)])
+    names = list(np.random.default_rng(4).permutation(list(problem.parameters))[: samples.count(5, 10_000)])
     found = problem.parameter_jacobian(problem.t0, y, yd, names)
     F = np.max(np.abs(problem.residual(problem.t0, y, yd)))
     for k, name in enumerate(names):
@@ -187,7 +188,7 @@ def test_the_right_hand_side_has_its_own(model, form, velocity):
     y, t = _state(problem)[0], problem.t0
     f = problem.rhs(t, y)
     E = problem.jacobian(t, y, f, 1.0) - problem.jacobian(t, y, f, 0.0)
-    names = list(np.random.default_rng(5).permutation(problem.parameters)[: samples.count(3, 10_000)])
+    names = list(np.random.default_rng(5).permutation(list(problem.parameters))[: samples.count(3, 10_000)])
     names += [f"{system.bodies[0].name}.mass"]
     found = problem.rhs_parameter_jacobian(t, y, names)
     assert found.shape == (problem.n, len(names))
@@ -223,6 +224,30 @@ def test_a_dae_has_no_right_hand_side():
     problem = rbdae.formulate(rbdae.models.pendulum(), "index-0")
     with pytest.raises(TypeError, match="rhs_parameter_jacobian: names must be a list of names"):
         problem.rhs_parameter_jacobian(0.0, problem.y0, "gravity.z")
+
+
+@pytest.mark.parametrize("mechanism", cases.SYSTEMS)
+def test_values_are_those_of_the_system(mechanism):
+    """A number is larger by what it has been changed by, and no other is, but for a multiple of the unit matrix."""
+    system = cases.SYSTEMS[mechanism]()
+    found = inside.named_numbers.parameters(system)
+    for body in system.bodies:
+        assert found[f"{body.name}.mass"].value == body.mass
+    names = list(found)
+    for name in (names[k] for k in np.random.default_rng(3).permutation(len(names))[:12]):
+        moved = inside.named_numbers.parameters(found[name].moved(0.25))
+        assert moved[name].value == pytest.approx(found[name].value + 0.25, abs=1e-12)
+        others = [other for other in names if other in moved and moved[other].value != found[other].value]
+        assert all(other.startswith(name) or name.startswith(other) for other in others), (name, others)
+
+
+def test_the_mapping_is_read_only_and_in_order():
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
+    assert list(problem.parameters)[:4] == ["gravity.x", "gravity.y", "gravity.z", "first.mass"]
+    assert problem.parameters["second.mass"] == 20.0 and problem.parameters["spherical-1.at_b.y"] == -6.0
+    assert problem.parameters["bushing-1.stiffness"] == 1e4
+    with pytest.raises(TypeError):
+        problem.parameters["first.mass"] = 2.0
 
 
 def test_names_are_those_of_the_parts_and_others_are_refused_with_the_list():
