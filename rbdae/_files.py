@@ -66,7 +66,7 @@ def harmless(cell: T) -> T | str:
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """What the system says of a write has the name of the file, which writers often leave out."""
+    """A context in which the system's error of a write gets the name of the file, which writers often leave out."""
     try:
         yield
     except OSError as error:

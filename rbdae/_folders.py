@@ -1,4 +1,4 @@
-"""Where this user's caches are, by the customs of each system, and which folders and files are trusted.
+"""The places of this user's caches, by the customs of each system, and the folders and files that are trusted.
 
 What a cache has is run. So it is read only where it belongs to this user and nobody else can write to it: whoever could
 leave a file there could otherwise leave code. Without a place that can be trusted nothing is kept, and each process

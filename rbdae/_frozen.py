@@ -37,7 +37,7 @@ def changed(value: T, **changes: object) -> T:
 
 
 def by_fields(value: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What `__reduce__` of a dataclass gives, so that copies and pickles are made of its fields alone: what has been
+    """The result of `__reduce__` of a dataclass, so that copies and pickles are made of its fields alone: what has been
     computed from them is computed again."""
     return type(value), tuple(getattr(value, field.name) for field in dataclasses.fields(value))
 

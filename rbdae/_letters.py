@@ -18,8 +18,8 @@ _WRONG = {
 
 
 def wrong_in_name(text: str) -> tuple[str, str] | None:
-    """What a name must not be or have, and the remedy; None if it is fine. Markup and formulas of any kind are fine:
-    what would take them for its own escapes them."""
+    """The thing that a name must not be or have, and the remedy; None if it is fine. Markup and formulas of any kind
+    are fine: what would take them for its own escapes them."""
     if not text.strip():
         return "be empty", "name it"
     if len(text) > LONGEST_NAME:

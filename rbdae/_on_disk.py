@@ -1,4 +1,4 @@
-"""What rbdae keeps in the user's cache: bounds of its size, a list of it, and its removal.
+"""The files that rbdae keeps in the user's cache: bounds of their size, a list of them, and their removal.
 
 There are two kinds: machine code of single models (`rbdae.machine.module`), a file each, and kernels of all models
 (`rbdae.compiler.cache`), a folder each, under one folder for each version of the compiler. Anything of it may be
@@ -171,7 +171,7 @@ def bound_kernels(home: Path, present: Path) -> None:
 
 
 def _remove_old(entries: Iterable[_Entry], age: float, remove: Callable[[Path], object]) -> None:
-    """What was being written that long ago."""
+    """Remove what was being written longer ago than `age`."""
     with suppress(OSError):
         for entry in entries:
             if time.time() - entry.used > age:

@@ -1,4 +1,4 @@
-"""What cannot be pickled is refused by name: a user's function belongs to a force, or to the law of a drive."""
+"""A refusal by name of what cannot be pickled: a user's function belongs to a force, or to the law of a drive."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from typing import Any, Self, final
 
 @final
 class Pending:
-    """What has to be raised; None for nothing."""
+    """The exception that has to be raised; None for nothing."""
 
     __slots__ = ("error",)
 
@@ -83,7 +83,7 @@ def check() -> None:
 
 @contextmanager
 def shielded() -> Iterator[None]:
-    """What must not be left half done: a second Ctrl-C is not raised in there either."""
+    """A context for what must not be left half done: a second Ctrl-C is not raised in there either."""
     global _shields
     if not _is_main():
         yield

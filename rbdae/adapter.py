@@ -55,7 +55,7 @@ class Reason(Enum):
 
 @dataclass(slots=True)
 class Stats:
-    """What a run cost. `evaluations` counts residuals (DAE solvers) or right-hand sides (ODE solvers).
+    """The cost of a run. `evaluations` counts residuals (DAE solvers) or right-hand sides (ODE solvers).
 
     A count that the package does not report and the adapter cannot count is -1. `seconds` is processor time of the
     thread that ran the solver (of its kernel calls, too; not of threads that a linear algebra library starts),
@@ -126,7 +126,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Request:
-    """What the user asked `rbdae.solve` for, checked.
+    """The user's request to `rbdae.solve`, checked.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Steps:
 
 @dataclass(slots=True)
 class Outcome:
-    """What an adapter gives back: rows of `y` belong to entries of `t`.
+    """The result of an adapter: rows of `y` belong to entries of `t`.
 
     `stopped` is the time that the solver reached; it can be later than the last output time ``t[-1]``. `steps` has the
     accepted steps of a run whose rows belong to `Request.t_eval`, if they were kept; None says that the rows are the

@@ -132,7 +132,7 @@ class _Rate:
 
     @cached_property
     def law(self) -> RecordedLaw:
-        """What it computes."""
+        """The law that it computes."""
         found = self._of.law
         assert found is not None
         for _ in range(self._order):
@@ -188,7 +188,7 @@ def _filling(owner: str, functions: tuple[Callable[[float], Any], ...], n: int) 
 
 
 def _values(owner: str, what: str, t: float, value: object, n: int) -> Vec:
-    """What a law gives: n real numbers."""
+    """The values that a law gives: n real numbers."""
     raw = np.asarray(value)
     if isinstance(value, np.ma.MaskedArray) or raw.dtype.kind not in "iuf":
         raise TypeError(

@@ -1,4 +1,4 @@
-"""Where Newton's iteration of solve_dae's methods ends: at increments that are rounding, and at steps that are lost.
+"""The end of Newton's iteration in solve_dae's methods: at increments that are rounding, and at steps that are lost.
 
 The package accepts an iterate by the rate at which increments fall, and takes increments that do not fall for
 divergence. Where a motion is so simple, or so fast, that the first increment is rounding, it halves the step for ever,

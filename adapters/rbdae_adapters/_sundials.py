@@ -1,4 +1,4 @@
-"""What the two bindings of SUNDIALS share: native forms, tolerances for higher index, return codes.
+"""The common part of the two bindings of SUNDIALS: native forms, tolerances for higher index, return codes.
 
 Tolerances. A BDF code differentiates what it integrates: with step h, the rounding errors of index-2
 unknowns are multiplied by 1/h and those of index-3 unknowns by 1/h^2, whatever the error test asks for.
@@ -76,7 +76,7 @@ DASPK_REASONS = {
 @final
 @dataclass(frozen=True, slots=True)
 class ResidualNative:
-    """What the DAE solvers of scikit-sundae and scikits.odes take, e.g. ``IDA(p.resfn, **p.options)``.
+    """The arguments that the DAE solvers of scikit-sundae and scikits.odes take, e.g. ``IDA(p.resfn, **p.options)``.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ResidualNative:
 @final
 @dataclass(frozen=True, slots=True)
 class RhsNative:
-    """What the CVODE classes of scikit-sundae and scikits.odes take: ``CVODE(p.rhsfn, **p.options)``.
+    """The arguments that the CVODE classes of scikit-sundae and scikits.odes take: ``CVODE(p.rhsfn, **p.options)``.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def least_tolerance(problem: Solvable) -> float:
 
 
 def algebraic(problem: Solvable) -> dict[str, Any]:
-    """What is algebraic for the error test: at index 3 the velocities as well."""
+    """The options for what is algebraic in the error test: at index 3 the velocities as well."""
     excluded = leaves_error_test(problem)
     without_rate = excluded | ~np.asarray(problem.differential)
     return {
@@ -180,7 +180,7 @@ class Restarts:
 
     @classmethod
     def of(cls, problem: Solvable, recorder: Recorder) -> Self:
-        """Those of a run with a recorder, which asks for them."""
+        """The restarts of a run with a recorder, which asks for them."""
         made = cls(problem, recorder.y0, recorder.restart_drift)
         recorder.restart_drift = made.drift
         return made

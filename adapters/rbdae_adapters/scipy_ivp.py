@@ -40,7 +40,7 @@ _ODE = frozenset({"ode"})
 @final
 @dataclass(frozen=True, slots=True)
 class ScipyProblem:
-    """What ``solve_ivp(p.fun, t_span, p.y0, method=p.method, jac=p.jac)`` takes.
+    """The arguments that ``solve_ivp(p.fun, t_span, p.y0, method=p.method, jac=p.jac)`` takes.
 
     Parameters
     ----------

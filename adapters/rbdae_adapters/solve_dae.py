@@ -101,7 +101,7 @@ def _first_step(problem: Solvable, request: Request) -> float:
 @final
 @dataclass(frozen=True, slots=True)
 class SolveDaeProblem:
-    """What ``solve_dae(p.fun, t_span, p.y0, p.yp0, method=p.method, jac=p.jac)`` takes.
+    """The arguments that ``solve_dae(p.fun, t_span, p.y0, p.yp0, method=p.method, jac=p.jac)`` takes.
 
     Parameters
     ----------

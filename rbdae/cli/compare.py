@@ -88,7 +88,7 @@ def _compared(
 
 
 def _options(given: list[str]) -> dict[str, dict[str, Any]]:
-    """By solver."""
+    """The options by solver."""
     out: dict[str, dict[str, Any]] = {}
     example = "scipy:DOP853:max_step=0.01"
     for text in given:

@@ -48,7 +48,7 @@ def check_outputs(files: Mapping[str, Path | None], model: str, *, progress: boo
 
 
 def _trajectory(path: Path) -> Path:
-    """Where a trajectory is written to."""
+    """The file that a trajectory is written to."""
     if path.suffix not in ("", ".npz"):
         raise ValueError(f"--save: {path} must end with .npz; for other formats see --csv and --report")
     return path if path.suffix or is_special(path) else path.with_name(path.name + ".npz")

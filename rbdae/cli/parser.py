@@ -1,4 +1,4 @@
-"""What the command line understands."""
+"""The commands and options that the command line understands."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ _END = "end time, s, before 0 for a run back in time (default: the model's own; 
 
 
 def _add_common(command: argparse.ArgumentParser) -> None:
-    """What a run and a comparison share."""
+    """Add the options that a run and a comparison share."""
     command.add_argument("--t-end", type=float, help=_END)
     _add_assembly(command)
     command.add_argument(

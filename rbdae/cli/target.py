@@ -121,7 +121,7 @@ def _file_of(module: ModuleType) -> Path | None:
 
 
 def _told(path: Path, what: str, call: Callable[[], T]) -> T:
-    """What a call returns; what the user's code raises is told with the user's own lines."""
+    """The result of a call; what the user's code raises is told with the user's own lines."""
     try:
         return call()
     except SystemExit as error:

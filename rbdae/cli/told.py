@@ -1,4 +1,4 @@
-"""What went wrong in the user's own code, told with its lines, without those of the library."""
+"""Errors of the user's own code, told with its lines, without those of the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _LAST = 3
 
 
 def told(error: BaseException, model: str | None) -> str | None:
-    """What the user's code raised while a command ran, with file, line and text; None if it was not the user's code.
+    """The error that the user's code raised while a command ran, with file, line and text; None if it was not the
+    user's code.
 
     Parameters
     ----------

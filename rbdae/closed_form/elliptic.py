@@ -55,7 +55,7 @@ def with_digits(function: Callable[..., T], *arguments: object) -> T:
 
 
 def complete(m: Decimal, m1: Decimal, nu: Decimal) -> Complete:
-    """By the arithmetic-geometric mean; infinite K and a G_K that is not needed at m1 = 0.
+    """The complete integrals by the arithmetic-geometric mean; infinite K and a G_K that is not needed at m1 = 0.
 
     G_K = K (1 - sum Q_n / 2), with Q_n as in the algorithm for Pi(-nu | m) of NIST's Digital Library of Mathematical
     Functions, 19.8.6 and 19.8.7.
@@ -92,7 +92,7 @@ def in_parts(x: Decimal) -> tuple[float, float, float]:
 
 
 class Functions(NamedTuple):
-    """What the functions on one half period need, in double precision.
+    """The constants that the functions on one half period need, in double precision.
 
     Attributes
     ----------

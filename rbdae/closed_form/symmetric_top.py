@@ -23,7 +23,7 @@ _ROUNDING = 1e-13
 
 
 class Integrals(NamedTuple):
-    """What stays constant in the motion of a symmetric top.
+    """The constants of the motion of a symmetric top.
 
     Attributes
     ----------
@@ -172,7 +172,7 @@ class SymmetricTop:
 
 
 def _root(f: Callable[[Decimal], Decimal], inside: Decimal, outside: Decimal) -> Decimal:
-    """Where f, not negative at one end and not positive at the other, is zero; by halving."""
+    """The zero of f, which is not negative at one end and not positive at the other; by halving."""
     if f(outside) >= 0 and f(outside + (inside - outside) * Decimal("1e-30")) >= 0:
         return outside  # the end of the interval itself, unless f is negative before it
     for _ in range(4 * DIGITS):

@@ -49,7 +49,7 @@ def _itself_with_rows(array: Any, step: Any) -> Any:
 @two_sided(_itself)
 @jit
 def address(array: Any) -> Any:
-    """Where an array begins, for a stage."""
+    """The address at which an array begins, for a stage."""
     return array.ctypes.data
 
 
@@ -137,8 +137,8 @@ def _plain_rely(condition: Any) -> None:
 @two_sided(_plain_rely)
 @jit
 def rely(condition: bool) -> None:
-    """What has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording. Machine code, which
-    chooses each time, leaves it out."""
+    """A condition that has to hold for a choice (`chosen`) to be a good one elsewhere: a guard of a recording. Machine
+    code, which chooses each time, leaves it out."""
 
 
 def _plain_maximum(x: Any, y: Any) -> Any:

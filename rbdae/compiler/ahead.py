@@ -42,7 +42,7 @@ _CHILD = "import sys; sys.path[:] = {path!r}; from rbdae.compiler.worker import 
 
 
 class Kernel(Protocol):
-    """What is known here of a kernel."""
+    """A kernel, as far as it is known here."""
 
     name: str
 

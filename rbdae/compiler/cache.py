@@ -97,7 +97,8 @@ class Cached:
         return self._marked
 
     def made(self, make: Callable[[dict[str, Any]], T]) -> T:
-        """What `make` compiles with numba's options, or loads if it is in the cache; what has no file is not kept."""
+        """The code that `make` compiles with numba's options, or loads if it is in the cache; what has no file is not
+        kept."""
         folder = self._folder
         if folder is None or not self._has_file or _full or not is_writable():
             return make({**OPTIONS, "cache": False})
@@ -166,7 +167,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def _digest(folder: Path, name: str) -> str:
-    """Of all files in a folder but the mark, by their names in it, and of the name that it has to have."""
+    """The digest of all files in a folder but the mark, by their names in it, and of the name that it has to have."""
     digest = hashlib.sha256(name.encode())
     for root, folders, names in os.walk(folder):
         folders.sort()

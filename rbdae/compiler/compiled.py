@@ -96,7 +96,7 @@ class _Compiler:
         return self._once(symbol, make)
 
     def known(self, name: str) -> Any:
-        """What only machine code has."""
+        """The object of this name that only machine code has."""
         return cells.ONLY_HERE[name]
 
     def _once(self, symbol: str, make: Callable[[], Any]) -> Any:
@@ -126,7 +126,7 @@ COMPILER = _Compiler()
 
 
 def versions() -> tuple[str, ...]:
-    """What machine code depends on beside its sources: the compiler and the processor."""
+    """The compiler and the processor, on which machine code depends beside its sources."""
     return (
         numba.__version__,
         llvmlite.__version__,

@@ -1,4 +1,4 @@
-"""What the names in a kernel stand for: functions that become part of its code, stages, families, functions with two
+"""The meaning of the names in a kernel: functions that become part of its code, stages, families, functions with two
 sides.
 
 Kernels find each other by the globals of their modules, where they are Python functions. `declare` says what such an
@@ -47,11 +47,11 @@ class Machine(Protocol):
         """Several of them by their number, in a table."""
 
     def known(self, name: str) -> Any:
-        """What only machine code has, by its name in `rbdae.compiler.access`."""
+        """The object that only machine code has, by its name in `rbdae.compiler.access`."""
 
 
 class Declared(ABC):
-    """What an object in the globals of kernels stands for.
+    """The meaning of an object in the globals of kernels.
 
     `source` is the Python function that becomes part of the caller's machine code, or None; `described` is what that
     code depends on beside it.
@@ -62,7 +62,7 @@ class Declared(ABC):
     @property
     @abstractmethod
     def described(self) -> str:
-        """What the machine code of a caller depends on, beside `source`."""
+        """A description of what the machine code of a caller depends on, beside `source`."""
 
     @abstractmethod
     def plain(self, twins: Twins) -> Callable[..., Any]:
@@ -70,7 +70,7 @@ class Declared(ABC):
 
     @abstractmethod
     def callee(self, machine: Machine) -> Any:
-        """What numba finds in its place."""
+        """The object that numba finds in its place."""
 
     def stages(self, features: Features | None) -> tuple[AbstractStage, ...]:
         """The stages that a caller needs linked, for problems with these features (None: all)."""
@@ -137,7 +137,7 @@ class _Users(Declared):
 
 @final
 class MachineOnly(Declared):
-    """What only machine code has, by its name."""
+    """An object that only machine code has, by its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -180,7 +180,7 @@ def is_dispatcher(value: Any) -> bool:
 
 
 def declared(value: Any) -> Declared | None:
-    """What an object in the globals of kernels stands for; a function that the user compiled by numba is inlined."""
+    """The meaning of an object in the globals of kernels; a function that the user compiled by numba is inlined."""
     found = _DECLARED.get(id(value))
     if found is not None:
         return found[1]
@@ -206,7 +206,8 @@ def names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def values(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """What a function names: globals, attributes of modules among them, and variables of enclosing functions."""
+    """The values that a function names: globals, attributes of modules among them, and variables of enclosing
+    functions."""
     assert isinstance(function, FunctionType)
     named = names(function)
     for name in named:
@@ -226,7 +227,7 @@ def _reached(path: str, value: Any, named: tuple[str, ...]) -> Iterator[tuple[st
 
 @cache
 def callees(function: Callable[..., Any]) -> tuple[Declared, ...]:
-    """What a kernel calls."""
+    """The declared objects that a kernel calls."""
     found = (declared(value) for _, value in values(function))
     return tuple({id(d): d for d in found if d is not None}.values())
 

@@ -1,4 +1,4 @@
-"""What the machine code of a kernel depends on, as a number.
+"""The fingerprint of a kernel: all that its machine code depends on, as a number.
 
 numba's own cache looks at the file of the function alone: it does not notice that a callee in another file has changed
 (numba 0.68, ``cache=True``: the caller stays stale). The fingerprint covers the file of the kernel and, wherever they

@@ -124,7 +124,7 @@ class Entry(Declared, Cached):
         return self
 
     def missing(self, features: Features | None) -> list[Cached]:
-        """What the cache on disk lacks for problems with these features, the longest kernel first."""
+        """The kernels that the cache on disk lacks for problems with these features, the longest first."""
         if not ENABLED or (features, Family.size) in self._ready:
             return []
         stages = [s for s in needed(self.function, features) if isinstance(s, Stage)]

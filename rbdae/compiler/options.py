@@ -39,7 +39,7 @@ _forks.protect(lambda: COMPILING, 10)
 
 
 def _numba_lock() -> Any:
-    """What keeps other threads out of numba's compiler; None before numba is imported."""
+    """The lock that keeps other threads out of numba's compiler; None before numba is imported."""
     found = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
     return getattr(found, "_lock", None)
 

@@ -43,7 +43,7 @@ class PlainTwins:
             return self._made[source]
 
     def of(self, value: Any) -> Any:
-        """What stands in the globals of a twin in place of a value."""
+        """The object that stands in the globals of a twin in place of a value."""
         known = declared(value)
         return value if known is None else known.plain(self)
 

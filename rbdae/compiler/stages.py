@@ -59,7 +59,7 @@ class Stage(AbstractStage, Cached):
 
     @property
     def message(self) -> str:
-        """What is raised if it is called for a problem without the features; empty if it is optional."""
+        """The message of the exception if it is called for a problem without the features; empty if it is optional."""
         if self.optional or not self.when:
             return ""
         return (
@@ -133,7 +133,7 @@ class Family(Declared):
 
     @property
     def message(self) -> str:
-        """What is raised if a problem calls it with a number that it has no features for."""
+        """The message of the exception if a problem calls it with a number that it has no features for."""
         return f"kernel {self.name} was called with a number that this problem has no features for"
 
     @property

@@ -1,4 +1,4 @@
-"""What a child process does that compiles kernels (`rbdae.compiler.ahead`)."""
+"""The work of a child process that compiles kernels (`rbdae.compiler.ahead`)."""
 
 from __future__ import annotations
 

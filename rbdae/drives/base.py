@@ -1,4 +1,4 @@
-"""What drives share: the joint that is driven, or the points whose distance or difference is prescribed."""
+"""The fields that drives share: the joint that is driven, or the points whose distance or difference is prescribed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a force is."""
+"""The definition of a force."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AbstractForce(metaclass=Made):
 
     @property
     def default_name(self) -> str:
-        """What a system calls a force without a name: "bushing" for "bushing-1", "bushing-2".
+        """The name of a force to which the user gave none, without its number: "bushing" for "bushing-1", "bushing-2".
 
         It is a part of labels, so it stays if the class is renamed.
         """
@@ -61,7 +61,7 @@ class AbstractForce(metaclass=Made):
 
     @abstractmethod
     def elements(self) -> tuple[AnyElement, ...]:
-        """What it consists of."""
+        """The elements that it consists of."""
 
     @property
     def symbol(self) -> Symbol | None:

@@ -143,7 +143,7 @@ NONE = TimeFunction(_check.frozen(np.zeros(1)))
 
 
 def winding_name(number: int) -> str:
-    """Of the internal states that count full turns in one force: "phi", then "phi2" and so on."""
+    """The name of an internal state that counts full turns in one force: "phi", then "phi2" and so on."""
     return "phi" if number == 0 else f"phi{number + 1}"
 
 
@@ -167,7 +167,7 @@ def value_of(owner: str, law: TimeFunction, t: float) -> Vec:
 
 
 def frame_of(owner: str, value: object) -> str:
-    """Where the components of a vector are."""
+    """The frame of the components of a vector."""
     if not isinstance(value, str) or value not in ("space", "body"):
         raise ValueError(f"{owner}: frame must be 'space' or 'body', got {_check.show(value)}")
     return value

@@ -1,4 +1,4 @@
-"""What the forces along the free motions of a joint share."""
+"""The common part of the forces along the free motions of a joint."""
 
 from __future__ import annotations
 

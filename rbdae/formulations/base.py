@@ -1,4 +1,5 @@
-"""What a formulation is: values that say what its unknowns and constraints are, and the kernels of its equations."""
+"""The definition of a formulation: values that say what its unknowns and constraints are, and the kernels of its
+equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which formulations, charts and velocities go together."""
+"""The formulations, charts and velocities that go together."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ from rbdae.kernels.scratch import multipliers
 
 @jit
 def _joints_at(m: Memory) -> int:
-    """Where rows and multipliers of the joints would begin if those of the unit norms stood before them."""
+    """The place at which rows and multipliers of the joints would begin if those of the unit norms stood before
+    them."""
     h = head(m)
     n: int = h.multipliers_at - h.n_internal
     return n

@@ -26,7 +26,7 @@ _LEAST_TERMS = 2
 @final
 @dataclass(slots=True, eq=False)
 class Correspondence:
-    """Which numbers are computed together.
+    """The pairs of numbers that are computed together.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def corresponding(
 
 
 def _image(found: Correspondence, k: int, graph: Graph) -> object:
-    """What the corresponding number is made of."""
+    """The content of the corresponding number."""
     if k in found.single:
         return frozenset(found.image(p) for p in found.single[k])
     kind, a = graph.nodes[k]

@@ -59,7 +59,8 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
 
 
 def _of_choice(graph: Graph, k: int, known: Mapping[int, Mapping[int, int]]) -> dict[int, int]:
-    """Of a choice, the derivatives of the side that is chosen: those of the other one may be no numbers."""
+    """The derivatives of a choice, which are those of the side that is chosen: those of the other one may be no
+    numbers."""
     _, condition, one, other = graph.nodes[k]
     zero = graph.const(0.0)
     sides = known.get(one, {}), known.get(other, {})

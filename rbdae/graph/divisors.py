@@ -1,4 +1,4 @@
-"""What sums of products have in common: the places where a divisor is, and the operations that it saves.
+"""The common divisors of sums of products: the places where a divisor is, and the operations that it saves.
 
 Constants are compared exactly: those of two bodies that differ in the last digit are not one. There are three kinds:
 
@@ -24,7 +24,7 @@ _LONGEST = 40
 
 
 class Place(NamedTuple):
-    """Where a divisor is in a sum: the terms that it replaces, what is left of them, and their constant."""
+    """The place of a divisor in a sum: the terms that it replaces, what is left of them, and their constant."""
 
     terms: tuple[Product, ...]
     rest: Product
@@ -43,7 +43,7 @@ class TwoTerms:
     first: int
 
     def places(self, found: Sum) -> list[Place]:
-        """Where it is in a sum, without overlap."""
+        """The places where it is in a sum, without overlap."""
         out: list[Place] = []
         taken: set[Product] = set()
         for p, c in found.items():
@@ -71,17 +71,17 @@ class TwoTerms:
         return {self.p: 1.0, self.q: found[place.terms[1]] / place.constant}
 
     def constant(self, place: Place) -> Constant:
-        """Of the term that is there afterwards."""
+        """The constant of the term that is there afterwards."""
         return place.constant
 
 
 class _OfOneTerm:
-    """What replaces one multiplication in single terms; `without_it` says what is left of one."""
+    """A divisor that replaces one multiplication in single terms; `without_it` says what is left of one."""
 
     __slots__ = ()
 
     def without_it(self, p: Product, c: Constant) -> Product | None:
-        """What is left of a term; None where this divisor is not in it."""
+        """The rest of a term; None where this divisor is not in it."""
         raise NotImplementedError
 
     def places(self, found: Sum) -> list[Place]:
@@ -144,7 +144,7 @@ Divisor: TypeAlias = TwoTerms | TwoFactors | Multiple
 
 
 def divisors(found: Sum, first: int) -> Iterator[Divisor]:
-    """Those of a sum, some of them more than once; factors from `first` on are such sums themselves."""
+    """The divisors of a sum, some of them more than once; factors from `first` on are such sums themselves."""
     terms = list(found.items())
     for p, c in terms:
         if _has_constant(p, c):
@@ -180,7 +180,7 @@ def _is_long(p: Product, c: Constant) -> bool:
 
 
 def without(product: Product, factors: Product) -> Product | None:
-    """What is left of a product; None if it does not have these factors."""
+    """The rest of a product; None if it does not have these factors."""
     left = list(product)
     for a in factors:
         if a not in left:

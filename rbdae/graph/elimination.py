@@ -41,7 +41,7 @@ class Field(Protocol):
         """The nodes of its real numbers."""
 
     def of(self, reals: Sequence[int]) -> Any:
-        """What is made of these."""
+        """The number that is made of these."""
 
 
 @final

@@ -243,7 +243,7 @@ class Graph:
         return self.node(kind, a, b)
 
     def negation(self, c: int) -> int:
-        """Of a condition."""
+        """The negation of a condition."""
         node = self.nodes[c]
         if node[0] == "const":
             return self.const(1.0 - node[1])

@@ -81,7 +81,7 @@ def few_alive(graph: Graph, outputs: Sequence[int]) -> list[int]:
 
 @final
 class _Listing:
-    """What waits for what: `fused` products are part of the sums that use them."""
+    """Nodes and what they wait for: `fused` products are part of the sums that use them."""
 
     def __init__(self, graph: Graph, nodes: Sequence[int], outputs: Sequence[int]) -> None:
         uses = Counter(outputs)

@@ -1,4 +1,4 @@
-"""What repeats in a graph: stretches of nodes that do the same with other numbers, as the bodies of a chain make them.
+"""Repetitions in a graph: stretches of nodes that do the same with other numbers, as the bodies of a chain make them.
 
 Nodes are compared by operation and by where their operands are: near ones by distance, so that stretches have the same
 inner structure. Stretches need not begin where a body begins.
@@ -127,7 +127,7 @@ def _end(part: Stretch) -> int:
 
 
 def _free(taken: Sequence[Stretch], near: int, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """What of [begin, end) no stretch has taken; those before `near` end before it."""
+    """The intervals of [begin, end) that no stretch has taken; stretches before `near` end before it."""
     for k in range(near, len(taken)):
         if taken[k].first >= end:
             break
@@ -144,7 +144,7 @@ def _enough(period: int, total: int) -> bool:
 
 
 def _repetitions(found: Listing) -> Iterator[tuple[int, int, int]]:
-    """Where each begins, its period, and how many nodes it has: as many as have that period."""
+    """The beginning of each repetition, its period, and the number of its nodes: as many as have that period."""
     n = len(found.nodes)
     places = np.arange(n)
     distance = np.where(found.operand >= 0, places[:, None] - found.operand, found.operand)
@@ -205,7 +205,8 @@ def _mixed(numbers: Any) -> _Numbers:
 
 
 def _exact(found: Listing, stretch: Stretch) -> Stretch | None:
-    """As many of the stretches as do the same to the letter: the same operations, and the same operands inside."""
+    """The first turns of a stretch, as many as do the same to the letter: the same operations, and the same operands
+    inside."""
     s, p, r = stretch.first, stretch.length, stretch.times
     operation = found.operation[s : s + p * r].reshape(r, p)
     operand = found.operand[s : s + p * r].reshape(r, p, 3)

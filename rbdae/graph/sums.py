@@ -58,7 +58,7 @@ def sums_of(graph: Graph, outputs: Sequence[int]) -> dict[int, Sum]:
 
 
 def _combined(kind: str, terms: Sequence[Sum]) -> Sum:
-    """What an operation makes of sums."""
+    """The sum that an operation makes of sums."""
     one = terms[0]
     if kind == "neg":
         return {p: -c for p, c in one.items()}

@@ -64,7 +64,7 @@ class Recorder:
         return Symbol(self, node)
 
     def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Any]:
-        """What a user's function, which has its Python side as `plain`, makes of the vector `out`."""
+        """The numbers that a user's function, which has its Python side as `plain`, makes of the vector `out`."""
         law = getattr(function, "law", None)
         if law is not None:
             nodes, regular = law.inlined(self.graph, self.number(t), [self.number(v) for v in x])
@@ -90,7 +90,7 @@ class Recorder:
         return known
 
     def value(self, node: int) -> float:
-        """What a node is at the point."""
+        """The value of a node at the point."""
         known, nodes = self._known, self.graph.nodes
         todo = [node]
         with np.errstate(all="ignore"):

@@ -99,7 +99,7 @@ def close(merit: Merit, start: BodyMotion) -> Closed:
 
 
 def _cheapest(merit: Merit, start: BodyMotion) -> Closed:
-    """Where the search ends that moves no more than it has to."""
+    """The end of the search that moves no more than it has to."""
     scales = merit.known.model.scales
     exact = max(_TOLERANCE, 30.0 * float(np.finfo(float).eps) * scales.reach / scales.length)
     moves = merit.known.position_moves()
@@ -122,7 +122,7 @@ def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
 
 
 def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> Closed:
-    """Where steps in some coordinates end: first, from the wrong side of an axis, to the right one."""
+    """The end of steps in some coordinates: first, from the wrong side of an axis, to the right one."""
     moved, steps, here = np.zeros((len(start.x), 6)), 0, start
     if not merit.sides.right(start.p):
         here, moved, steps = _steps(merit.by_sides(), here, moves, moved)

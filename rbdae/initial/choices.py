@@ -1,4 +1,4 @@
-"""What the user chooses of a problem, checked: formulation, chart, velocity and the options that belong to them."""
+"""The user's choices of a problem, checked: formulation, chart, velocity and the options that belong to them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _kind(velocity: str, chart: Chart) -> VelocityKind:
 
 
 def check_consistent(value: str) -> str:
-    """What becomes of given initial values that contradict the joints."""
+    """The treatment of given initial values that contradict the joints."""
     _one_of("value of consistent", value, ("warn", "project", "check"))
     return value
 

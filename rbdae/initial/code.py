@@ -1,4 +1,4 @@
-"""Which machine code a problem gets: generic kernels, or code of its model alone."""
+"""The machine code that a problem gets: generic kernels, or code of its model alone."""
 
 from __future__ import annotations
 

@@ -100,12 +100,12 @@ class _Quaternions:
         return g.position[self.model.n :], g.velocity[self.model.n :]
 
     def motion(self, y: Vec) -> BodyMotion:
-        """What the unknowns say."""
+        """The motion that the unknowns stand for."""
         Z = self.natural(y)
         return BodyMotion(Z[:, :3], y[self._quaternions()], Z[:, 12:15], angular_velocities(Z))
 
     def _quaternions(self) -> Ints:
-        """Where the quaternions are in y, (n, 4)."""
+        """The places of the quaternions in y, (n, 4)."""
         free = self.model.bodies["nt"][: self.model.n]
         return np.asarray((self.workspace.layout.iq + free)[:, None] + np.arange(4))
 
@@ -241,7 +241,7 @@ class _Search:
         return out
 
     def _projected(self, motion: BodyMotion, projection: Projection) -> BodyMotion | None:
-        """By the sparse projection; None where it fails."""
+        """The motion by the sparse projection; None where it fails."""
         projector, y = Projector(projection, self.chart), self.chart.write(motion)
         try:
             projector(self.chart.t0, y)
@@ -254,7 +254,7 @@ class _Search:
         return self.chart.motion(y)
 
     def _assembled(self, find: Callable[[], BodyMotion]) -> BodyMotion:
-        """By the dense assembly, of the reference points."""
+        """The motion of the reference points by the dense assembly."""
         try:
             return self.known.at_references(find())
         except ValueError as error:

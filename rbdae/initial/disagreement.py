@@ -1,4 +1,4 @@
-"""Which joint the given values contradict most, in words: "joint 'bearing': axes differ by 90 deg"."""
+"""The joint that the given values contradict most, in words: "joint 'bearing': axes differ by 90 deg"."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _size(model: Model, number: int, k: int) -> Vec:
 
 
 def _said(joint: AbstractJoint, kind: Primitive, g: Vec, apart: Vec, Ra: Mat, Rb: Mat) -> str:
-    """What disagrees in a primitive: points that are apart, directions with a wrong angle."""
+    """The disagreement in a primitive: points that are apart, directions with a wrong angle."""
     if isinstance(kind, Coincidence):
         return f"points are {np.linalg.norm(g):.3g} m apart"
     if isinstance(kind, Dot2):

@@ -1,4 +1,4 @@
-"""What is given of the start, and what is unknown, in the user's coordinates: the origins of the body frames.
+"""The given and the unknown values of the start, in the user's coordinates: the origins of the body frames.
 
 The equations refer to centres of mass (`BodyMotion` elsewhere). Here a `BodyMotion` is that of the origins, so that a
 given position or velocity is kept by leaving its columns out, whatever the rotation does.
@@ -28,7 +28,7 @@ _TURNS = np.arange(6) >= 3
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What is known of a model's start; arrays (n, 6) bool of (x, rotation) of all bodies.
+    """The known part of a model's start; arrays (n, 6) bool of (x, rotation) of all bodies.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Known:
 
     @classmethod
     def of(cls, model: Model, hold: Hold) -> Known:
-        """What the bodies say, and what is held."""
+        """The known part of a start by what the bodies say, and what is held."""
         bodies = model.system.bodies
         free = np.repeat((model.bodies["nt"][: model.n] == 3)[:, None], 6, axis=1) | _TURNS
         given = np.array([[name in body.given for name in INITIAL_VALUES] for body in bodies])
@@ -129,13 +129,14 @@ class Known:
         return np.asarray(np.swapaxes(T, 1, 2) @ M @ T)
 
     def position_moves(self) -> list[Bools]:
-        """What may move to close the joints, the cheapest first: unknown positions, unknown orientations, the given."""
+        """The coordinates that may move to close the joints, the cheapest first: unknown positions, unknown
+        orientations, the given."""
         free = self.free & ~self.held
         unknown = free & ~self.placed
         return [moves for moves in (unknown & ~_TURNS, unknown & _TURNS, free & self.placed) if moves.any()]
 
     def velocity_moves(self) -> list[Bools]:
-        """What may change of velocities, the cheapest first: unknown ones, unknown ones of held bodies, given ones."""
+        """The velocities that may change, the cheapest first: unknown ones, unknown ones of held bodies, given ones."""
         unknown = self.free & ~self.moving
         given = self.free & self.moving & ~self.held
         return [moves for moves in (unknown & ~self.held, unknown & self.held, given) if moves.any()]
@@ -176,7 +177,7 @@ def check_hold(hold: object) -> Hold:
 
 
 def held_columns(model: Model, hold: Hold) -> Bools:
-    """Which of the displacements (x, rotation about the body's axes) are held, (n, 6)."""
+    """Whether each displacement (x, rotation about the body's axes) is held, (n, 6)."""
     out = np.zeros((model.n, 6), dtype=bool)
     for item in check_hold(hold):
         name, part = (item, None) if isinstance(item, str) else item

@@ -1,4 +1,5 @@
-"""What the search for positions brings to zero: the gaps of the joints over their sizes, and those of `sides`."""
+"""The numbers that the search for positions brings to zero: the gaps of the joints over their sizes, and those of
+`sides`."""
 
 from __future__ import annotations
 

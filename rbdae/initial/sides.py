@@ -34,7 +34,7 @@ class Side:
     wrong: str
 
     def cosine(self, R: Mat) -> float:
-        """Of the angle between the directions at rotations (n + 1, 3, 3), the ground's last."""
+        """The cosine of the angle between the directions at rotations (n + 1, 3, 3), the ground's last."""
         return float((R[self.bodies[0]] @ self.a) @ (R[self.bodies[1]] @ self.b))
 
 
@@ -102,7 +102,7 @@ class Sides:
 
 
 def _turning(model: Model, primitives: range) -> tuple[int, ...]:
-    """Those of a joint that concern directions alone."""
+    """The primitives of a joint that concern directions alone."""
     return tuple(
         k
         for k in primitives

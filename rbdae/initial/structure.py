@@ -1,4 +1,4 @@
-"""What lays a model out for the choices of a user, and the selection at the start."""
+"""The settings that lay a model out for the choices of a user, and the selection at the start."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bare_settings(choices: Choices, structure: Structure) -> Settings:
 
 
 def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:
-    """What lays the model out, and the selection at the start."""
+    """The settings that lay the model out, and the selection at the start."""
     settings, selection = _structure(model, choices, state)
     if choices.reference == "space":
         return settings, selection

@@ -32,7 +32,7 @@ def write_npz(
 
 
 def _write(file: BinaryIO, arrays: Mapping[str, Any], compression: int) -> None:
-    """As `numpy.savez`, which in NumPy 1 leaves an open archive behind where a disk is full."""
+    """Write as `numpy.savez` does, which in NumPy 1 leaves an open archive behind where a disk is full."""
     with zipfile.ZipFile(file, "w", compression) as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:

@@ -19,7 +19,7 @@ from rbdae.joints.frames import frames
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
 class AbstractAxialJoint(AbstractJoint):
-    """What the joints with an axis have in common: their fields and the checks of their constructor."""
+    """The common part of the joints with an axis: their fields and the checks of their constructor."""
 
     a: Body
     b: Body

@@ -1,4 +1,4 @@
-"""What a joint is."""
+"""The definition of a joint."""
 
 from __future__ import annotations
 
@@ -102,12 +102,13 @@ class AbstractJoint(metaclass=Made):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Of one body relative to the other, if the equations are independent."""
+        """The degrees of freedom of one body relative to the other, if the equations are independent."""
         return 6 - self.n_constraints
 
     @property
     def default_name(self) -> str:
-        """What a system calls a joint without a name: "revolute" for "revolute-1", "revolute-2".
+        """The name of a joint to which the user gave none, without its number: "revolute" for "revolute-1",
+        "revolute-2".
 
         It is a part of labels, so it stays if the class is renamed.
         """

@@ -32,7 +32,7 @@ class PointOnLine(AbstractPointJoint):
     """
 
     def velocity_rows(self) -> tuple[Mat, None]:
-        """Of the body with the line: the slide along it, and all turns."""
+        """The rows of the body with the line: the slide along it, and all turns."""
         return self._rows(0, "u", "nmu"), None
 
     def primitives(self) -> tuple[Dot2, Dot2]:

@@ -30,7 +30,7 @@ class PointOnPlane(AbstractPointJoint):
     """
 
     def velocity_rows(self) -> tuple[Mat, None]:
-        """Of the body with the plane: two slides in it, and all turns."""
+        """The rows of the body with the plane: two slides in it, and all turns."""
         return self._rows(0, "nm", "nmu"), None
 
     def primitives(self) -> tuple[Dot2]:

@@ -1,4 +1,5 @@
-"""What joints give beside equations, at natural coordinates: their constraint matrix and their forces on the bodies.
+"""The outputs of joints beside equations, at natural coordinates: their constraint matrix and their forces on the
+bodies.
 
 Z holds (x, d, xdot, ddot) of every body in the order of the bodies in memory, 24 numbers each.
 """

@@ -1,4 +1,4 @@
-"""What every formulation gives beside its equations: natural coordinates and constraint violations."""
+"""The outputs of every formulation beside its equations: natural coordinates and constraint violations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Where the blocks of a Jacobian go: one set of tangent blocks fills a dense matrix of any strides or the data of a CSC
-matrix, the target.
+"""The places where the blocks of a Jacobian go: one set of tangent blocks fills a dense matrix of any strides or the
+data of a CSC matrix, the target.
 
 The sparsity pattern is recorded from the kernel itself: in the mode RECORD each block leaves its place and size
 instead of its values, so that there is no second description of the pattern that could disagree. In the mode

@@ -52,7 +52,7 @@ def constraint_values(m: Memory) -> Any:
 
 @jit
 def unbalanced(m: Memory) -> Any:
-    """What the internal constraints have to balance: forces in the rows of the dynamics."""
+    """The loads that the internal constraints have to balance: forces in the rows of the dynamics."""
     return vectors(m)[6]
 
 

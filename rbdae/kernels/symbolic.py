@@ -17,8 +17,8 @@ from rbdae.kernels.memory import SINGLE
 
 @final
 class SymbolicMemory:
-    """What the accessors of `rbdae.kernels.memory` return, under their names; copies, with symbols where `inputs` has
-    arrays of them.
+    """The objects that the accessors of `rbdae.kernels.memory` return, under their names; copies, with symbols where
+    `inputs` has arrays of them.
 
     Parameters
     ----------

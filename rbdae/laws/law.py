@@ -30,7 +30,7 @@ _CLOSE = 1e-11
 
 @final
 class Law:
-    """What a law computes.
+    """The computation of a law.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Law:
 
     @cached_property
     def digest(self) -> str:
-        """What it computes, as a number."""
+        """The computation, as a number."""
         text = repr((self.graph.nodes, self.outputs, self.regular))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -195,14 +195,14 @@ def _compare(
 
 
 def values_of(function: Filling, t: float, x: Vec, n: int) -> Vec:
-    """What a law gives."""
+    """The values that a law gives."""
     out = np.full(n, math.nan)
     function(t, x.copy(), out)
     return out
 
 
 def _contents(users: Sequence[Callable[..., Any]]) -> list[bytes | None]:
-    """What is outside of some functions and belongs to them, for comparisons."""
+    """The objects outside of some functions that belong to them, for comparisons."""
     out: list[bytes | None] = []
     for user in users:
         for value in surroundings(user):

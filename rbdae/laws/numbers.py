@@ -58,7 +58,7 @@ class Tape:
         return Number(self, node) if value is None else value
 
     def node(self, value: Any) -> int:
-        """That of a `Number` or of a float."""
+        """The node of a `Number` or of a float."""
         if type(value) is Number:
             return value.node
         if type(value) is Truth:

@@ -172,7 +172,7 @@ class Derived:
         return self._base.why
 
     def check(self) -> None:
-        """That of the law says it."""
+        """The check of the law says it."""
 
     def __call__(self, t: float, x: Vec, out: Vec) -> None:
         """Their values, in Python."""

@@ -1,4 +1,4 @@
-"""What a function of a user uses beside its arguments."""
+"""The objects that a function of a user uses beside its arguments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def names_of(code: types.CodeType) -> set[str]:
 
 
 def surroundings(function: Any, known: dict[int, Any] | None = None) -> list[Any]:
-    """What a function, and those that it calls, could change or depend on beside their arguments."""
+    """The objects that a function, and those that it calls, could change or depend on beside their arguments."""
     known = {} if known is None else known
     if id(function) in known:
         return []

@@ -193,7 +193,7 @@ def twin(function: Any) -> Callable[..., Any]:
 
 
 def _replaced(value: Any, made: dict[int, Any]) -> Any:
-    """What takes the place of a value that a function uses."""
+    """The object that takes the place of a value that a function uses."""
     if value is math:
         return _Module(math, {name: _OF_MATH[getattr(math, name)] for name in _MATH if hasattr(math, name)})
     if value is np:

@@ -146,7 +146,7 @@ class Data:
 
     @cached_property
     def places(self) -> tuple[int, int]:
-        """Where the tables begin."""
+        """The addresses at which the tables begin."""
         return self.indices.ctypes.data, self.numbers.ctypes.data
 
 
@@ -195,7 +195,7 @@ def _of_python() -> tuple[int, ...]:
 
 
 def _address_of(name: str) -> int:
-    """Where something of CPython is."""
+    """The address of an object or a function of CPython."""
     if name == "vectorcall":
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value or 0
     return id({"array": np.ndarray, "float": float, "float64": np.float64, "None": None}[name])

@@ -94,7 +94,7 @@ def _true_if(n: int) -> str:
 
 
 def places(rows: Sequence[int], columns: Sequence[int], shape: tuple[int, int]) -> tuple[list[int], list[int]]:
-    """Where entries are in a matrix by rows, and in one by columns."""
+    """The places of entries in a matrix by rows, and in one by columns."""
     entries = list(zip(rows, columns, strict=True))
     return [i * shape[1] + j for i, j in entries], [j * shape[0] + i for i, j in entries]
 

@@ -51,7 +51,7 @@ class NoMachineCode(RuntimeError):
 
 
 def folder() -> Path | None:
-    """Where machine code is kept; None if there is no such place."""
+    """The folder where machine code is kept; None if there is no such place."""
     found = user_cache()
     return found and found / _on_disk.MACHINE
 
@@ -65,7 +65,7 @@ class Module:
         self._known: dict[str, int] = {}
 
     def address(self, name: str) -> int:
-        """Where a function begins."""
+        """The address at which a function begins."""
         out = self._known.get(name, 0)
         if not out:
             out = self._known[name] = self._engine.get_function_address(name)
@@ -112,7 +112,7 @@ def _version(numbers: tuple[int, ...]) -> str:
 
 
 def _lock_of_llvmlite() -> Any:
-    """What keeps other threads out of LLVM, numba's too; None before llvmlite is imported."""
+    """The lock that keeps other threads out of LLVM, numba's too; None before llvmlite is imported."""
     ffi = sys.modules.get("llvmlite.binding.ffi")
     return getattr(getattr(getattr(ffi, "lib", None), "_lock", None), "_lock", None)
 
@@ -125,7 +125,8 @@ def _processor() -> tuple[str, str]:
 
 @cache
 def _made_by() -> tuple[object, ...]:
-    """What machine code depends on beside its text: the compiler, the processor, and how this module calls them."""
+    """The things that machine code depends on beside its text: the compiler, the processor, and how this module calls
+    them."""
     import llvmlite
 
     try:

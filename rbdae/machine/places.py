@@ -1,4 +1,4 @@
-"""Where the values of a graph in which much repeats are in memory."""
+"""The places in memory of the values of a graph in which much repeats."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Memory:
 
 @final
 class Plan:
-    """Where the values of a graph are in memory."""
+    """The places of the values of a graph in memory."""
 
     def __init__(self, graph: Graph, found: Listing, cut: Sequence[Stretch], outputs: Sequence[int]) -> None:
         self.graph, self.found, self.parts = graph, found, cut
@@ -110,7 +110,7 @@ class Plan:
                     last[self.part_of[j]] = max(last[self.part_of[j]], self.part_of[i])
 
     def places(self, operand: Ints, number: Ints) -> Ints:
-        """Where operands are: nodes of the list, or inputs."""
+        """The places of operands: nodes of the list, or inputs."""
         out = np.where(operand >= 0, self.place[np.maximum(operand, 0)], -1)
         for i in np.flatnonzero(operand < 0).tolist():
             _, name, k = self.graph.nodes[number[i]]

@@ -51,7 +51,8 @@ def _code() -> Module:
 
 
 def projected(correction: Any, n: int) -> MachineFunction:
-    """What projects y (n,) to out; it takes a `rbdae.problem.contract.CompiledProjection`, which is its own."""
+    """A machine function that projects y (n,) to out; it takes a `rbdae.problem.contract.CompiledProjection`, which is
+    its own."""
     s = np.zeros(at.INTS, dtype=np.int64)
     s[at.N], s[at.RESULT] = n, correction.result
     near, anywhere = correction.near, correction.anywhere

@@ -31,7 +31,7 @@ class _Data:
         self._known: dict[bytes, int] = {}
 
     def place(self, values: Any) -> int:
-        """Where these values begin; equal ones are there once."""
+        """The place at which these values begin; equal ones are there once."""
         key = values.tobytes()
         at = self._known.get(key)
         if at is None:

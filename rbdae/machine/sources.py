@@ -10,7 +10,8 @@ from types import ModuleType
 
 @cache
 def sources(*packages: ModuleType) -> str:
-    """Of all files in the folders of some packages: reading them is quicker than writing text for the compiler."""
+    """The digest of all files in the folders of some packages: reading them is quicker than writing text for the
+    compiler."""
     digest = hashlib.sha256()
     for package in packages:
         assert package.__file__ is not None

@@ -67,7 +67,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
 
 
 def _lay_out_state_tangents(elements: Any) -> int:
-    """Where the Jacobian (24 + k) x (48 + k) of each force with k internal states begins, and how long all are."""
+    """The place of the Jacobian (24 + k) x (48 + k) of each force with k internal states, and the length of all."""
     k = elements["n_states"]
     ends = np.cumsum(np.where(k > 0, (24 + k) * (48 + k), 0))
     elements["tangent_at"] = np.append(0, ends)[:-1]
@@ -75,7 +75,7 @@ def _lay_out_state_tangents(elements: Any) -> int:
 
 
 def row_length(layout: Layout, model: Model) -> int:
-    """Of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
+    """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
     unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states + _LINE
     return int(max(unknowns, 2 * (6 * model.n + layout.n_rows))) + 1
 

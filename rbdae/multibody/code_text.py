@@ -32,7 +32,7 @@ MOST_STORES = 700
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """Where the entries of a Jacobian's data are, column by column."""
+    """The places of the entries of a Jacobian's data, column by column."""
 
     rows: Ints
     columns: Ints

@@ -1,4 +1,4 @@
-"""What a model in one formulation consists of, as a number: memories with the same contents have the same code."""
+"""The contents of a model in one formulation, as a number: memories with the same contents have the same code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What joints and forces give beside equations, by their kernels: constraint matrix, forces on the bodies, potentials.
+"""The outputs of joints and forces beside equations, by their kernels: constraint matrix, forces on the bodies,
+potentials.
 
 All functions take natural coordinates Z of shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
 """

@@ -1,4 +1,4 @@
-"""Where everything stands in the unknowns y: slices, offsets, labels, and how a state of bodies is written into y.
+"""The places of everything in the unknowns y: slices, offsets, labels, and how a state of bodies is written into y.
 
 y = (q, v, s, la, mu): positions; velocities, momenta or quasi-velocities; internal states of forces; multipliers; those
 of the kinematic correction. Each part is ordered by bodies, then joints or forces.
@@ -35,7 +35,7 @@ class BodyMotion:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """Where the unknowns are.
+    """The places of the unknowns.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Layout:
         return self.n_internal + self.n_rows
 
     def among_unknowns(self, multipliers: Vec) -> Vec:
-        """Of the multipliers of all constraints, (..., n_constraints), those that `la` has."""
+        """The multipliers that `la` has, from those of all constraints, (..., n_constraints)."""
         return multipliers[..., self.n_hidden :]
 
 
@@ -127,7 +127,8 @@ def _offsets(sizes: Ints) -> tuple[int, Ints]:
 
 
 def _n_quasi_velocities(model: Model, settings: Settings, b: int) -> int:
-    """Of a body in the null-space forms of trees: a root has (xdot, Omega), a child what its joint leaves."""
+    """The number of quasi-velocities of a body in the null-space forms of trees: a root has (xdot, Omega), a child what
+    its joint leaves."""
     if model.tree.parent[b] < 0:
         return int(model.bodies["nt"][b]) + 3
     return len(settings.tree[b].S) if settings.structure == "tree" else 3

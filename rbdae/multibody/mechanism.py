@@ -1,4 +1,4 @@
-"""What a mechanism is in numbers, for comparing the one of a stored run with another.
+"""A mechanism in numbers, for comparing the one of a stored run with another.
 
 Functions of the user cannot be compared: of a law there is only whether it is one.
 """
@@ -26,7 +26,7 @@ def mechanism(model: Model, settings: Settings) -> Vec:
 
 
 def difference(model: Model, settings: Settings, stored: Vec) -> str | None:
-    """What is another one in the stored numbers, in words; None if nothing is."""
+    """The first thing that is another one in the stored numbers, in words; None if nothing is."""
     at = 0
     for name, values in _numbers(model, settings):
         theirs = stored[at : at + len(values)]

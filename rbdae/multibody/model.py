@@ -165,7 +165,7 @@ def _table(rows: list[Any], dtype: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Joints:
-    """What the joints of a system are packed into."""
+    """The data that the joints of a system are packed into."""
 
     primitives: Any
     drives: Any

@@ -142,7 +142,7 @@ def _regular(graph: _Graph, node: Node, fixed: set[int], gone: set[Node], used: 
 
 
 def _places(graph: _Graph, later: dict[Node, list[Node]]) -> tuple[dict[tuple[Node, Node], int], int]:
-    """Where each block begins, and how long all are together."""
+    """The place at which each block begins, and the length of all together."""
     places, n = {}, 0
     for node, others in later.items():
         for row, column in [(node, node), *((node, o) for o in others), *((o, node) for o in others)]:
@@ -152,7 +152,7 @@ def _places(graph: _Graph, later: dict[Node, list[Node]]) -> tuple[dict[tuple[No
 
 
 def _joints(bodies: Any, primitives: Any, graph: _Graph, places: Any, right: Any) -> Any:
-    """Where the equations of each primitive are."""
+    """The places of the equations of each primitive."""
     out = np.zeros(len(primitives), dtype=kb.NEWTON_JOINT)
     counted: dict[Node, int] = {}
     for p, to in zip(primitives, out, strict=True):
@@ -173,7 +173,7 @@ def _joints(bodies: Any, primitives: Any, graph: _Graph, places: Any, right: Any
 
 
 def _forces(forces: Sequence[Node], bodies: Any, graph: _Graph, places: Any) -> Any:
-    """Where the blocks of each force are."""
+    """The places of the blocks of each force."""
     out = np.zeros(len(forces), dtype=kb.NEWTON_FORCE)
     for pair, to in zip(forces, out, strict=True):
         _stiffness(pair, bodies, graph, places, to["stiffness"], to["stride"])

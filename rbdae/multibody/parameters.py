@@ -119,7 +119,7 @@ def _of_points(system: System, part: Part) -> dict[str, Parameter]:
 
 
 def _directions(value: Vec) -> dict[str, Any]:
-    """What one number of a vector or a symmetric matrix changes, by its name; "" for a multiple of I."""
+    """The change by each number of a vector or a symmetric matrix, by its name; "" for a multiple of I."""
     if value.ndim == 1:
         return {name: np.eye(3)[k] for k, name in enumerate(_AXES)}
     out: dict[str, Any] = {}

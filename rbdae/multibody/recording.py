@@ -43,8 +43,8 @@ _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 @final
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """What a kernel computes: the nodes `outputs` of a graph, where the conditions `guards` fall as they say. Inputs of
-    one body are the keys of `alike`, those of another that correspond its values."""
+    """The computation of a kernel: the nodes `outputs` of a graph, where the conditions `guards` fall as they say.
+    Inputs of one body are the keys of `alike`, those of another that correspond its values."""
 
     graph: Graph
     outputs: list[int]

@@ -1,4 +1,4 @@
-"""Which joint rows are kept where some follow from others: ranks, strength of a choice, multipliers of least norm.
+"""The joint rows that are kept where some follow from others: ranks, strength of a choice, multipliers of least norm.
 
 Rows are compared as directions in the space of velocities over the model's length (`rbdae.multibody.scales`), so that
 no choice depends on the unit of length.

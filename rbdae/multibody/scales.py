@@ -44,7 +44,7 @@ class Scales:
     turning: Bools
 
     def sizes(self, length: float) -> Vec:
-        """What a joint equation changes by when directions turn by a radian and points move by a length, (rows,): 1 for
+        """The change of a joint equation when directions turn by a radian and points move by a length, (rows,): 1 for
         an angle, the length for a displacement, the length times that of the rod for half a square."""
         return np.where(self.lengths, length * self.factors, self.factors)
 

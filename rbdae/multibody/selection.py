@@ -1,5 +1,5 @@
-"""What a run may have to choose again on its way, as frozen data: the independent velocities, the kept joint rows, the
-rotations at which charts are centred.
+"""The choices that a run may have to make again on its way, as frozen data: the independent velocities, the kept joint
+rows, the rotations at which charts are centred.
 
 A selection does not change n, the labels or the motion. An inactive row reads la = 0.
 """
@@ -28,7 +28,7 @@ class IndependentVelocities:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptRows:
-    """Which joint rows are kept.
+    """The joint rows that are kept.
 
     Parameters
     ----------

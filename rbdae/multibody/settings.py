@@ -1,4 +1,4 @@
-"""What lays a model out in memory, once for all runs: formulation, chart, kind of velocity, structure."""
+"""The choices that lay a model out in memory, once for all runs: formulation, chart, kind of velocity, structure."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Settings:
 
     @property
     def internal_names(self) -> tuple[str, ...]:
-        """Of the internal constraints of a body, those of the multipliers in their order."""
+        """The names of the internal constraints of a body, those of the multipliers in their order."""
         if not self.columns:
             return self.chart.internal
         return tuple(name.replace("row", "column") for name in self.chart.internal)
@@ -103,7 +103,7 @@ class Settings:
 
 
 def features(model: Model, settings: Settings) -> Features:
-    """What the kernels need for a model and its settings: the `when` of stages."""
+    """The features that the kernels need for a model and its settings: the `when` of stages."""
     have = {
         "internal": settings.kind.internal > 0,
         "momenta": settings.momenta,

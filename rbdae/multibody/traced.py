@@ -96,7 +96,7 @@ class TracedKernel:
 
     @cached_property
     def call(self) -> Kernel:
-        """What Python calls."""
+        """The kernel that Python calls."""
         code, context = self.code, self._context()
         address = code.module.address("python")
         made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
@@ -165,8 +165,8 @@ Made = TypeVar("Made")
 
 
 def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
-    """What `make` gives, such as the code of a kernel; that of another problem with the same contents and key, if there
-    was one recently."""
+    """The result of `make`, such as the code of a kernel; that of another problem with the same contents and key, if
+    there was one recently."""
     whole = (contents(workspace.memory), key)
     found: Made
     with _LOCK:
@@ -241,7 +241,8 @@ def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) 
 
 
 def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
-    """Where conditions are answered: the problem's regular state, moved a little, so that it is no special one."""
+    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
+    one."""
     rng = np.random.default_rng(12)
     y, yd = (rng.standard_normal(shapes.get(name, (0,))) for name in ("y", "yd"))
     regular = workspace.memory.regular

@@ -52,7 +52,7 @@ def tree_velocities(model: Model, Z: Mat, joint_matrix: Callable[[], Mat]) -> tu
 
 
 def _of_body(model: Model, Z: Mat, joint_matrix: Callable[[], Mat], b: int, joints: list[int]) -> TreeVelocity | None:
-    """Of a body with these joints to its parent: one joint, and drives of it."""
+    """The tree velocity of a body with these joints to its parent: one joint, and drives of it."""
     drives = [k for k in joints if model.joints[k].primitives.start in model.rheonomic]
     rest = [k for k in joints if k not in drives]
     if not rest:

@@ -39,7 +39,7 @@ class Metric:
         return float(self.scale[~self.turning].max(initial=0.0)) or 1.0
 
     def sizes(self, T: Mat) -> Vec:
-        """Of the columns of T."""
+        """The sizes of the columns of T."""
         return np.asarray(np.linalg.norm(T / self.scale[:, None], axis=0))
 
     def null_space(self, G: Mat, n_nu: int) -> Mat:
@@ -89,7 +89,7 @@ def _along_axes(Q: Mat) -> Mat:
 
 
 def metric(model: Model) -> Metric:
-    """By the model's length."""
+    """The metric by the model's length."""
     bodies = model.bodies[: model.n]
     turning = np.concatenate([[False] * int(nt) + [True] * 3 for nt in bodies["nt"]])
     moving = np.concatenate([[nt == 3] * 3 + [True] * 3 for nt in bodies["nt"]])

@@ -69,7 +69,7 @@ class Workspace:
 
     @property
     def plain_memory(self) -> PlainMemory:
-        """What plain kernels take as `m`: the arrays themselves."""
+        """The argument `m` of plain kernels: the arrays themselves."""
         if self._plain is None:
             self._plain = PlainMemory(self.head)
             for name, array in self.arrays.items():
@@ -85,12 +85,12 @@ class Workspace:
 
     @property
     def settings(self) -> Settings:
-        """What laid it out."""
+        """The settings that laid it out."""
         return self.memory.settings
 
     @property
     def layout(self) -> Layout:
-        """Where the unknowns are."""
+        """The places of the unknowns."""
         return self.memory.layout
 
     @property
@@ -112,7 +112,7 @@ class Workspace:
 
     @property
     def m(self) -> Any:
-        """What compiled kernels take as `m`: the address of the head, or with the JIT off the arrays themselves."""
+        """The argument `m` of compiled kernels: the address of the head, or with the JIT off the arrays themselves."""
         return int(self.head.ctypes.data) if ENABLED else self.plain_memory
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
@@ -203,7 +203,7 @@ class Workspace:
         return self._arrays["blocks"][:n]
 
     def set_starts(self, starts: Ints) -> None:
-        """Where each column of each block begins in the CSC data."""
+        """Set where each column of each block begins in the CSC data."""
         self.head["n_starts"] = len(starts)
         self.own("block_starts", np.ascontiguousarray(starts, dtype=np.int64))
 
@@ -211,13 +211,14 @@ class Workspace:
 
     @property
     def pivots(self) -> Vec:
-        """Of the joint equations in the last factorisation, in the order of elimination; 0 for suspended ones."""
+        """The pivots of the joint equations in the last factorisation, in the order of elimination; 0 for suspended
+        ones."""
         values = np.abs(self.memory.arrays["factor"][1, : self.layout.n_rows])
         return np.where(values >= SUSPENDED, 0.0, values)
 
     @property
     def kept(self) -> Any:
-        """Which joint equations are kept, (rows,) bool in the order of elimination."""
+        """Whether each joint equation is kept, (rows,) bool in the order of elimination."""
         out = np.zeros(self.layout.n_rows, dtype=bool)
         for p in self.arrays["primitives"]:
             out[p["slot"][: p["n"]]] = p["keep"][: p["n"]] == 1

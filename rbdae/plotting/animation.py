@@ -42,7 +42,7 @@ _ICONS = {
 
 
 class Run(Motion, Protocol):
-    """What `animate` draws, for example a `rbdae.Solution`."""
+    """A run that `animate` draws, for example a `rbdae.Solution`."""
 
     @property
     def steps(self) -> Any:
@@ -257,7 +257,7 @@ def checked_path(path: str | Path) -> Path:
 
 
 def _times(solution: Run, fps: float, duration: float | None, speed: float | None) -> tuple[Vec, Vec]:
-    """Of the frames, and of the points of traces."""
+    """The times of the frames, and of the points of traces."""
     if duration is not None and speed is not None:
         raise ValueError("animate: duration and speed say the same in two ways; give one of them")
     kept = solution.steps is None or len(solution.steps.t) > 0

@@ -1,4 +1,4 @@
-"""What a user chooses for a picture, checked."""
+"""The choices of a user for a picture, checked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(what: str, one: str, given: Iterable[str], known: Iterable[str]) -> li
 
 
 def entry(what: str, name: object, known: Mapping[str, T]) -> T:
-    """What a name stands for."""
+    """The entry that a name stands for."""
     if not isinstance(name, str) or name not in known:
         raise _check.unknown(what, name, known)
     return known[name]

@@ -1,4 +1,4 @@
-"""What all pictures share: figures without a window, colours, and curves that are thinned for the eye alone."""
+"""The common part of all pictures: figures without a window, colours, and curves that are thinned for the eye alone."""
 
 from __future__ import annotations
 

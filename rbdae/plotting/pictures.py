@@ -213,7 +213,8 @@ def _cells(
 
 
 def _without_noise(block: list[Row]) -> list[Row]:
-    """Where the values of a panel are rounding beside those of the others in its column, its limits say so."""
+    """The block with limits that say so where the values of a panel are rounding beside those of the others in its
+    column."""
     columns = list(zip(*(panels for _, panels in block), strict=True))
     floors = [_NOISE * max(np.abs(p.values).max(initial=0.0) for p in column) for column in columns]
     return [

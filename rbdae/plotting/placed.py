@@ -1,4 +1,4 @@
-"""Where the bodies of a run are at given times."""
+"""The places of the bodies of a run at given times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Motion(Protocol):
 
     @property
     def problem(self) -> Problem | None:
-        """What was solved."""
+        """The problem that was solved."""
 
     @property
     def t(self) -> Vec:
@@ -67,12 +67,12 @@ class Placed:
 
 
 def placed(problem: Problem, t: Vec, y: Mat) -> Placed:
-    """Where the bodies are at times (m,) and states (m, n)."""
+    """The places of the bodies at times (m,) and states (m, n)."""
     return Placed(problem.system, dict(problem.states(t, y)), len(t))
 
 
 def placed_at(motion: Motion, t: Vec) -> Placed:
-    """Where the bodies are at any times of a run.
+    """The places of the bodies at any times of a run.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def _normal(here: Placed, size: float) -> Vec | None:
 
 
 def _normal_of_axes(here: Placed) -> Vec | None:
-    """Of a mechanism at rest: the direction of all axes about which its joints turn, if it is one."""
+    """The normal of a mechanism at rest: the direction of all axes about which its joints turn, if it is one."""
     axes = [
         here.along(joint.a, joint.axis_a)[0]
         for joint in here.system.joints

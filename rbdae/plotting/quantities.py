@@ -1,4 +1,5 @@
-"""What can be drawn over time: quantities of bodies, of joints and of the whole system, with labels and units."""
+"""The quantities that can be drawn over time: those of bodies, of joints and of the whole system, with labels and
+units."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Trajectory(Protocol):
-    """What `plot_solution` draws at m times, for example a `rbdae.Solution`. Only what is drawn is asked for."""
+    """A trajectory that `plot_solution` draws at m times, for example a `rbdae.Solution`. Only what is drawn is asked
+    for."""
 
     @property
     def t(self) -> Vec:
@@ -23,8 +25,8 @@ class Trajectory(Protocol):
 
     @property
     def states(self) -> Mapping[str, Any]:
-        """By the name of a body: its `position`, `velocity`, `angular_velocity`, `center_of_mass`, shape (m, 3), and
-        its `orientation`, m rotations."""
+        """The states by the name of a body: its `position`, `velocity`, `angular_velocity`, `center_of_mass`, shape
+        (m, 3), and its `orientation`, m rotations."""
 
     @property
     def energy(self) -> Any:
@@ -40,7 +42,7 @@ class Trajectory(Protocol):
 
     @property
     def reactions(self) -> Mapping[str, Mapping[str, Any]]:
-        """By the names of joint and body `force` and `torque`, shape (m, 3)."""
+        """The reactions by the names of joint and body: `force` and `torque`, shape (m, 3)."""
 
     @property
     def steps(self) -> Any:
@@ -123,8 +125,8 @@ def _reaction(t: Vec, reaction: Any, size: float) -> list[Panel]:
 
 
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:
-    """Which of "Fx" to "Mz" are unique in the joint's frame; with the suffix "_in_space" spatial components. None of a
-    reaction that is not unique and tells no more."""
+    """The components from "Fx" to "Mz" that are unique in the joint's frame; with the suffix "_in_space" spatial
+    components. None of a reaction that is not unique and tells no more."""
     out = []
     for letter, what in (("F", "force"), ("M", "torque")):
         sure = getattr(reaction, f"unique_{what}{suffix}", np.full(3, bool(reaction.unique)))

@@ -51,7 +51,7 @@ class Line:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """What is to be drawn of a mechanism at m times.
+    """The lines and traces to be drawn of a mechanism at m times.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Scene:
 
 
 def scene(solution: Motion, times: ArrayLike, *, bodies: Iterable[str] | None = None, traces: Traces = True) -> Scene:
-    """What is to be drawn of a run at times between its first and its last one.
+    """The scene to be drawn of a run at times between its first and its last one.
 
     A body is lines between the points where joints and forces act on it; one with a single point, or none, the box of
     the homogeneous cuboid that has its mass and principal inertias. Symbols have a size that fits the mechanism.
@@ -169,7 +169,7 @@ def _up(system: System, frame: Mat | None) -> Vec:
 
 
 def _symbols(here: Placed, t: Vec, shown: tuple[Body, ...], size: float, eye: Vec) -> list[Line]:
-    """Of joints and forces on the bodies that are shown."""
+    """The symbols of joints and forces on the bodies that are shown."""
     names = {body.name for body in shown}
     out: list[Line] = []
     for joint in here.system.joints:

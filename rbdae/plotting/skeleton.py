@@ -1,4 +1,4 @@
-"""What pictures show of a body: lines between the points where something acts on it, or the box of its inertia."""
+"""The picture of a body: lines between the points where something acts on it, or the box of its inertia."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _FLAT = 1e-3  # as a part of the size: what is off a line or plane by less lies 
 
 
 def attachments(system: System) -> dict[str, Mat]:
-    """By the name of a body, the ground included, the points where joints and forces act, (k, 3) in its frame; that
-    of its pivot is the origin."""
+    """The points where joints and forces act on a body, the ground included, by its name, (k, 3) in its frame; that of
+    its pivot is the origin."""
     out: dict[str, list[Vec]] = {body.name: [] for body in (*system.bodies, system.ground)}
     for body in system.bodies:
         if body.pivot is not None:
@@ -50,7 +50,8 @@ def inertia_box(body: Body) -> tuple[Vec, Mat]:
 
 
 def size_of(body: Body, points: Mat) -> float:
-    """Of a body with points (k, 3): how far they are from the centre of mass, or the largest edge of its box, m."""
+    """The size of a body with points (k, 3), m: how far they are from the centre of mass, or the largest edge of its
+    box."""
     reach = np.linalg.norm(points - body.center_of_mass, axis=1).max(initial=0.0)
     return float(max(reach, inertia_box(body)[0].max()))
 

@@ -1,4 +1,4 @@
-"""What pictures show of joints, drives, forces and the ground, by their data."""
+"""The symbols of pictures for joints, drives, forces and the ground, by their data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Shown: TypeAlias = Iterator[Moving]
 
 
 def joint_lines(joint: AbstractJoint, here: Placed, size: float, eye: Vec) -> Shown:
-    """Of a joint or drive: a rod's line, the slide's rail, a plane's square, rings about axes that turn.
+    """The symbol of a joint or drive: a rod's line, the slide's rail, a plane's square, rings about axes that turn.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def _drive(
 
 
 def force_lines(force: AbstractForce, here: Placed, times: Vec, size: float, eye: Vec) -> Shown:
-    """Of a force: what its `AbstractForce.symbol` says. Vectors are scaled by the largest one of these times."""
+    """The symbol of a force: what its `AbstractForce.symbol` says. Vectors are scaled by the largest one of these
+    times."""
     symbol = force.symbol
     if symbol is None:
         return

@@ -1,4 +1,4 @@
-"""What was given of the start, what was found, and what had to change: the report that a problem keeps."""
+"""The report that a problem keeps of its start: what was given, what was found, and what had to change."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def listed(changes: tuple[Change, ...]) -> str:
 def report(
     model: Model, start: BodyMotion, motion: BodyMotion, gaps: tuple[float, float], steps: int, moved: bool
 ) -> Assembly:
-    """What has moved from the given values to this state; nothing of them if not `moved`."""
+    """The report of what has moved from the given values to this state; nothing of them if not `moved`."""
     return Assembly(
         names=model.names,
         position=motion.x,

@@ -71,7 +71,7 @@ class OneState:
         self._model, self._Z, self._places, self._single = model, Z, places, single
 
     def state(self, b: int) -> BodyState:
-        """That of body b."""
+        """The state of body b."""
         return lazy_state(lambda what: self._read(b, what))
 
     def _read(self, b: int, what: str) -> Any:
@@ -84,7 +84,7 @@ class OneState:
 
 
 class MotionReader(Protocol):
-    """What reads the motion of rows."""
+    """A reader of the motion of rows."""
 
     def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
         """A field of `BodyState` of all bodies, (bodies, m, 3), or their unit ``"quaternion"``, (bodies, m, 4)."""
@@ -100,7 +100,7 @@ class ManyStates:
         self._found: dict[str, Mat] = {}
 
     def state(self, b: int) -> BodyState:
-        """That of body b."""
+        """The state of body b."""
         return lazy_state(lambda what: self._read(b, what))
 
     def _read(self, b: int, what: str) -> Any:

@@ -136,7 +136,7 @@ class Callbacks:
 
     @cached_property
     def violation_scales(self) -> ViolationScales:
-        """What violations of the constraints are compared with, for `project`."""
+        """The scales that violations of the constraints are compared with, for `project`."""
         model = self._workspace.model
         internal = model.n * len(self._workspace.settings.chart.internal)
         scales = model.scales

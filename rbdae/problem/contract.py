@@ -1,4 +1,4 @@
-"""What solvers, adapters and runs may use of a problem: `Solvable`, `Switch` and `StateProjector`.
+"""The parts of a problem that solvers, adapters and runs may use: `Solvable`, `Switch` and `StateProjector`.
 
 `rbdae.Problem` is one implementation. The tests have another, a pendulum of two hundred lines without any kernel.
 Whoever depends on these protocols and not on `rbdae.Problem` works with both.
@@ -60,7 +60,7 @@ class CompiledFunction(Protocol):
 
     @property
     def address(self) -> int:
-        """Where it begins."""
+        """The address at which it begins."""
 
     @property
     def context(self) -> int:
@@ -71,7 +71,8 @@ class CompiledFunction(Protocol):
 
 
 class CompiledCallbacks(Protocol):
-    """What callbacks may have beside those of `SolvableCallbacks`, for loops in machine code. Most have it not."""
+    """The functions that callbacks may have beside those of `SolvableCallbacks`, for loops in machine code. Most have
+    them not."""
 
     def machine(self, name: str) -> CompiledFunction:
         """The callback of this name as a machine function; those of a right-hand side do not read yd and c."""
@@ -171,9 +172,9 @@ class Ending:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Quiet:
-    """Where a switch is not due, for loops in machine code: while all of the `n` numbers that `measure` computes are
-    from `low` to `high`; or, without a measure, while no position differs from those that it has `seen` by more than
-    `far` of its unit. Elsewhere the switch is asked. Where this is not exact, it asks once too often."""
+    """The states at which a switch is not due, for loops in machine code: while all of the `n` numbers that `measure`
+    computes are from `low` to `high`; or, without a measure, while no position differs from those that it has `seen` by
+    more than `far` of its unit. Elsewhere the switch is asked. Where this is not exact, it asks once too often."""
 
     measure: CompiledFunction | None = None
     n: int = 0
@@ -190,7 +191,7 @@ class CompiledWatch(Protocol):
 
     @property
     def measure(self) -> CompiledFunction | None:
-        """What computes the measures, if there are any."""
+        """The function that computes the measures, if there are any."""
 
     @property
     def n_measured(self) -> int:
@@ -236,11 +237,11 @@ class CompiledProjection(Protocol):
 
     @property
     def near(self) -> CompiledFunction:
-        """What projects states near the constraints."""
+        """The function that projects states near the constraints."""
 
     @property
     def anywhere(self) -> CompiledFunction:
-        """What projects all others."""
+        """The function that projects all others."""
 
     @property
     def memory(self) -> Vec:
@@ -248,7 +249,7 @@ class CompiledProjection(Protocol):
 
     @property
     def result(self) -> int:
-        """Where results are in it."""
+        """The place of the results in `memory`."""
 
     def start(self, t: float, y: Vec) -> None:
         """Project `y` in place, and count it; raise `ProjectionError` if it cannot be done."""

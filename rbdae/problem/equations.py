@@ -47,7 +47,7 @@ class Equations:
 
     @property
     def layout(self) -> Layout:
-        """Where the unknowns are."""
+        """The places of the unknowns."""
         return self.workspace.layout
 
     @property

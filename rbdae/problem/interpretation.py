@@ -1,4 +1,4 @@
-"""What the unknowns mean: motion of bodies, energy, constraints, multipliers, reactions; for one selection."""
+"""The meaning of the unknowns: motion of bodies, energy, constraints, multipliers, reactions; for one selection."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Interpretation:
 
     @cached_property
     def reader(self) -> RowReader:
-        """What reads many rows."""
+        """The reader of many rows."""
         return RowReader(self.workspace)
 
     # ------------------------------------------------------------ motion

@@ -15,7 +15,7 @@ from rbdae.problem.contract import ProjectionError
 def machine_projection(
     kernel_call: Callable[[float, Vec, Vec], None], near: MachineFunction | None, info: Vec, n: int
 ) -> MachineFunction:
-    """What projects y (n,) to out.
+    """A machine function that projects y (n,) to out.
 
     Parameters
     ----------

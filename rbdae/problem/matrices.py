@@ -85,14 +85,14 @@ class BlockMatrix:
         self._fill: Callable[..., None] = in_memory(self._workspace, kernel)
 
     def dense(self, t: float, y: Vec) -> Mat:
-        """As an array."""
+        """The matrix as an array."""
         out = np.zeros(self._shape)
         if out.size:
             self._fill(t, y, out)
         return out
 
     def sparse(self, t: float, y: Vec) -> Any:
-        """As a CSC matrix."""
+        """The matrix as a CSC matrix."""
         from scipy.sparse import csc_matrix
 
         pattern = self._pattern

@@ -72,8 +72,8 @@ class Moving:
 
 
 def moving(problem: Any, policy: ChartPolicy) -> Moving | None:
-    """What centres the charts of a problem in place; None where something else may change, or where its numbers are
-    no input of code of the model."""
+    """The object that centres the charts of a problem in place; None where something else may change, or where its
+    numbers are no input of code of the model."""
     if policy.on_singularity != "switch" or not isinstance(problem, Problem) or problem.kind != "ode":
         return None
     workspace, view = problem.workspace, problem.interpretation

@@ -133,7 +133,7 @@ class Problem:
 
     @property
     def system(self) -> System:
-        """What was formulated."""
+        """The system that was formulated."""
         return self.model.system
 
     @property
@@ -168,7 +168,7 @@ class Problem:
 
     @property
     def layout(self) -> Layout:
-        """Where the unknowns are in y."""
+        """The places of the unknowns in y."""
         return self.equations.layout
 
     @cached_property
@@ -218,7 +218,7 @@ class Problem:
 
     @property
     def assembly(self) -> Assembly:
-        """What was given of the start, what was found, and what had to change."""
+        """The report of the start: what was given, what was found, and what had to change."""
         return self.start.assembly
 
     @property
@@ -230,7 +230,8 @@ class Problem:
 
     @property
     def selection(self) -> Selection:
-        """What a run may have to choose again: kept joint rows, independent velocities, reference rotations."""
+        """The choices that a run may have to make again: kept joint rows, independent velocities, reference
+        rotations."""
         return self.workspace.selection
 
     @property

@@ -27,7 +27,7 @@ _NEAR = 3
 
 
 class Projectable(Protocol):
-    """What a projection needs of a problem."""
+    """The part of a problem that a projection needs."""
 
     @property
     def n(self) -> int:

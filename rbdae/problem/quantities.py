@@ -1,4 +1,4 @@
-"""What a state means, whatever the unknowns: energy, momentum, constraints.
+"""The meaning of a state, whatever the unknowns: energy, momentum, constraints.
 
 Natural coordinates Z have the shape (..., n, 24), (x, d, xdot, ddot) per body in the order of addition.
 """

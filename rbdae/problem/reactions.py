@@ -115,7 +115,7 @@ class Loads:
             self._sure[k] &= _unmoved(np.concatenate(own, axis=1), limit)
 
     def reactions(self, *, single: bool) -> dict[str, dict[str, Reaction]]:
-        """By the names of joint and body; of one state if the rows are a `single` one."""
+        """The reactions by the names of joint and body; of one state if the rows are a `single` one."""
         model, out = self._model, dict[str, dict[str, Reaction]]()
         for k, joint in enumerate(model.joints):
             entry = {}
@@ -147,7 +147,7 @@ def _violation(workspace: Workspace, g: Mat) -> Vec:
 
 
 def _unmoved(pulls: Mat, limit: Vec) -> Bools:
-    """Which of the 6 components (..., 6, k) stay below a limit (...) at all times."""
+    """Whether each of the 6 components (..., 6, k) stays below a limit (...) at all times."""
     size = np.linalg.norm(pulls, axis=-1)
     return np.asarray((size <= limit[..., None]).reshape(-1, 6).all(axis=0))
 

@@ -1,4 +1,5 @@
-"""What rows of y mean, in loops of machine code and slice by slice: a million rows need memory for the result alone."""
+"""The meaning of rows of y, in loops of machine code and slice by slice: a million rows need memory for the result
+alone."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ def quaternions(Z: Mat, place: int) -> Mat:
 
 
 def _arm(body: Any, what: str) -> Vec:
-    """Where a point is from x, in the frame of the body: x is the centre of mass of a free body, and the pivot of one
-    that has one."""
+    """The vector from x to a point, in the frame of the body: x is the centre of mass of a free body, and the pivot of
+    one that has one."""
     free = body["nt"] == 3
     if what == "center_of_mass":
         return np.zeros(3) if free else np.array(body["center"])
@@ -184,7 +185,7 @@ class RowReader:
 
     @cached_property
     def _sides(self) -> tuple[Mat, Mat]:
-        """Of `rbdae.machine.reading.loads`, two sides for each joint."""
+        """The arguments of `rbdae.machine.reading.loads`, two sides for each joint."""
         sides, points = [], []
         for joint in self._model.joints:
             for side, b in enumerate(joint.bodies):

@@ -114,7 +114,7 @@ def _warn_of_indefinite_masses(workspace: Workspace) -> None:
 
 
 def _refused(workspace: Workspace) -> str:
-    """What of the model the schemes cannot take."""
+    """The kind of forces that the schemes cannot take."""
     model = workspace.model
     elements = model.forces.elements
     kinds = {
@@ -125,7 +125,7 @@ def _refused(workspace: Workspace) -> str:
 
 
 def _forced(workspace: Workspace, scheme: Scheme) -> str:
-    """What acts on the bodies beside joints and weight, where the scheme has nothing else."""
+    """The kind of elements that acts on the bodies beside joints and weight, where the scheme has nothing else."""
     model = workspace.model
     kinds = {"drives": len(model.drives), "applied forces": len(model.bushings) + len(model.forces.elements)}
     return "" if scheme.forces else next((name for name, n in kinds.items() if n), "")

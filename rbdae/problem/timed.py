@@ -64,7 +64,7 @@ class TimedEquations:
 
     @property
     def workspace(self) -> Workspace:
-        """That of the first selection."""
+        """The workspace of the first selection."""
         return self.parts[0].workspace
 
     @property
@@ -74,7 +74,7 @@ class TimedEquations:
 
     @property
     def layout(self) -> Layout:
-        """Where the unknowns are."""
+        """The places of the unknowns."""
         return self.parts[0].layout
 
     @property
@@ -119,7 +119,7 @@ class TimedEquations:
 
     @property
     def parameter_tangents(self) -> ParameterTangents:
-        """Those of the first selection."""
+        """The parameter tangents of the first selection."""
         return self.parts[0].parameter_tangents
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
@@ -169,7 +169,7 @@ class TimedInterpretation:
 
     @property
     def workspace(self) -> Workspace:
-        """That of the first selection."""
+        """The workspace of the first selection."""
         return self.parts[0].workspace
 
     def _each(self, t: ArrayLike, y: ArrayLike, function: Callable[[Interpretation, Any, Any], Any]) -> Any:

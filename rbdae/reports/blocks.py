@@ -1,4 +1,4 @@
-"""What a page consists of: headings with blocks below them, which `page.html` of the folder ``page`` draws."""
+"""The contents of a page: headings with blocks below them, which `page.html` of the folder ``page`` draws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INFINITE = "1.6e308"  # DataTables sorts finite numbers only
 @final
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a table shows, and the number or text that it is sorted by."""
+    """The text that a table shows, and the number or text that it is sorted by."""
 
     text: str
     order: str
@@ -60,7 +60,7 @@ class Items:
 @final
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What was typed."""
+    """A text that was typed."""
 
     kind: ClassVar[str] = "code"
     text: str
@@ -127,7 +127,7 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """What a link to it says."""
+        """The name that a link to it says."""
         return "-".join(self.heading.lower().split())
 
 

@@ -1,4 +1,4 @@
-"""What a report asks of a run."""
+"""The part of a run that a report asks for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Run(Protocol):
 
     @property
     def problem(self) -> Any:
-        """What was solved; None for a run loaded without its problem."""
+        """The problem that was solved; None for a run loaded without its problem."""
 
     @property
     def t(self) -> Vec:
@@ -42,7 +42,7 @@ class Run(Protocol):
 
     @property
     def stats(self) -> Stats:
-        """What it cost."""
+        """The cost of the run."""
 
     @property
     def rtol(self) -> float:
@@ -66,7 +66,7 @@ class Run(Protocol):
 
     @property
     def options(self) -> Mapping[str, str]:
-        """What else was asked for."""
+        """The other options that were asked for."""
 
     @property
     def states(self) -> Mapping[str, Any]:

@@ -76,7 +76,7 @@ def style(number: int) -> dict[str, str]:
 
 
 def layout(**more: Any) -> dict[str, Any]:
-    """What all figures look like."""
+    """The look of all figures."""
     base = {
         "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": "#1d2733"},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -91,7 +91,7 @@ def layout(**more: Any) -> dict[str, Any]:
 
 
 def axis(label: str, logarithmic: bool = False, **more: Any) -> dict[str, Any]:
-    """What all axes look like."""
+    """The look of all axes."""
     out = {
         "title": {"text": escaped(label), "standoff": 8},
         "gridcolor": _GREY,

@@ -32,7 +32,7 @@ _SMALLEST_SIDE = 0.25  # of the box that is shown, as a part of its largest
 
 
 def moments(scene_at_start: Scene, times: Vec) -> Vec:
-    """Those of the times that are drawn: fewer where a mechanism has many points."""
+    """The times that are drawn, a part of these: fewer where a mechanism has many points."""
     points = sum(line.points.shape[1] for line in scene_at_start.lines)
     most = int(np.clip(_NUMBERS // (3 * max(points, 1)), 31, MOMENTS))
     if len(times) <= most:
@@ -60,7 +60,7 @@ def animation(name: str, scene: Scene, caption: str) -> Animation:
 
 
 def _traces(scene: Scene) -> list[dict[str, Any]]:
-    """What is one entry of the legend: its name, colour and lines."""
+    """The traces, each one entry of the legend: its name, colour and lines."""
     bodies = list(dict.fromkeys(line.name for line in scene.lines if line.kind == "body"))
     out: dict[tuple[str, bool, str], dict[str, Any]] = {}
     for line in scene.lines:
@@ -113,7 +113,7 @@ def _broken(values_of_lines: list[Vec]) -> list[float | None]:
 
 
 def _paths(scene: Scene) -> list[dict[str, Any]]:
-    """Where points go, as thin lines; one entry in the legend."""
+    """The paths of points, as thin lines; one entry in the legend."""
     names = [name for name, path in scene.traces.items() if np.ptp(path, axis=0).max() > 0.0]
     return [
         {

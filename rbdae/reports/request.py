@@ -1,4 +1,4 @@
-"""What a report needs, asked before anything is computed."""
+"""The needs of a report, asked before anything is computed."""
 
 from __future__ import annotations
 

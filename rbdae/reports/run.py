@@ -108,7 +108,7 @@ def _summary(run: Run, warnings: Sequence[str]) -> Iterator[Block]:
 
 
 def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
-    """What only a problem of rbdae can say of its unknowns."""
+    """The sections that only a problem of rbdae can give, because it knows its unknowns."""
     shown = Shown(run, refined(run), names)
     yield Section("Animation", tuple(_motion(run)))
     yield Section("Motion", tuple(run_figures.motion(shown)))
@@ -193,7 +193,7 @@ def _made(run: Run, packages: Mapping[str, str]) -> tuple[Block, ...]:
 
 
 def _call(run: Run) -> str:
-    """What makes this run again, as far as it is known."""
+    """The call that makes this run again, as far as it is known."""
     problem, out = run.problem, []
     if isinstance(problem, Problem):
         more = ', redundant="minimum-norm"' if problem.redundant else ""

@@ -1,4 +1,4 @@
-"""Which versions of what a report was written by."""
+"""The versions of what a report was written by."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What charts have in common whose parameters point along the axis of rotation: a = f(phi) n.
+"""The common part of charts whose parameters point along the axis of rotation: a = f(phi) n.
 
 With t = |a|^2 and the skew matrix a^ (a^ x = a x x),
 
@@ -160,7 +160,7 @@ def tangents(a: Vec, values: tuple[Vec, Vec, Vec], slopes: tuple[Vec, Vec, Vec],
 
 
 def _half_angle(p0: float, p1: float, p2: float, p3: float) -> tuple[Vec, Vec, Vec]:
-    """Of one quaternion: the same operations on numbers, a fifth of the time."""
+    """The half angle of one quaternion: the same operations on numbers, a fifth of the time."""
     if math.copysign(1.0, p0) < 0.0:
         p0, p1, p2, p3 = -p0, -p1, -p2, -p3
     m = max(abs(p1), abs(p2), abs(p3)) or 1.0

@@ -1,4 +1,4 @@
-"""What a chart is, and the kernels that call a chart's own by its number.
+"""The definition of a chart, and the kernels that call a chart's own by its number.
 
 A chart is one file: a value of `Chart`, with NumPy functions for the boundary and kernels for the equations. `register`
 gives it a number and puts its kernels into the tables through which all other kernels call them: a new chart does not
@@ -124,7 +124,7 @@ class Chart:
 
 
 def nearest_angles(a: Vec, b: Vec, mirror: float) -> Vec:
-    """Of all angles of a rotation those nearest to b: each up to full turns, and with the first and third ones half a
+    """The angles of a rotation that are nearest to b: each up to full turns, and with the first and third ones half a
     turn farther and the second one reflected, mirror - a2."""
     other = np.array((a[0] + np.pi, mirror - a[1], a[2] + np.pi))
     both = [x + 2.0 * np.pi * np.round((b - x) / (2.0 * np.pi)) for x in (a, other)]

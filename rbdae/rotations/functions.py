@@ -1,4 +1,4 @@
-"""What the public functions of all charts have in common: checks, and the chart's kernels on arrays.
+"""The common part of the public functions of all charts: checks, and the chart's kernels on arrays.
 
 A chart's file has functions of the same names as those of the other charts, for parameters with any leading axes, such
 as time. `tangents(a, frame)` is what it brings itself: T and dT/da, with the components of a along the first axis. All

@@ -13,7 +13,7 @@ _OWN_WORDS = (Reason.CHART, Reason.KEYBOARD, Reason.EVENT)
 
 
 def chart_advice(solution: Solution) -> str:
-    """What to do about it; empty where it is not the reason."""
+    """The advice what to do about a chart; empty where it is not the reason."""
     if solution.success or solution.reason in _OWN_WORDS or not len(solution.t):
         return ""
     t, y = float(solution.t[-1]), solution.y[-1]

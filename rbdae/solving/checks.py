@@ -1,4 +1,4 @@
-"""What `solve` is given, checked before any integration begins."""
+"""The arguments of `solve`, checked before any integration begins."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def check_events(events: Event | Sequence[Event] | None) -> tuple[Event, ...]:
 
 
 def check_charts(problem: Solvable, on_singularity: str, recentre: str, events: Sequence[Event]) -> ChartPolicy:
-    """What becomes of charts near their singular sets."""
+    """The policy for charts near their singular sets."""
     if type(on_singularity) is type(recentre) is str and (on_singularity, recentre) == ("stop", "due"):
         return USUAL
     for name, value, known in (

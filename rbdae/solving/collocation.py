@@ -112,7 +112,7 @@ def _points(n: int) -> _Points:
 
 @cache
 def _tables() -> Vec:
-    """Of all levels, for machine code."""
+    """The tables of all levels, for machine code."""
     levels = [_points(n) for n in _LEVELS]
     return np.concatenate([x.ravel() for p in levels for x in (p.u, p.rise, p.fit, p.integrate)])
 

@@ -1,4 +1,5 @@
-"""What switches watch, for loops in machine code: these come back where one may be due, and it decides."""
+"""The measures that switches watch, for loops in machine code: the loops come back where a switch may be due,
+and it decides."""
 
 from __future__ import annotations
 

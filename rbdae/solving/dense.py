@@ -168,7 +168,7 @@ def _differential(problem: Problem) -> int:
 
 
 def _unit_quaternions(problem: Problem) -> Ints:
-    """Where y has unit quaternions, (bodies, 4) or nothing."""
+    """The places of unit quaternions in y, (bodies, 4) or nothing."""
     chart, layout = problem.workspace.settings.chart, problem.layout
     if chart.name != "quaternion":
         return np.empty((0, 4), dtype=np.int64)

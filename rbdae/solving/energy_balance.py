@@ -90,7 +90,7 @@ OwnWork = Callable[[Problem, Steps, Vec], Vec | None]
 
 
 def own_work(solver: str, options: Mapping[str, str]) -> OwnWork | None:
-    """That of a run of fixed steps; None of others."""
+    """The work of a run of fixed steps; None of others."""
     if "step" not in options:
         return None
     adapter, method = find_method(solver)
@@ -168,7 +168,7 @@ def _of_time(reader: Problem, t: Vec, y: Mat) -> Vec | None:
 
 
 def _tolerance(energy: Energy, rtol: float) -> float:
-    """Of the energy along a run."""
+    """The tolerance of the energy along a run."""
     size = float(np.max(energy.kinetic) + np.ptp(energy.potential))
     return _SHARE * rtol * (size if size > 0.0 else 1.0)
 

@@ -24,11 +24,11 @@ _VELOCITIES: Final = {
 
 
 class Trajectory(Protocol):
-    """What a table is made of, for example a `rbdae.Solution`."""
+    """A trajectory that a table is made of, for example a `rbdae.Solution`."""
 
     @property
     def problem(self) -> Any:
-        """What was solved."""
+        """The problem that was solved."""
 
     @property
     def t(self) -> Vec:

@@ -117,7 +117,7 @@ def _restored(problem: Problem, arrays: Mapping[str, Any], direction: float) -> 
 
 
 def _direction(arrays: Mapping[str, Any], metadata: Mapping[str, Any]) -> float:
-    """Of the run in time; files of older versions have it in their times alone."""
+    """The direction of the run in time; files of older versions have it in their times alone."""
     known = [arrays[name] for name in ("steps_t", "t", "selection_t") if name in arrays]
     return float(metadata.get("direction", sense(*known)))
 

@@ -1,4 +1,4 @@
-"""What is known of one run of an adapter from its callbacks: exceptions, interrupts, and values that are not finite."""
+"""The knowledge of one run of an adapter from its callbacks: exceptions, interrupts, and values that are not finite."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _finite(values: Any) -> bool:
 
 @final
 class Monitor:
-    """What is known of one run from its callbacks.
+    """The knowledge of one run from its callbacks.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class Monitor:
         return outcome
 
     def _causes(self, stopped: float | None) -> list[str]:
-        """What was not finite when the run ended."""
+        """The values that were not finite when the run ended."""
         t, what = self._last
         if not self._bad and stopped is not None and abs(t - stopped) <= NEAR * max(1.0, abs(stopped)):
             return [what]
@@ -214,7 +214,7 @@ class Monitor:
         return self._partial(Reason.NOT_FINITE, "; ".join([*self._bad.values(), *own]))
 
     def _partial(self, reason: Reason, detail: str = "") -> Outcome:
-        """What was collected; counts of the package are not known."""
+        """The outcome that was collected; counts of the package are not known."""
         if self._collected is None:
             outcome = Outcome(np.empty(0), np.empty((0, self._n)), reason, Stats())
         else:

@@ -1,4 +1,4 @@
-"""What a call of `solve` asks for, checked. The same call again, as in a study of many starts, is not checked again."""
+"""The plan of a call of `solve`, checked. The same call again, as in a study of many starts, is not checked again."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def _terminal() -> Iterator[TextIO]:
 def progress_of(
     wanted: bool | Callable[[float], None], solver: str, t0: float, t_end: float
 ) -> Iterator[Callable[[float], None] | None]:
-    """What `Request.advance` gets: None, the user's function, or a bar."""
+    """The value that `Request.advance` gets: None, the user's function, or a bar."""
     if callable(wanted):
         yield wanted
         return

@@ -32,7 +32,7 @@ class Segments:
     direction: float = 1.0
 
     def number(self, t: float) -> int:
-        """Which segment a state at time t belongs to; a state at a change belongs to the new one."""
+        """The number of the segment that a state at time t belongs to; a state at a change belongs to the new one."""
         return bisect_right(self.times, self.direction * t, key=lambda change: self.direction * change)
 
     def span(self, number: int) -> tuple[float, float]:
@@ -55,8 +55,8 @@ class InPlace(Protocol):
         """The twin."""
 
     def centred(self, t: float, y: Vec) -> Solvable | None:
-        """What `Switch.resume` would give at (t, y), where the only switch is due; the twin is equivalent to it from
-        there on. None where it cannot be had: then nothing has changed."""
+        """The problem that `Switch.resume` would give at (t, y), where the only switch is due; the twin is equivalent
+        to it from there on. None where it cannot be had: then nothing has changed."""
 
 
 def _still(problem: Solvable) -> InPlace | None:
@@ -150,7 +150,7 @@ class _Watch:
 
 
 def _always() -> None:
-    """Of switches that do not say where they are not due."""
+    """The answer of switches that do not say where they are not due."""
 
 
 def _resumed(
@@ -169,7 +169,7 @@ def _resumed(
 
 
 def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
-    """What is left of a request from t on."""
+    """The rest of a request from t on."""
     step = outcomes[-1].next_step
     direction = 1.0 if request.t0 < request.t_end else -1.0
     counts = [sum(len(o.t_events[k]) for o in outcomes) for k in range(len(request.events))]

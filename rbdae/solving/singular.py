@@ -92,7 +92,7 @@ def _passages(t: Vec, s: Vec) -> Vec:
 
 
 def scale_of_positions(problem: Problem) -> Vec:
-    """What positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    """The scales that positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
     return position_scale(problem.workspace)
 
 
@@ -122,7 +122,8 @@ def _suspects(volumes: Vec) -> list[tuple[int, int]]:
 
 
 def _crossing(t: Vec, s: Vec, k: int) -> float | None:
-    """Where s passes zero between t[k] and t[k + 1]: with its sign changed there, four values lie on a line."""
+    """The time at which s passes zero between t[k] and t[k + 1]: with its sign changed there, four values lie on a
+    line."""
     if not s[k - 1] > s[k] or not s[k + 2] > s[k + 1]:
         return None
     times = t[k - 1 : k + 3] - t[k]

@@ -358,7 +358,7 @@ class Solution:
 
     @property
     def _caption(self) -> str:
-        """Of pictures: what was solved, by what, and whether it got to the end."""
+        """The caption of pictures: what was solved, by what, and whether it got to the end."""
         what = self.solver if self.problem is None else f"{self.problem.formulation}, {self.solver}"
         stopped = "" if self.success or not len(self.t) else f"; stopped at t = {self.t[-1]:.6g} s"
         return f"{what}, rtol = {self.rtol:g}{stopped}"

@@ -1,4 +1,4 @@
-"""What a file of `Solution.save` must contain, checked before anything is made of it."""
+"""The contents that a file of `Solution.save` must have, checked before anything is made of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REMEDY = "the file is damaged, or was changed by hand; save the solution again"
 
 
 def signature(problem: Problem) -> dict[str, Any]:
-    """What must agree between a stored trajectory and the problem it is read with."""
+    """The values that must agree between a stored trajectory and the problem it is read with."""
     return {
         "formulation": problem.formulation,
         "rotation": problem.rotation,

@@ -66,7 +66,7 @@ def _multiplier(problem: Problem) -> float:
 
 
 def _masses(problem: Problem) -> Vec:
-    """What each momentum changes by with a velocity, (n_v,)."""
+    """The change of each momentum with a velocity, (n_v,)."""
     M: Any = problem.matrices(problem.t0, problem.y0, sparse=True).M
     return np.asarray(abs(M).max(axis=1).toarray()).ravel()
 

@@ -1,4 +1,4 @@
-"""What one run of a study consists of."""
+"""The choices of one run of a study."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ON_SINGULARITY = ("stop", "switch")
 @final
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What one run consists of; rtol = atol = `tolerance`. Hashable: equal cases are one case.
+    """The choices of one run; rtol = atol = `tolerance`. Hashable: equal cases are one case.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Case:
 
     @property
     def reference(self) -> Literal["space", "start"]:
-        """Where the chart is centred, as `rbdae.formulate` takes it."""
+        """The place where the chart is centred, as `rbdae.formulate` takes it."""
         chart = CHARTS.get(self.rotation)
         return "start" if self.on_singularity == "switch" and chart is not None and chart.centre else "space"
 
@@ -94,7 +94,7 @@ class Case:
 
     @property
     def knob(self) -> float:
-        """What is turned along a curve: the step size of a fixed-step method, else the tolerance."""
+        """The number that is turned along a curve: the step size of a fixed-step method, else the tolerance."""
         return self.tolerance if self.step is None else self.step
 
     @property

@@ -62,7 +62,7 @@ class Comparison:
         return [record(row, self.reference) for row in self.rows]
 
     def ranking(self, errors: Iterable[float] | None = None) -> Ranking:
-        """Which form and solver is the best to reach an error; prints in words.
+        """The form and solver that are the best to reach an error; prints in words.
 
         Parameters
         ----------

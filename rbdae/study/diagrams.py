@@ -128,7 +128,7 @@ def _positive(value: float) -> float | None:
 
 
 def _told(row: Row) -> str:
-    """What a point says of its run."""
+    """The text that a point says of its run."""
     counted = number(None if row.stats.evaluations < 0 else row.stats.evaluations)
     return "<br>".join(
         [
@@ -146,7 +146,7 @@ def _visible(shown: bool) -> dict[str, Any]:
 
 
 def _bands(agreement: float, panels: int) -> list[dict[str, Any]]:
-    """Where errors are smaller than the references are good for."""
+    """The bands where errors are smaller than the references are good for."""
     if not math.isfinite(agreement) or agreement <= 0.0:
         return []
     suffixes = ["", *(str(row + 1) for row in range(1, panels))]

@@ -46,7 +46,7 @@ def run_all(
 
 @contextlib.contextmanager
 def progress_bar(total: int, description: str) -> Iterator[Callable[[], object]]:
-    """What to call after each of `total` tasks; it does nothing without a description or without tqdm."""
+    """A function to call after each of `total` tasks; it does nothing without a description or without tqdm."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a study is given, checked before anything runs."""
+"""The arguments of a study, checked before anything runs."""
 
 from __future__ import annotations
 

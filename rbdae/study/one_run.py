@@ -83,7 +83,7 @@ class Row:
 
 
 class Rows(Protocol):
-    """What a table or a picture is made from: rows and their reference, for example a `Comparison`."""
+    """The source of a table or a picture: rows and their reference, for example a `Comparison`."""
 
     @property
     def reference(self) -> Reference:

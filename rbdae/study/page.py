@@ -24,7 +24,7 @@ _LISTED = 6
 
 
 class Study(Rows, Protocol):
-    """What a report is made of, for example a `Comparison`."""
+    """A study that a report is made of, for example a `Comparison`."""
 
     @property
     def provenance(self) -> Provenance | None:
@@ -38,7 +38,7 @@ class Study(Rows, Protocol):
         """A flat dict for each row."""
 
     def ranking(self) -> Ranking:
-        """Which form and solver is the best."""
+        """The form and solver that are the best."""
 
 
 def report_comparison(study: Study, target: Path) -> Path:
@@ -106,7 +106,7 @@ def _paragraphs(text: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _targets(ranking: Ranking) -> Table:
-    """What every form and solver takes to an error, interpolated."""
+    """The table of what every form and solver takes to an error, interpolated."""
     rows: list[tuple[Value, ...]] = [
         (
             target.error,
@@ -172,7 +172,7 @@ def _shown(name: str, value: Value) -> Value:
 
 
 def _bounds(study: Study) -> dict[str, float]:
-    """Of the errors: what the references are good for."""
+    """The bounds of the errors: what the references are good for."""
     agreement = study.reference.agreement
     parts_of_it = {f"error_{name}": getattr(agreement, name) for name in ("position", "orientation", "velocity")}
     return {"error": agreement.largest} | parts_of_it

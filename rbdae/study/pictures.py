@@ -145,7 +145,7 @@ def _draw(axes: Sequence[Axes], number: int, curve: Curve, rows: Sequence[Row]) 
 
 
 def _note(rows: Sequence[Row], left_out: int, agreement: float, bottom: float) -> str:
-    """What is not in the picture, and what the grey band is."""
+    """A note of what is not in the picture, and what the grey band is."""
     failed = sum(bool(row.failure) for row in rows)
     said = []
     if failed:

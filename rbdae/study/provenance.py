@@ -1,4 +1,4 @@
-"""Where results come from: versions, machine, date, and which mechanism it was."""
+"""The origin of results: versions, machine, date, and which mechanism it was."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PACKAGES = ("numpy", "scipy", "numba")
 @final
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What was run where.
+    """A record of what was run where.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which form and solver is the best to reach an error, in words.
+"""The form and solver that are the best to reach an error, in words.
 
 Runs of one form and solver at several tolerances, or step sizes, make a curve of error over work. The work that an
 error takes is read off this curve, by interpolation of logarithms between the two runs whose errors enclose it: what
@@ -31,7 +31,7 @@ _DRIFT = 1e-13
 @final
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What one curve takes to reach an error.
+    """The work that one curve takes to reach an error.
 
     Attributes
     ----------

@@ -76,7 +76,7 @@ class Errors:
 @final
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What the runs of a study are measured against.
+    """The states that the runs of a study are measured against.
 
     Attributes
     ----------

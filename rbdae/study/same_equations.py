@@ -58,7 +58,7 @@ def representatives(system: System, chosen: Sequence[Case]) -> dict[Case, Case]:
 
 
 def _values(system: System, able: Sequence[Case]) -> dict[str, _Values]:
-    """By formulation, in quaternions: the chart does not matter."""
+    """The values by formulation, in quaternions: the chart does not matter."""
     each = {case.formulation: replace(case, rotation="quaternion") for case in able}
     return {formulation: _at_random_states(formulated(system, case)) for formulation, case in each.items()}
 

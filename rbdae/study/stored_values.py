@@ -20,7 +20,7 @@ DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, Arithmet
 
 
 def refused(error: Exception) -> str:
-    """What was wrong with a record, in a few words."""
+    """The fault of a record, in a few words."""
     said = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
     if isinstance(error, RecursionError):
         said = "it is nested too deeply"
@@ -46,7 +46,8 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def digest(content: Mapping[str, Any]) -> str:
-    """Of what JSON writes and reads again: 16 hexadecimal digits, in which no two contents agree by chance."""
+    """The digest of what JSON writes and reads again: 16 hexadecimal digits, in which no two contents agree by
+    chance."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -63,7 +63,7 @@ _UNITS = [
 
 
 def shared_equations(comparison: Rows) -> list[str]:
-    """Which forms are the same equations, once."""
+    """The forms that are the same equations, once."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for row in comparison.rows:
         if row.same:

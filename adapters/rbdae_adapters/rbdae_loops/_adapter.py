@@ -45,7 +45,7 @@ _HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiat
 @final
 @dataclass(frozen=True, slots=True)
 class NativeProblem:
-    """What a loop of one's own needs, in C, in machine code or in Python.
+    """The functions and values that a loop of one's own needs, in C, in machine code or in Python.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class LoopsAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        """That of rbdae."""
+        """The version of rbdae."""
         return __version__
 
     def native(self, problem: Solvable, method: str, **options: Any) -> NativeProblem:
@@ -158,8 +158,8 @@ class LoopsAdapter(AbstractAdapter):
         )
 
     def work(self, problem: Solvable, method: str, options: Mapping[str, str], steps: Steps, times: Vec) -> Vec | None:
-        """That of the steps of methods with a fixed step size: forces times increments, multipliers times what drives
-        prescribe. For schemes that keep energy it is what the energy changes by."""
+        """The work of the steps of methods with a fixed step size: forces times increments, multipliers times what
+        drives prescribe. For schemes that keep energy it is what the energy changes by."""
         return _fixed.work(problem, method, options, steps, times) if method in _fixed.SCHEMES else None
 
 

@@ -63,7 +63,7 @@ def _order(owner: str, name: str, value: object) -> int:
 
 
 def options_of(method: str) -> dict[str, check.Check]:
-    """What a method of this kind can be told."""
+    """The options that a method of this kind can be told."""
     return {
         "variant": check.one_of(*SCHEMES[method]),
         "order": _order,

@@ -80,7 +80,7 @@ class ScikitsOdesAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        """That of the distribution with SUNDIALS."""
+        """The version of the distribution with SUNDIALS."""
         if any(importlib.util.find_spec(name) is None for name in ("scikits_odes", "scikits_odes_sundials")):
             return None
         return importlib.metadata.version("scikits-odes-sundials")

@@ -138,7 +138,7 @@ def stepper(problem: Solvable, form: ResidualNative, request: Request, recorder:
 
 
 def native(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
-    """What ``dae("ddaspk", p.resfn, **p.options)`` takes."""
+    """The arguments that ``dae("ddaspk", p.resfn, **p.options)`` takes."""
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
 
     def resfn(t: float, y: Vec, yp: Vec, res: Vec) -> None:

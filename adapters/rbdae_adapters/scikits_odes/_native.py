@@ -1,4 +1,4 @@
-"""What IDA and CVODE get: callbacks in the package's signatures, tolerances, linear solvers."""
+"""The arguments of IDA and CVODE: callbacks in the package's signatures, tolerances, linear solvers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KRYLOV = {"ida": frozenset({"spgmr", "sptfqmr"}), "cvode": frozenset({"spgmr", 
 
 
 def ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> ResidualNative:
-    """What ``IDA(p.resfn, **p.options)`` takes."""
+    """The arguments that ``IDA(p.resfn, **p.options)`` takes."""
     residual, jacobian = problem.callbacks.residual, problem.callbacks.jacobian
     options = dict(given)
     if problem.kind == "dae" and problem.index < 3 and problem.n >= KRYLOV_FROM:
@@ -54,7 +54,7 @@ def ida(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]
 
 
 def cvode(problem: Solvable, rtol: float, atol: float | Vec, given: dict[str, Any]) -> RhsNative:
-    """What ``CVODE(p.rhsfn, **p.options)`` takes."""
+    """The arguments that ``CVODE(p.rhsfn, **p.options)`` takes."""
     rhs, callbacks = problem.callbacks.rhs, problem.callbacks  # asking for the Jacobian allocates memory of its size
     options = dict(given)
     if "lmm" in options and "lmm_type" in options:

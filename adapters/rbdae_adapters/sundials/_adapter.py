@@ -62,7 +62,7 @@ _OPTIONS = {
 @final
 @dataclass(frozen=True, slots=True)
 class NativeProblem:
-    """What a SUNDIALS loop of one's own needs: see ``examples/sundials_by_hand.py``.
+    """The functions and values that a SUNDIALS loop of one's own needs: see ``examples/sundials_by_hand.py``.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class SundialsAdapter(AbstractAdapter):
     )
 
     def version(self) -> str | None:
-        """That of the first library that is there."""
+        """The version of the first library that is there."""
         try:
             return ".".join(map(str, _library.library().version))
         except MissingSolver:

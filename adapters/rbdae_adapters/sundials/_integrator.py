@@ -49,7 +49,7 @@ def machine(problem: Solvable, name: str) -> MachineFunction:
 
 
 def factors_of(problem: Solvable, of: str = "residual") -> Factors:
-    """Those of its callbacks, or, of problems that have none, made here.
+    """The factors of a problem's callbacks, or, of problems that have none, made here.
 
     Raises `Unsupported` where c I - df/dy is wanted, and the residual is not y' - f.
     """
@@ -428,7 +428,7 @@ class Integrator:
         self._call("SetProjFrequency", LONG(1))
 
     def _tell(self) -> None:
-        """Where the function of a step finds all."""
+        """Tell the function of a step where it finds all."""
         library, w = self.library, self.words
         own = (at.INTEGRATOR, at.STATE, at.RATES, at.DERIVATIVE_VECTOR)
         w[list(own)] = [x.value for x in (self._memory, self._y, self._yp, self._further)]
@@ -454,7 +454,7 @@ class Integrator:
 
     @property
     def what(self) -> str:
-        """What may be not finite, for messages."""
+        """The function that may be not finite, for messages."""
         return "the residual" if self._implicit else "the right-hand side"
 
     @property

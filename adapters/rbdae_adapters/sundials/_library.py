@@ -95,7 +95,7 @@ class Library:
         return self._known[name]
 
     def address(self, name: str) -> int:
-        """Where a function begins."""
+        """The address at which a function begins."""
         known = self._addresses.get(name)
         if known is None:
             found = self._found(name)
@@ -123,7 +123,7 @@ class Library:
         return major, minor, patch
 
     def _version_of_package(self) -> tuple[int, int, int]:
-        """That of sundials4py, whose shared object does not export SUNDIALS' own function, is SUNDIALS'."""
+        """The version of sundials4py, whose shared object does not export SUNDIALS' own function, is SUNDIALS'."""
         try:
             text = importlib.metadata.version(self.name)
             major, minor, patch = (int(number) for number in text.split(".")[:3])
@@ -150,7 +150,7 @@ class Library:
         raise MissingSolver(f"the indices of library={self.name!r} have neither 32 nor 64 bits; take another library")
 
     def _asked_operations(self, objects: Objects) -> dict[str, int]:
-        """Where the table of operations of a linear solver is, in pointers, and the places in it."""
+        """The place of the table of operations of a linear solver, in pointers, and the places in it."""
         dense = objects.made("matrix", "SUNDenseMatrix", "SUNMatDestroy", INDEX(1), INDEX(1), objects.context)
         vector, _ = objects.vector(np.zeros(1))
         solver = objects.made("solver", "SUNLinSol_Dense", "SUNLinSolFree", vector, dense, objects.context)

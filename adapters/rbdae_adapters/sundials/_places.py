@@ -1,4 +1,4 @@
-"""What SUNDIALS hands through to the functions of `_shims`: an array of addresses, whole numbers and doubles, whose
+"""The array that SUNDIALS hands through to the functions of `_shims`: addresses, whole numbers and doubles, whose
 places have these names."""
 
 from __future__ import annotations

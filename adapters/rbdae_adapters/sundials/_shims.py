@@ -48,7 +48,7 @@ def scattered(n: int, places: Ints, values: Vec, factor: float, out: Vec) -> Non
 
 
 def correction(n: int, y: Vec, projected: Vec, out: Vec) -> None:
-    """What y lacks."""
+    """The correction that y lacks."""
     for i in range(n):
         out[i] = projected[i] - y[i]
 
@@ -78,7 +78,7 @@ def _load(**places: tuple[str, int]) -> str:
 
 
 def _looked_at(result: str, then: str) -> str:
-    """What follows a call with the status %s that has filled n numbers: all is well at the label `then`."""
+    """The text that follows a call with the status %s that has filled n numbers: all is well at the label `then`."""
     return f"""  %bad = icmp ne i32 %s, 0
   br i1 %bad, label %raised, label %look
 raised:

@@ -1,4 +1,4 @@
-"""What packages print and warn while they run is collected, not shown.
+"""A collection of what packages print and warn while they run; it is not shown.
 
 Fortran and C write to the file descriptors, Python code to `sys.stdout`; both are caught. File descriptors and
 warning filters belong to the whole process, so runs in several threads share one catch: the first to come
@@ -105,7 +105,8 @@ def _descriptors(into: io.StringIO) -> Iterator[None]:
 
 @final
 class Chatter:
-    """What was printed and warned since `quiet` began; text of compiled code is added when the last `quiet` ends."""
+    """A record of what was printed and warned since `quiet` began; text of compiled code is added when the last `quiet`
+    ends."""
 
     __slots__ = ("_printed", "_said", "_warnings")
 

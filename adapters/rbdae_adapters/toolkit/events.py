@@ -68,7 +68,7 @@ class Event:
         return value
 
     def nan(self, t: float) -> NotFinite:
-        """What is said of an event that has no number."""
+        """The exception for an event that has no number."""
         return NotFinite(f"the event {getattr(self.value, '__name__', self.value)!r} is nan at t = {t:.9g}")
 
     def crossed(self, before: float, after: float) -> bool:

@@ -32,7 +32,7 @@ class Inside(NamedTuple):
 
 
 def inside(problem: Solvable, request: Request) -> Inside | None:
-    """What a run in machine code does after its steps. None where Python has to be asked, or if the start cannot be
+    """The work of a run in machine code after its steps. None where Python has to be asked, or if the start cannot be
     projected, or events have no number there, which is said then."""
     if request.each_step:
         return None

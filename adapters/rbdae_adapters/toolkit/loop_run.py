@@ -1,4 +1,4 @@
-"""What runs of both kinds of loops are to those who drive them."""
+"""Runs of both kinds of loops, as those who drive them know them."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def function(owner: str, name: str, value: object) -> object:
 
 
 def anything(owner: str, name: str, value: object) -> object:
-    """What the package itself checks."""
+    """A value that the package itself checks."""
     return value
 
 

@@ -58,7 +58,7 @@ def column_products_tangent(X_at: Address, scale: float, T_at: Address, step: in
 
 @jit
 def _entry(i: int, j: int) -> int:
-    """Where La_ij is among the six multipliers."""
+    """The place of La_ij among the six multipliers."""
     return i if i == j else 2 + i + j
 
 

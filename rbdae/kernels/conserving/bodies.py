@@ -204,7 +204,7 @@ def cross(a: Array, b: Array, out: Array) -> None:
 
 @stage("iiiii")
 def _rotation_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
-    """Those of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
+    """The rows of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
     o = bodies(m)[b]
     s = states(m)[b]
     c = tangent_memory(m)

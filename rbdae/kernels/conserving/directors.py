@@ -61,7 +61,7 @@ def _in_the_frame(m: Memory, b: int, N: Array) -> None:
 
 @stage("iiiii", "director-rate momenta")
 def director_rows(m: Memory, b: int, row: int, at: int, n: int) -> None:
-    """Those of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
+    """The rows of the rotation: three entries of the right-hand side from `row`, a block of rows n apart from `at`."""
     o = bodies(m)[b]
     A = newton_matrix(m)
     N = tangent_memory(m).A

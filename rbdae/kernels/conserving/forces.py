@@ -161,7 +161,7 @@ def _law(m: Memory, i: int, h: float) -> None:
 
 @jit
 def _root(m: Memory, i: int, h: float) -> None:
-    """Of a distance."""
+    """The law of a distance."""
     e = elements(m)[i]
     c = element_memory(m)
     before = sqrt(c.q[0] - c.r[0])

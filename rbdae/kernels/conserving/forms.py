@@ -10,7 +10,7 @@ from rbdae.kernels.memory import element_memory, elements, entries
 
 @stage("ii", "elements")
 def step_forms(m: Memory, i: int) -> None:
-    """Of one element: g(Z_mean), half of the increments of q in r, and the mean of q at both ends in q.
+    """The forms of one element: g(Z_mean), half of the increments of q in r, and the mean of q at both ends in q.
 
     q is at most quadratic, so g(Z_mean) . (Z1 - Z0) = q1 - q0, and (q0 + q1) / 2 = q(Z_mean) + dZ . H dZ / 2 with half
     of the increment dZ. Reads Z_mean and dZ as positions and velocities of the bodies.

@@ -128,7 +128,7 @@ def _linear_columns(m: Memory, i: int, side: int) -> None:
 
 @stage("iii", "bilinear")
 def _bilinear_columns(m: Memory, i: int, side: int) -> None:
-    """Of a bilinear primitive, and the tangent of -mu times its gradient at the mean."""
+    """The columns of a bilinear primitive, and the tangent of -mu times its gradient at the mean."""
     p = primitives(m)[i]
     if p.keep[0] == 0:
         return
@@ -158,7 +158,7 @@ def _bilinear_columns(m: Memory, i: int, side: int) -> None:
 
 @stage("iii", "rheonomic")
 def _add_moving_columns(m: Memory, i: int, side: int) -> None:
-    """What the direction at the end of the step adds to the gradient of g(z1, t1), see
+    """The terms that the direction at the end of the step adds to the gradient of g(z1, t1), see
     `rbdae.kernels.conserving.drives`."""
     p = primitives(m)[i]
     if p.keep[0] == 0:

@@ -68,8 +68,8 @@ HALF_A_TURN = 1e200
 
 @stage("ii")
 def _lacking(m: Memory, scheme: int) -> None:
-    """What the balances of each body lack, r . M^-1 r of their residuals r: the square of an increment, with the masses
-    of `_corrected`.
+    """The lack of the balances of each body, r . M^-1 r of their residuals r: the square of an increment, with the
+    masses of `_corrected`.
 
     Rows see the rotational balance by a matrix, E- of `rbdae.kernels.conserving.bodies`. Its least singular value is
     e0, which in the maps other than RODRIGUES vanishes at half a turn: there a row is zero and its balance is not. So

@@ -97,7 +97,7 @@ def turn_gradients(m: Memory) -> None:
 
 @jit
 def _gradient(m: Memory, i: int, side: int, kind: int, D: Array, n: int) -> None:
-    """Of one side of a primitive; D[:, :n] is the tangent of the directors."""
+    """The gradient of one side of a primitive; D[:, :n] is the tangent of the directors."""
     p = primitives(m)[i]
     r = rows(m)[i]
     if p.linear == 1:

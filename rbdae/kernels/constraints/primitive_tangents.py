@@ -202,7 +202,7 @@ def _bilinear_tangents(m: Memory, i: int, side: int, level: int) -> None:
 
 @stage("iiii", "rheonomic")
 def _add_moving_tangents(m: Memory, i: int, side: int, level: int) -> None:
-    """What the rates of the coefficients A(t) add to Ca and Cw."""
+    """The terms that the rates of the coefficients A(t) add to Ca and Cw."""
     h = head(m)
     p = primitives(m)[i]
     r = rows(m)[i]

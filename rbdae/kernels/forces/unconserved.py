@@ -1,4 +1,5 @@
-"""What forces do that has no potential: dampers, friction, loads that are laws of time, motors, the user's functions.
+"""The work that forces do without a potential: dampers, friction, loads that are laws of time, motors, the user's
+functions.
 
 A displacement has the part f = D sdot - u of its force here, with the load u(t) where it has no potential
 (`rbdae.kernels.forces.potentials`), and does -f sdot a second. Over an increment ds in the time 1 / rate it does
@@ -29,7 +30,7 @@ def has_potential(e: Array) -> Any:
 
 @jit
 def bushing_work(m: Memory, i: int, rate: float) -> Any:
-    """Of the damper of one bushing. Reads increments of the natural coordinates as their rates."""
+    """The work of the damper of one bushing. Reads increments of the natural coordinates as their rates."""
     e = bushings(m)[i]
     s1 = states(m)[e.body[0]]
     s2 = states(m)[e.body[1]]
@@ -44,7 +45,7 @@ def bushing_work(m: Memory, i: int, rate: float) -> Any:
 
 @jit
 def element_work(m: Memory, i: int, rate: float) -> Any:
-    """Of the dampers and loads of one element, along the increments of its displacements in s. Reads Z."""
+    """The work of the dampers and loads of one element, along the increments of its displacements in s. Reads Z."""
     e = elements(m)[i]
     c = element_memory(m)
     for a in range(3):

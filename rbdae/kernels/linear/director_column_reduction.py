@@ -17,7 +17,7 @@ from rbdae.kernels.scratch import multipliers, unbalanced
 
 @jit
 def _entry(i: int, j: int) -> int:
-    """Where H_ij is among six numbers."""
+    """The place of H_ij among six numbers."""
     return i if i == j else 2 + i + j
 
 

@@ -65,7 +65,7 @@ def factorise(m: Memory, pulled: int) -> None:
 
 @jit
 def _director_particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -> None:
-    """By rows or columns."""
+    """The particular solution by rows or columns."""
     if head(m).columns == 1:
         director_column_reduction.particular(m, b, address(s_int), il, address(out))
     else:
@@ -74,7 +74,7 @@ def _director_particular(m: Memory, b: int, s_int: Array, il: int, out: Array) -
 
 @jit
 def _director_multipliers(m: Memory, b: int) -> None:
-    """By rows or columns."""
+    """The internal multipliers by rows or columns."""
     if head(m).columns == 1:
         director_column_reduction.internal_multipliers(m, b)
     else:

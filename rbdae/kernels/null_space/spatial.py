@@ -43,7 +43,7 @@ NONE = -1
 
 @jit
 def _place(m: Memory, b: int) -> Any:
-    """Where omega of a body stands among the quasi-velocities, or `NONE`."""
+    """The place of omega of a body among the quasi-velocities, or `NONE`."""
     o = bodies(m)[b]
     kind = head(m).structure
     if kind == LOOPS:

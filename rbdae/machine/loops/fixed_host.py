@@ -148,7 +148,7 @@ class FixedLoop:
 
     @property
     def t(self) -> float:
-        """Where the run is."""
+        """The time that the run has reached."""
         return float(self.w[at.T_NEW])
 
     @property
@@ -158,8 +158,8 @@ class FixedLoop:
         return self.w[first : first + self.n]
 
     def works(self, work: Any, t: Vec, y: Mat, sizes: Vec, times: Vec) -> tuple[int, Vec]:
-        """What the loop says, and the work from t[0] to all `times` (k,), of a run with the steps t (m,), y (m, n), of
-        the sizes (m - 1,), by the machine function `work`; see `rbdae.machine.loops.fixed_work`."""
+        """The word of the loop, and the work from t[0] to all `times` (k,), of a run with the steps t (m,), y (m, n),
+        of the sizes (m - 1,), by the machine function `work`; see `rbdae.machine.loops.fixed_work`."""
         s, out = self.s, np.zeros(len(times))
         s[[at.STEPS, at.ROWS, at.OUTPUTS, at.TIMES, at.KNOWN]] = 0, len(t), 0, len(times), 0
         self.w[at.WORK] = 0.0
@@ -188,7 +188,7 @@ class FixedLoop:
         return out
 
     def unknowns(self) -> Mat:
-        """Those of all stages of the last step, and of a state within it, (stages + 1, m)."""
+        """The unknowns of all stages of the last step, and of a state within it, (stages + 1, m)."""
         first = at.HEAD + at.U * self._m
         return self.w[first:].reshape(-1, self._m)
 

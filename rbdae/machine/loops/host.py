@@ -67,7 +67,7 @@ def _beta(method: OneStep | Multistep, beta: float) -> tuple[float, float]:
 
 
 def _address(array: Vec | Mat) -> int:
-    """Where an array that can be written begins; quicker than its `ctypes.data`."""
+    """The address of an array that can be written; quicker than its `ctypes.data`."""
     memory: Any = array
     return ctypes.addressof(ctypes.c_char.from_buffer(memory))
 
@@ -214,7 +214,7 @@ class Loop:
             self.rows[k] = y
 
     def _told(self, correction: Any, watch: Any) -> tuple[int, ...]:
-        """What the loop does after accepted steps, and the arguments for it."""
+        """The arguments for what the loop does after accepted steps, which is written to its memory."""
         s = self.s
         first, second = _NOTHING[:4], _NOTHING[4:]
         if correction is not None:
@@ -293,12 +293,12 @@ class Loop:
 
     @property
     def t(self) -> float:
-        """Where the run is."""
+        """The time that the run has reached."""
         return float(self.w[at.T_NEW])
 
     @property
     def began(self) -> float:
-        """Where its last step began."""
+        """The time at which its last step began."""
         return float(self.w[at.T])
 
     @property

@@ -55,11 +55,11 @@ class OneStep:
 
     @property
     def beta(self) -> float:
-        """Of the stabilised controller."""
+        """The beta of the stabilised controller."""
         return float(self.module.BETA)
 
     def exponent(self, beta: float) -> float:
-        """Of the error in the next step size."""
+        """The exponent of the error in the next step size."""
         return float(self.module.EXPONENT - self.module.BETA_IN_EXPONENT * beta)
 
 
@@ -81,7 +81,7 @@ class Multistep:
         return Program((loop.run, m.dense, m.interpolate), bound)
 
     def exponent(self, beta: float) -> float:
-        """Of nothing: the library has a control of its own."""
+        """No exponent: the library has a control of its own."""
         return 0.0
 
 

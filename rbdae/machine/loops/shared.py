@@ -1,4 +1,5 @@
-"""What loops of both kinds have in their memory, at the same places: whole numbers `s`, doubles `w`; and what they say.
+"""The part of the memory that loops of both kinds have at the same places: whole numbers `s`, doubles `w`; and what
+they say.
 
 Vectors have m entries. The k-th vector begins at ``w[HEAD + k * m]``.
 """

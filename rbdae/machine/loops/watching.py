@@ -30,12 +30,12 @@ class Places(NamedTuple):
 
 
 def size(n: int, m: int) -> int:
-    """Of the memory for n measures and m positions."""
+    """The size of the memory for n measures and m positions."""
     return FIRST + 4 * n + 2 * m
 
 
 def places(v: Vec, n: int, m: int) -> Places:
-    """What is where in a memory."""
+    """The arrays of a memory by their names."""
     measures, positions = v[FIRST : FIRST + 4 * n].reshape(4, n), v[FIRST + 4 * n :].reshape(2, m)
     return Places(*measures, *positions)
 

@@ -62,7 +62,7 @@ class Emitter:
         return register
 
     def load(self, kind: Type, address: str) -> Value:
-        """What is at an address."""
+        """The value at an address."""
         return self.value(kind, f"load {kind.llvm}, ptr {address}{_aligned(kind)}")
 
     def store(self, value: Value, address: str) -> None:

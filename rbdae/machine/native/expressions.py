@@ -81,7 +81,7 @@ class Expressions:
         return value
 
     def known(self, name: str) -> Any:
-        """What a name means outside of the function; None for nothing."""
+        """The object that a name means outside of the function; None for nothing."""
         for names in (self._bindings, self.source.function.__globals__, vars(builtins)):
             if name in names:
                 return names[name]

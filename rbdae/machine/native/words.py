@@ -1,4 +1,4 @@
-"""What native functions use beside plain Python: types of addresses, `each` and `evaluate`."""
+"""The words that native functions use beside plain Python: types of addresses, `each` and `evaluate`."""
 
 from __future__ import annotations
 

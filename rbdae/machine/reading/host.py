@@ -46,7 +46,7 @@ def slices(m: int, width: int) -> Iterator[slice]:
 
 @cache
 def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """By their sources; without machine code those themselves.
+    """The functions by their sources; without machine code those themselves.
 
     They keep the interpreter's lock: kernels share the memory of their problem, and a reader may run in any thread.
     """

@@ -1,4 +1,4 @@
-"""What a run may have to choose again on its way: one file a switch, and the list of them."""
+"""The choices that a run may have to make again on its way: one file a switch, and the list of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a switch is: a measure against a limit, and the next selection."""
+"""The definition of a switch: a measure against a limit, and the next selection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Resume = Callable[[float, Vec, Selection], Solvable]
 @final
 @dataclass(frozen=True, slots=True)
 class ChartPolicy:
-    """What a run does about the singular sets of its charts; see `rbdae.solve`."""
+    """The policy of a run about the singular sets of its charts; see `rbdae.solve`."""
 
     on_singularity: Literal["stop", "switch"] = "stop"
     recentre: Literal["due", "always"] = "due"
@@ -80,7 +80,7 @@ class AbstractSwitch(ABC):
         return self.measure(t, y) > self.limit and self.next(t, y, self.selection) is not self.selection
 
     def quiet(self) -> Quiet | None:
-        """Where it is not due, for loops in machine code; None if it has to be asked after every step."""
+        """The states at which it is not due, for loops in machine code; None if it has to be asked after every step."""
         return None
 
     def resume(self, t: float, y: Vec) -> Solvable:

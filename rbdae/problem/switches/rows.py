@@ -53,7 +53,7 @@ def with_pivot_floor(workspace: Workspace, rows: KeptRows, t: float, y: Vec, fra
 
 
 def position_scale(workspace: Workspace) -> Vec:
-    """What positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
+    """The scales that positions q are compared with: a length of the mechanism, 1 for the parameters of rotations."""
     layout = workspace.layout
     places = [label[-2:] in (".x", ".y", ".z") for label in layout.labels[layout.q]]
     return np.where(places, workspace.model.scales.length, 1.0)
