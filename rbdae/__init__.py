@@ -1,9 +1,9 @@
 """Rigid-body formulations with analytic Jacobians for the DAE and ODE solvers of Python."""
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rbdae import _moved
 from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import joints as joints
@@ -57,8 +57,6 @@ __all__ = [
     "study",
 ]
 
-_moved.install()
-
 if TYPE_CHECKING:
     from rbdae import closed_form, kinematics, study
     from rbdae.study.comparing import compare as compare
@@ -69,7 +67,7 @@ else:
             return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare
-        return _moved.submodule(name)
+        raise AttributeError(f"module 'rbdae' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

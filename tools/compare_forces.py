@@ -7,7 +7,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from compare_parts import AT, Slide, Torsion, User, add, fit
+from compare_parts import AT, add, fit
 from scipy.spatial.transform import Rotation
 
 import rbdae
@@ -85,8 +85,10 @@ def hinge_forces() -> Any:
     system, a, b = two_bodies()
     hinge = fit(system, "Revolute", system.ground, a, "hinge")
     slider = fit(system, "Prismatic", b, a, "slider")
-    system.add_force(Torsion(hinge, stiffness=20.0, damping=2.0, angle=0.4, torque=math.cos))
-    system.add_force(Slide(slider, stiffness=20.0, damping=2.0, displacement=0.4, force=math.cos))
+    system.add_force(forces.TorsionalSpringDamper(hinge, stiffness=20.0, damping=2.0, angle=0.4, torque=math.cos))
+    system.add_force(
+        forces.TranslationalSpringDamper(slider, stiffness=20.0, damping=2.0, displacement=0.4, force=math.cos)
+    )
     system.add_force(forces.Motor(hinge, torque=math.cos))
     system.add_force(forces.Motor(slider, force=2.0))
     system.add_force(forces.Friction(hinge, 1.3))
@@ -99,8 +101,8 @@ def cylinder_forces() -> Any:
     system, a, b = two_bodies()
     cylinder = fit(system, "Cylindrical", system.ground, a, "cylinder")
     plane = fit(system, "Planar", b, a, "plane")
-    system.add_force(Torsion(cylinder, stiffness=20.0))
-    system.add_force(Slide(cylinder, stiffness=30.0, force=1.5))
+    system.add_force(forces.TorsionalSpringDamper(cylinder, stiffness=20.0))
+    system.add_force(forces.TranslationalSpringDamper(cylinder, stiffness=30.0, force=1.5))
     system.add_force(forces.Motor(cylinder, torque=3.0))
     for joint in (cylinder, plane):
         system.add_force(forces.Friction(joint, rotational=0.7, translational=0.4))
@@ -118,7 +120,7 @@ def ball_forces() -> Any:
 def user_forces() -> Any:
     """The user's functions: in Python, compiled where numba compiles, and with differences for a Jacobian."""
     system, a, b = two_bodies(pivot=True)
-    system.add_force(User((a, b), pull, pull_jacobian, name="python"))
-    system.add_force(User(b, COMPILED[0], COMPILED[1], name="compiled"))
-    system.add_force(User(a, pull, difference_step=1e-6, name="differences"))
+    system.add_force(forces.UserForce((a, b), pull, pull_jacobian, name="python"))
+    system.add_force(forces.UserForce(b, COMPILED[0], COMPILED[1], name="compiled"))
+    system.add_force(forces.UserForce(a, pull, difference_step=1e-6, name="differences"))
     return system

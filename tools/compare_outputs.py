@@ -116,9 +116,8 @@ def evaluations(problem: Any, t: float, y: Any, yd: Any) -> Arrays:
     if problem.kind == "ode":
         calls["rhs"] = lambda: problem.rhs(t, y)
         calls["rhs jacobian"] = lambda: problem.rhs_jacobian(t, y)
-    for name in ("natural", "joint_volumes"):
-        if hasattr(problem, name):
-            calls[name.replace("_", " ")] = lambda name=name: getattr(problem, name)(t, y)
+    for name in ("natural", "log_determinant"):
+        calls[name.replace("_", " ")] = lambda name=name: getattr(problem, name)(t, y)
     out: Arrays = {"t": np.array(t), "y": y, "yd": yd}
     with np.errstate(all="ignore"):
         for name, call in calls.items():

@@ -15,19 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import rbdae
 
-drives, forces, joints = rbdae.drives, rbdae.forces, rbdae.joints
-
-
-def _either(module: Any, *names: str) -> Any:
-    """The first of several names of one thing that a module has."""
-    return getattr(module, next(name for name in names if hasattr(module, name)))
-
-
-Angle = _either(drives, "PrescribedAngle", "Angle")
-Displacement = _either(drives, "PrescribedDisplacement", "Displacement")
-Torsion = _either(forces, "TorsionalSpringDamper", "Torsion")
-Slide = _either(forces, "TranslationalSpringDamper", "Slide")
-User = _either(forces, "UserForce", "User")
+joints = rbdae.joints
 
 
 def frame(body: Any) -> Rotation:

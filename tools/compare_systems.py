@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from compare_forces import applied, ball_forces, cylinder_forces, hinge_forces, springs, user_forces
-from compare_parts import AT, JOINTS, Angle, Displacement, Tie, add, fit, frame, wave
+from compare_parts import AT, JOINTS, Tie, add, fit, frame, wave
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
@@ -67,8 +67,10 @@ def lower_pairs(driven: bool = False) -> Any:
     fit(system, "Spherical", links[4], links[2], "ball")
     if driven:
         times = np.linspace(-1.0, 3.0, 21)
-        system.add_joint(Angle(hinge, wave(0.0, 0.3, 2.0), name="motor"))
-        system.add_joint(Displacement(rail, CubicSpline(times, 0.3 + 0.2 * np.sin(times)), name="push"))
+        system.add_joint(drives.PrescribedAngle(hinge, wave(0.0, 0.3, 2.0), name="motor"))
+        system.add_joint(
+            drives.PrescribedDisplacement(rail, CubicSpline(times, 0.3 + 0.2 * np.sin(times)), name="push")
+        )
     return system
 
 
@@ -81,8 +83,10 @@ def driven() -> Any:
     rail = fit(system, "Prismatic", system.ground, cart, "rail")
     fit(system, "Revolute", cart, bob, "pin")
     hinge = fit(system, "Revolute", bob, arm, "hinge", (0, 1, 0), (1, 0.2, 0))
-    system.add_joint(Displacement(rail, wave(0.3, 0.05, 3.0), name="push"))
-    system.add_joint(Angle(hinge, (lambda t: 2 * t + t * t, lambda t: 2 + 2 * t, lambda t: 2.0), name="motor"))
+    system.add_joint(drives.PrescribedDisplacement(rail, wave(0.3, 0.05, 3.0), name="push"))
+    system.add_joint(
+        drives.PrescribedAngle(hinge, (lambda t: 2 * t + t * t, lambda t: 2 + 2 * t, lambda t: 2.0), name="motor")
+    )
     system.add_joint(drives.DrivenRod(arm, tool, wave(1.0, 0.1, 1.0), at_b=(0.1, 0.2, 0.3), name="hoist"))
     curve = (lambda t: (1, 1 + 0.1 * t * t, 0.0), lambda t: (0, 0.2 * t, 0.0), lambda t: (0, 0.2, 0.0))
     system.add_joint(drives.PointMotion(tool, system.ground, curve, name="guide"))

@@ -129,7 +129,7 @@ def _perturb_starts(recorder: Recorder) -> None:
         start_toy(self, *arguments, **options)
         self.y0 = recorder.perturbed(self.y0)
 
-    # not by getattr, which would import the old paths of modules
+    # not by getattr, which would import what packages import when it is asked for
     for names in [vars(m) for name, m in [*sys.modules.items()] if not name.startswith("rbdae.initial")]:
         if names.get("formulate") is formulate:
             names["formulate"] = formulate_nearby

@@ -3,15 +3,9 @@
 They are added with `System.add_joint`, and their reactions are the forces and torques that the drive needs.
 """
 
-from typing import TYPE_CHECKING
-
-from rbdae import _deprecated
 from rbdae.drives.driven_rod import DrivenRod as DrivenRod
 from rbdae.drives.point_motion import PointMotion as PointMotion
 from rbdae.drives.prescribed_angle import PrescribedAngle as PrescribedAngle
 from rbdae.drives.prescribed_displacement import PrescribedDisplacement as PrescribedDisplacement
 
 __all__ = ["DrivenRod", "PointMotion", "PrescribedAngle", "PrescribedDisplacement"]
-
-if not TYPE_CHECKING:
-    __getattr__ = _deprecated.old_names(__name__, _deprecated.DRIVES)

@@ -1,8 +1,5 @@
 """Forces: frozen values."""
 
-from typing import TYPE_CHECKING
-
-from rbdae import _deprecated
 from rbdae.forces.base import AbstractForce as AbstractForce
 from rbdae.forces.base import AbstractPairForce as AbstractPairForce
 from rbdae.forces.bushing import Bushing as Bushing
@@ -19,7 +16,4 @@ from rbdae.forces.translational_spring_damper import TranslationalSpringDamper a
 from rbdae.forces.user_force import UserForce as UserForce
 from rbdae.laws.recorded import CalledBack as CalledBack
 
-__all__ = [name for name in list(vars()) if name[0].isupper() and name != "TYPE_CHECKING"]
-
-if not TYPE_CHECKING:
-    __getattr__ = _deprecated.old_names(__name__, _deprecated.FORCES)
+__all__ = [name for name in list(vars()) if name[0].isupper()]

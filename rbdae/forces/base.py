@@ -9,7 +9,6 @@ from typing import Self
 import numpy as np
 
 from rbdae._arrays import Vec
-from rbdae._deprecated import FORCE_METHODS, with_old_methods
 from rbdae._frozen import twin
 from rbdae._made import Made
 from rbdae.body import Body
@@ -17,7 +16,6 @@ from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
 from rbdae.forces.symbol import Symbol
 
 
-@with_old_methods(FORCE_METHODS)
 class AbstractForce(metaclass=Made):
     """A force between bodies, which is data.
 

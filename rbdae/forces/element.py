@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check, _deprecated
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
@@ -180,9 +180,6 @@ def not_negative(owner: str, what: str, value: ArrayLike) -> float:
         raise ValueError(f"{owner}: {what} must not be negative, got {_check.show(value)}; check its sign")
     return out
 
-
-if not TYPE_CHECKING:
-    __getattr__ = _deprecated.old_names(__name__, _deprecated.ELEMENTS)
 
 __all__ = [
     "NONE",

@@ -1,14 +1,8 @@
 """The formulations: a file each for their equations, a table of their names."""
 
-from typing import TYPE_CHECKING
-
-from rbdae import _deprecated
 from rbdae.formulations.base import Explicit as Explicit
 from rbdae.formulations.base import Formulation as Formulation
 from rbdae.formulations.base import Implicit as Implicit
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.formulations.table import FORMULATIONS as FORMULATIONS
 from rbdae.formulations.table import SPELLINGS as SPELLINGS
-
-if not TYPE_CHECKING:
-    __getattr__ = _deprecated.old_names(__name__, _deprecated.FORMULATIONS)

@@ -7,7 +7,6 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import Literal, final
 
-from rbdae._deprecated import FORMULATION_ATTRIBUTES, with_old_attributes
 from rbdae.compiler.jit import Entry
 
 Kind = Literal["ode", "dae", "overdetermined"]
@@ -51,7 +50,6 @@ class Explicit(AbstractKernels):
     rhs_jacobian: Entry
 
 
-@with_old_attributes(FORMULATION_ATTRIBUTES)
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Formulation:

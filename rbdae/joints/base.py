@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeAlias, final
+from typing import ClassVar, Literal, Self, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check, _deprecated
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import fill, twin
 from rbdae._made import Made
@@ -36,7 +36,6 @@ class Rheonomic:
     e2: Vec | None = None
 
 
-@_deprecated.with_old_methods(_deprecated.JOINT_METHODS)
 class AbstractJoint(metaclass=Made):
     """A joint between two bodies, which is data: a list of primitive constraints.
 
@@ -131,8 +130,5 @@ def place(joint: AbstractJoint, a: Body, b: Body, at_a: ArrayLike, at_b: ArrayLi
     fill(joint, a=a, b=b, name=name, **points)
     return owner
 
-
-if not TYPE_CHECKING:
-    __getattr__ = _deprecated.old_names(__name__, _deprecated.JOINTS)
 
 __all__ = ["ALL_ROTATIONS", "AbstractJoint", "FreeMotion", "Rheonomic", "place"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
-from rbdae import _check, _deprecated
+from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
@@ -64,7 +64,6 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
 
 
 @final
-@_deprecated.with_old_attributes(_deprecated.PROBLEM_ATTRIBUTES)
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem:
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.

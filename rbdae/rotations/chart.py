@@ -15,7 +15,6 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae._deprecated import CHART_ATTRIBUTES, with_old_attributes
 from rbdae.compiler.access import Array, address
 from rbdae.compiler.jit import add_member, family, jit
 from rbdae.compiler.plain import plain
@@ -31,7 +30,6 @@ def _given(a: Vec, b: Vec) -> Vec:
     return a
 
 
-@with_old_attributes(CHART_ATTRIBUTES)
 @final
 @dataclass(frozen=True, slots=True)
 class Chart:

@@ -20,11 +20,10 @@ import numpy as np
 import pytest
 
 import rbdae
-from rbdae import _deprecated, _folders, _forks, _on_disk
+from rbdae import _folders, _forks, _on_disk
 from rbdae._arrays import Mat, Vec
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
-from rbdae._moved import MOVED, RENAMED
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
@@ -161,10 +160,8 @@ __all__ = [
     "JIT",
     "LARGEST_ASSEMBLY",
     "LIMIT_OF_WORKERS",
-    "MOVED",
     "ORDERS",
     "PIVOTS",
-    "RENAMED",
     "SCHEMES",
     "CompiledProjection",
     "CompiledWatch",
@@ -275,7 +272,6 @@ __all__ = [
     "norm_rows",
     "null_space",
     "number_of",
-    "old_attributes",
     "omitted_rows",
     "opened",
     "option_table",
@@ -365,11 +361,6 @@ __all__ = [
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
     """G of all joint equations with respect to (xdot, Omega) of the bodies, at a state or at rows of states."""
     return problem.interpretation.joint_matrix(t, y)
-
-
-def old_attributes(name: str) -> set[str]:
-    """The old names that attributes of a class still have."""
-    return set(_deprecated.PROBLEM_ATTRIBUTES) if name == "Problem" else set()
 
 
 def distance_to_singularity(problem: rbdae.Problem) -> float:
