@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -54,7 +55,7 @@ def formulate(
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
     director_constraints: Literal["rows", "columns"] = "rows",
-    code: Literal["auto", "generic", "traced"] = "auto",
+    code: Literal["auto", "generic", "open", "traced"] = "auto",
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -175,10 +176,14 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
     if code != "generic":
-        workspace = Workspace(
-            workspace.memory.with_code(code, start.y0, selection_numbers(workspace)), workspace.selection
-        )
-    return Problem.of(workspace, start, choices.velocity)
+        workspace = _with_code(workspace, code, start.y0)
+    return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold))
+
+
+def _again(choices: Choices, t0: float, hold: Hold, system: System) -> Problem:
+    """Another system of the same kind, formulated in the same way, with its numbers as inputs of its code."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _formulated(compiled(system, t0), choices, t0, False, hold, "open")
 
 
 def _expect_kernels(model: Model, choices: Choices) -> None:
@@ -241,6 +246,12 @@ def _refuse_not_finite(start: Start, labels: Sequence[str]) -> None:
                 f"{what}{labels[bad[0]]} is {values[bad[0]]:g} at t0 = {start.t0:g}"
                 f"{f' (and {len(bad) - 1} more unknowns are not finite)' if len(bad) > 1 else ''}; {_SIZES}"
             )
+
+
+def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
+    """The workspace for recorded code, which is recorded near y0."""
+    numbers = selection_numbers(Workspace(workspace.memory.with_code(code, y0, y0[:0]), workspace.selection))
+    return Workspace(workspace.memory.with_code(code, y0, numbers), workspace.selection)
 
 
 def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:

@@ -31,7 +31,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     return {
         "bodies": bodies,
         "references": np.zeros((1, 3, 3)),
-        "states": _states(settings, bodies, scalar),
+        "states": fresh_states(settings, bodies, scalar),
         "primitives": joints.primitives,
         "rows": np.zeros(len(joints.primitives), dtype=kb.row_dtype(scalar)),
         "bushings": bushings,
@@ -120,7 +120,8 @@ def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None
             moving["parent_arm"][k] = joint.points[1 - side]
 
 
-def _states(settings: Settings, bodies: Any, scalar: Any) -> Any:
+def fresh_states(settings: Settings, bodies: Any, scalar: Any) -> Any:
+    """The memory of each body as it is before any evaluation."""
     states = np.zeros(len(bodies), dtype=kb.state_dtype(scalar))
     for k, body in enumerate(bodies):
         states[k]["x"] = body["origin"]
@@ -149,4 +150,4 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
     return out
 
 
-__all__ = ["arrays_of", "in_cache_lines", "row_length"]
+__all__ = ["arrays_of", "fresh_states", "in_cache_lines", "row_length"]

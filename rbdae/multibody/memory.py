@@ -16,7 +16,7 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings, features
 from rbdae.multibody.velocity_selection import Metric, metric
 
-Code = Literal["generic", "traced", "auto", "plain"]
+Code = Literal["generic", "traced", "auto", "open", "plain"]
 """How kernels run: compiled once for all models; recorded and compiled for this one; the same where that is quickly
 done; as plain Python."""
 
@@ -75,7 +75,7 @@ class Memory:
     @property
     def traced(self) -> bool:
         """Whether kernels are recorded."""
-        return self.code in ("traced", "auto")
+        return self.code in ("traced", "auto", "open")
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""

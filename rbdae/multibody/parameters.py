@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae._frozen import twin
-from rbdae.body import Body
+from rbdae.body import Body, check_inertia
 from rbdae.forces.element import TimeFunction
 from rbdae.system import System
 
@@ -27,6 +28,10 @@ Part: TypeAlias = Any
 _AXES = "xyz"
 _OF_BODIES = ("mass", "inertia", "center_of_mass")
 _OF_JOINTS = ("at_a", "at_b", "length")
+_POSITIVE = frozenset({"mass"})
+_NOT_NEGATIVE = frozenset(
+    {"length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
+)
 _NOT_OF_FORCES = frozenset({"rest", "A", "difference_step"})
 
 
@@ -39,12 +44,16 @@ class Parameter:
     ----------
     value : the number
     size : what changes of it are small against, in its own unit
-    moved : the system with this number larger by a change, everything else the same, the start as well
+    set : the system with another number in its place, everything else the same, the start as well
     """
 
     value: float
     size: float
-    moved: Callable[[float], System]
+    set: Callable[[float], System]
+
+    def moved(self, change: float) -> System:
+        """The system with this number larger by a change."""
+        return self.set(self.value + change)
 
 
 def parameters(system: System) -> dict[str, Parameter]:
@@ -75,7 +84,7 @@ def _of_field(system: System, part: Part, field: str, value: Any) -> dict[str, P
     if isinstance(value, TimeFunction):
         return {} if value.function is not None else _of_law(system, part, field, value)
     if isinstance(value, float):
-        number = Parameter(value, _size(value), lambda h: _with(system, part, {field: value + h}))
+        number = Parameter(value, _size(value), lambda x: _with(system, part, {field: float(x)}))
         return {f"{part.name}.{field}": number}
     if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
         return {}
@@ -84,8 +93,7 @@ def _of_field(system: System, part: Part, field: str, value: Any) -> dict[str, P
     for name, E in _directions(value).items():
         label = f"{part.name}.{field}.{name}" if name else f"{part.name}.{field}"
         one = float(value[tuple(np.argwhere(E)[0])])
-        moved: Any = lambda h, E=E: _with(system, part, {field: value + h * E})  # noqa: E731
-        out[label] = Parameter(one, size, moved)
+        out[label] = Parameter(one, size, partial(_replaced, system, part, field, value, E))
     return out
 
 
@@ -95,12 +103,12 @@ def _of_law(system: System, part: Part, field: str, law: TimeFunction) -> dict[s
     out = {}
     for k in range(n):
         label = f"{part.name}.{field}" if n == 1 else f"{part.name}.{field}.{_AXES[k]}"
-        unit = np.eye(n)[k]
 
-        def moved(h: float, unit: Vec = unit) -> System:
-            return _with(system, part, {field: dataclasses.replace(law, constant=law.constant + h * unit)})
+        def changed(x: float, k: int = k) -> System:
+            constant = np.where(np.arange(n) == k, x, law.constant)
+            return _with(system, part, {field: dataclasses.replace(law, constant=_check.frozen(constant))})
 
-        out[label] = Parameter(float(law.constant[k]), _size(law.constant), moved)
+        out[label] = Parameter(float(law.constant[k]), _size(law.constant), changed)
     return out
 
 
@@ -109,13 +117,21 @@ def _of_points(system: System, part: Part) -> dict[str, Parameter]:
     out = {}
     for point, first, sign in (("at_a", 1, 1.0), ("at_b", 5, -1.0)):
         for k, name in enumerate(_AXES):
-            unit = sign * np.eye(8)[first + k]
-            out[f"{part.name}.{point}.{name}"] = Parameter(
-                float(unit @ part.A),
-                _size(part.A[first : first + 3]),
-                lambda h, unit=unit: _with(system, part, {"A": part.A + h * unit}),  # type: ignore[misc]
-            )
+            size = _size(part.A[first : first + 3])
+            changed = partial(_replaced_point, system, part, first + k, sign)
+            out[f"{part.name}.{point}.{name}"] = Parameter(sign * float(part.A[first + k]), size, changed)
     return out
+
+
+def _replaced(system: System, part: Part, field: str, value: Any, E: Any, x: float) -> System:
+    """The system with x where E is 1 in a field."""
+    return _with(system, part, {field: _check.frozen(np.where(E == 1.0, x, value))})
+
+
+def _replaced_point(system: System, part: Part, place: int, sign: float, x: float) -> System:
+    """The system with x in a point of a force that has coefficients."""
+    A = np.where(np.arange(8) == place, sign * x, part.A)
+    return _with(system, part, {"A": _check.frozen(A)})
 
 
 def _directions(value: Vec) -> dict[str, Any]:
@@ -147,12 +163,44 @@ def _least(inertia: Any) -> float:
 
 
 def _gravity(system: System, axis: int) -> Callable[[float], System]:
-    def moved(h: float) -> System:
+    def changed(x: float) -> System:
         out = copy.copy(system)
-        out._gravity = _check.frozen(system.gravity + h * np.eye(3)[axis])
+        out._gravity = _check.frozen(np.where(np.arange(3) == axis, x, system.gravity))
         return out
 
-    return moved
+    return changed
+
+
+def with_values(system: System, values: Mapping[str, float]) -> System:
+    """The system with other numbers by their names.
+
+    Raises
+    ------
+    ValueError, TypeError
+        for a name that there is not, and for a number that a part cannot have
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"with_parameters: values must be a mapping from name to number, got {_check.show(values)}; give e.g. "
+            '{"a.mass": 2.0}'
+        )
+    for name, value in values.items():
+        known = parameters(system)
+        if name not in known:
+            raise _check.unknown("parameter", name, known)
+        number = _check.number("with_parameters", name, value)
+        field = name.partition(".")[2].partition(".")[0]
+        if field in _POSITIVE and not number > 0.0:
+            raise ValueError(f"with_parameters: {name} must be positive, got {number:g}")
+        if field in _NOT_NEGATIVE and name.count(".") == 1 and number < 0.0:
+            raise ValueError(f"with_parameters: {name} must not be negative, got {number:g}")
+        system = known[name].set(number)
+    changed = {name.partition(".")[0] for name in values}
+    for body in system.bodies:
+        if body.name in changed:
+            owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
+            check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
+    return system
 
 
 def _with(system: System, part: Part, changes: dict[str, Any]) -> System:
@@ -171,4 +219,4 @@ def _with(system: System, part: Part, changes: dict[str, Any]) -> System:
     return out
 
 
-__all__ = ["Parameter", "parameters"]
+__all__ = ["Parameter", "parameters", "with_values"]

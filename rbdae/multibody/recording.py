@@ -19,6 +19,8 @@ from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.symbolic import SymbolicMemory
+from rbdae.multibody.arrays import fresh_states
+from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, open_numbers, open_records
 from rbdae.multibody.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -66,13 +68,32 @@ def selection_numbers(workspace: Workspace) -> Vec:
     """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads them
     at one place."""
     if workspace.numbers is None:
-        workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
+        chosen = [np.zeros(1), *(array.ravel() for array in selected(workspace).values())]
+        if workspace.memory.code == "open":
+            chosen.append(opened_numbers(workspace).values)
+        workspace.numbers = np.concatenate(chosen)
     return workspace.numbers
+
+
+def opened_numbers(workspace: Workspace) -> OpenNumbers:
+    """The numbers of the model that are inputs of open code, those of this selection."""
+    if workspace.open_numbers is None:
+        workspace.open_numbers = open_numbers(_constants(workspace))
+    return workspace.open_numbers
+
+
+def _constants(workspace: Workspace) -> dict[str, Any]:
+    """The records with numbers of the model, as they are before any call."""
+    out = {name: _lasting(workspace, name) for name in RECORDS}
+    out["states"] = fresh_states(workspace.settings, workspace.arrays["bodies"], workspace.memory.scalar)
+    return out
 
 
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
+    if workspace.memory.code == "open":
+        return (("open", opened_numbers(workspace).digest.encode()),)
     names = sorted(workspace.owned.keys() - _NO_CONSTANTS)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
 
@@ -155,6 +176,8 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     for name, array in selected(workspace).items():
         chosen[name] = numbers[first : first + array.size].reshape(array.shape)
         first += array.size
+    if workspace.memory.code == "open" and not records:
+        chosen |= open_records(_constants(workspace), opened_numbers(workspace), numbers[first:])
     m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
     if "references" in chosen:
         m.head.referenced = 1
@@ -164,6 +187,7 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
 __all__ = [
     "Recording",
     "first_numbers",
+    "opened_numbers",
     "own_constants",
     "recorded",
     "selected",

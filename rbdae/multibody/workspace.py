@@ -26,6 +26,7 @@ from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
 from rbdae.multibody.newton import newton_equations
+from rbdae.multibody.open_numbers import OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 
@@ -41,6 +42,7 @@ class Workspace:
         self._arrays: dict[str, Any] = {}
         self._plain: PlainMemory | None = None
         self._has_tangent = False
+        self.open_numbers: OpenNumbers | None = None
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         if selection.rows.dropped:
             self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
@@ -62,7 +64,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
-        self.numbers = None
+        self.numbers = self.open_numbers = None
         self.head[name] = array.ctypes.data
         if self._plain is not None:
             self._plain.own(name, array)

@@ -39,7 +39,7 @@ class Moving:
     def __init__(self, problem: Problem) -> None:
         own = Workspace(problem.workspace.memory, problem.selection)
         self.problem = Problem(
-            Equations(own, problem.equations.y), Interpretation(own), problem.start, problem.velocity
+            Equations(own, problem.equations.y), Interpretation(own), problem.start, problem.velocity, problem.again
         )
         self.problem.callbacks.count_with(problem.callbacks)
         self._numbers: Vec = selection_numbers(own)
@@ -65,10 +65,10 @@ class Moving:
         put_parameters(model, settings, layout, d, references, out)
         workspace.selection = selection = workspace.selection.with_references(references)
         self._references[:] = references[self._order]
-        self._numbers[1:] = self._references.ravel()
+        self._numbers[1 : 1 + self._references.size] = self._references.ravel()
         start = consistent_start(view, t, out, twin.assembly)
         left = Workspace(workspace.memory, selection)
-        return Problem(Equations(left, twin.equations.y), Interpretation(left), start, twin.velocity)
+        return Problem(Equations(left, twin.equations.y), Interpretation(left), start, twin.velocity, twin.again)
 
 
 def moving(problem: Any, policy: ChartPolicy) -> Moving | None:

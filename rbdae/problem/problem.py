@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, final
@@ -16,6 +16,7 @@ from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
 from rbdae.multibody.layout import Layout, put_parameters
 from rbdae.multibody.model import Model
+from rbdae.multibody.parameters import with_values
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
@@ -98,11 +99,12 @@ class Problem:
     interpretation: Interpretation | TimedInterpretation
     start: Start
     velocity: str
+    again: Callable[[System], Problem]
 
     @classmethod
-    def of(cls, workspace: Workspace, start: Start, velocity: str) -> Problem:
-        """A problem on a workspace."""
-        return cls(Equations(workspace, start.y0), Interpretation(workspace), start, velocity)
+    def of(cls, workspace: Workspace, start: Start, velocity: str, again: Callable[[System], Problem]) -> Problem:
+        """A problem on a workspace; `again` formulates another system in the same way, with its numbers as inputs."""
+        return cls(Equations(workspace, start.y0), Interpretation(workspace), start, velocity, again)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are problems of their own, with a working memory of their own."""
@@ -246,7 +248,9 @@ class Problem:
         if selection is self.selection:
             return self
         workspace = self.workspace.with_selection(selection)
-        return Problem(Equations(workspace, self.equations.y), Interpretation(workspace), self.start, self.velocity)
+        return Problem(
+            Equations(workspace, self.equations.y), Interpretation(workspace), self.start, self.velocity, self.again
+        )
 
     def resumed(self, t: float, y: Vec, selection: Selection) -> Problem:
         """The same motion from (t, y) on, with another selection.
@@ -343,6 +347,21 @@ class Problem:
         """The numbers of bodies, joints and forces, and gravity, by name, as `parameter_jacobian` takes them; in SI
         units, read only."""
         return self.equations.parameter_tangents.numbers
+
+    def with_parameters(self, values: Mapping[str, float]) -> Problem:
+        """The problem of the same system with other numbers, by their names in `parameters`; its start is made
+        consistent anew from the given initial values.
+
+        Its code is that of the structure (``code="open"`` of `rbdae.formulate`): it is recorded for the first of these
+        problems, not for others. A number that becomes 0, 1 or -1, or equal to another in the same vector or matrix, or
+        is so no longer, is another structure; so is other geometry.
+
+        Raises
+        ------
+        ValueError
+            for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
+        """
+        return self.again(with_values(self.system, values))
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
         """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",

@@ -1,0 +1,146 @@
+"""Numbers of a model as inputs of its code: other numbers, the same code, and the results of a model of their own."""
+
+from __future__ import annotations
+
+import pickle
+
+import cases
+import inside
+import numpy as np
+import pytest
+from cases import Pairing
+from inside import JIT
+
+import rbdae
+
+pytestmark = [pytest.mark.users, pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")]
+
+FORMS = (
+    Pairing("index-0", "quaternion", "angular"),
+    Pairing("index-2", "quaternion", "angular"),
+    Pairing("null-space", "quaternion", "angular"),
+    Pairing("hamiltonian", "quaternion", "momentum"),
+    Pairing("ggl", "directors", "coordinate"),
+)
+
+
+def evaluated(problem, y):
+    """What code of the model computes at a state."""
+    yd, t = np.cos(np.arange(problem.n)), problem.t0 + 0.1
+    out = {"residual": problem.residual(t, y, yd), "jacobian": problem.jacobian(t, y, yd, 1.3)}
+    if problem.kind == "ode":
+        out |= {"rhs": problem.rhs(t, y), "rhs_jacobian": problem.rhs_jacobian(t, y)}
+    energy = problem.energy(t, y)
+    return out | {"energy": np.array([energy.kinetic, energy.potential])}
+
+
+def same(found, expected, level=1e-11):
+    for name, value in expected.items():
+        scale = np.abs(value).max() + 1e-30
+        np.testing.assert_allclose(found[name], value, rtol=0.0, atol=level * scale, err_msg=name)
+
+
+def changes(problem, rng, n=4):
+    """Some numbers, a little larger, that stay what they are for the structure."""
+    names = [
+        name
+        for name, value in problem.parameters.items()
+        if value not in (0.0, 1.0, -1.0) and name.partition(".")[2] in ("mass", "stiffness", "damping", "coefficient")
+    ]
+    chosen = rng.permutation(names)[:n]
+    return {str(name): problem.parameters[name] * (1.0 + 0.1 * rng.random()) for name in chosen}
+
+
+@pytest.mark.parametrize("pairing", FORMS, ids=lambda p: f"{p.formulation}-{p.rotation}")
+@pytest.mark.parametrize("mechanism", cases.SYSTEMS)
+def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, pairing, rng):
+    system = cases.SYSTEMS[mechanism]()
+    try:
+        first = cases.formulate(system, pairing, code="open")
+    except (ValueError, rbdae.ProjectionError) as error:
+        pytest.skip(str(error)[:80])
+    evaluated(first, first.y0)  # recorded with the first numbers
+    values = changes(first, rng)
+    other = first.with_parameters(values)
+    assert all(other.parameters[name] == value for name, value in values.items())
+    expected = cases.formulate(other.system, pairing, code="generic")
+    y = other.y0 + 1e-3 * rng.standard_normal(other.n)
+    start = expected.y0[expected.differential]  # multipliers at rest are differences of large forces
+    np.testing.assert_allclose(
+        other.y0[expected.differential], start, rtol=0.0, atol=1e-9 * (1.0 + np.abs(start).max())
+    )
+    same(evaluated(other, y), evaluated(expected, y))
+    y1 = first.y0 + 1e-3 * rng.standard_normal(first.n)  # and the first problem has its own numbers still
+    same(evaluated(first, y1), evaluated(cases.formulate(system, pairing, code="generic"), y1))
+
+
+@pytest.mark.parametrize("form", ["index-0", "index-2", "null-space", "hamiltonian"])
+def test_nothing_is_recorded_for_further_numbers(form, monkeypatch):
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), form)
+    rng = np.random.default_rng(3)
+
+    def one():
+        masses = {"first.mass": 10.0 + rng.random(), "second.mass": 20.0 + rng.random()}
+        return problem.with_parameters(masses | {"bushing-1.stiffness": 1e4 + 100.0 * rng.random()})
+
+    evaluated(one(), problem.y0)
+
+    def refuse():
+        raise AssertionError("something is compiled")
+
+    inside.before_compilation(monkeypatch, 0, refuse)
+    for _ in range(3):
+        found = evaluated(one(), problem.y0)
+    assert np.isfinite(found["residual"]).all()
+
+
+def test_runs_are_those_of_a_model_of_its_own():
+    values = {"top.mass": 100.0, "top.inertia.zz": 12.0, "gravity.z": -3.7}
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
+    other = problem.with_parameters(values)
+    folded = rbdae.formulate(other.system, "index-0")
+    more = {"solver": "rbdae:dop853", "rtol": 1e-10, "atol": 1e-10}
+    one, two = (rbdae.solve(each, (0.0, 1.0), **more) for each in (other, folded))
+    assert one.success and one.stats.handed_over == 0
+    np.testing.assert_allclose(one.y[-1], two.y[-1], rtol=0.0, atol=1e-8)
+    assert np.abs(one.energy.balance).max() < 1e-6 * np.abs(one.energy.total).max()
+    ida = rbdae.solve(problem.with_parameters(values), (0.0, 1.0), solver="sundials:cvode", rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ida.y[-1], two.y[-1], rtol=0.0, atol=1e-5)
+
+
+def test_other_geometry_is_assembled_anew():
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    body = system.add_body("body", mass=2.0, inertia=(1.0, 1.5, 2.2))
+    system.add_joint(rbdae.joints.Spherical(system.ground, body, at_a=(0.3, 0.0, 0.0), at_b=(-0.7, 0.1, 0.0)))
+    problem = rbdae.formulate(system, "index-2")
+    other = problem.with_parameters({"spherical-1.at_b.x": -0.9})
+    assert np.abs(other.constraints(0.0, other.y0).position).max() < 1e-12
+    assert other.states(0.0, other.y0)["body"].position[0] == pytest.approx(1.2)
+    assert problem.states(0.0, problem.y0)["body"].position[0] == pytest.approx(1.0)
+    assert other.with_parameters({"body.mass": 3.0}).parameters["spherical-1.at_b.x"] == -0.9
+
+
+def test_copies_and_pickles_have_their_numbers():
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0").with_parameters({"first.mass": 11.0})
+    other = pickle.loads(pickle.dumps(problem))
+    y = problem.y0 + 0.01
+    np.testing.assert_array_equal(problem.rhs(0.0, y), other.rhs(0.0, y))
+    assert other.with_parameters({"second.mass": 5.5}).parameters["first.mass"] == 11.0
+
+
+@pytest.mark.parametrize(
+    "values, kind, words",
+    [
+        ({"first.masses": 1.0}, ValueError, r"unknown parameter 'first\.masses'.*first\.mass"),
+        ({"first.mass": 0.0}, ValueError, r"first\.mass must be positive, got 0"),
+        ({"first.mass": "2"}, TypeError, r"first\.mass"),
+        ({"first.mass": np.nan}, ValueError, r"first\.mass"),
+        ({"first.inertia.xx": 500.0}, ValueError, "body 'first': inertia .* triangle inequality"),
+        ({"bushing-1.stiffness": -1.0}, ValueError, r"bushing-1\.stiffness must not be negative"),
+        ([("first.mass", 1.0)], TypeError, "must be a mapping from name to number"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_by_name(values, kind, words):
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0")
+    with pytest.raises(kind, match=words):
+        problem.with_parameters(values)
