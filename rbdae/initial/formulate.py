@@ -250,8 +250,10 @@ def _refuse_not_finite(start: Start, labels: Sequence[str]) -> None:
 
 def _with_code(workspace: Workspace, code: Code, y0: Vec) -> Workspace:
     """The workspace for recorded code, which is recorded near y0."""
-    numbers = selection_numbers(Workspace(workspace.memory.with_code(code, y0, y0[:0]), workspace.selection))
-    return Workspace(workspace.memory.with_code(code, y0, numbers), workspace.selection)
+    first = Workspace(workspace.memory.with_code(code, y0, y0[:0]), workspace.selection)
+    out = Workspace(workspace.memory.with_code(code, y0, selection_numbers(first)), workspace.selection)
+    out.open_numbers = first.open_numbers
+    return out
 
 
 def _with_floor(workspace: Workspace, choices: Choices, start: Start) -> Workspace:

@@ -43,7 +43,7 @@ def open_numbers(arrays: dict[str, Any]) -> OpenNumbers:
     places: dict[tuple[str, str], Ints] = {}
     digest = hashlib.sha256()
     for name, array in arrays.items():
-        digest.update(f"{name} {array.shape} {array.dtype}".encode())
+        digest.update(repr((name, array.shape)).encode())
         for field in array.dtype.names or ():
             values = array[field]
             if values.dtype.kind != "f":

@@ -65,9 +65,9 @@ def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, p
     assert all(other.parameters[name] == value for name, value in values.items())
     expected = cases.formulate(other.system, pairing, code="generic")
     y = other.y0 + 1e-3 * rng.standard_normal(other.n)
-    start = expected.y0[expected.differential]  # multipliers at rest are differences of large forces
+    start = expected.y0[expected.differential]  # the given values of some mechanisms are rough: they are assembled
     np.testing.assert_allclose(
-        other.y0[expected.differential], start, rtol=0.0, atol=1e-9 * (1.0 + np.abs(start).max())
+        other.y0[expected.differential], start, rtol=0.0, atol=1e-6 * (1.0 + np.abs(start).max())
     )
     same(evaluated(other, y), evaluated(expected, y))
     y1 = first.y0 + 1e-3 * rng.standard_normal(first.n)  # and the first problem has its own numbers still
