@@ -114,13 +114,14 @@ def formulate(
     director_constraints : ``"rows"`` or ``"columns"``
         The six internal constraints of ``"directors"``: R R^T = I, [NS] (19), or R^T R = I, (44). The motion is the
         same; La of the columns is R^T La R of the rows.
-    code : ``"auto"``, ``"generic"`` or ``"traced"``
+    code : ``"auto"``, ``"generic"``, ``"open"`` or ``"traced"``
         The machine code behind the callbacks: kernels that are compiled once for all models, or code of this model
         alone, which takes tenths of a second to make, in large models seconds, and is 5 to 20 times as fast. ``"auto"``
         is that up to 1,000 bodies, of callbacks that are not too long for it. ``"traced"`` asks for it whatever the
         size, and a callback that cannot have it is named in a warning; RBDAE_CODE=generic (or traced) in the
-        environment makes that choice for all. Results agree to rounding. ``problem.code``,
-        ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
+        environment makes that choice for all. ``"open"`` is code of the model with its numbers as inputs: it is that of
+        all models with the same structure, and `Problem.with_parameters` has it. Results agree to rounding.
+        ``problem.code``, ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
     t0 : float
         Initial time, s.
 
@@ -168,7 +169,7 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     code = code_of(wanted, model)
     if code == "generic":
         _expect_kernels(model, choices)
-    at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
+    at_start: Code = code if code in ("generic", "open") else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold, code=at_start)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)

@@ -19,8 +19,6 @@ from rbdae.kernels.symbolic import opened
 RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", "entries", "tree_velocities")
 """The arrays that have numbers of the model."""
 
-_FOLDED = (0.0, 1.0, -1.0)
-
 
 class OpenNumbers(NamedTuple):
     """The inputs of a model.
@@ -49,14 +47,20 @@ def open_numbers(arrays: dict[str, Any]) -> OpenNumbers:
             if values.dtype.kind != "f":
                 digest.update(values.tobytes())
                 continue
-            flat, wide = values.ravel().tolist(), max(values[0].size if len(values) else 1, 1)
+            flat = values.ravel() + 0.0  # a zero has no sign
+            free = (flat != 0.0) & (np.abs(flat) != 1.0) & (flat == flat)
+            digest.update(np.where(free, 0.0, flat).tobytes())
+            if not free.any():
+                continue
+            wide, at = max(values[0].size, 1), np.flatnonzero(free)
             mine = [
-                -1 if x in _FOLDED or x != x else known.setdefault((name, field, k // wide, x), len(known))
-                for k, x in enumerate(flat)
+                known.setdefault((name, field, k // wide, x), len(known))
+                for k, x in zip(at.tolist(), flat[at].tolist(), strict=True)
             ]
-            places[name, field] = np.array(mine, dtype=np.int64).reshape(values.shape)
-            digest.update(places[name, field].tobytes())
-            digest.update(repr([x for x, k in zip(flat, mine, strict=True) if k < 0]).encode())
+            where = np.full(flat.shape, -1, dtype=np.int64)
+            where[at] = mine
+            places[name, field] = where.reshape(values.shape)
+            digest.update(where.tobytes())
     return OpenNumbers(np.array([key[-1] for key in known]), places, digest.hexdigest())
 
 
@@ -67,7 +71,7 @@ def open_records(arrays: dict[str, Any], found: OpenNumbers, inputs: Sequence[An
         records = opened(name, array)
         for field in array.dtype.names or ():
             where = found.places.get((name, field))
-            if where is None or not (where >= 0).any():
+            if where is None:
                 continue
             for record, numbers in zip(records, where, strict=True):
                 if numbers.ndim == 0:

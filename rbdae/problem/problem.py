@@ -350,7 +350,7 @@ class Problem:
 
     def with_parameters(self, values: Mapping[str, float]) -> Problem:
         """The problem of the same system with other numbers, by their names in `parameters`; its start is made
-        consistent anew from the given initial values.
+        consistent again, from the given initial values.
 
         Its code is that of the structure (``code="open"`` of `rbdae.formulate`): it is recorded for the first of these
         problems, not for others. A number that becomes 0, 1 or -1, or equal to another in the same vector or matrix, or

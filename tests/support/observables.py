@@ -1160,7 +1160,10 @@ _MEASURES = Checked("our own quadrature", _work)
 
 Table = Mapping[str, "Checked | Elsewhere"]
 
+OPEN = "test_with_parameters"
+
 PROBLEM: Table = {
+    "again": Elsewhere(f"{OPEN}::test_other_geometry_is_assembled_anew", "`with_parameters` is it"),
     "assembly": _ASSEMBLY,
     "by_time": Elsewhere(AS_SAVED, SEGMENTS),
     "callbacks": _CALLBACKS,
@@ -1176,6 +1179,9 @@ PROBLEM: Table = {
     "kind": _CLASSES,
     "labels": Checked("what each unknown moves and pulls at", _labels),
     "layout": _COUNTS,
+    "with_parameters": Elsewhere(
+        f"{OPEN}::test_open_code_with_other_numbers_is_that_of_a_model_of_its_own", "on mechanisms of its own"
+    ),
     "log_determinant": Checked("our own gradient and masses", _log_determinant),
     "matrices": Checked("kinetic energy, primitives, Newton and Euler", _matrices),
     "laws": _NAMES,
