@@ -93,6 +93,7 @@ class Problem:
     assembly : Assembly
         What was given of the start, what was found, and what had to change.
     redundant : names of the joint equations that are left out because they follow from the others
+    again : formulates another system in the same way, for `with_parameters`
     """
 
     equations: Equations | TimedEquations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -159,6 +160,7 @@ def _run(
         stats = outcome.stats
         stats.seconds, stats.wall_seconds = time.thread_time() - processor, time.perf_counter() - wall
     if own is not None:
+        _warn_of_changed_laws(own)
         stats.handed_over = sum(p.callbacks.handed_over for p in segments.problems) - before
     used = _used(outcome, asked)
     fields: dict[str, Any] = {
@@ -224,6 +226,14 @@ def _read_by_time(problem: Any, segments: Segments) -> Any:
     if not isinstance(problem, Problem):
         return problem
     return problem.by_time(segments.problems[1:], segments.times, segments.direction)
+
+
+def _warn_of_changed_laws(problem: Problem) -> None:
+    """Say that a law reads what has changed during the run, as an event may do: the run has not seen it."""
+    try:
+        problem.workspace.check_laws()
+    except ValueError as error:
+        warnings.warn(f"during this run: {error}", RuntimeWarning, stacklevel=4)
 
 
 def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:

@@ -367,6 +367,19 @@ def test_an_exception_of_a_law_comes_out_as_itself(called):
             rbdae.solve(problem, (0.0, 1.0), solver=solver)
 
 
+def test_a_law_that_an_event_changes_is_told_after_the_run():
+    mode = {"gain": 2.0}
+
+    def switched(t, y):
+        if t > 0.3:
+            mode["gain"] = 7.0
+        return 1.0
+
+    problem = formulated("index-0", law_of(lambda s: mode["gain"] * s))
+    with pytest.warns(RuntimeWarning, match=r"during this run: force 'user-1': law.*CalledBack"):
+        assert rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", events=switched).success
+
+
 def test_objects_of_users_are_left_alone():
     """A run on symbols works on copies."""
 
