@@ -48,6 +48,8 @@ class WholeRun:
         self._request, self._max_steps = request, max_steps
         self._began = time.perf_counter()
         self._t, self._ts, self._ys = request.t0, [request.t0], [y0.copy()]
+        self._keeps = request.keep_steps or request.t_eval is None
+        self._passing = False  # whether the last row is a step that is not kept
         self._stalled = 0
         self._last_step: float | None = None
         self._least_step = 4 * _EPS * (request.t_end - request.t0)
@@ -82,6 +84,7 @@ class WholeRun:
         """Take what was reached; raises `GaveUp` where the run cannot continue."""
         if t in self._outputs:
             self._keep(t, y)
+            self._passing = False
             return
         before, self._t = self._t, t
         if t - before > self._least_step:
@@ -94,6 +97,7 @@ class WholeRun:
             return
         self._last_step = t - before
         self._keep(t, y)
+        self._passing = not self._keeps
         self.stats.steps += 1
         if self._request.advance is not None:
             self._request.advance(t)
@@ -102,6 +106,8 @@ class WholeRun:
 
     def _keep(self, t: float, y: Vec) -> None:
         refuse_not_finite("the state", t, y)
+        if self._passing:
+            del self._ts[-1], self._ys[-1]
         self._ts.append(t)
         self._ys.append(y.copy())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -154,3 +155,19 @@ def test_what_ends_a_run_in_one_call(method):
 
     with pytest.raises(ArithmeticError, match="a law of the user"):
         solve(toy.Pendulum(problem.formulation, trouble=trouble), f"sksundae:{method}")
+
+
+@pytest.mark.parametrize("method", ["ida", "cvode"])
+def test_rows_that_are_not_kept_take_no_memory(method):
+    """Without dense output there are the rows of the output times alone, also in the collected part of a run."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2" if method == "ida" else "index-0")
+    times = [0.0, 0.2, 0.7]
+    run = solve(problem, f"sksundae:{method}", 1.0, 1e-8, t_eval=times, dense_output=False)
+    full = solve(problem, f"sksundae:{method}", 1.0, 1e-8, t_eval=times)
+    np.testing.assert_array_equal(run.y, full.y)
+    assert list(run.t) == times and run.stats.steps == full.stats.steps and len(run.steps.t) == 0
+    tracemalloc.start()
+    long = solve(problem, f"sksundae:{method}", 20.0, 1e-8, t_eval=[0.0, 20.0], dense_output=False)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert long.stats.steps > 3_000 and peak < 4e5  # their rows would be 0.7 MB, with an object for each
