@@ -47,9 +47,12 @@ def _without_addresses(array: Any) -> Any:
 
 
 def _identity(function: Any, traced: bool) -> object:
-    """A law that is recorded is what it computes: code has it. Another function is where it is."""
+    """A law that is recorded is what it computes: code has it. A function that code may call is where it is, too: a law
+    that raises an exception where conditions are answered is called."""
     law = function.law if traced else None
-    return (function.address, id(function)) if law is None else law.digest
+    if law is not None and law.always_regular:
+        return law.digest
+    return function.address, id(function), None if law is None else law.digest
 
 
 __all__ = ["contents"]

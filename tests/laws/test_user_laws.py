@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import math
 import pickle
 import re
@@ -365,6 +366,28 @@ def test_an_exception_of_a_law_comes_out_as_itself(called):
     for solver in ("rbdae:dop853", "scipy:DOP853"):
         with pytest.raises(LookupError, match="beyond the table"):
             rbdae.solve(problem, (0.0, 1.0), solver=solver)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_code_calls_the_functions_of_its_own_model(kept):
+    """Code is recorded at t = 0.1234, where this law raises, so that it is called: by the address of one of the models
+    before, or of none that is there any more (seen: an illegal instruction)."""
+    problems = []
+    for k in range(6):
+
+        def law(t, x, out, k=k):
+            if t > 0.1:
+                raise LookupError(f"table {k}")
+            out[:] = -x[:24]
+
+        problem = formulated("index-0", law)
+        assert np.isfinite(problem.rhs(0.0, problem.y0)).all()
+        with pytest.raises(LookupError, match=f"table {k}$"):
+            problem.rhs(0.2, problem.y0)
+        if kept:
+            problems.append(problem)
+        del problem, law
+        gc.collect()
 
 
 def test_a_law_that_an_event_changes_is_told_after_the_run():
