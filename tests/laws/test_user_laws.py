@@ -256,7 +256,8 @@ def test_no_python_is_called_in_the_loop(name):
         run = rbdae.solve(problem, (0.0, 2.0), **more)
     finally:
         sys.setprofile(None)
-    assert run.success and run.stats.evaluations > 100 and len(calls) <= 2  # one look whether it is still the same
+    assert run.success and run.stats.evaluations > 100
+    assert calls.count("law") <= 2 and len(calls) <= 4  # two looks, before and after, whether it is still the same
     assert run.stats.handed_over == 0
 
 
