@@ -21,7 +21,7 @@ def contents(memory: Memory) -> tuple[Any, ...]:
     digest = hashlib.sha256()
     arrays = [getattr(model, name) for name in _MODEL]
     arrays += [model.forces.elements, model.forces.entries, memory.regular, memory.numbers]
-    if memory.code == "open":  # its numbers are inputs: `rbdae.multibody.recording.own_constants`
+    if memory.opened:  # its numbers are inputs: `rbdae.multibody.recording.own_constants`
         arrays = []
     functions = [*model.user_functions, *model.forces.functions]
     for array in (*map(_without_addresses, arrays), *(velocity.S for velocity in settings.tree)):

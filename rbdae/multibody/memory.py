@@ -16,9 +16,9 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings, features
 from rbdae.multibody.velocity_selection import Metric, metric
 
-Code = Literal["generic", "traced", "auto", "open", "plain"]
-"""How kernels run: compiled once for all models; recorded and compiled for this one; the same where that is quickly
-done; as plain Python."""
+Code = Literal["auto", "folded", "generic", "plain", "traced"]
+"""How kernels run: recorded and compiled for all models of a structure, where that is quickly done; the same with the
+numbers of one model as constants; compiled once for all models; as plain Python; recorded and compiled in any case."""
 
 
 _NOWHERE = np.empty(0)
@@ -75,7 +75,12 @@ class Memory:
     @property
     def traced(self) -> bool:
         """Whether kernels are recorded."""
-        return self.code in ("traced", "auto", "open")
+        return self.code in ("auto", "folded", "traced")
+
+    @property
+    def opened(self) -> bool:
+        """Whether they load the numbers of the model."""
+        return self.code in ("auto", "traced")
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""

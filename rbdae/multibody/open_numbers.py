@@ -1,8 +1,8 @@
-"""The numbers of a model as inputs of recorded code, which then is that of all models with the same structure.
+"""The numbers of a model as constants that its code loads, which then is that of all models with the same structure.
 
-Structure is topology, kinds and forms, and which numbers are 0, 1 or -1, or equal to others in the same field, as those
-of symmetric matrices are. All other numbers in the records of the kernels are inputs: equal numbers of two fields, or
-of two bodies, may be so by chance.
+Structure is topology, kinds and forms, and which numbers are 0, 1 or -1, which are equal, but for their signs, in one
+field of one record, as those of symmetric matrices are, and which are equal in all records, as those of the links of a
+chain are. Other numbers may be equal by chance, and are loaded each.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", "
 
 
 class OpenNumbers(NamedTuple):
-    """The inputs of a model.
+    """The numbers that are loaded.
 
     Parameters
     ----------
-    values : the numbers, each of them once
-    places : the number of the input in each float of a field, -1 where the float is a constant
+    values : the sizes of the numbers, each of them once
+    places : for each float of a field 1 + the number of the size in it, with its sign; 0 where it is a constant
     digest : the structure
     """
 
@@ -44,28 +44,31 @@ def open_numbers(arrays: dict[str, Any]) -> OpenNumbers:
         digest.update(repr((name, array.shape)).encode())
         for field in array.dtype.names or ():
             values = array[field]
-            if values.dtype.kind != "f":
+            if values.dtype.kind != "f" or not values.size:
                 digest.update(values.tobytes())
                 continue
-            flat = values.ravel() + 0.0  # a zero has no sign
-            free = (flat != 0.0) & (np.abs(flat) != 1.0) & (flat == flat)
-            digest.update(np.where(free, 0.0, flat).tobytes())
+            rows = values.reshape(len(values), -1) + 0.0  # a zero has no sign
+            free = (rows != 0.0) & (np.abs(rows) != 1.0) & (rows == rows)
+            digest.update(np.where(free, 0.0, rows).tobytes())
             if not free.any():
                 continue
-            wide, at = max(values[0].size, 1), np.flatnonzero(free)
+            sizes = np.where(free, np.abs(rows), 0.0)
+            most = sizes.max(axis=0)
+            everywhere = (free.sum(axis=0) > 1) & ((sizes == most) | ~free).all(axis=0)
+            where = np.zeros(rows.shape, dtype=np.int64)
+            i, j = np.nonzero(free)
             mine = [
-                known.setdefault((name, field, k // wide, x), len(known))
-                for k, x in zip(at.tolist(), flat[at].tolist(), strict=True)
+                known.setdefault((x,) if same else (name, field, k, x), len(known))
+                for k, x, same in zip(i.tolist(), sizes[i, j].tolist(), everywhere[j].tolist(), strict=True)
             ]
-            where = np.full(flat.shape, -1, dtype=np.int64)
-            where[at] = mine
+            where[i, j] = np.where(rows[i, j] > 0.0, 1, -1) * (np.array(mine) + 1)
             places[name, field] = where.reshape(values.shape)
             digest.update(where.tobytes())
     return OpenNumbers(np.array([key[-1] for key in known]), places, digest.hexdigest())
 
 
-def open_records(arrays: dict[str, Any], found: OpenNumbers, inputs: Sequence[Any]) -> dict[str, Any]:
-    """The records for kernels on symbols, with the inputs in their places."""
+def open_records(arrays: dict[str, Any], found: OpenNumbers, loaded: Sequence[Any]) -> dict[str, Any]:
+    """The records for kernels on symbols, with the symbols of numbers that are loaded in their places."""
     out = {}
     for name, array in arrays.items():
         records = opened(name, array)
@@ -74,14 +77,11 @@ def open_records(arrays: dict[str, Any], found: OpenNumbers, inputs: Sequence[An
             if where is None:
                 continue
             for record, numbers in zip(records, where, strict=True):
-                if numbers.ndim == 0:
-                    if numbers >= 0:
-                        setattr(record, field, inputs[int(numbers)])
-                    continue
                 values = np.array(getattr(record, field), dtype=object)
-                for place in np.argwhere(numbers >= 0):
-                    values[tuple(place)] = inputs[int(numbers[tuple(place)])]
-                setattr(record, field, values)
+                for place in np.argwhere(numbers):
+                    k = int(numbers[tuple(place)])
+                    values[tuple(place)] = loaded[k - 1] if k > 0 else -loaded[-k - 1]
+                setattr(record, field, values if numbers.ndim else values.item())
         out[name] = records
     return out
 

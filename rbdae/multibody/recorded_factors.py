@@ -21,11 +21,11 @@ from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Place, Plan, SingularPattern, plan
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.function import Context, MachineFunction
+from rbdae.machine.function import MachineFunction
 from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected
 from rbdae.multibody.traced import Code, made, point, shared
 from rbdae.multibody.workspace import Workspace
 
@@ -57,8 +57,7 @@ class FactorCode:
         """The two functions for the selection of a workspace."""
         found = []
         for code in (self.factors, self.solve):
-            context = Context.of(selection_numbers(workspace), code.functions, code.data)
-            context.alive += [code.module, workspace]
+            context = code.context(workspace)
             found.append(MachineFunction(code.module.address("machine"), context.ctypes.data, context, []))
         return BoundFactors((found[0], found[1]), self.size, self.order)
 
@@ -182,8 +181,8 @@ def with_factors(
     if graph.value(small) is None and graph.value(made_of.growth) is None:
         guards[small] = True
     outputs = [fields[1].reals(value)[k] for k in range(field.n_reals) for value in x]
-    first = Recording(graph, list(stored), guards, recording.functions)
-    return first, Recording(other, outputs, {}, []), len(stored), order
+    first = Recording(graph, list(stored), guards, recording.functions, loaded=recording.loaded)
+    return first, Recording(other, outputs, {}, [], loaded=recording.loaded), len(stored), order
 
 
 def _complex(graph: Graph, entries: Mapping[Place, int], n: int) -> dict[Place, tuple[int, int]]:

@@ -17,7 +17,8 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
-from rbdae.graph.symbols import Recorder
+from rbdae.graph.loaded import LoadedNumbers
+from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, open_numbers, open_records
@@ -46,13 +47,15 @@ _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 @dataclass(frozen=True, eq=False)
 class Recording:
     """The computation of a kernel: the nodes `outputs` of a graph, where the conditions `guards` fall as they say.
-    Inputs of one body are the keys of `alike`, those of another that correspond its values."""
+    Inputs of one body are the keys of `alike`, those of another that correspond its values; `loaded` are the constants
+    that are loaded."""
 
     graph: Graph
     outputs: list[int]
     guards: dict[int, bool]
     functions: list[Any]
     alike: dict[int, int] = field(default_factory=dict)
+    loaded: LoadedNumbers | None = None
 
 
 def selected(workspace: Workspace) -> dict[str, Any]:
@@ -68,10 +71,7 @@ def selection_numbers(workspace: Workspace) -> Vec:
     """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads them
     at one place."""
     if workspace.numbers is None:
-        chosen = [np.zeros(1), *(array.ravel() for array in selected(workspace).values())]
-        if workspace.memory.code == "open":
-            chosen.append(opened_numbers(workspace).values)
-        workspace.numbers = np.concatenate(chosen)
+        workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
     return workspace.numbers
 
 
@@ -92,7 +92,7 @@ def _constants(workspace: Workspace) -> dict[str, Any]:
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
-    if workspace.memory.code == "open":
+    if workspace.memory.opened:
         return (("open", opened_numbers(workspace).digest.encode()),)
     names = sorted(workspace.owned.keys() - _NO_CONSTANTS)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
@@ -126,7 +126,8 @@ def recorded(
     """
     t, y, yd, c = point
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
-    m = symbolic_memory(workspace, recorder)
+    loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
+    m = symbolic_memory(workspace, recorder, _records(workspace, recorder, loaded) if loaded is not None else {})
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
     out = np.zeros(shapes["out"], dtype=object)
@@ -135,7 +136,14 @@ def recorded(
     run: Callable[..., None] = plain(kernel, workspace.memory.features)
     run(m, *arguments)
     outputs = [recorder.number(value) for value in out.ravel()]
-    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, _alike(workspace, recorder))
+    alike = _alike(workspace, recorder)
+    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, loaded)
+
+
+def _records(workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers) -> dict[str, Any]:
+    """The records of the model with constants that are loaded."""
+    inputs = [Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs]
+    return open_records(_constants(workspace), opened_numbers(workspace), inputs)
 
 
 def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
@@ -176,8 +184,6 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     for name, array in selected(workspace).items():
         chosen[name] = numbers[first : first + array.size].reshape(array.shape)
         first += array.size
-    if workspace.memory.code == "open" and not records:
-        chosen |= open_records(_constants(workspace), opened_numbers(workspace), numbers[first:])
     m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
     if "references" in chosen:
         m.head.referenced = 1

@@ -21,12 +21,21 @@ from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.function import OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
-from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
+from rbdae.machine.data import Data
+from rbdae.machine.function import OTHERWISE, Context, MachineFunction, Shapes, trampoline
+from rbdae.machine.module import Module, NoMachineCode, Written, kept, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import contents
-from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.recording import (
+    MOST_NODES,
+    Recording,
+    opened_numbers,
+    own_constants,
+    recorded,
+    selected,
+    selection_numbers,
+)
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -54,6 +63,13 @@ class Code:
     functions: tuple[int, ...]
     data: Data
     n_nodes: int
+
+    def context(self, workspace: Workspace) -> Context:
+        """The numbers of a selection and of its model, with what they are used by."""
+        data = self.data.filled(opened_numbers(workspace).values) if len(self.data.loaded) else self.data
+        context = Context.of(selection_numbers(workspace), self.functions, data)
+        context.alive += [self.module, workspace]
+        return context
 
 
 @final
@@ -103,9 +119,7 @@ class TracedKernel:
         return self._workspace.raising(made) if code.functions else made
 
     def _context(self) -> Context:
-        context = Context.of(selection_numbers(self._workspace), self.code.functions, self.code.data)
-        context.alive += [self.code.module, self._workspace]
-        return context
+        return self.code.context(self._workspace)
 
     def bare(self) -> MachineFunction:
         """The C function, with a context of its own; it returns 1 where a guard does not hold."""
@@ -230,14 +244,18 @@ def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
 
 
 def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code | None:
+    def written() -> Written:
+        text, data = made.write()
+        return Written(text, level, made.length < LEAST_NODES, data.to_bytes())
+
     try:
         level = 2 if made.length <= _FINE else int(made.length <= _USUAL)
-        module = compiled(made.text, level, pairing=made.length < LEAST_NODES, made_of=made.made_of)
+        module, data = kept((made.made_of, level), written)
     except NoMachineCode as error:
         say_once(str(error))
         return None
     functions = tuple(function.address for function in recording.functions)
-    return Code(module, signs, shapes, functions, made.data, made.length)
+    return Code(module, signs, shapes, functions, Data.from_bytes(data), made.length)
 
 
 def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:

@@ -56,7 +56,7 @@ def changes(problem, rng, n=4):
 def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, pairing, rng):
     system = cases.SYSTEMS[mechanism]()
     try:
-        first = cases.formulate(system, pairing, code="open")
+        first = cases.formulate(system, pairing, code="traced")
     except (ValueError, rbdae.ProjectionError) as error:
         pytest.skip(str(error)[:80])
     evaluated(first, first.y0)  # recorded with the first numbers

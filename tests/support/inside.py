@@ -60,6 +60,7 @@ from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
+from rbdae.machine.data import Table
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
@@ -487,7 +488,7 @@ def values_of_machine_code(
     graph: Any, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool], y: Vec
 ) -> Vec:
     """The outputs of a graph, computed by straight machine code; its guards hold."""
-    text = straight.straight("straight", graph, nodes, outputs, guards).replace("define internal", "define")
+    text = straight.straight("straight", graph, nodes, outputs, guards, Table()).replace("define internal", "define")
     code = module.compiled(f"{straight.DECLARATIONS}\n{text}")
     out = np.full(len(outputs) + 1, np.pi)
     assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
