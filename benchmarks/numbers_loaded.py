@@ -1,13 +1,13 @@
-"""Does code that loads the numbers of a model cost more than code with these numbers in it, and what do other numbers cost?
+"""Does code that loads the numbers of a model cost more than code with them in it, and what do other numbers cost?
 
 - A call of the right-hand side, the residual and the sparse Jacobian in a compiled loop, with ``code="traced"``, which
   loads them, over ``code="folded"``, which has them as constants.
 - `Problem.with_parameters` with other masses, and with other points of joints beside `formulate`.
 - A thousand pairs of linked bodies with masses of their own, each run to 0.25 s, over a thousand runs of one problem.
 
-All times are processor time, the least of many in turns. Budgets: a call at most 1.1; other masses at most 0.3 ms, other
-points at most as much as `formulate`; such a run at most 4 times the same problem's, and by `System` and `formulate` at
-most 3.5 ms more.
+All times are processor time, the least of many in turns. Budgets: a call at most 1.1; other masses at most 0.3 ms,
+other points at most as much as `formulate`; such a run at most 4 times the same problem's, and by `System` and
+`formulate` at most 3.5 ms more.
 
     python benchmarks/numbers_loaded.py [--quick]
 """
@@ -19,7 +19,6 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
-import ctypes
 import time
 from collections.abc import Callable
 from typing import Any
@@ -98,34 +97,35 @@ def show_calls(*, quick: bool) -> None:
                 print(f"{model:18} {form:12} {name:14} {1e9 * folded:10.1f} {loaded / folded:6.2f}", flush=True)
 
 
-def least(call: Callable[[], Any], times: int) -> float:
+def median(call: Callable[[int], Any], times: int) -> float:
     """Seconds of processor time, the median of some calls."""
     found = []
-    for _ in range(times):
+    for k in range(times):
         begin = time.thread_time()
-        call()
+        call(k)
         found.append(time.thread_time() - begin)
     return float(np.median(found))
 
 
 def show_parameters(*, quick: bool) -> None:
-    times = 20 if quick else 200
-    rng = np.random.default_rng(2)
     for model in ("heavy top", "linked bodies", "chain(10)", "slider crank"):
-        make = MODELS[model]
         for form in ("index-0", "index-2"):
-            problem = rbdae.formulate(make(), form)
-            body = problem.system.bodies[0].name
-            mass = problem.parameters[f"{body}.mass"]
-            points = [name for name in problem.parameters if ".at_" in name and problem.parameters[name] not in (0.0, 1.0)]
-            other = least(lambda: problem.with_parameters({f"{body}.mass": mass * (1.0 + 0.1 * rng.random())}), times)
-            fresh = least(lambda: rbdae.formulate(make(), form), times)
-            line = f"{model:18} {form:12} other mass {1e3 * other:7.3f} ms, formulate {1e3 * fresh:7.3f} ms"
-            if points:
-                x = problem.parameters[points[0]]
-                moved = least(lambda: problem.with_parameters({points[0]: x * (1.0 + 0.01 * rng.random())}), times)
-                line += f", {points[0]} {1e3 * moved:7.3f} ms"
-            print(line, flush=True)
+            print(parameters(MODELS[model], model, form, 20 if quick else 200), flush=True)
+
+
+def parameters(make: Callable[[], rbdae.System], model: str, form: str, times: int) -> str:
+    problem = rbdae.formulate(make(), form)
+    name = f"{problem.system.bodies[0].name}.mass"
+    points = [name for name, x in problem.parameters.items() if ".at_" in name and x not in (0.0, 1.0, -1.0)]
+    mass, factors = problem.parameters[name], 1.0 + 0.1 * np.random.default_rng(2).random(times)
+    other = median(lambda k: problem.with_parameters({name: mass * factors[k]}), times)
+    fresh = median(lambda _: rbdae.formulate(make(), form), times)
+    line = f"{model:18} {form:12} other mass {1e3 * other:7.3f} ms, formulate {1e3 * fresh:7.3f} ms"
+    if points:
+        x = problem.parameters[points[0]]
+        moved = median(lambda k: problem.with_parameters({points[0]: x * factors[k]}), times)
+        line += f", {points[0]} {1e3 * moved:7.3f} ms"
+    return line
 
 
 def show_runs(*, quick: bool) -> None:
@@ -154,10 +154,10 @@ def show_runs(*, quick: bool) -> None:
         for k in range(times):
             call(k)
         found[what] = (time.thread_time() - begin) / times
-    same = found["same"]
+    same, ratio, more = found["same"], found["with_parameters"] / found["same"], found["formulate"] - found["same"]
     print(
-        f"linked bodies, {times} runs: the same problem {1e3 * same:.3f} ms, with_parameters "
-        f"{found['with_parameters'] / same:.2f} times, System and formulate {1e3 * (found['formulate'] - same):.2f} ms more"
+        f"linked bodies, {times} runs: the same problem {1e3 * same:.3f} ms, with_parameters {ratio:.2f} times, "
+        f"System and formulate {1e3 * more:.2f} ms more"
     )
 
 

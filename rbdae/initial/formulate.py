@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -19,6 +19,7 @@ from rbdae.initial.code import check_code, code_of
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
 from rbdae.initial.euler_parameter_choices import Gyroscopic, PullBack
 from rbdae.initial.given import Hold
+from rbdae.initial.renumbered import renumbered
 from rbdae.initial.structure import REMEDY, bare_settings, probable_structure, settings_of
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
@@ -182,10 +183,17 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
-def _again(choices: Choices, t0: float, hold: Hold, code: str, system: System) -> Problem:
-    """Another system of the same kind, formulated in the same way."""
+def _again(
+    choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, system: System, values: Mapping[str, float]
+) -> Problem:
+    """Another system of the same kind, formulated in the same way; `values` are the numbers that it has not in common
+    with that of a problem."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _formulated(compiled(system, t0), choices, t0, False, hold, code)
+        out = renumbered(problem, system, values)
+        if out is None:
+            return _formulated(compiled(system, t0), choices, t0, False, hold, code)
+        _refuse_not_finite(out.start, out.layout.labels)
+        return out
 
 
 def _expect_kernels(model: Model, choices: Choices) -> None:

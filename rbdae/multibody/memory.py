@@ -10,7 +10,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.declared import Features
 from rbdae.kernels import records as kb
-from rbdae.multibody.arrays import arrays_of, in_cache_lines, row_length
+from rbdae.multibody.arrays import arrays_of, in_cache_lines, renumbered, row_length
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings, features
@@ -33,7 +33,8 @@ class Memory:
     The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
     workspace copies: sizes, kinds, and the addresses of `arrays`. `recorded` has the machine code of recorded kernels
     (`rbdae.multibody.traced`), which is recorded at the state `regular` with the selection's numbers `numbers`,
-    whatever the selection of the problem is that asks first: so it is the same in copies, and after switches.
+    whatever the selection of the problem is that asks first: so it is the same in copies, and after switches. `known`
+    has facts that are found once, such as its digest (`rbdae.multibody.contents`).
     """
 
     model: Model
@@ -48,6 +49,7 @@ class Memory:
     regular: Vec
     numbers: Vec
     recorded: dict[Any, Any]
+    known: dict[str, Any]
 
     @classmethod
     def of(
@@ -66,7 +68,7 @@ class Memory:
         arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
         head = _head(model, settings, layout, arrays)
         have = features(model, settings)
-        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, numbers, {})
+        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, numbers, {}, {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are memories of their own: the kernels know them by their addresses."""
@@ -84,7 +86,19 @@ class Memory:
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""
-        return replace(self, code=code, regular=regular, numbers=numbers, recorded={})
+        return replace(self, code=code, regular=regular, numbers=numbers, recorded={}, known={})
+
+    def renumbered(self, model: Model) -> Self:
+        """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
+        code is that of the structure."""
+        arrays = renumbered(self.arrays, model, self.settings, self.layout, self.scalar)
+        arrays["rhs_tangent"] = np.zeros((1, 1), dtype=self.scalar)
+        arrays["planes"] = np.zeros((1, 1, 1), dtype=self.scalar)
+        head = self.head.view(np.uint8).copy().view(self.head.dtype)
+        _set_addresses(head, arrays)
+        return replace(
+            self, model=model, arrays=arrays, head=head, metric=metric(model), recorded={}, known=dict(self.known)
+        )
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
@@ -148,9 +162,13 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         alpha, beta = settings.gains
         head["damping"] = 2.0 * alpha
         head["stiffness"] = beta * beta
+    _set_addresses(head, arrays)
+    return head
+
+
+def _set_addresses(head: Any, arrays: dict[str, Any]) -> None:
     for name, array in arrays.items():
         head[name] = array.ctypes.data
-    return head
 
 
 __all__ = ["Code", "Memory"]

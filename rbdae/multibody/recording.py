@@ -6,7 +6,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
@@ -19,9 +19,10 @@ from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
+from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
-from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, open_numbers, open_records
+from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -38,6 +39,8 @@ _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "
 
 
 _NO_CONSTANTS = frozenset({*SELECTED, *_WRITTEN, *_FOLLOWING})
+
+_OF_FORCES = ("bushings", "elements", "entries")
 
 _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 """What `rbdae.kernels.constraints.drives` writes into driven primitives."""
@@ -78,14 +81,25 @@ def selection_numbers(workspace: Workspace) -> Vec:
 def opened_numbers(workspace: Workspace) -> OpenNumbers:
     """The numbers of the model that are inputs of open code, those of this selection."""
     if workspace.open_numbers is None:
-        workspace.open_numbers = open_numbers(_constants(workspace))
+        workspace.open_numbers = OpenNumbers.of(_constants(workspace))
     return workspace.open_numbers
 
 
-def _constants(workspace: Workspace) -> dict[str, Any]:
+def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> OpenNumbers:
+    """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
+    names = ["bodies"]
+    if other.settings.kind.number == DIRECTOR_RATE:
+        names.append("states")
+    if forces_too:
+        names += _OF_FORCES
+    return opened_numbers(first).changed(_constants(other, names))
+
+
+def _constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
     """The records with numbers of the model, as they are before any call."""
-    out = {name: _lasting(workspace, name) for name in RECORDS}
-    out["states"] = fresh_states(workspace.settings, workspace.arrays["bodies"], workspace.memory.scalar)
+    out = {name: _lasting(workspace, name) for name in names}
+    if "states" in names:
+        out["states"] = fresh_states(workspace.settings, workspace.arrays["bodies"], workspace.memory.scalar)
     return out
 
 
@@ -93,7 +107,7 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
     if workspace.memory.opened:
-        return (("open", opened_numbers(workspace).digest.encode()),)
+        return (("open", opened_numbers(workspace).digest),)
     names = sorted(workspace.owned.keys() - _NO_CONSTANTS)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
 
@@ -143,7 +157,7 @@ def recorded(
 def _records(workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers) -> dict[str, Any]:
     """The records of the model with constants that are loaded."""
     inputs = [Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs]
-    return open_records(_constants(workspace), opened_numbers(workspace), inputs)
+    return opened_numbers(workspace).records(_constants(workspace), inputs)
 
 
 def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
@@ -192,6 +206,7 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
 
 __all__ = [
     "Recording",
+    "changed_numbers",
     "first_numbers",
     "opened_numbers",
     "own_constants",

@@ -224,6 +224,7 @@ __all__ = [
     "family",
     "features",
     "fill",
+    "filled",
     "fingerprint",
     "forbid_new_workers",
     "forget_packages",
@@ -342,6 +343,7 @@ __all__ = [
     "twin",
     "unknown",
     "unload",
+    "value_of",
     "vector_at",
     "velocity_kind",
     "velocity_metric",
@@ -459,6 +461,11 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
     return found
 
 
+def filled(code: Any, problem: rbdae.Problem) -> Any:
+    """The tables of a code with the numbers of a problem."""
+    return code.data.filled(recording.opened_numbers(problem.workspace).values)
+
+
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
     return machine_function.PROTOTYPE(address)
@@ -513,6 +520,7 @@ def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Code of a model has at most so many nodes, also that of models that were there before."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
     monkeypatch.setattr(traced, "LARGEST", most)
+    monkeypatch.setattr(traced, "on_disk", lambda *_: None)
     module.say_once.cache_clear()
 
 
@@ -650,14 +658,14 @@ def free(manager: Any) -> None:
 
 def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> None:
     """Call ``do()`` where recorded code goes to the compiler for the time number ``part``, from 0 on."""
-    compiled, calls = traced._compiled, iter(range(1000))
+    written, calls = traced._written, iter(range(1000))
 
     def interrupted(*arguments: Any) -> Any:
         if next(calls) == part:
             do()
-        return compiled(*arguments)
+        return written(*arguments)
 
-    monkeypatch.setattr(traced, "_compiled", interrupted)
+    monkeypatch.setattr(traced, "_written", interrupted)
 
 
 def unload(file: str) -> None:
