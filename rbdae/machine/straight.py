@@ -86,8 +86,8 @@ class Part:
         if node[0] == "const" and isinstance(node[1], float):
             return real(node[1])
         if node[0] == "pair":
-            known = [self._graph.value(j) for j in node[1:]]
-            if all(isinstance(x, float) for x in known):
+            known = [x for j in node[1:] if isinstance(x := self._graph.value(j), float)]
+            if len(known) == len(node) - 1:
                 return f"<{', '.join(f'double {real(x)}' for x in known)}>"
         if node[0] == "input" and node[1] in ("t", "c"):
             return f"%{node[1]}"
@@ -151,8 +151,8 @@ class Part:
         if kind == "result":
             return  # loaded with its call
         if kind == "pair":
-            known = [self._graph.value(j) for j in node[1:]]
-            if None not in known and any(isinstance(x, Loaded) for x in known):
+            known = [x for j in node[1:] if (x := self._graph.value(j)) is not None]
+            if len(known) == len(node) - 1 and any(isinstance(x, Loaded) for x in known):
                 self._load(k, self._pointer(NUMBERS), self._numbers.place(*known), PAIR)
             else:
                 self._pair(f"%v{k}", *(self.name(j) for j in node[1:]))

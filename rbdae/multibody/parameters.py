@@ -84,7 +84,7 @@ def _named(system: System, name: str) -> Parameter:
     for parts, numbers in ((system.forces, _of_force), (system.joints, _of_joint), (system.bodies, _of_body)):
         for part in parts:
             if name.startswith(f"{part.name}."):
-                field = name[len(part.name) + 1 :].partition(".")[0]
+                field = name.removeprefix(f"{part.name}.").partition(".")[0]
                 known = numbers(system, part, (field,))
                 if name in known:
                     return known[name]
@@ -100,7 +100,7 @@ def _of_gravity(system: System) -> dict[str, Parameter]:
 
 
 def _of_body(system: System, body: Part, fields: Sequence[str] = _OF_BODIES) -> dict[str, Parameter]:
-    out = {}
+    out: dict[str, Parameter] = {}
     for field in fields:
         if field in _OF_BODIES:
             out |= _of_field(system, body, field, getattr(body, field))
@@ -108,7 +108,7 @@ def _of_body(system: System, body: Part, fields: Sequence[str] = _OF_BODIES) -> 
 
 
 def _of_joint(system: System, joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Parameter]:
-    out = {}
+    out: dict[str, Parameter] = {}
     for field in fields:
         if field in _OF_JOINTS and hasattr(joint, field):
             out |= _of_field(system, joint, field, getattr(joint, field))
@@ -116,7 +116,7 @@ def _of_joint(system: System, joint: Part, fields: Sequence[str] = _OF_JOINTS) -
 
 
 def _of_force(system: System, force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
-    out = {}
+    out: dict[str, Parameter] = {}
     names = _fields(force)
     for field in names:
         if field not in _NOT_OF_FORCES and (fields is None or field in fields):
