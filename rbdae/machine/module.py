@@ -226,8 +226,7 @@ def kept(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
     with _LOCK:
         _llvm()
         key = hashlib.sha256(repr((made_of, quick, *_made_by())).encode()).digest()
-        home = folder()
-        path = home / f"{key.hex()[:40]}.o" if usable(home, _WHAT) and home is not None else None
+        path = _place(key)
         found = None if path is None else _stored(path, key)
         if found is not None:
             return _linked(found[1]), found[0]
@@ -240,6 +239,24 @@ def kept(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
             _store(path, key, _joined(written.beside, code))
         _signals.check()
         return _linked(code), written.beside
+
+
+def kept_bytes(made_of: object, make: Callable[[], bytes]) -> bytes:
+    """The result of `make` from the cache of machine code if it is there. `made_of` says all that it depends on."""
+    key = hashlib.sha256(repr((made_of, __version__)).encode()).digest()
+    path = _place(key)
+    found = None if path is None else _stored(path, key)
+    if found is not None:
+        return found[0]
+    out = make()
+    if path is not None:
+        _store(path, key, _joined(out, b""))
+    return out
+
+
+def _place(key: bytes) -> Path | None:
+    home = folder()
+    return home / f"{key.hex()[:40]}.o" if usable(home, _WHAT) and home is not None else None
 
 
 def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
@@ -308,4 +325,4 @@ def say_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-__all__ = ["Module", "NoMachineCode", "Written", "compiled", "folder", "kept", "say_once"]
+__all__ = ["Module", "NoMachineCode", "Written", "compiled", "folder", "kept", "kept_bytes", "say_once"]

@@ -80,6 +80,11 @@ class Memory:
         return self.code in ("auto", "folded", "traced")
 
     @property
+    def name(self) -> Literal["traced", "folded"]:
+        """The public name of recorded code."""
+        return "folded" if self.code == "folded" else "traced"
+
+    @property
     def opened(self) -> bool:
         """Whether they load the numbers of the model."""
         return self.code in ("auto", "traced")

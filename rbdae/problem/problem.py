@@ -192,9 +192,9 @@ class Problem:
         return self.equations.variable_index
 
     @property
-    def code(self) -> Literal["traced", "generic"]:
-        """``"traced"`` or ``"generic"``: the machine code behind the right-hand side, of a DAE behind the residual, see
-        `rbdae.formulate`. It is made if it was not there yet.
+    def code(self) -> Literal["traced", "folded", "generic"]:
+        """``"traced"``, ``"folded"`` or ``"generic"``: the machine code behind the right-hand side, of a DAE behind the
+        residual, see `rbdae.formulate`. It is made if it was not there yet.
 
         ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its own is generic.
         """

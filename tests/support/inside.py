@@ -218,6 +218,7 @@ __all__ = [
     "elimination",
     "elimination_loops",
     "energy_balance",
+    "entries_on_disk",
     "entry",
     "entry_of",
     "equations",
@@ -228,6 +229,7 @@ __all__ = [
     "filled",
     "fingerprint",
     "forbid_new_workers",
+    "forget_code",
     "forget_packages",
     "forget_workers",
     "free",
@@ -297,6 +299,7 @@ __all__ = [
     "quasi_velocities",
     "radau5_dae",
     "reactions",
+    "record_nothing",
     "recorded_factors",
     "recording",
     "recording_of",
@@ -515,6 +518,29 @@ def shared_without_code(monkeypatch: pytest.MonkeyPatch, most: int) -> Any:
     monkeypatch.setattr(traced, "_MOST_RECENT", most)
     monkeypatch.setattr(traced, "contents", lambda key: key)
     return lambda key: traced.shared(SimpleNamespace(memory=key), (), lambda: None)  # type: ignore[arg-type]
+
+
+def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> None:
+    """No code of models in memory, as in a new process; nor on disk, unless `on_disk`."""
+    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
+    if not on_disk:
+        monkeypatch.setattr(traced, "on_disk", lambda *_: None)
+
+
+def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a kernel is recorded, or a pattern."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("something is recorded")
+
+    monkeypatch.setattr(traced, "recorded", refuse)
+    monkeypatch.setattr(Workspace, "record", refuse)
+
+
+def entries_on_disk() -> set[str]:
+    """The files with machine code of models."""
+    home = module.folder()
+    return set() if home is None or not home.exists() else {file.name for file in home.glob("*.o")}
 
 
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
