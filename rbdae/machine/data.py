@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, final
 
 import numpy as np
@@ -21,9 +21,11 @@ from rbdae.machine.sources import sources
 
 @final
 class Table:
-    """Rows of numbers or places, one after the other; equal rows are there once."""
+    """Rows of numbers or places, one after the other; equal rows are there once. `first` is where it begins in a
+    context."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
         self.entries: list[Any] = []
         self._known: dict[tuple[Any, ...], int] = {}
 
@@ -89,11 +91,6 @@ class Data:
         _follow()(len(tape.rows), first, tape.rows.ctypes.data, values.ctypes.data)
         numbers[self.loaded] = values[tape.results]
         return replace(self, numbers=numbers)
-
-    @cached_property
-    def places(self) -> tuple[int, int]:
-        """The addresses at which the tables begin."""
-        return self.indices.ctypes.data, self.numbers.ctypes.data
 
 
 @cache

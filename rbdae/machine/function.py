@@ -55,7 +55,7 @@ PROTOTYPE = ctypes.CFUNCTYPE(
 """Places in a context: the selection's numbers; the C function for states where a guard does not hold; then what calls
 from Python need: the types of arrays, floats and NumPy's floats, CPython's function for calls, the Python function for
 arguments that are not just as they should be, the generic kernel, None; the tables and the memory of long graphs
-(`rbdae.machine.rolled`); then the user's functions."""
+(`rbdae.machine.rolled`); then the user's functions, and the numbers that code loads."""
 
 
 @final
@@ -152,8 +152,11 @@ class Context(np.ndarray):
         scratch = np.empty(data.scratch)
         places = [*_of_python(), *functions]
         places[SELECTION], places[SCRATCH] = selection.ctypes.data, scratch.ctypes.data
-        places[INDICES], places[NUMBERS] = data.places
-        out = np.array(places, dtype=np.int64).view(cls)
+        places[INDICES] = data.indices.ctypes.data
+        first = len(places)
+        out = np.empty(first + len(data.numbers), dtype=np.int64).view(cls)
+        places[NUMBERS] = out.ctypes.data + first * out.itemsize
+        out[:first], out[first:] = places, data.numbers.view(np.int64)
         out.alive = [selection, data, scratch]
         return out
 

@@ -18,7 +18,7 @@ from rbdae.graph.graph import Constant, Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.repeats import CONST, TIME, Stretch, listing, stretches
 from rbdae.machine.data import Data, Table
-from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
+from rbdae.machine.function import FIRST_FUNCTION, INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.places import INPUTS, Plan
 from rbdae.machine.straight import ARGUMENTS, LONGEST, PASSED, Part, agreement, instruction, real
 
@@ -30,16 +30,17 @@ def rolled(
     outputs: Sequence[int],
     guards: Mapping[int, bool],
     loaded: LoadedNumbers | None,
+    n_functions: int,
 ) -> tuple[str, Data, int]:
     """The text and data of a function that computes the nodes `needed`, gives the `outputs` in their order, and says
     whether the conditions `guards` fall as they should; and the number of nodes in the text. `loaded` are the constants
-    that are loaded, if there are any."""
+    that are loaded, if there are any, and `n_functions` those of the user."""
     nodes = [k for k in needed if graph.nodes[k][0] not in ("const", "input")]
     found = listing(graph, nodes, {k: 1 + int(wanted) for k, wanted in guards.items()})
     parts = [piece for part in stretches(found) for piece in _cut(part, graph, found.nodes)]
     plan = Plan(graph, found, parts, outputs)
     length = sum(part.length for part in parts)
-    indices, numbers = Table(), Table()
+    indices, numbers = Table(), Table(FIRST_FUNCTION + n_functions)
     texts = []
     for k, part in enumerate(parts):
         if part.times == 1:

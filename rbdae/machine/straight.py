@@ -14,7 +14,7 @@ import numpy as np
 from rbdae.graph.graph import OF_TWO, Graph, operands
 from rbdae.graph.loaded import Loaded
 from rbdae.machine.data import Table
-from rbdae.machine.function import FIRST_FUNCTION, NUMBERS, SELECTION
+from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
 LONGEST = 4000
 """Nodes in one function: LLVM's passes take longer than in proportion to its length."""
@@ -94,7 +94,7 @@ class Part:
         if k not in self._there:
             self._there.add(k)
             if node[0] == "const":
-                self._load(k, self._pointer(NUMBERS), self._numbers.place(node[1]))
+                self._load(k, "%context", self._numbers.first + self._numbers.place(node[1]))
             elif node[0] == "input":
                 self._load(k, f"%{node[1]}" if node[1] != "selection" else self._pointer(SELECTION), node[2])
             else:
@@ -153,7 +153,7 @@ class Part:
         if kind == "pair":
             known = [x for j in node[1:] if (x := self._graph.value(j)) is not None]
             if len(known) == len(node) - 1 and any(isinstance(x, Loaded) for x in known):
-                self._load(k, self._pointer(NUMBERS), self._numbers.place(*known), PAIR)
+                self._load(k, "%context", self._numbers.first + self._numbers.place(*known), PAIR)
             else:
                 self._pair(f"%v{k}", *(self.name(j) for j in node[1:]))
             self._pairs.add(k)

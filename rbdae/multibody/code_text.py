@@ -19,7 +19,7 @@ from rbdae.graph.factoring import MOST_NODES, factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
 from rbdae.machine.entries import guarded, python_entry
-from rbdae.machine.function import Shapes
+from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.rolled import rolled
 from rbdae.machine.sources import sources
@@ -86,11 +86,13 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         return "\n".join([DECLARATIONS, body, *entries])
 
     if long:
-        body, data, length = rolled("straight", graph, needed, outputs, guards, recording.loaded)
+        body, data, length = rolled(
+            "straight", graph, needed, outputs, guards, recording.loaded, len(recording.functions)
+        )
         return CodeText(lambda: (module(body), data), (body, entries, data.to_bytes()), length)
 
     def written() -> tuple[str, Data]:
-        numbers = Table()
+        numbers = Table(FIRST_FUNCTION + len(recording.functions))
         body = module(_straight(recording, outputs, layouts, numbers))
         return body, Data.of(Table(), numbers, 1, recording.loaded)
 
