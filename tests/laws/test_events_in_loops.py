@@ -33,7 +33,9 @@ def both(problem, span, **given):
 
 
 def compare(free, other, bits=True):
-    """The rows, the events, the end of two runs."""
+    """The rows, the events, the end of two runs. Projected ones are the same but for rounding: near the constraints a
+    loop projects by code of the model, and Python by the kernel of all models, which have the same bits on some
+    processors alone."""
     assert free.reason == other.reason and free.message == other.message
     assert free.stats.steps == other.stats.steps and len(free.t) == len(other.t)
     for one, two in ((free, other), *zip(free.events, other.events, strict=True)):
@@ -74,7 +76,7 @@ def test_events_are_those_of_runs_that_ask_after_each_step(solver, outputs, term
     free, other = both(top(solver), (0.0, 3.0), solver=solver, events=events, t_eval=outputs, projection=projection)
     assert len(free.events[0].t) > 0 and len(free.events[1].t) > 2
     assert free.reason is (Reason.EVENT if terminal else Reason.FINISHED)
-    compare(free, other)
+    compare(free, other, bits=projection is None)
     plain = rbdae.solve(top(solver), (0.0, 3.0), solver=solver, projection=projection, rtol=1e-7, atol=1e-7)
     if outputs is None and not terminal:  # events do not change the steps
         np.testing.assert_array_equal(free.t, plain.t)
