@@ -1,14 +1,16 @@
-"""The common part of the public functions of all charts: checks, and the chart's kernels on arrays.
+"""The functions of all charts for users, made once: checks, and the chart's kernels on arrays.
 
-A chart's file has functions of the same names as those of the other charts, for parameters with any leading axes, such
-as time. `tangents(a, frame)` is what it brings itself: T and dT/da, with the components of a along the first axis. All
-else comes of its kernels, which run as plain Python on arrays here.
+A chart's file takes them from its `ChartFunctions`. Parameters have any leading axes, such as time. The kernels run as
+plain Python on arrays here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypeAlias
+import re
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -26,25 +28,8 @@ if TYPE_CHECKING:
 Frame: TypeAlias = Literal["material", "spatial"]
 """Of the angular velocity: Omega = R^T omega is material, omega spatial."""
 
-NAMES = (
-    "matrix",
-    "matrix_derivative",
-    "parameters",
-    "quaternion",
-    "half_rotation",
-    "tangent",
-    "tangent_derivative",
-    "tangent_rate",
-    "inverse_tangent",
-    "inverse_tangent_derivative",
-    "inverse_tangent_rate",
-    "compose",
-    "distance",
-    "is_singular",
-)
-"""The functions that the file of every chart has."""
-
 Tangents: TypeAlias = Callable[[Vec, str], tuple[Mat, Mat]]
+"""T (3, n, ...) and dT/da (3, n, n, ...) of the components of a along the first axis (n, ...), in a frame."""
 
 NEAR = 0.01
 """Parameters that are no farther from the singular set than this, in radians, are asked one by one."""
@@ -165,29 +150,18 @@ def _distances(chart: Chart, a: Vec) -> Vec:
     return angles
 
 
-# ---------------------------------------------------------------- functions of all charts
+def _of_inverse(chart: Chart, a: Vec, frame: str) -> tuple[Mat, Mat]:
+    """T = K^-1 and dT/da, for n > 3 the pseudo-inverse; near the singular set K does not leave them all digits."""
+    K, D = _inverse(chart, np.moveaxis(a, 0, -1), frame)
+    T = np.asarray(np.linalg.pinv(K), dtype=float)
+    slopes = -np.einsum("...in,...njk,...jm->...imk", T, D, T)
+    slopes += np.einsum("...in,...jn,...ljk,...lm->...imk", T, T, D, np.eye(chart.n) - K @ T)
+    return np.moveaxis(T, (-2, -1), (0, 1)), np.moveaxis(slopes, (-3, -2, -1), (0, 1, 2))
 
 
-def matrix(chart: Chart, a: ArrayLike) -> Mat:
-    """R (..., 3, 3)."""
-    return _matrix(chart, checked(chart, a))
-
-
-def matrix_derivative(chart: Chart, a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, n)."""
-    return _matrix_derivative(chart, checked(chart, a))
-
-
-def parameters(chart: Chart, rotation: Rotation | ArrayLike) -> Vec:
-    """The parameters (..., n) of a `Rotation` or of matrices (..., 3, 3).
-
-    Raises
-    ------
-    TypeError, ValueError
-        it is no rotation, or the chart has no parameters for it
-    """
-    p = _stacks.rotation_quaternions(chart.name, "rotation", rotation)
-    return of_quaternions(chart, p)
+def _of_matrix(chart: Chart, a: Vec) -> Vec:
+    p = _stacks.spurrier_klumpp(_matrix(chart, a))
+    return np.where(p[..., :1] < 0.0, -p, p)
 
 
 def of_quaternions(chart: Chart, p: Vec) -> Vec:
@@ -206,53 +180,142 @@ def half_rotation(p: Vec) -> Mat:
     return out
 
 
-def tangent(chart: Chart, tangents: Tangents, a: ArrayLike, frame: str) -> Mat:
-    """T (..., 3, n)."""
-    return _last(tangents(_first(checked(chart, a)), _frame(chart, frame))[0], 2)
+# ---------------------------------------------------------------- functions for users
+
+_RAISES = """
+
+Raises
+------
+TypeError, ValueError
+    An argument is not real numbers of these shapes, not finite, not a rotation, at the singular set, or off the
+    internal constraints."""
+
+_OF_ANY_PARAMETERS = ("distance", "is_singular")
 
 
-def tangent_derivative(chart: Chart, tangents: Tangents, a: ArrayLike, frame: str) -> Mat:
-    """dT/da (..., 3, n, n)."""
-    return _last(tangents(_first(checked(chart, a)), _frame(chart, frame))[1], 3)
+@final
+class ChartFunctions:
+    """The functions of a chart for users, by the names in `NAMES`; their docstrings are completed for the chart.
+
+    Parameters
+    ----------
+    module : str
+        The ``__name__`` of the chart's file, which takes the functions from here.
+    chart : Chart
+    kind : str
+        A name of its parameters, in the plural.
+    tangents : callable, optional
+        `Tangents`; without it T is the inverse of K.
+    quaternion : callable, optional
+        Unit quaternions (..., 4) of parameters (..., n); without it those of R by Spurrier and Klumpp.
+    transposed : float, optional
+        K by T^T, for charts with internal constraints whose K is this multiple of it, beside the constraints as well.
+    notes : mapping
+        By the name of a function, its equations and what else its docstring says of this chart.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        chart: Chart,
+        kind: str,
+        tangents: Tangents | None = None,
+        quaternion: Callable[[Vec], Vec] | None = None,
+        *,
+        transposed: float | None = None,
+        notes: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._chart = chart
+        self._tangents = tangents or (lambda a, frame: _of_inverse(chart, a, frame))
+        self._quaternion = quaternion or (lambda a: _of_matrix(chart, a))
+        self._transposed = transposed
+        notes = {"matrix_derivative": f"of {notes['matrix']}", **notes} if "matrix" in notes else notes
+        for name in NAMES:
+            setattr(self, name, self._named(name, module, kind, notes))
+
+    def _named(self, name: str, module: str, kind: str, notes: Mapping[str, str]) -> Callable[..., Any]:
+        """A method as a function of the chart's file, for `help` and pickles."""
+        method = getattr(self, name)
+
+        def function(*arguments: Any, **named: Any) -> Any:
+            return method(*arguments, **named)
+
+        update_wrapper(function, method)
+        function.__module__, function.__qualname__ = module, name
+        general = re.sub(r"\bn\b", str(self._chart.n), method.__doc__)
+        own = f"Of {kind}; {notes[name]}." if name in notes else f"Of {kind}."
+        function.__doc__ = f"{general}\n\n{own}{'' if name in _OF_ANY_PARAMETERS else _RAISES}"
+        return function
+
+    def matrix(self, a: ArrayLike) -> Mat:
+        """R (..., 3, 3) of parameters (..., n)."""
+        return _matrix(self._chart, checked(self._chart, a))
+
+    def matrix_derivative(self, a: ArrayLike) -> Mat:
+        """dR/da (..., 3, 3, n), the derivatives along the last axis."""
+        return _matrix_derivative(self._chart, checked(self._chart, a))
+
+    def parameters(self, rotation: Rotation | ArrayLike) -> Vec:
+        """The parameters (..., n) of a `Rotation` or of matrices (..., 3, 3)."""
+        return of_quaternions(self._chart, _stacks.rotation_quaternions(self._chart.name, "rotation", rotation))
+
+    def quaternion(self, a: ArrayLike) -> Vec:
+        """The unit quaternion (..., 4), scalar first."""
+        return self._quaternion(checked(self._chart, a))
+
+    def half_rotation(self, a: ArrayLike) -> Mat:
+        """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
+        return half_rotation(self._quaternion(checked(self._chart, a)))
+
+    def tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
+        """T (..., 3, n): Omega = T adot, or omega = T adot in the frame "spatial"."""
+        at = _first(checked(self._chart, a))
+        return _last(self._tangents(at, _frame(self._chart, frame))[0], 2)
+
+    def tangent_derivative(self, a: ArrayLike, frame: Frame = "material") -> Mat:
+        """dT/da (..., 3, n, n), the derivatives along the last axis."""
+        at = _first(checked(self._chart, a))
+        return _last(self._tangents(at, _frame(self._chart, frame))[1], 3)
+
+    def tangent_rate(self, a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
+        """Tdot (..., 3, n): the angular acceleration is T addot + Tdot adot."""
+        at = checked(self._chart, a)
+        return _along(self.tangent_derivative(at, frame), _rates(self._chart, at, adot))
+
+    def inverse_tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
+        """K (..., n, 3): adot = K Omega, or adot = K omega in the frame "spatial"."""
+        if self._transposed is not None:
+            return np.swapaxes(self._transposed * self.tangent(a, frame), -1, -2)
+        return _inverse(self._chart, checked(self._chart, a), _frame(self._chart, frame))[0]
+
+    def inverse_tangent_derivative(self, a: ArrayLike, frame: Frame = "material") -> Mat:
+        """dK/da (..., n, 3, n), the derivatives along the last axis."""
+        if self._transposed is not None:
+            return np.swapaxes(self._transposed * self.tangent_derivative(a, frame), -2, -3)
+        return _inverse(self._chart, checked(self._chart, a), _frame(self._chart, frame))[1]
+
+    def inverse_tangent_rate(self, a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
+        """Kdot (..., n, 3): addot is K Omegadot + Kdot Omega."""
+        at = checked(self._chart, a)
+        return _along(self.inverse_tangent_derivative(at, frame), _rates(self._chart, at, adot))
+
+    def compose(self, a: ArrayLike, b: ArrayLike) -> Vec:
+        """The parameters (..., n) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
+        at, after = checked(self._chart, a), checked(self._chart, b, "b")
+        _stacks.together(self._chart.name, a=(at, 1), b=(after, 1))
+        p = multiplied(self._quaternion(at), self._quaternion(after))
+        return of_quaternions(self._chart, p / _stacks.norm(p)[..., None])
+
+    def distance(self, a: ArrayLike) -> Vec:
+        """The angle (...) in radians to the singular set; inf for charts without one."""
+        return _distances(self._chart, _stacks.vectors(self._chart.name, "a", a, self._chart.n))
+
+    def is_singular(self, a: ArrayLike) -> Bools:
+        """Whether parameters (..., n) are at the singular set, nearer to it than they can be used, or beyond, (...)."""
+        at = _stacks.vectors(self._chart.name, "a", a, self._chart.n)
+        out = [bool(self._chart.singular(row)) for row in at.reshape(-1, self._chart.n)]
+        return np.array(out, dtype=bool).reshape(at.shape[:-1])
 
 
-def tangent_rate(chart: Chart, tangents: Tangents, a: ArrayLike, adot: ArrayLike, frame: str) -> Mat:
-    """Tdot (..., 3, n)."""
-    at = checked(chart, a)
-    return _along(tangent_derivative(chart, tangents, at, frame), _rates(chart, at, adot))
-
-
-def inverse_tangent(chart: Chart, a: ArrayLike, frame: str) -> Mat:
-    """K (..., n, 3)."""
-    return _inverse(chart, checked(chart, a), _frame(chart, frame))[0]
-
-
-def inverse_tangent_derivative(chart: Chart, a: ArrayLike, frame: str) -> Mat:
-    """dK/da (..., n, 3, n)."""
-    return _inverse(chart, checked(chart, a), _frame(chart, frame))[1]
-
-
-def inverse_tangent_rate(chart: Chart, a: ArrayLike, adot: ArrayLike, frame: str) -> Mat:
-    """Kdot (..., n, 3)."""
-    at = checked(chart, a)
-    return _along(_inverse(chart, at, _frame(chart, frame))[1], _rates(chart, at, adot))
-
-
-def compose(chart: Chart, quaternion: Callable[[Vec], Vec], a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters of R(a) R(b), through the product of the quaternions; [GR95] (226)."""
-    at, after = checked(chart, a), checked(chart, b, "b")
-    _stacks.together(chart.name, a=(at, 1), b=(after, 1))
-    p = multiplied(quaternion(at), quaternion(after))
-    return of_quaternions(chart, p / _stacks.norm(p)[..., None])
-
-
-def distance(chart: Chart, a: ArrayLike) -> Vec:
-    """Angles (...) to the singular set in radians; inf for charts without one."""
-    return _distances(chart, _stacks.vectors(chart.name, "a", a, chart.n))
-
-
-def is_singular(chart: Chart, a: ArrayLike) -> Bools:
-    """Whether parameters are at the singular set, nearer to it than they can be used, or beyond, (...)."""
-    at = _stacks.vectors(chart.name, "a", a, chart.n)
-    out = [bool(chart.singular(row)) for row in at.reshape(-1, chart.n)]
-    return np.array(out, dtype=bool).reshape(at.shape[:-1])
+NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_"))
+"""The functions that the file of every chart has."""
