@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.access import Address, atan, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions, rodrigues
+from rbdae.rotations import rodrigues, stacks
 from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions
@@ -125,4 +125,4 @@ inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivati
 
 def half_rotation(a: ArrayLike) -> Mat:
     """F (..., 3, 3) with R = F F; [GR95] (257), (259), and (258) with c^ c^ / 4."""
-    return rodrigues.matrix(0.25 * functions.checked(CONFORMAL, a))
+    return rodrigues.matrix(0.25 * stacks.checked(CONFORMAL, a))

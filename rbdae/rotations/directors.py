@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions
+from rbdae.rotations import stacks
 from rbdae.rotations.algebra import add_row_products, director_tangents, row_products_tangent, spin
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map
@@ -115,7 +115,7 @@ DIRECTORS = Chart(
 
 def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     """Half of T_d^T, and half of (d1^, d2^, d3^); with constant derivatives."""
-    D = functions.zeros(a, 3, 9, 9)
+    D = stacks.zeros(a, 3, 9, 9)
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         for m in range(3):
@@ -143,4 +143,4 @@ inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivati
 
 def compose(a: ArrayLike, b: ArrayLike) -> Vec:
     """The directors (..., 9) of R(a) R(b), b first: the product of the matrices."""
-    return functions.stacked(matrix(a) @ matrix(functions.checked(DIRECTORS, b, "b")))
+    return stacks.stacked(matrix(a) @ matrix(stacks.checked(DIRECTORS, b, "b")))

@@ -12,7 +12,7 @@ import numpy as np
 from rbdae import _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions
+from rbdae.rotations import stacks
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_differential, euler_map
 from rbdae.rotations.functions import ChartFunctions
@@ -129,7 +129,7 @@ def _quaternion(a: Vec) -> Vec:
 def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     """2 G and 2 H, and their constant derivatives."""
     sign = -1.0 if frame == "material" else 1.0
-    D = functions.zeros(a, 3, 4, 4)
+    D = stacks.zeros(a, 3, 4, 4)
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         D[i, 0, 1 + i], D[i, 1 + i, 0] = -2.0, 2.0
@@ -155,9 +155,9 @@ inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivati
 def half_rotation(a: ArrayLike) -> Mat:
     """F (..., 3, 3) with R = F F of unit quaternions (..., 4), the shorter one; [GR95] (274), (275)."""
     p = quaternion(a)
-    return functions.half_rotation(np.where(p[..., :1] < 0.0, -p, p))
+    return stacks.half_rotation(np.where(p[..., :1] < 0.0, -p, p))
 
 
 def compose(a: ArrayLike, b: ArrayLike) -> Vec:
     """The product (..., 4) of p_a and p_b, of R(a) R(b), b first; [GR95] (226)."""
-    return multiplied(functions.checked(QUATERNION, a), functions.checked(QUATERNION, b, "b"))
+    return multiplied(stacks.checked(QUATERNION, a), stacks.checked(QUATERNION, b, "b"))

@@ -7,9 +7,8 @@ from numpy.typing import NDArray
 
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
 from rbdae.compiler.jit import jit
-from rbdae.rotations import Chart
+from rbdae.rotations import Chart, ChartFunctions
 from rbdae.rotations.euler_map import euler_map
-from rbdae.rotations.functions import ChartFunctions
 
 Vec = Mat = NDArray[np.float64]
 
