@@ -63,7 +63,7 @@ from rbdae.machine import module, straight
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, dop853_tableau, dopri5, watching
+from rbdae.machine.loops import correction, watching
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
@@ -210,8 +210,6 @@ __all__ = [
     "differences",
     "digest",
     "distance_to_singularity",
-    "dop853_tableau",
-    "dopri5",
     "dropping",
     "elimination",
     "elimination_loops",
