@@ -2,7 +2,7 @@
 
 Quaternions are scalar first; d = (d1, d2, d3) stacks the columns of R; Omega is the material angular velocity,
 R^T Rdot = Omega^. A further chart is one file like those below and one line here, or a call of `register` elsewhere.
-The file of a chart has functions for users, with the same names in each (`rbdae.rotations.functions`): for example
+The file of a chart has functions for users, with the same names in each (`ChartFunctions`): for example
 `rbdae.rotations.rodrigues.tangent`. `quaternions` has the algebra of quaternions.
 """
 
@@ -16,6 +16,7 @@ from rbdae.rotations.chart import register as register
 from rbdae.rotations.conformal import CONFORMAL
 from rbdae.rotations.directors import DIRECTORS
 from rbdae.rotations.euler_313 import EULER_313
+from rbdae.rotations.functions import ChartFunctions as ChartFunctions
 from rbdae.rotations.linear import LINEAR
 from rbdae.rotations.orthonormal import orthonormalised as orthonormalised
 from rbdae.rotations.quaternion import QUATERNION
@@ -33,4 +34,4 @@ register(CONFORMAL)
 register(LINEAR)
 register(QUATERNION_VECTOR)
 
-__all__ = ["CHARTS", "Chart", "orthonormalised", "quaternions", "register"]
+__all__ = ["CHARTS", "Chart", "ChartFunctions", "orthonormalised", "quaternions", "register"]

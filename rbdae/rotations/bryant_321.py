@@ -11,18 +11,17 @@ the angle about e3 is called theta, and that about the 2-axis psi.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
-from rbdae.rotations import functions
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart, nearest_angles
-from rbdae.rotations.functions import Frame
+from rbdae.rotations import angles
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.functions import ChartFunctions
 
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+AXES = (2, 1, 0)
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -37,10 +36,6 @@ def _parameters(p: Vec, R: Mat) -> Vec:
         ],
         axis=-1,
     )
-
-
-def _nearest(a: Vec, b: Vec) -> Vec:
-    return nearest_angles(a, b, np.pi)
 
 
 def _singular(a: Vec) -> str:
@@ -173,114 +168,24 @@ BRYANT_321 = Chart(
     rate_tangents=_rate_tangents,
     centre=(0.0, 0.0, 0.0),
     distance=_distance,
-    nearest=_nearest,
+    nearest=partial(angles.nearest, np.pi),
 )
 
 
 # ---------------------------------------------------------------- functions for users
 
-
-def _quaternion(a: Vec) -> Vec:
-    c1, c2, c3 = np.moveaxis(np.cos(0.5 * a), -1, 0)
-    s1, s2, s3 = np.moveaxis(np.sin(0.5 * a), -1, 0)
-    p = np.stack(
-        [
-            c1 * c2 * c3 + s1 * s2 * s3,
-            c1 * c2 * s3 - s1 * s2 * c3,
-            c1 * s2 * c3 + s1 * c2 * s3,
-            s1 * c2 * c3 - c1 * s2 * s3,
-        ],
-        axis=-1,
-    )
-    return np.where(p[..., :1] < 0.0, -p, p)
-
-
-def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """[GR95] (289) and (291)."""
-    T, D = functions.zeros(a, 3, 3), functions.zeros(a, 3, 3, 3)
-    s2, c2 = np.sin(a[1]), np.cos(a[1])
-    if frame == "material":
-        s, c = np.sin(a[2]), np.cos(a[2])
-        T[0, 0], T[1, 0], T[2, 0] = -s2, c2 * s, c2 * c
-        T[1, 1], T[2, 1], T[0, 2] = c, -s, 1.0
-        D[0, 0, 1], D[1, 0, 1], D[2, 0, 1] = -c2, -s2 * s, -s2 * c
-        D[1, 0, 2], D[2, 0, 2] = c2 * c, -c2 * s
-        D[1, 1, 2], D[2, 1, 2] = -s, -c
-        return T, D
-    s, c = np.sin(a[0]), np.cos(a[0])
-    T[2, 0], T[0, 1], T[1, 1] = 1.0, -s, c
-    T[0, 2], T[1, 2], T[2, 2] = c2 * c, c2 * s, -s2
-    D[0, 1, 0], D[1, 1, 0] = -c, -s
-    D[0, 2, 0], D[1, 2, 0] = -c2 * s, c2 * c
-    D[0, 2, 1], D[1, 2, 1], D[2, 2, 1] = -s2 * c, -s2 * s, -c2
-    return T, D
-
-
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of Bryant angles (..., 3); [GR95] (284)-(286)."""
-    return functions.matrix(BRYANT_321, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [GR95] (284)-(286)."""
-    return functions.matrix_derivative(BRYANT_321, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """The angles (..., 3), theta in [-pi/2, pi/2], of a `Rotation` or of matrices (..., 3, 3); [GR95] (287)."""
-    return functions.parameters(BRYANT_321, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4): the product of three; [GR95] (226), (284)."""
-    return _quaternion(functions.checked(BRYANT_321, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (288)-(291)."""
-    return functions.tangent(BRYANT_321, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(BRYANT_321, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(BRYANT_321, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"."""
-    return functions.inverse_tangent(BRYANT_321, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(BRYANT_321, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(BRYANT_321, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(BRYANT_321, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, theta = -pi/2 and pi/2."""
-    return functions.distance(BRYANT_321, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(BRYANT_321, a)
+_tangents = partial(angles.tangents, AXES)
+_quaternion = partial(angles.quaternion, AXES)
+_NOTES = {
+    "matrix": "[GR95] (284)-(286)",
+    "parameters": "theta in [-pi/2, pi/2]; [GR95] (287)",
+    "quaternion": "the product of three; [GR95] (226), (284)",
+    "tangent": "[GR95] (288)-(291)",
+    "distance": "to theta = -pi/2 and pi/2",
+}
+_OF = ChartFunctions(__name__, BRYANT_321, "Bryant angles", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular

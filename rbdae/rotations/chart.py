@@ -121,14 +121,6 @@ class Chart:
         return out
 
 
-def nearest_angles(a: Vec, b: Vec, mirror: float) -> Vec:
-    """The angles of a rotation that are nearest to b: each up to full turns, and with the first and third ones half a
-    turn farther and the second one reflected, mirror - a2."""
-    other = np.array((a[0] + np.pi, mirror - a[1], a[2] + np.pi))
-    both = [x + 2.0 * np.pi * np.round((b - x) / (2.0 * np.pi)) for x in (a, other)]
-    return min(both, key=lambda x: float(np.abs(x - b).sum()))
-
-
 def never_singular(a: Vec) -> str:
     """No parameters are singular."""
     return ""

@@ -9,20 +9,14 @@ goes to phi <= pi, |c| <= 4. [GR95] (252)-(266).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.access import Address, atan, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions
+from rbdae.rotations import rodrigues, stacks
 from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
-from rbdae.rotations.functions import Frame
-from rbdae.rotations.rodrigues import RODRIGUES
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+from rbdae.rotations.functions import ChartFunctions
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -113,71 +107,22 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return tangents(a, ((1.0 - u) * w2, 0.5 * w2, 0.125 * w2), ((u - 3.0) * w3, -w3, -0.25 * w3), frame)
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of conformal rotation vectors (..., 3); [GR95] (254), (256)."""
-    return functions.matrix(CONFORMAL, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [GR95] (254), (256)."""
-    return functions.matrix_derivative(CONFORMAL, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """c (..., 3) with |c| <= 4 of a `Rotation` or of matrices (..., 3, 3); [GR95] (252), (253)."""
-    return functions.parameters(CONFORMAL, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4) (c0, c) / (4 - c0), [GR95] (252); c0 by (254)."""
-    return _quaternion(functions.checked(CONFORMAL, a))
+_NOTES = {
+    "matrix": "[GR95] (254), (256)",
+    "parameters": "|c| <= 4; [GR95] (252), (253)",
+    "quaternion": "(c0, c) / (4 - c0), [GR95] (252); c0 by (254)",
+    "tangent": "[GR95] (265), (266)",
+    "inverse_tangent": "[GR95] (266) inverted",
+    "distance": "to phi = 2 pi",
+}
+_OF = ChartFunctions(__name__, CONFORMAL, "conformal rotation vectors", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, compose = _OF.quaternion, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular
 
 
 def half_rotation(a: ArrayLike) -> Mat:
     """F (..., 3, 3) with R = F F; [GR95] (257), (259), and (258) with c^ c^ / 4."""
-    return functions.matrix(RODRIGUES, 0.25 * functions.checked(CONFORMAL, a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (265), (266)."""
-    return functions.tangent(CONFORMAL, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(CONFORMAL, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(CONFORMAL, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"; [GR95] (266) inverted."""
-    return functions.inverse_tangent(CONFORMAL, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(CONFORMAL, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(CONFORMAL, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(CONFORMAL, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, phi = 2 pi."""
-    return functions.distance(CONFORMAL, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(CONFORMAL, a)
+    return rodrigues.matrix(0.25 * stacks.checked(CONFORMAL, a))

@@ -7,23 +7,17 @@ There is no singularity. The six constraints are those of the rows of R, the squ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rbdae import _stacks
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions
+from rbdae.rotations import stacks
 from rbdae.rotations.algebra import add_row_products, director_tangents, row_products_tangent, spin
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map
-from rbdae.rotations.functions import Frame
+from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.quaternion_algebra import spurrier_klumpp
 from rbdae.rotations.velocities import DIRECTOR_RATE
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -119,14 +113,9 @@ DIRECTORS = Chart(
 # ---------------------------------------------------------------- functions for users
 
 
-def _quaternion(a: Vec) -> Vec:
-    p = _stacks.spurrier_klumpp(functions.matrix(DIRECTORS, a))
-    return np.where(p[..., :1] < 0.0, -p, p)
-
-
 def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     """Half of T_d^T, and half of (d1^, d2^, d3^); with constant derivatives."""
-    D = functions.zeros(a, 3, 9, 9)
+    D = stacks.zeros(a, 3, 9, 9)
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         for m in range(3):
@@ -137,72 +126,21 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return np.einsum("ijk...,k...->ij...", D, a), D
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of directors (..., 9); [NS] (19)."""
-    return functions.matrix(DIRECTORS, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 9), the derivatives along the last axis; of [NS] (19)."""
-    return functions.matrix_derivative(DIRECTORS, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """d (..., 9), the columns of a `Rotation` or of matrices (..., 3, 3)."""
-    return functions.parameters(DIRECTORS, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4) by Spurrier and Klumpp; [GR95] (203)-(205), [NS] section 6."""
-    return _quaternion(functions.checked(DIRECTORS, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 9): Omega = T adot, or omega = T adot in the frame "spatial"; T_d^T / 2 of
-    [NS] (24), and sum_i d_i^ / 2."""
-    return functions.tangent(DIRECTORS, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 9, 9), the derivatives along the last axis."""
-    return functions.tangent_derivative(DIRECTORS, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 9): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(DIRECTORS, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 9, 3): adot = K Omega, or adot = K omega in the frame "spatial": T_d of [NS] (24)."""
-    return np.swapaxes(2.0 * tangent(a, frame), -1, -2)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 9, 3, 9), the derivatives along the last axis."""
-    return np.swapaxes(2.0 * tangent_derivative(a, frame), -2, -3)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 9, 3): addot is K Omegadot + Kdot Omega."""
-    return np.swapaxes(2.0 * tangent_rate(a, adot, frame), -1, -2)
+_NOTES = {
+    "matrix": "[NS] (19)",
+    "parameters": "the columns of R",
+    "quaternion": "by Spurrier and Klumpp; [GR95] (203)-(205), [NS] section 6",
+    "tangent": "T_d^T / 2 of [NS] (24), and sum_i d_i^ / 2",
+    "inverse_tangent": "T_d of [NS] (24)",
+}
+_OF = ChartFunctions(__name__, DIRECTORS, "directors", _tangents, transposed=2.0, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation = _OF.quaternion, _OF.half_rotation
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular
 
 
 def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 9) of R(a) R(b), b first; the product of the matrices."""
-    return functions.stacked(matrix(a) @ functions.matrix(DIRECTORS, functions.checked(DIRECTORS, b, "b")))
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, of which there is none: inf."""
-    return functions.distance(DIRECTORS, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 9) is at the singular set or beyond, (...)."""
-    return functions.is_singular(DIRECTORS, a)
+    """The directors (..., 9) of R(a) R(b), b first: the product of the matrices."""
+    return stacks.stacked(matrix(a) @ matrix(stacks.checked(DIRECTORS, b, "b")))

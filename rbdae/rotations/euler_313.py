@@ -10,18 +10,17 @@ with the material angular velocity (O1, O2, O3). Singular at sin(theta2) = 0. [N
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
-from rbdae.rotations import functions
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart, nearest_angles
-from rbdae.rotations.functions import Frame
+from rbdae.rotations import angles
+from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.functions import ChartFunctions
 
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+AXES = (2, 0, 2)
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -36,10 +35,6 @@ def _parameters(p: Vec, R: Mat) -> Vec:
         ],
         axis=-1,
     )
-
-
-def _nearest(a: Vec, b: Vec) -> Vec:
-    return nearest_angles(a, b, 0.0)
 
 
 def _singular(a: Vec) -> str:
@@ -172,107 +167,25 @@ EULER_313 = Chart(
     rate_tangents=_rate_tangents,
     centre=(0.0, 0.5 * np.pi, 0.0),
     distance=_distance,
-    nearest=_nearest,
+    nearest=partial(angles.nearest, 0.0),
 )
 
 
 # ---------------------------------------------------------------- functions for users
 
-
-def _quaternion(a: Vec) -> Vec:
-    c, s = np.cos(0.5 * a), np.sin(0.5 * a)
-    plus, minus = 0.5 * (a[..., 0] + a[..., 2]), 0.5 * (a[..., 0] - a[..., 2])
-    c2, s2 = c[..., 1], s[..., 1]
-    p = np.stack([c2 * np.cos(plus), s2 * np.cos(minus), s2 * np.sin(minus), c2 * np.sin(plus)], axis=-1)
-    return np.where(p[..., :1] < 0.0, -p, p)
-
-
-def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """[GR95] (281) and (283), with psi, theta, phi for the three angles."""
-    T, D = functions.zeros(a, 3, 3), functions.zeros(a, 3, 3, 3)
-    s2, c2 = np.sin(a[1]), np.cos(a[1])
-    if frame == "material":
-        s, c = np.sin(a[2]), np.cos(a[2])
-        T[0, 0], T[1, 0], T[2, 0] = s * s2, c * s2, c2
-        T[0, 1], T[1, 1], T[2, 2] = c, -s, 1.0
-        D[0, 0, 1], D[1, 0, 1], D[2, 0, 1] = s * c2, c * c2, -s2
-        D[0, 0, 2], D[1, 0, 2] = c * s2, -s * s2
-        D[0, 1, 2], D[1, 1, 2] = -s, -c
-        return T, D
-    s, c = np.sin(a[0]), np.cos(a[0])
-    T[2, 0], T[0, 1], T[1, 1] = 1.0, c, s
-    T[0, 2], T[1, 2], T[2, 2] = s * s2, -c * s2, c2
-    D[0, 1, 0], D[1, 1, 0] = -s, c
-    D[0, 2, 0], D[1, 2, 0] = c * s2, s * s2
-    D[0, 2, 1], D[1, 2, 1], D[2, 2, 1] = s * c2, -c * c2, -s2
-    return T, D
-
-
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of Euler angles (..., 3); [GR95] (276)-(278), [NS] (65)."""
-    return functions.matrix(EULER_313, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [GR95] (276)-(278), [NS] (65)."""
-    return functions.matrix_derivative(EULER_313, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """The angles (..., 3), theta2 in [0, pi], of a `Rotation` or of matrices (..., 3, 3); [GR95] (279)."""
-    return functions.parameters(EULER_313, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4): the product of three; [GR95] (226), (276)."""
-    return _quaternion(functions.checked(EULER_313, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (280)-(283)."""
-    return functions.tangent(EULER_313, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(EULER_313, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(EULER_313, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"; [NS] (66)."""
-    return functions.inverse_tangent(EULER_313, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(EULER_313, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(EULER_313, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(EULER_313, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, theta2 = 0 and pi."""
-    return functions.distance(EULER_313, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(EULER_313, a)
+_tangents = partial(angles.tangents, AXES)
+_quaternion = partial(angles.quaternion, AXES)
+_NOTES = {
+    "matrix": "[GR95] (276)-(278), [NS] (65)",
+    "parameters": "theta2 in [0, pi]; [GR95] (279)",
+    "quaternion": "the product of three; [GR95] (226), (276)",
+    "tangent": "[GR95] (280)-(283)",
+    "inverse_tangent": "[NS] (66)",
+    "distance": "to theta2 = 0 and pi",
+}
+_OF = ChartFunctions(__name__, EULER_313, "Euler angles", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular

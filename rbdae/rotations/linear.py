@@ -10,19 +10,13 @@ where the singularity is said to be at pi.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, asin, matrix_at, maximum, sqrt, vector_at
-from rbdae.rotations import functions
 from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
-from rbdae.rotations.functions import Frame
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+from rbdae.rotations.functions import ChartFunctions
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -105,71 +99,18 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return tangents(a, (one, w, delta), slopes, frame)
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of linear parameters (..., 3); [GR95] (268), (269)."""
-    return functions.matrix(LINEAR, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [GR95] (268), (269)."""
-    return functions.matrix_derivative(LINEAR, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """s (..., 3) of a `Rotation` or of matrices (..., 3, 3) by less than pi / 2; [GR95] (267)."""
-    return functions.parameters(LINEAR, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4) (cos(phi / 2), n sin(phi / 2)); [GR95] (194), (198)."""
-    return _quaternion(functions.checked(LINEAR, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F: (269) of Euler parameters in place of s; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (272), (273) with - s^."""
-    return functions.tangent(LINEAR, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(LINEAR, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(LINEAR, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"; the inverse of [GR95] (273)."""
-    return functions.inverse_tangent(LINEAR, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(LINEAR, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(LINEAR, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(LINEAR, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, phi = pi / 2."""
-    return functions.distance(LINEAR, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(LINEAR, a)
+_NOTES = {
+    "matrix": "[GR95] (268), (269)",
+    "parameters": "by less than pi / 2; [GR95] (267)",
+    "quaternion": "(cos(phi / 2), n sin(phi / 2)); [GR95] (194), (198)",
+    "half_rotation": "(269) of Euler parameters in place of s",
+    "tangent": "[GR95] (272), (273) with - s^",
+    "inverse_tangent": "the inverse of [GR95] (273)",
+    "distance": "to phi = pi / 2",
+}
+_OF = ChartFunctions(__name__, LINEAR, "linear parameters", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular

@@ -7,23 +7,18 @@ R has no singularity; p and -p are one rotation. The norm's constraint is (p . p
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from rbdae import _stacks
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions
+from rbdae.rotations import stacks
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_differential, euler_map
-from rbdae.rotations.functions import Frame
+from rbdae.rotations.functions import ChartFunctions
 from rbdae.rotations.quaternion_algebra import quaternion_tangents
 from rbdae.rotations.quaternions.algebra import multiplied
 from rbdae.rotations.velocities import QUATERNION_RATE
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -126,10 +121,15 @@ QUATERNION = Chart(
 # ---------------------------------------------------------------- functions for users
 
 
+def _quaternion(a: Vec) -> Vec:
+    out: Vec = a / _stacks.norm(a)[..., None]
+    return out
+
+
 def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     """2 G and 2 H, and their constant derivatives."""
     sign = -1.0 if frame == "material" else 1.0
-    D = functions.zeros(a, 3, 4, 4)
+    D = stacks.zeros(a, 3, 4, 4)
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         D[i, 0, 1 + i], D[i, 1 + i, 0] = -2.0, 2.0
@@ -137,76 +137,27 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return np.einsum("ijk...,k...->ij...", D, a), D
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of unit quaternions (..., 4); [GR95] (199), (200), (246), (247), [NS] (26)."""
-    return functions.matrix(QUATERNION, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 4), the derivatives along the last axis; of [GR95] (199), (200), (246), (247), [NS] (26)."""
-    return functions.matrix_derivative(QUATERNION, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """p (..., 4) with p0 >= 0 of a `Rotation` or of matrices (..., 3, 3); [GR95] (202)-(205)."""
-    return functions.parameters(QUATERNION, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """p itself, of unit norm (..., 4)."""
-    p = functions.checked(QUATERNION, a)
-    out: Vec = p / _stacks.norm(p)[..., None]
-    return out
+_NOTES = {
+    "matrix": "[GR95] (199), (200), (246), (247), [NS] (26)",
+    "parameters": "p0 >= 0; [GR95] (202)-(205)",
+    "quaternion": "p itself, of unit norm",
+    "tangent": "2 G and 2 H of [GR95] (208), (248), (250)",
+    "inverse_tangent": "G^T / 2 and H^T / 2, [NS] (41)",
+}
+_OF = ChartFunctions(__name__, QUATERNION, "unit quaternions", _tangents, _quaternion, transposed=0.25, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion = _OF.quaternion
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular
 
 
 def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F, the shorter one; [GR95] (274), (275)."""
+    """F (..., 3, 3) with R = F F of unit quaternions (..., 4), the shorter one; [GR95] (274), (275)."""
     p = quaternion(a)
-    return functions.half_rotation(np.where(p[..., :1] < 0.0, -p, p))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 4): Omega = T adot, or omega = T adot in the frame "spatial"; 2 G and 2 H of
-    [GR95] (208), (248), (250)."""
-    return functions.tangent(QUATERNION, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 4, 4), the derivatives along the last axis."""
-    return functions.tangent_derivative(QUATERNION, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 4): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(QUATERNION, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 4, 3): adot = K Omega, or adot = K omega in the frame "spatial": G^T / 2
-    and H^T / 2, [NS] (41)."""
-    return np.swapaxes(0.25 * tangent(a, frame), -1, -2)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 4, 3, 4), the derivatives along the last axis."""
-    return np.swapaxes(0.25 * tangent_derivative(a, frame), -2, -3)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 4, 3): addot is K Omegadot + Kdot Omega."""
-    return np.swapaxes(0.25 * tangent_rate(a, adot, frame), -1, -2)
+    return stacks.half_rotation(np.where(p[..., :1] < 0.0, -p, p))
 
 
 def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 4) of R(a) R(b), b first; the product p_a o p_b, [GR95] (226)."""
-    return multiplied(functions.checked(QUATERNION, a), functions.checked(QUATERNION, b, "b"))
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, of which there is none: inf."""
-    return functions.distance(QUATERNION, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 4) is at the singular set or beyond, (...)."""
-    return functions.is_singular(QUATERNION, a)
+    """The product (..., 4) of p_a and p_b, of R(a) R(b), b first; [GR95] (226)."""
+    return multiplied(stacks.checked(QUATERNION, a), stacks.checked(QUATERNION, b, "b"))

@@ -8,19 +8,13 @@ phi = pi, |e| = 1, where e turns back: K is not regular and its derivative not b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, asin, matrix_at, maximum, sqrt, vector_at
-from rbdae.rotations import functions
 from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
-from rbdae.rotations.functions import Frame
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+from rbdae.rotations.functions import ChartFunctions
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -93,71 +87,17 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return tangents(a, (2.0 * e0, 2.0 * one, 2.0 / e0), (-1.0 / e0, 0.0 * one, 1.0 / (e0 * e0 * e0)), frame)
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of vector parts (..., 3); [NS] Remark 4.4, [GR95] (199)."""
-    return functions.matrix(QUATERNION_VECTOR, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [NS] Remark 4.4, [GR95] (199)."""
-    return functions.matrix_derivative(QUATERNION_VECTOR, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """e (..., 3) of a `Rotation` or of matrices (..., 3, 3) by less than pi; [GR95] (194)."""
-    return functions.parameters(QUATERNION_VECTOR, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4) with the scalar part sqrt(1 - e^2); [NS] Remark 4.4."""
-    return _quaternion(functions.checked(QUATERNION_VECTOR, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (208) on e0(e)."""
-    return functions.tangent(QUATERNION_VECTOR, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(QUATERNION_VECTOR, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(QUATERNION_VECTOR, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"; three rows of [NS] (41)."""
-    return functions.inverse_tangent(QUATERNION_VECTOR, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(QUATERNION_VECTOR, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(QUATERNION_VECTOR, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(QUATERNION_VECTOR, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, phi = pi."""
-    return functions.distance(QUATERNION_VECTOR, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(QUATERNION_VECTOR, a)
+_NOTES = {
+    "matrix": "[NS] Remark 4.4, [GR95] (199)",
+    "parameters": "by less than pi; [GR95] (194)",
+    "quaternion": "the scalar part is sqrt(1 - e^2); [NS] Remark 4.4",
+    "tangent": "[GR95] (208) on e0(e)",
+    "inverse_tangent": "three rows of [NS] (41)",
+    "distance": "to phi = pi",
+}
+_OF = ChartFunctions(__name__, QUATERNION_VECTOR, "vector parts", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular

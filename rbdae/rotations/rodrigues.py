@@ -8,20 +8,13 @@ with the material angular velocity Omega; all rational. Singular at phi = pi, wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, atan, matrix_at, sqrt, vector_at
-from rbdae.rotations import functions
 from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
-from rbdae.rotations.functions import Frame
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
-
+from rbdae.rotations.functions import ChartFunctions
 
 # stands for b at phi = pi, where there is none: `singular` refuses it
 _LARGEST = 1e150
@@ -100,71 +93,17 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return tangents(a, (beta, beta, 0.0 * beta), (slope, slope, 0.0 * beta), frame)
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of Rodrigues parameters (..., 3); [GR95] (181)-(183)."""
-    return functions.matrix(RODRIGUES, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [GR95] (181)-(183)."""
-    return functions.matrix_derivative(RODRIGUES, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """b (..., 3) of a `Rotation` or of matrices (..., 3, 3) by less than pi; [GR95] (185), (197), for (186), (187)."""
-    return functions.parameters(RODRIGUES, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4) (1, b) / sqrt(1 + b^2); [GR95] (197)."""
-    return _quaternion(functions.checked(RODRIGUES, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (191), (192)."""
-    return functions.tangent(RODRIGUES, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(RODRIGUES, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot."""
-    return functions.tangent_rate(RODRIGUES, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"; the inverse of [GR95] (192)."""
-    return functions.inverse_tangent(RODRIGUES, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(RODRIGUES, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(RODRIGUES, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(RODRIGUES, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, phi = pi."""
-    return functions.distance(RODRIGUES, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(RODRIGUES, a)
+_NOTES = {
+    "matrix": "[GR95] (181)-(183)",
+    "parameters": "by less than pi; [GR95] (185), (197), for (186), (187)",
+    "quaternion": "(1, b) / sqrt(1 + b^2); [GR95] (197)",
+    "tangent": "[GR95] (191), (192)",
+    "inverse_tangent": "the inverse of [GR95] (192)",
+    "distance": "to phi = pi",
+}
+_OF = ChartFunctions(__name__, RODRIGUES, "Rodrigues parameters", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular

@@ -9,21 +9,15 @@ phi <= pi. [GR95] (164)-(175).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
 from rbdae.compiler.plain import plain
-from rbdae.rotations import functions
 from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.coefficients import cotangents, cubics, sines
-from rbdae.rotations.functions import Frame
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+from rbdae.rotations.functions import ChartFunctions
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -110,71 +104,19 @@ def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
     return tangents(a, (alpha, beta, delta), (alpha_slope, beta_slope, delta_slope), frame)
 
 
-def matrix(a: ArrayLike) -> Mat:
-    """R (..., 3, 3) of rotation vectors (..., 3); [GR95] (165)-(167)."""
-    return functions.matrix(ROTATION_VECTOR, a)
-
-
-def matrix_derivative(a: ArrayLike) -> Mat:
-    """dR/da (..., 3, 3, 3), the derivatives along the last axis; of [GR95] (165)-(167)."""
-    return functions.matrix_derivative(ROTATION_VECTOR, a)
-
-
-def parameters(rotation: Rotation | ArrayLike) -> Vec:
-    """Psi (..., 3) with |Psi| <= pi of a `Rotation` or of matrices (..., 3, 3); [GR95] (164)."""
-    return functions.parameters(ROTATION_VECTOR, rotation)
-
-
-def quaternion(a: ArrayLike) -> Vec:
-    """The unit quaternion (..., 4) (cos(phi / 2), n sin(phi / 2)); [GR95] (194)."""
-    return _quaternion(functions.checked(ROTATION_VECTOR, a))
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F, the rotation by half the vector; [GR95] (274), (275)."""
-    return functions.half_rotation(quaternion(a))
-
-
-def tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """T (..., 3, 3): Omega = T adot, or omega = T adot in the frame "spatial"; [GR95] (170), (171)."""
-    return functions.tangent(ROTATION_VECTOR, _tangents, a, frame)
-
-
-def tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dT/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.tangent_derivative(ROTATION_VECTOR, _tangents, a, frame)
-
-
-def tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Tdot (..., 3, 3): the angular acceleration is T addot + Tdot adot; [GR95] (174)."""
-    return functions.tangent_rate(ROTATION_VECTOR, _tangents, a, adot, frame)
-
-
-def inverse_tangent(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """K (..., 3, 3): adot = K Omega, or adot = K omega in the frame "spatial"; the inverse of [GR95] (171)."""
-    return functions.inverse_tangent(ROTATION_VECTOR, a, frame)
-
-
-def inverse_tangent_derivative(a: ArrayLike, frame: Frame = "material") -> Mat:
-    """dK/da (..., 3, 3, 3), the derivatives along the last axis."""
-    return functions.inverse_tangent_derivative(ROTATION_VECTOR, a, frame)
-
-
-def inverse_tangent_rate(a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
-    """Kdot (..., 3, 3): addot is K Omegadot + Kdot Omega."""
-    return functions.inverse_tangent_rate(ROTATION_VECTOR, a, adot, frame)
-
-
-def compose(a: ArrayLike, b: ArrayLike) -> Vec:
-    """The parameters (..., 3) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
-    return functions.compose(ROTATION_VECTOR, _quaternion, a, b)
-
-
-def distance(a: ArrayLike) -> Vec:
-    """The angle (...) in radians to the singular set, |Psi| = 2 pi."""
-    return functions.distance(ROTATION_VECTOR, a)
-
-
-def is_singular(a: ArrayLike) -> Bools:
-    """Whether `a` (..., 3) is at the singular set or beyond, (...)."""
-    return functions.is_singular(ROTATION_VECTOR, a)
+_NOTES = {
+    "matrix": "[GR95] (165)-(167)",
+    "parameters": "|Psi| <= pi; [GR95] (164)",
+    "quaternion": "(cos(phi / 2), n sin(phi / 2)); [GR95] (194)",
+    "half_rotation": "the rotation by half the vector",
+    "tangent": "[GR95] (170), (171)",
+    "tangent_rate": "[GR95] (174)",
+    "inverse_tangent": "the inverse of [GR95] (171)",
+    "distance": "to |Psi| = 2 pi",
+}
+_OF = ChartFunctions(__name__, ROTATION_VECTOR, "rotation vectors", _tangents, _quaternion, notes=_NOTES)
+matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
+quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
+tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
+inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
+inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular

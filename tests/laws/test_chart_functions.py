@@ -277,6 +277,27 @@ def test_charts_along_the_axis_do_not_prefer_a_frame(name, rng):
     np.testing.assert_array_equal(of.tangent(a, "spatial"), np.swapaxes(of.tangent(a), -1, -2))
 
 
+@every
+def test_functions_follow_from_kernels_alone(name, rng):
+    """A chart that brings neither T nor a quaternion has the functions of one that does, away from the singular set.
+
+    Beside the internal constraints T may go on otherwise: its derivative is compared along motions.
+    """
+    of, alone = MODULES[name], chart_functions.ChartFunctions(__name__, CHARTS[name], "parameters")
+    _, a = stacked(name, samples(name, rng, 0.5))
+    for what in ("matrix", "quaternion", "half_rotation", "tangent", "inverse_tangent"):
+        found, wanted = getattr(alone, what)(a), getattr(of, what)(a)
+        if what == "quaternion":
+            wanted = np.where(wanted[..., :1] < 0.0, -wanted, wanted)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13 * np.abs(wanted).max(), err_msg=what)
+    for frame in FRAMES:
+        found, wanted = (
+            f.tangent_derivative(a, frame) @ of.inverse_tangent(a, frame)[..., None, :, :] for f in (alone, of)
+        )
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12 * np.abs(wanted).max())
+    assert f"(..., {CHARTS[name].n})" in alone.matrix.__doc__
+
+
 # ---------------------------------------------------------------- the review's own forms of them
 
 

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import count
 from scipy.spatial.transform import Rotation
-from toy_chart import SCALAR_LAST
+from toy_chart import FUNCTIONS, SCALAR_LAST
 
 from rbdae.compiler.jit import entry
 from rbdae.compiler.plain import plain
-from rbdae.rotations import CHARTS, algebra, chart, euler_map, quaternion_algebra, register
+from rbdae.rotations import CHARTS, algebra, chart, euler_map, quaternion, quaternion_algebra, register
 
 # ---------------------------------------------------------------- entries
 
@@ -415,6 +415,11 @@ def test_a_chart_of_another_package(monkeypatch, rng):
     test_inverse_map(name, rng)
     test_internal_constraints_and_their_tangent(name, rng)
     test_normalisation(name, rng)
+    of, p = FUNCTIONS, CHART_CASES["quaternion"].parameters(Rotation.random(random_state=rng))
+    last = np.roll(p, -1)
+    np.testing.assert_allclose(of.matrix(last), Rotation.from_quat(last).as_matrix(), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(of.tangent(last), np.roll(quaternion.tangent(p), -1, axis=-1), atol=1e-15)
+    assert "Of unit quaternions with the scalar last." in of.tangent.__doc__
 
 
 # ---------------------------------------------------------------- null-space matrices and the Euler map

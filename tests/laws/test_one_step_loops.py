@@ -17,7 +17,7 @@ import cases
 import numpy as np
 import pytest
 import toy
-from inside import dop853_tableau, dopri5, loop_rows, loops
+from inside import loop_rows, loops
 from scipy.integrate import ode
 
 import rbdae
@@ -257,17 +257,20 @@ def test_orders(functions, name, order, dense, h):
     assert np.log2(between[0] / between[1]) > dense + 0.6
 
 
-def test_coefficients():
-    """Row sums, and weights that add up to one ([HNW93] (1.9) of section II.1)."""
-    for table, stages, weights in ((vars(dopri5), range(2, 7), "B"), (vars(dop853_tableau), range(2, 17), "B")):
-        for i in stages:
-            row = [table[f"A{i}_{j}"] for j in range(1, i) if f"A{i}_{j}" in table]
-            if row:
-                assert sum(row) == pytest.approx(table.get(f"C{i}", 1.0), abs=1e-14 * max(map(abs, row)) * len(row)), i
-        assert sum(table[f"{weights}{j}"] for j in range(1, 13) if f"{weights}{j}" in table) == pytest.approx(1.0)
-        assert sum(value for key, value in table.items() if key[0] == "E" and key[1:].isdigit()) == pytest.approx(
-            0.0, abs=1e-14
-        )
+@pytest.mark.parametrize("name", NAMES)
+def test_coefficients(name):
+    """Quadrature conditions up to the order, and simplifying ones of the last stages ([HNW93] section II.1, (1.11))."""
+    of = METHODS[name].tableau
+    c, b = np.array((0.0, *of.c)), np.array(of.b)
+    for k in range(1, of.order + 1):
+        assert b @ c ** (k - 1) == pytest.approx(1.0 / k, abs=1e-15 * np.abs(b).sum())
+    for i, weights, when in (*of.stages, *of.later):
+        times = np.array((0.0, *of.c, 1.0, *of.later_c))[: len(weights)]
+        size = np.abs(weights).sum()
+        assert sum(weights) == pytest.approx(when, abs=1e-14 * size)
+        assert i == 2 or np.array(weights) @ times == pytest.approx(0.5 * when**2, abs=1e-14 * size)
+    assert sum(of.error) == pytest.approx(0.0, abs=1e-14)
+    assert all(sum(weights) == pytest.approx(0.0, abs=1e-9) for weights in of.dense)
 
 
 # ---------------------------------------------------------------- options and reasons

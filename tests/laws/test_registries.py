@@ -238,6 +238,7 @@ EXAMPLES: dict[type, Any] = {
     closed_form.FreeBody: lambda: closed_form.FreeBody((1, 2, 3), (0.1, 2, 0.3)),
     closed_form.SymmetricTop: lambda: closed_form.SymmetricTop(1.0, 0.5, 2.0),
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
+    rotations.ChartFunctions: lambda: rotations.ChartFunctions("here", rotations.CHARTS["directors"], "directors"),
     formulations.Formulation: lambda: formulations.FORMULATIONS["index-2"],
     Spherical: lambda: Spherical(*_bodies()),
     Revolute: lambda: Revolute(*_bodies()),

@@ -65,7 +65,7 @@ from rbdae.machine.data import Table
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, dop853_tableau, dopri5, watching
+from rbdae.machine.loops import correction, watching
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
@@ -212,8 +212,6 @@ __all__ = [
     "differences",
     "digest",
     "distance_to_singularity",
-    "dop853_tableau",
-    "dopri5",
     "dropping",
     "elimination",
     "elimination_loops",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rbdae.compiler.access import Address, matrix_at, sqrt, vector_at
 from rbdae.compiler.jit import jit
-from rbdae.rotations import Chart
+from rbdae.rotations import Chart, ChartFunctions
 from rbdae.rotations.euler_map import euler_map
 
 Vec = Mat = NDArray[np.float64]
@@ -113,3 +113,6 @@ SCALAR_LAST = Chart(
     internal_tangent=_internal_tangent,
     normalise=_normalise,
 )
+
+FUNCTIONS = ChartFunctions(__name__, SCALAR_LAST, "unit quaternions with the scalar last")
+"""All functions for users, of the kernels alone."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, final
 
 from rbdae._arrays import Vec
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Steps
-from rbdae.machine.loops.methods import METHODS
+from rbdae.machine.loops.methods import METHODS, OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed
 from rbdae_adapters.rbdae_loops._function import right_hand_side
@@ -42,6 +43,51 @@ _HAMILTONIAN = ("hamiltonian", "hamiltonian-momentum", "hamiltonian-differentiat
 """Momenta as unknowns, and no further multipliers: the schemes take their state, and no equation of theirs."""
 
 
+@cache
+def _one_step(method: OneStep) -> Method:
+    summary = f"{method.tableau.summary}, explicit, its loop in machine code"
+    return Method(method.name, frozenset({"ode"}), one_step=True, summary=summary)
+
+
+_FIXED = (
+    Method(
+        "energy-momentum",
+        frozenset({"ode", "dae"}),
+        indices=frozenset({1, 2, 3}),
+        one_step=True,
+        fixed_step=True,
+        summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM; order 2",
+        pairings=frozenset((f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")),
+    ),
+    Method(
+        "variational",
+        frozenset({"ode", "dae"}),
+        indices=frozenset({1, 2, 3}),
+        one_step=True,
+        fixed_step=True,
+        summary="keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight; order 2",
+        pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
+    ),
+    Method(
+        "simo-wong",
+        frozenset({"ode"}),
+        one_step=True,
+        fixed_step=True,
+        summary="keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy; order 2",
+        pairings=frozenset({("index-0", "quaternion", "angular")}),
+    ),
+    Method(
+        "midpoint",
+        frozenset({"ode"}),
+        one_step=True,
+        fixed_step=True,
+        summary="mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings; order 2",
+        pairings=frozenset({("index-0", "quaternion", "angular")}),
+    ),
+)
+"""Methods of fixed step size."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class NativeProblem:
@@ -69,54 +115,11 @@ class LoopsAdapter(AbstractAdapter):
 
     package = "rbdae"
     install = "pip install rbdae"
-    methods = (
-        Method(
-            "dopri5",
-            frozenset({"ode"}),
-            one_step=True,
-            summary="DOPRI5 (Dormand-Prince 5(4)), explicit, its loop in machine code",
-        ),
-        Method(
-            "dop853",
-            frozenset({"ode"}),
-            one_step=True,
-            summary="DOP853 (Dormand-Prince 8(5,3)), explicit, its loop in machine code",
-        ),
-        Method(
-            "energy-momentum",
-            frozenset({"ode", "dae"}),
-            indices=frozenset({1, 2, 3}),
-            one_step=True,
-            fixed_step=True,
-            summary="keeps energy and momentum: QUAT.EM-R, variant='paper' for QUAT.EM [BS09], or DIR.EM; order 2",
-            pairings=frozenset((f, r, "momentum") for f in _HAMILTONIAN for r in ("quaternion", "directors")),
-        ),
-        Method(
-            "variational",
-            frozenset({"ode", "dae"}),
-            indices=frozenset({1, 2, 3}),
-            one_step=True,
-            fixed_step=True,
-            summary="keeps momentum, symplectic: QUAT.VI [BS09], with joints and weight; order 2",
-            pairings=frozenset((form, "quaternion", "momentum") for form in _HAMILTONIAN),
-        ),
-        Method(
-            "simo-wong",
-            frozenset({"ode"}),
-            one_step=True,
-            fixed_step=True,
-            summary="keeps momentum: ALGO.C1 [SW91], variant='energy-momentum' keeps energy; order 2",
-            pairings=frozenset({("index-0", "quaternion", "angular")}),
-        ),
-        Method(
-            "midpoint",
-            frozenset({"ode"}),
-            one_step=True,
-            fixed_step=True,
-            summary="mid-point rule of [GR95], section 11: keeps energy and momentum, and other readings; order 2",
-            pairings=frozenset({("index-0", "quaternion", "angular")}),
-        ),
-    )
+
+    @property
+    def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
+        """The methods that have a tableau, and those of fixed step size."""
+        return (*map(_one_step, METHODS.values()), *_FIXED)
 
     def version(self) -> str | None:
         """The version of rbdae."""

@@ -17,7 +17,7 @@ LEVEL = 1
 @cache
 def entries(method: OneStep | Multistep) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
-    return callables(method.program, LEVEL, made_of=(method.name, sources(loops, native)))
+    return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, native)))
 
 
 __all__ = ["entries"]

@@ -5,62 +5,65 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any, final
 
-from rbdae.machine.loops import control, dop853, dop853_dense, dopri5, loop, multistep
+from rbdae.machine.loops import control, loop, multistep
+from rbdae.machine.loops.dop853 import DOP853
+from rbdae.machine.loops.dopri5 import DOPRI5
+from rbdae.machine.loops.tableau import Tableau as Tableau
+from rbdae.machine.loops.written import Writer, functions
 from rbdae.machine.native.program import Program
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class OneStep:
-    """A method with an error estimate.
+    """A method with an error estimate."""
 
-    Parameters
-    ----------
-    name : Hairer's
-    module, dense : its stages and its dense output
-    """
+    tableau: Tableau
 
-    name: str
-    module: ModuleType
-    dense: ModuleType
+    @property
+    def name(self) -> str:
+        """Its name as a solver."""
+        return self.tableau.name
+
+    @property
+    def made_of(self) -> str:
+        """All numbers that its code depends on."""
+        return repr(self.tableau)
+
+    @property
+    def text(self) -> str:
+        """Its functions, as they are written from the tableau."""
+        return Writer(self.tableau).text
 
     @cached_property
     def program(self) -> Program:
-        """`run`, `dense` and `interpolate` for this method."""
-        m, d = self.module, self.dense
-        bound: Mapping[str, Any] = {
-            "attempt": control.attempt,
-            "stages": m.stages,
-            "error": m.error,
-            "complete": m.complete,
-            "RATES_NEW": m.RATES_NEW,
-            "ORDER": m.ORDER,
-            "dense": d.dense,
-            "interpolate": d.interpolate,
-        }
-        return Program((loop.run, d.dense, d.interpolate), bound)
+        """`run`, `dense` and `interpolate` for this method, whose functions are written when they are not cached."""
+        return Program((loop.run, loop.dense, loop.interpolate), self._bound)
+
+    def _bound(self) -> Mapping[str, Any]:
+        numbers = {"RATES_NEW": self.tableau.places[self.tableau.end], "ORDER": self.tableau.order}
+        return {"attempt": control.attempt, **functions(self.tableau, loop.__name__), **numbers}
 
     @property
     def shrinks(self) -> float:
         """The factor by which a step becomes shorter at most, Hairer's FAC1."""
-        return float(self.module.SHRINKS)
+        return self.tableau.shrinks
 
     @property
     def grows(self) -> float:
         """The factor by which it becomes longer at most, Hairer's FAC2."""
-        return float(self.module.GROWS)
+        return self.tableau.grows
 
     @property
     def beta(self) -> float:
         """The beta of the stabilised controller."""
-        return float(self.module.BETA)
+        return self.tableau.beta
 
     def exponent(self, beta: float) -> float:
         """The exponent of the error in the next step size."""
-        return float(self.module.EXPONENT - self.module.BETA_IN_EXPONENT * beta)
+        return 1.0 / self.tableau.order - self.tableau.beta_in_exponent * beta
 
 
 @final
@@ -69,6 +72,7 @@ class Multistep:
     """Steps that a library chooses and takes, see `rbdae.machine.loops.multistep`."""
 
     name: str = "multistep"
+    made_of: str = "multistep"
     shrinks: float = 1.0
     grows: float = 1.0
     beta: float = 0.0
@@ -87,9 +91,18 @@ class Multistep:
 
 MULTISTEP = Multistep()
 
-METHODS = {
-    "dopri5": OneStep("dopri5", dopri5, dopri5),
-    "dop853": OneStep("dop853", dop853, dop853_dense),
-}
+METHODS: dict[str, OneStep] = {}
+"""All methods that have a tableau, by name; solvers of `rbdae` are read from here."""
 
-__all__ = ["METHODS", "MULTISTEP", "Multistep", "OneStep"]
+
+def register(tableau: Tableau) -> None:
+    """Make a solver of a tableau."""
+    if tableau.name in METHODS:
+        raise ValueError(f"there is a method {tableau.name!r} already: give this one another name")
+    METHODS[tableau.name] = OneStep(tableau)
+
+
+register(DOPRI5)
+register(DOP853)
+
+__all__ = ["METHODS", "MULTISTEP", "Multistep", "OneStep", "Tableau", "register"]

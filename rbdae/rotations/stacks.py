@@ -1,0 +1,151 @@
+"""The kernels of a chart on arrays of parameters with any leading axes, such as time: they run as plain Python here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae import _check, _stacks
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.compiler.plain import plain
+from rbdae.rotations import chart as kernels
+from rbdae.rotations.chart import Chart
+from rbdae.rotations.euler_map import rotation_matrices
+
+NEAR = 0.01
+"""Parameters that are no farther from the singular set than this, in radians, are asked one by one."""
+
+DEFECT = 1e-6
+"""How far parameters may be off the internal constraints of their chart."""
+
+
+def checked(chart: Chart, a: ArrayLike, what: str = "a") -> Vec:
+    """Parameters (..., n) that are no worse than a problem's may be.
+
+    Raises
+    ------
+    TypeError
+        they are not real numbers
+    ValueError
+        the last axis is not n long, or they are not finite, singular, or off the internal constraints
+    """
+    out = _stacks.vectors(chart.name, what, a, chart.n)
+    along_first = first(out)
+    if chart.internal:
+        m = len(chart.internal)
+        g = np.zeros((2 * m, *along_first.shape[1:]))
+        plain(kernels.internal_constraints)(chart.number, along_first, along_first, g, 0, m)
+        defect = np.max(np.abs(g[:m]), initial=0.0)
+        if not defect <= DEFECT:
+            raise ValueError(
+                f"{chart.name}: {what} must hold the constraints {', '.join(chart.internal)} to {DEFECT:g}, got "
+                f"{_check.show(a)}, which is off by {defect:.3g}; normalise it, or take parameters(...) of a rotation"
+            )
+    if chart.distance is not None:
+        rows = out.reshape(-1, chart.n)
+        for row in rows[~(distances(chart, rows) > NEAR)]:
+            wrong = chart.singular(row)
+            if wrong:
+                raise ValueError(
+                    f"{chart.name}: {what} must be off the singular set, got {_check.show(row)}: {wrong}; use another "
+                    "chart, or parameters relative to a reference rotation"
+                )
+    return out
+
+
+def rates(chart: Chart, a: Vec, adot: ArrayLike) -> Vec:
+    out = _stacks.vectors(chart.name, "adot", adot, chart.n)
+    _stacks.together(chart.name, a=(a, 1), adot=(out, 1))
+    return out
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def first(a: Vec) -> Vec:
+    """The components of a along the first axis, as kernels take them."""
+    return np.moveaxis(a, -1, 0)
+
+
+def last(array: Mat, axes: int) -> Mat:
+    """The first axes last, as users take them."""
+    return np.ascontiguousarray(np.moveaxis(array, range(axes), range(-axes, 0)))
+
+
+def matrix(chart: Chart, a: Vec) -> Mat:
+    d = np.empty((9, *a.shape[:-1]))
+    plain(kernels.rotation)(chart.number, first(a), d)
+    return np.swapaxes(last(d.reshape(3, 3, *a.shape[:-1]), 2), -1, -2)
+
+
+def matrix_derivative(chart: Chart, a: Vec) -> Mat:
+    D = np.empty((9, chart.n, *a.shape[:-1]))
+    plain(kernels.rotation_tangent)(chart.number, first(a), D)
+    return np.swapaxes(last(D.reshape(3, 3, chart.n, *a.shape[:-1]), 3), -3, -2)
+
+
+def inverse(chart: Chart, a: Vec, frame: str) -> tuple[Mat, Mat]:
+    """K and dK/da, or K R^T and its derivative for the spatial angular velocity."""
+    n, lead = chart.n, a.shape[:-1]
+    K, A, slopes = np.empty((n, 3, *lead)), np.empty((n, n, *lead)), np.empty((n, 3, n, *lead))
+    for j, om in enumerate(np.eye(3)):
+        plain(kernels.rate_tangents)(chart.number, first(a), om, K, A)
+        slopes[:, j] = A
+    material, derivative = last(K, 2), last(slopes, 3)
+    if frame == "material":
+        return material, derivative
+    R, D = matrix(chart, a), matrix_derivative(chart, a)
+    turned = np.einsum("...njk,...ij->...nik", derivative, R) + np.einsum("...nj,...ijk->...nik", material, D)
+    return material @ np.swapaxes(R, -1, -2), turned
+
+
+def zeros(a: Vec, *shape: int) -> Mat:
+    """For `tangents`."""
+    return np.zeros((*shape, *a.shape[1:]))
+
+
+def stacked(R: Mat) -> Vec:
+    """Directors (..., 9) of matrices (..., 3, 3)."""
+    return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
+
+
+def along(derivative: Mat, adot: Vec) -> Mat:
+    out: Mat = np.einsum("...ijk,...k->...ij", derivative, adot)
+    return out
+
+
+def distances(chart: Chart, a: Vec) -> Vec:
+    out = np.full((1, *a.shape[:-1]), np.inf)
+    if chart.distance is not None:
+        plain(kernels.distance)(chart.number, first(a), out)
+    angles: Vec = out[0]
+    return angles
+
+
+def of_inverse(chart: Chart, a: Vec, frame: str) -> tuple[Mat, Mat]:
+    """T = K^-1 and dT/da, for n > 3 the pseudo-inverse; near the singular set K does not leave them all digits."""
+    K, D = inverse(chart, np.moveaxis(a, 0, -1), frame)
+    T = np.asarray(np.linalg.pinv(K), dtype=float)
+    slopes = -np.einsum("...in,...njk,...jm->...imk", T, D, T)
+    slopes += np.einsum("...in,...jn,...ljk,...lm->...imk", T, T, D, np.eye(chart.n) - K @ T)
+    return np.moveaxis(T, (-2, -1), (0, 1)), np.moveaxis(slopes, (-3, -2, -1), (0, 1, 2))
+
+
+def of_matrix(chart: Chart, a: Vec) -> Vec:
+    p = _stacks.spurrier_klumpp(matrix(chart, a))
+    return np.where(p[..., :1] < 0.0, -p, p)
+
+
+def of_quaternions(chart: Chart, p: Vec) -> Vec:
+    """The parameters of unit quaternions (..., 4)."""
+    return checked(chart, chart.parameters(p, rotation_matrices(p)), "the a of the rotation")
+
+
+def half_rotation(p: Vec) -> Mat:
+    """F (..., 3, 3) with R = F F, of unit quaternions (..., 4) with p0 > -1; [GR95] (275)."""
+    e = p[..., 1:]
+    x, y, z = first(e)
+    o = np.zeros_like(x)
+    skew = last(np.array([[o, -z, y], [z, o, -x], [-y, x, o]]), 2)
+    e0 = p[..., :1, None]
+    out: Mat = e0 * np.eye(3) + e[..., :, None] * e[..., None, :] / (1.0 + e0) + skew
+    return out
