@@ -11,12 +11,12 @@ _MODEL = ("bodies", "primitives", "bushings", "drives")
 _ADDRESSES = ("force", "jacobian", "potential", "law")
 """The fields of records that are addresses of the user's functions."""
 
-_SETTINGS = ("kind", "radial", "gyroscopic", "pull_back", "gains", "structure", "n_independent", "redundant", "columns")
+_SETTINGS = ("kind", "structure", "n_independent", "redundant")
 
 
 def contents(memory: Memory) -> tuple[Any, ...]:
-    """Formulation and chart themselves, and a digest of all numbers: of the model, with the user's functions, of the
-    settings, and of the state and selection at which conditions are answered."""
+    """Formulation and chart themselves, and a digest of all other numbers: of the model, with the user's functions, of
+    the settings, and of the state and selection at which conditions are answered."""
     model, settings = memory.model, memory.settings
     digest = hashlib.sha256()
     arrays = [getattr(model, name) for name in _MODEL]
