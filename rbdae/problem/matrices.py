@@ -120,9 +120,9 @@ def _with_all_rows(workspace: Workspace) -> Workspace:
         return workspace
     if not workspace.settings.reduced:
         return workspace.with_selection(selection)
-    columns = workspace.settings.formulation.choice("director_constraints")
-    form = replace(FORMULATIONS["index-0"], **{"director_constraints": columns})
-    settings = replace(workspace.settings, formulation=form, structure="any", n_independent=0, redundant=False)
+    settings = replace(
+        workspace.settings, formulation=FORMULATIONS["index-0"], structure="any", n_independent=0, redundant=False
+    )
     code: Code = "generic" if workspace.memory.code == "generic" else "plain"
     return Workspace(Memory.of(workspace.model, settings, code=code), replace(selection, velocities=None))
 
