@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import rbdae
 from rbdae.compiler.plain import plain
 from rbdae.formulations import FORMULATIONS
+from rbdae.machine.module import compiled
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.workspace import Workspace
 from rbdae.rotations import CHARTS, chart
@@ -51,3 +53,30 @@ def memory_bytes(problem: rbdae.Problem) -> int:
 def use_m1(used: bool) -> None:
     """Whether Radau5DAE leaves the rows Y_i' = Y_(i + m1) out of its linear algebra."""
     _radau5_dae.USES_M1 = used
+
+
+def many() -> Any:
+    """many(f, context, t, y, yd, c, out, n) calls a machine function n times."""
+    function = _MANY.get("many")
+    if function is None:
+        code = compiled(_CALLS)
+        kinds = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double)
+        function = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p, ctypes.c_int64)(code.address("many"))
+        _MANY.update(many=function, code=code)
+    return function
+
+
+_MANY: dict[str, Any] = {}
+_CALLS = """
+define void @many(ptr %f, ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out, i64 %n) {
+entry:
+  br label %again
+again:
+  %i = phi i64 [0, %entry], [%j, %again]
+  %s = call i32 %f(ptr %context, double %t, ptr %y, ptr %yd, double %c, ptr %out)
+  %j = add i64 %i, 1
+  %more = icmp slt i64 %j, %n
+  br i1 %more, label %again, label %done
+done:
+  ret void
+}"""

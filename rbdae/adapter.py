@@ -60,9 +60,9 @@ class Stats:
     A count that the package does not report and the adapter cannot count is -1. `seconds` is processor time of the
     thread that ran the solver (of its kernel calls, too; not of threads that a linear algebra library starts),
     `wall_seconds` what a clock on the wall says: on a busy machine the first one hardly changes. `code` is
-    ``"traced"`` or ``"generic"``, see `rbdae.formulate`, of all callbacks that the run has asked for, ``"mixed"`` where
-    they differ; `handed_over` counts the states at which a guard of traced code did not hold, so that the generic
-    kernel ran. `rbdae.solve` fills in all four.
+    ``"traced"``, ``"folded"`` or ``"generic"``, see `rbdae.formulate`, of all callbacks that the run has asked for,
+    ``"mixed"`` where they differ; `handed_over` counts the states at which a guard of traced code did not hold, so that
+    the generic kernel ran. `rbdae.solve` fills in all four.
     """
 
     steps: int = 0

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.graph.graph import CONDITIONS, FUNCTIONS, OF_TWO, Graph, Node
+from rbdae.graph.loaded import value_of
 
 
 def evaluate(
@@ -33,7 +34,7 @@ def computed(
     """The value of a node whose operands have values; of a call, its vector."""
     kind = node[0]
     if kind == "const":
-        return node[1]
+        return value_of(node[1])
     if kind == "input":
         return inputs[node[1]][node[2]]
     if kind == "call":

@@ -5,7 +5,7 @@ A node is a tuple, its operation first; operands are numbers of earlier nodes:
 ================================ ==============================================================================
 node                             value
 ================================ ==============================================================================
-("const", x)                     the number x
+("const", x)                     the number x, or one that is loaded (`rbdae.graph.loaded`)
 ("input", name, i)               the i-th number of the input vector `name`
 ("add", a, b), ("sub", a, b),    arithmetic; ("rcp", a) is 1/a, so that quotients by one number share it
 ("mul", a, b), ("neg", a),
@@ -33,8 +33,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, final
 
 from rbdae import _signals
+from rbdae.graph.loaded import Loaded
 
 Node: TypeAlias = tuple[Any, ...]
+
+Constant: TypeAlias = float | Loaded
 
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sqrt": math.sqrt,
@@ -106,11 +109,11 @@ class Graph:
                 _signals.check()
         return k
 
-    def const(self, x: float) -> int:
+    def const(self, x: Constant) -> int:
         """A constant. Zeros are one number whatever their sign."""
         return self._numbered(("const", x + 0.0))
 
-    def value(self, k: int) -> float | None:
+    def value(self, k: int) -> Constant | None:
         """The number of a constant, or None."""
         node = self.nodes[k]
         return node[1] if node[0] == "const" else None
@@ -178,7 +181,7 @@ class Graph:
         out = self._numbered(("mul", a, b) if a < b else ("mul", b, a))
         return self.neg(out) if negative else out
 
-    def _multiple(self, x: float, c: int, a: int) -> int:
+    def _multiple(self, x: Constant, c: int, a: int) -> int:
         """x a for the node c of the constant x."""
         if x == 0.0:
             return self.const(0.0)
@@ -210,8 +213,8 @@ class Graph:
     def function(self, name: str, a: int) -> int:
         """One of `FUNCTIONS`; outside of its domain it is not a number."""
         x = self.value(a)
-        if x is None:
-            return self.node(name, a)
+        if not isinstance(x, float):
+            return self.node(name, a) if x is None or name != "sqrt" else self.const(x.sqrt())
         try:
             return self.const(FUNCTIONS[name](x))
         except (ValueError, OverflowError):
@@ -224,7 +227,7 @@ class Graph:
     def of_two(self, name: str, a: int, b: int) -> int:
         """One of `OF_TWO`; outside of its domain it is not a number."""
         x, y = self.value(a), self.value(b)
-        if x is None or y is None:
+        if not (isinstance(x, float) and isinstance(y, float)):
             return self.node(name, a, b)
         try:
             return self.const(OF_TWO[name](x, y))
@@ -236,7 +239,7 @@ class Graph:
     def condition(self, kind: str, a: int, b: int) -> int:
         """``"<"``, ``"<="`` or ``"=="``."""
         x, y = self.value(a), self.value(b)
-        if x is not None and y is not None:
+        if isinstance(x, float) and isinstance(y, float):
             return self.const(float(CONDITIONS[kind](x, y)))
         if kind == "<" and y == 0.0 and self.nodes[a][0] == "abs":
             return self.const(0.0)

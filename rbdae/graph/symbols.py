@@ -54,13 +54,12 @@ class Recorder:
         return value.node if type(value) is Symbol else self.graph.const(float(value))
 
     def result(self, node: int) -> Symbol | float:
-        """A symbol, or the number of a constant."""
+        """A symbol, or the number of a constant that is not loaded."""
         if node > self._most:
             raise NotStraight(f"more than {self._most} operations")
         made = self.graph.nodes[node]
-        if made[0] == "const":
-            value: float = made[1]
-            return value
+        if made[0] == "const" and isinstance(made[1], float):
+            return made[1]
         return Symbol(self, node)
 
     def call(self, function: Any, t: Any, x: Sequence[Any], out: Sequence[Any]) -> list[Any]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
+from rbdae.graph.graph import Constant as One
+from rbdae.graph.loaded import Loaded
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Two:
     """Two constants. Their sign is that of the first one; a number beside them stands for both."""
 
-    first: float
-    second: float
+    first: One
+    second: One
 
     def __add__(self, other: Constant) -> Two:
         first, second = both(other)
@@ -30,14 +33,14 @@ class Two:
         first, second = both(other)
         return Two(self.first / first, self.second / second)
 
-    def __rtruediv__(self, other: float) -> Two:
+    def __rtruediv__(self, other: One) -> Two:
         return Two(other / self.first, other / self.second)
 
     def __neg__(self) -> Two:
         return Two(-self.first, -self.second)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, (float, Two)) and both(self) == both(other)
+        return isinstance(other, (float, Loaded, Two)) and both(self) == both(other)
 
     def __hash__(self) -> int:
         return hash(self.first if self.first == self.second else (self.first, self.second))
@@ -49,10 +52,10 @@ class Two:
         return self.first > other
 
 
-Constant: TypeAlias = float | Two
+Constant: TypeAlias = One | Two
 
 
-def both(c: Constant) -> tuple[float, float]:
+def both(c: Constant) -> tuple[One, One]:
     """A constant for each of the two."""
     return (c.first, c.second) if isinstance(c, Two) else (c, c)
 

@@ -13,7 +13,7 @@ from rbdae.multibody.model import Model
 
 VARIABLE = "RBDAE_CODE"
 
-CHOICES = ("auto", "generic", "open", "traced")
+CHOICES = ("auto", "folded", "generic", "traced")
 
 MOST_BODIES = 1000
 """Up to which ``"auto"`` tries code of the model alone: beyond, recording it takes seconds in every process; see
@@ -31,7 +31,7 @@ def check_code(value: str) -> str:
     return value
 
 
-def code_of(wanted: str, model: Model) -> Literal["generic", "traced", "auto", "open"]:
+def code_of(wanted: str, model: Model) -> Literal["auto", "folded", "generic", "traced"]:
     """The code of a model's problems. Without the JIT, and where LLVM or Python are not as they should be, it is
     generic."""
     if wanted == "generic" or not ENABLED:
@@ -43,8 +43,8 @@ def code_of(wanted: str, model: Model) -> Literal["generic", "traced", "auto", "
         return "generic"
     if wanted == "traced":
         return "traced"
-    if wanted == "open":
-        return "open"
+    if wanted == "folded":
+        return "folded"
     return "auto" if model.n <= MOST_BODIES else "generic"
 
 

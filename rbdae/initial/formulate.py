@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -18,6 +18,7 @@ from rbdae.initial.choices import Choices, check_choices, check_consistent
 from rbdae.initial.code import check_code, code_of
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
 from rbdae.initial.given import Hold
+from rbdae.initial.renumbered import renumbered
 from rbdae.initial.structure import REMEDY, bare_settings, probable_structure, settings_of
 from rbdae.kernels import outputs
 from rbdae.kernels.projection import project
@@ -54,7 +55,7 @@ def formulate(
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
     director_constraints: DirectorConstraints | None = None,
-    code: Literal["auto", "generic", "open", "traced"] = "auto",
+    code: Literal["auto", "folded", "generic", "traced"] = "auto",
     t0: float = 0.0,
 ) -> Problem:
     """Write the equations of a system.
@@ -94,14 +95,15 @@ def formulate(
     reference : ``"space"`` or ``"start"``
         R_ref in R = R_ref R(a), a constant of each body, for charts with a singular set: I, or such that the chart is
         centred at the body's initial attitude. A start at or beyond the singular set needs ``"start"``.
-    code : ``"auto"``, ``"generic"``, ``"open"`` or ``"traced"``
-        The machine code behind the callbacks: kernels that are compiled once for all models, or code of this model
-        alone, which takes tenths of a second to make, in large models seconds, and is 5 to 20 times as fast. ``"auto"``
-        is that up to 1,000 bodies, of callbacks that are not too long for it. ``"traced"`` asks for it whatever the
-        size, and a callback that cannot have it is named in a warning; RBDAE_CODE=generic (or traced) in the
-        environment makes that choice for all. ``"open"`` is code of the model with its numbers as inputs: it is that of
-        all models with the same structure, and `Problem.with_parameters` has it. Results agree to rounding.
-        ``problem.code``, ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
+    code : ``"auto"``, ``"folded"``, ``"generic"`` or ``"traced"``
+        The machine code behind the callbacks: kernels that are compiled once for all models (``"generic"``), or code of
+        the structure of this model: of its bodies, joints and forces, the formulation, and which numbers are 0, 1, -1
+        or equal. It loads the other numbers, takes tenths of a second to make, in large models seconds, and is 5 to 20
+        times as fast; other models of the structure find it (`Problem.with_parameters`). ``"auto"`` is that up to 1,000
+        bodies, of callbacks that are not too long for it. ``"traced"`` asks for it whatever the size, and a callback
+        that cannot have it is named in a warning; RBDAE_CODE=generic (or traced) in the environment makes that choice
+        for all. ``"folded"`` has all numbers of the model as constants. Results agree to rounding. ``problem.code``,
+        ``problem.callbacks.code(name)`` and the statistics of a run say which it was.
     t0 : float
         Initial time, s.
 
@@ -153,7 +155,7 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     code = code_of(wanted, model)
     if code == "generic":
         _expect_kernels(model, choices)
-    at_start: Code = code if code in ("generic", "open") else "plain"  # a start takes few evaluations
+    at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold, code=at_start)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
@@ -162,13 +164,20 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     workspace = _with_floor(workspace, choices, start)
     if code != "generic":
         workspace = _with_code(workspace, code, start.y0)
-    return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold))
+    return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
-def _again(choices: Choices, t0: float, hold: Hold, system: System) -> Problem:
-    """Another system of the same kind, formulated in the same way, with its numbers as inputs of its code."""
+def _again(
+    choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, system: System, values: Mapping[str, float]
+) -> Problem:
+    """Another system of the same kind, formulated in the same way; `values` are the numbers that it has not in common
+    with that of a problem."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return _formulated(compiled(system, t0), choices, t0, False, hold, "open")
+        out = renumbered(problem, system, values)
+        if out is None:
+            return _formulated(compiled(system, t0), choices, t0, False, hold, code)
+        _refuse_not_finite(out.start, out.layout.labels)
+        return out
 
 
 def _expect_kernels(model: Model, choices: Choices) -> None:

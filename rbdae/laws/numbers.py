@@ -112,7 +112,7 @@ def power(graph: Graph, a: int, b: int) -> int:
     exponent = graph.value(b)
     if exponent == 0.5:
         return root(graph, a)
-    if exponent is not None and exponent == int(exponent) and abs(exponent) <= _POWERS:
+    if isinstance(exponent, float) and exponent == int(exponent) and abs(exponent) <= _POWERS:
         return graph.power(a, int(exponent))
     return graph.of_two("power", a, b)
 

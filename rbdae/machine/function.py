@@ -17,14 +17,14 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, NoReturn, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Vec
 from rbdae._frozen import refuse_copies
+from rbdae.machine.data import NO_DATA, Data
 
 PROTOTYPE = ctypes.CFUNCTYPE(
     ctypes.c_int32,
@@ -136,24 +136,6 @@ _MANY = 64
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Tables of places and of numbers, and how many numbers of memory machine code needs."""
-
-    indices: Ints
-    numbers: Vec
-    scratch: int
-
-    @cached_property
-    def places(self) -> tuple[int, int]:
-        """The addresses at which the tables begin."""
-        return self.indices.ctypes.data, self.numbers.ctypes.data
-
-
-NO_DATA = Data(np.zeros(1, dtype=np.int32), np.zeros(1), 1)
-
-
-@final
 class Context(np.ndarray):
     """The array of addresses that machine code takes, and what keeps them valid."""
 
@@ -210,14 +192,12 @@ __all__ = [
     "GENERIC",
     "INDICES",
     "NONE",
-    "NO_DATA",
     "NUMBERS",
     "OTHERWISE",
     "SCRATCH",
     "SELECTION",
     "VECTORCALL",
     "Context",
-    "Data",
     "MachineFunction",
     "Shapes",
     "trampoline",

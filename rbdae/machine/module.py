@@ -23,7 +23,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 from rbdae import _forks, _on_disk, _signals
 from rbdae._folders import is_own, usable, user_cache
@@ -202,43 +202,80 @@ def _linked(code: bytes) -> Module:
     return Module(engine)
 
 
-def compiled(text: str | Callable[[], str], level: int = 2, *, pairing: bool = False, made_of: object = None) -> Module:
-    """The machine code of an LLVM text, optimised at a level from 0 (as it comes) to 3; from the cache if it is there.
+class Written(NamedTuple):
+    """LLVM text, the level of optimisation, from 0 (as it comes) to 3, whether LLVM looks for operations that can be
+    done two at a time, which takes longer than all else in long texts, and what is kept beside the code."""
 
-    A text that takes long to write may be a function. `made_of` then says all that it depends on. With `pairing`, LLVM
-    looks for operations that can be done two at a time; in long texts that takes longer than all else. What a signal
-    has left (`rbdae._signals`) is raised between the parts of the work.
+    text: str
+    level: int = 2
+    pairing: bool = False
+    beside: bytes = b""
+
+
+def kept(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
+    """The machine code of a text, and what is kept beside it; from the cache if it is there, and the text is not
+    written then. `made_of` says all that the text depends on. What a signal has left (`rbdae._signals`) is raised
+    between the parts of the work.
 
     Raises
     ------
     NoMachineCode
         if llvmlite cannot make any here
     """
-    if os.environ.get("RBDAE_LLVM") == "quick":
-        level, pairing = 0, False
+    quick = os.environ.get("RBDAE_LLVM") == "quick"
     with _LOCK:
         _llvm()
-        made_of = text if made_of is None else made_of
-        key = hashlib.sha256(repr((made_of, level, pairing, *_made_by())).encode()).digest()
-        home = folder()
-        path = home / f"{key.hex()[:40]}.o" if usable(home, _WHAT) and home is not None else None
-        code = None if path is None else _stored(path, key)
-        if code is None:
-            written = text if isinstance(text, str) else text()
-            _signals.check()
-            code = _optimised(written, level, pairing=pairing)
-            if path is not None:
-                _store(path, key, code)
-            _signals.check()
-        return _linked(code)
+        key = hashlib.sha256(repr((made_of, quick, *_made_by())).encode()).digest()
+        path = _place(key)
+        found = None if path is None else _stored(path, key)
+        if found is not None:
+            return _linked(found[1]), found[0]
+    written = write()  # other threads may compile meanwhile
+    _signals.check()
+    with _LOCK:
+        level, pairing = (0, False) if quick else (written.level, written.pairing)
+        code = _optimised(written.text, level, pairing=pairing)
+        if path is not None:
+            _store(path, key, _joined(written.beside, code))
+        _signals.check()
+        return _linked(code), written.beside
+
+
+def kept_bytes(made_of: object, make: Callable[[], bytes]) -> bytes:
+    """The result of `make` from the cache of machine code if it is there. `made_of` says all that it depends on."""
+    key = hashlib.sha256(repr((made_of, __version__)).encode()).digest()
+    path = _place(key)
+    found = None if path is None else _stored(path, key)
+    if found is not None:
+        return found[0]
+    out = make()
+    if path is not None:
+        _store(path, key, _joined(out, b""))
+    return out
+
+
+def _place(key: bytes) -> Path | None:
+    home = folder()
+    return home / f"{key.hex()[:40]}.o" if usable(home, _WHAT) and home is not None else None
+
+
+def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
+    """The machine code of an LLVM text, as `kept` has it; a text that takes long to write may be a function. Without
+    `made_of` it is made of the text."""
+    made_of = text if made_of is None else made_of
+    return kept((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]
+
+
+def _joined(beside: bytes, code: bytes) -> bytes:
+    return len(beside).to_bytes(8, "little") + beside + code
 
 
 def _digest(key: bytes, code: bytes) -> bytes:
     return hashlib.sha256(key + code).digest()
 
 
-def _stored(path: Path, key: bytes) -> bytes | None:
-    """The code of a key, if its entry is there, whole, and written by this user."""
+def _stored(path: Path, key: bytes) -> tuple[bytes, bytes] | None:
+    """What is kept beside the code of a key, and the code, if its entry is there, whole, and written by this user."""
     try:
         # a link is not followed, and a pipe not waited for
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY)
@@ -258,7 +295,8 @@ def _stored(path: Path, key: bytes) -> bytes | None:
     if time.time() - found.st_mtime > _on_disk.DAY:
         with suppress(OSError):
             os.utime(path)  # those that are used stay the longest
-    return code
+    end = 8 + int.from_bytes(code[:8], "little")
+    return code[8:end], code[end:]
 
 
 _BINARY = getattr(os, "O_BINARY", 0)
@@ -287,4 +325,4 @@ def say_once(message: str) -> None:
     warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
-__all__ = ["Module", "NoMachineCode", "compiled", "folder", "say_once"]
+__all__ = ["Module", "NoMachineCode", "Written", "compiled", "folder", "kept", "kept_bytes", "say_once"]

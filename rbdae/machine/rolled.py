@@ -9,61 +9,45 @@ bodies in a chain; tables and numbers are data beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
-from rbdae.graph.graph import Graph
+from rbdae._arrays import Ints
+from rbdae.graph.graph import Constant, Graph
+from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.repeats import CONST, TIME, Stretch, listing, stretches
-from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION, Data
+from rbdae.machine.data import Data, Table
+from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.places import INPUTS, Plan
 from rbdae.machine.straight import ARGUMENTS, LONGEST, PASSED, Part, agreement, instruction, real
 
 
-@final
-class _Data:
-    """Tables of places and of numbers, one after the other."""
-
-    def __init__(self) -> None:
-        self._parts: list[Any] = []
-        self._length = 0
-        self._known: dict[bytes, int] = {}
-
-    def place(self, values: Any) -> int:
-        """The place at which these values begin; equal ones are there once."""
-        key = values.tobytes()
-        at = self._known.get(key)
-        if at is None:
-            at = self._known[key] = self._length
-            self._parts.append(values)
-            self._length += len(values)
-        return at
-
-    def all(self, kind: Any) -> Any:
-        """Everything, as an array."""
-        return np.concatenate(self._parts).astype(kind) if self._parts else np.zeros(1, dtype=kind)
-
-
 def rolled(
-    name: str, graph: Graph, needed: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool]
+    name: str,
+    graph: Graph,
+    needed: Sequence[int],
+    outputs: Sequence[int],
+    guards: Mapping[int, bool],
+    loaded: LoadedNumbers | None,
 ) -> tuple[str, Data, int]:
     """The text and data of a function that computes the nodes `needed`, gives the `outputs` in their order, and says
-    whether the conditions `guards` fall as they should; and the number of nodes in the text."""
+    whether the conditions `guards` fall as they should; and the number of nodes in the text. `loaded` are the constants
+    that are loaded, if there are any."""
     nodes = [k for k in needed if graph.nodes[k][0] not in ("const", "input")]
     found = listing(graph, nodes, {k: 1 + int(wanted) for k, wanted in guards.items()})
     parts = [piece for part in stretches(found) for piece in _cut(part, graph, found.nodes)]
     plan = Plan(graph, found, parts, outputs)
     length = sum(part.length for part in parts)
-    indices, numbers = _Data(), _Data()
+    indices, numbers = Table(), Table()
     texts = []
     for k, part in enumerate(parts):
         if part.times == 1:
-            texts.append(_once(f"{name}.{k}", plan, k, guards))
+            texts.append(_once(f"{name}.{k}", plan, k, guards, numbers))
         else:
             texts.append(_loop(f"{name}.{k}", plan, k, guards, indices, numbers))
     texts.append(_whole(name, plan, outputs, indices, numbers))
-    return "\n".join(texts), Data(indices.all(np.int32), numbers.all(np.float64), plan.size), length
+    return "\n".join(texts), Data.of(indices, numbers, plan.size, loaded), length
 
 
 def _cut(part: Stretch, graph: Graph, nodes: Ints) -> list[Stretch]:
@@ -84,11 +68,11 @@ _HEAD = f"{ARGUMENTS}, ptr %memory, ptr noalias %indices, ptr noalias %numbers"
 _CALL = f"{PASSED}, ptr %memory, ptr %indices, ptr %numbers"
 
 
-def _once(name: str, plan: Plan, k: int, guards: Mapping[int, bool]) -> str:
+def _once(name: str, plan: Plan, k: int, guards: Mapping[int, bool], numbers: Table) -> str:
     """The function of a stretch that does not repeat."""
     part = plan.parts[k]
     span = slice(part.first, part.first + part.length)
-    out = Part(plan.graph, plan.by_node)
+    out = Part(plan.graph, plan.by_node, numbers)
     holds = "true"
     for node, place in zip(plan.found.nodes[span].tolist(), plan.place[span].tolist(), strict=True):
         out.compute(node)
@@ -103,7 +87,7 @@ def _once(name: str, plan: Plan, k: int, guards: Mapping[int, bool]) -> str:
 class _Turn:
     """The text of one turn of a loop."""
 
-    def __init__(self, plan: Plan, part: Stretch, indices: _Data, numbers: _Data) -> None:
+    def __init__(self, plan: Plan, part: Stretch, indices: Table, numbers: Table) -> None:
         self.lines: list[str] = []
         self._plan = plan
         self._indices, self._numbers = indices, numbers
@@ -111,7 +95,7 @@ class _Turn:
         self._part = part
         self._operand = plan.found.operand[span].reshape(part.times, part.length, 3)
         self._number = plan.found.number[span].reshape(part.times, part.length, 3)
-        self._loaded: dict[bytes, str] = {}
+        self._loaded: dict[object, str] = {}
 
     def operand(self, i: int, j: int) -> str:
         """How the j-th operand of the i-th node is written; loaded first if it is not of this turn."""
@@ -122,21 +106,22 @@ class _Turn:
         if operand[0] == TIME:
             return f"%{nodes[int(number[0])][1]}"
         if operand[0] == CONST:
-            return self._constant(np.array([nodes[k][1] for k in number.tolist()]))
+            return self._constant([nodes[k][1] for k in number.tolist()])
         return self._load("%memory", "double", self._plan.places(operand, number), "")
 
-    def _constant(self, values: Vec) -> str:
-        if (values == values[0]).all():
+    def _constant(self, values: list[Constant]) -> str:
+        same = all(x == values[0] for x in values)
+        if same and isinstance(values[0], float):
             return real(values[0])
-        key = b"n" + values.tobytes()
+        key = ("number", *values)
         if key not in self._loaded:
-            begin = self._numbers.place(values)
-            self._loaded[key] = self._load("%numbers", "double", begin + np.arange(len(values)), "n")
+            begin, step = self._numbers.place(*(values[:1] if same else values)), int(not same)
+            self._loaded[key] = self._load("%numbers", "double", begin + step * np.arange(len(values)), "n")
         return self._loaded[key]
 
     def _load(self, base: str, kind: str, places: Ints, mark: str) -> str:
         """The number at a place that depends on the turn."""
-        key = base.encode() + places.tobytes()
+        key = base, places.tobytes()
         if key not in self._loaded:
             name = f"%l{len(self._loaded)}{mark}"
             self._loaded[key] = name
@@ -151,7 +136,7 @@ class _Turn:
                 f"{name}a = add nsw i64 {name}s, {first}",
                 f"{name} = getelementptr double, ptr {base}, i64 {name}a",
             ]
-        begin = self._indices.place(places)
+        begin = self._indices.place(*places.tolist())
         return [
             f"{name}s = add nsw i64 %m, {begin}",
             f"{name}t = getelementptr i32, ptr %indices, i64 {name}s",
@@ -165,7 +150,7 @@ class _Turn:
         self.lines += [*self._address(f"%s{i}", "%memory", "double", places), f"store double %v{i}, ptr %s{i}"]
 
 
-def _loop(name: str, plan: Plan, k: int, guards: Mapping[int, bool], indices: _Data, numbers: _Data) -> str:
+def _loop(name: str, plan: Plan, k: int, guards: Mapping[int, bool], indices: Table, numbers: Table) -> str:
     """The function of a stretch that repeats."""
     part, graph = plan.parts[k], plan.graph
     turn = _Turn(plan, part, indices, numbers)
@@ -198,7 +183,7 @@ def _loop(name: str, plan: Plan, k: int, guards: Mapping[int, bool], indices: _D
     )
 
 
-def _whole(name: str, plan: Plan, outputs: Sequence[int], indices: _Data, numbers: _Data) -> str:
+def _whole(name: str, plan: Plan, outputs: Sequence[int], indices: Table, numbers: Table) -> str:
     """The function that copies the inputs, calls all parts, and gathers the outputs."""
     lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", "entry:"]
     for label, slot in (("memory", SCRATCH), ("indices", INDICES), ("numbers", NUMBERS), ("selection", SELECTION)):
@@ -222,7 +207,7 @@ def _whole(name: str, plan: Plan, outputs: Sequence[int], indices: _Data, number
     return "\n".join([*lines, f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"])
 
 
-def _gathered(plan: Plan, outputs: Sequence[int], indices: _Data, numbers: _Data) -> list[str]:
+def _gathered(plan: Plan, outputs: Sequence[int], indices: Table, numbers: Table) -> list[str]:
     """Lines that bring the outputs from memory; constants among them follow."""
     nodes = plan.graph.nodes
     constant = [(i, nodes[k][1]) for i, k in enumerate(outputs) if nodes[k][0] == "const"]
@@ -233,10 +218,10 @@ def _gathered(plan: Plan, outputs: Sequence[int], indices: _Data, numbers: _Data
             places[i] = plan.inputs[node[1]] + node[2]
         elif node[0] != "const":
             places[i] = plan.by_node[k]
-    lines = _copies("o", len(outputs), "%memory", indices.place(places), None)
+    lines = _copies("o", len(outputs), "%memory", indices.place(*places.tolist()), None)
     if constant:
-        where = indices.place(np.array([i for i, _ in constant], dtype=np.int64))
-        lines += _copies("k", len(constant), "%numbers", numbers.place(np.array([x for _, x in constant])), where)
+        where = indices.place(*(i for i, _ in constant))
+        lines += _copies("k", len(constant), "%numbers", numbers.place(*(x for _, x in constant)), where)
     return lines
 
 

@@ -12,7 +12,9 @@ from typing import final
 import numpy as np
 
 from rbdae.graph.graph import OF_TWO, Graph, operands
-from rbdae.machine.function import FIRST_FUNCTION, SELECTION
+from rbdae.graph.loaded import Loaded
+from rbdae.machine.data import Table
+from rbdae.machine.function import FIRST_FUNCTION, NUMBERS, SELECTION
 
 LONGEST = 4000
 """Nodes in one function: LLVM's passes take longer than in proportion to its length."""
@@ -67,11 +69,12 @@ def real(x: float) -> str:
 
 @final
 class Part:
-    """The text of one function: its lines, and where values are."""
+    """The text of one function: its lines, and where values are. Constants that are loaded go to a table."""
 
-    def __init__(self, graph: Graph, places: Mapping[int, int]) -> None:
+    def __init__(self, graph: Graph, places: Mapping[int, int], numbers: Table) -> None:
         self.lines: list[str] = []
         self._graph = graph
+        self._numbers = numbers
         self._places = places
         self._there: set[int] = set()
         self._pointers: set[str] = set()
@@ -80,26 +83,28 @@ class Part:
     def name(self, k: int) -> str:
         """How a value is written: a constant, an argument, or what holds it; loaded first if it is in memory."""
         node = self._graph.nodes[k]
-        if node[0] == "const":
+        if node[0] == "const" and isinstance(node[1], float):
             return real(node[1])
         if node[0] == "pair":
-            known = [self._graph.value(j) for j in node[1:]]
-            if None not in known:
-                return f"<{', '.join(f'double {real(x)}' for x in known if x is not None)}>"
+            known = [x for j in node[1:] if isinstance(x := self._graph.value(j), float)]
+            if len(known) == len(node) - 1:
+                return f"<{', '.join(f'double {real(x)}' for x in known)}>"
         if node[0] == "input" and node[1] in ("t", "c"):
             return f"%{node[1]}"
         if k not in self._there:
             self._there.add(k)
-            if node[0] == "input":
+            if node[0] == "const":
+                self._load(k, self._pointer(NUMBERS), self._numbers.place(node[1]))
+            elif node[0] == "input":
                 self._load(k, f"%{node[1]}" if node[1] != "selection" else self._pointer(SELECTION), node[2])
             else:
                 self._load(k, "%memory", self._places[k])
         return f"%v{k}"
 
-    def _load(self, k: int, base: str, place: int) -> None:
+    def _load(self, k: int, base: str, place: int, kind: str = "double") -> None:
         self.lines += [
             f"%p{k} = getelementptr double, ptr {base}, i64 {place}",
-            f"%v{k} = load double, ptr %p{k}",
+            f"%v{k} = load {kind}, ptr %p{k}, align 8",
         ]
 
     def store(self, k: int, base: str, place: int, label: str) -> None:
@@ -146,7 +151,11 @@ class Part:
         if kind == "result":
             return  # loaded with its call
         if kind == "pair":
-            self._pair(f"%v{k}", *(self.name(j) for j in node[1:]))
+            known = [x for j in node[1:] if (x := self._graph.value(j)) is not None]
+            if len(known) == len(node) - 1 and any(isinstance(x, Loaded) for x in known):
+                self._load(k, self._pointer(NUMBERS), self._numbers.place(*known), PAIR)
+            else:
+                self._pair(f"%v{k}", *(self.name(j) for j in node[1:]))
             self._pairs.add(k)
         elif kind == "lane":
             self.lines.append(f"%v{k} = extractelement {PAIR} {self.name(node[1])}, i32 {node[2]}")
@@ -229,6 +238,7 @@ def straight(
     nodes: Sequence[int],
     outputs: Sequence[int],
     guards: Mapping[int, bool],
+    numbers: Table,
     places: Sequence[int] | None = None,
 ) -> str:
     """The text of a function that computes `nodes` one by one, which are all that is needed, stores the `outputs` at
@@ -238,7 +248,7 @@ def straight(
     after: dict[int, list[tuple[int, list[int]]]] = {}
     for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True))):
         after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
-    part = Part(graph, {})
+    part = Part(graph, {}, numbers)
     holds = "true"
     for k in nodes:
         part.compute(k)

@@ -21,11 +21,8 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     """All arrays by the names of `rbdae.kernels.memory`, but for those that are made on demand."""
     bodies = _bodies(model, settings, layout)
     joints = joint_pattern(model, layout)
-    bushings, elements = model.bushings.copy(), model.forces.elements.copy()  # with the memory of this problem alone
-    state_tangents = _lay_out_state_tangents(elements)
+    bushings, elements, state_tangents = _forces(model, layout)
     most_states = int(elements["n_states"].max(initial=0))
-    bushings["body"] = layout.rank[bushings["body"]]
-    elements["body"] = layout.rank[elements["body"]]
     loops, tree = settings.structure == "loops", settings.structure == "tree"
     n_v = layout.n_velocities if loops else 1
     return {
@@ -65,6 +62,26 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         if tree
         else np.zeros(1, dtype=kb.TREE_VELOCITY),
     }
+
+
+def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
+    """Arrays of their own for a model that differs in masses, inertias, gravity and numbers of forces alone."""
+    bushings, elements, _ = _forces(model, layout)
+    bodies = _bodies(model, settings, layout)
+    new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
+    if settings.kind.number == kb.DIRECTOR_RATE:
+        new["states"] = fresh_states(settings, bodies, scalar)
+    return {name: new[name] if name in new else array.copy() for name, array in arrays.items()}
+
+
+def _forces(model: Model, layout: Layout) -> tuple[Any, Any, int]:
+    """Springs between points and other elements, with the memory of one problem alone, and the length of all Jacobians
+    of internal states."""
+    bushings, elements = model.bushings.copy(), model.forces.elements.copy()
+    state_tangents = _lay_out_state_tangents(elements)
+    bushings["body"] = layout.rank[bushings["body"]]
+    elements["body"] = layout.rank[elements["body"]]
+    return bushings, elements, state_tangents
 
 
 def _lay_out_state_tangents(elements: Any) -> int:
@@ -151,4 +168,4 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
     return out
 
 
-__all__ = ["arrays_of", "fresh_states", "in_cache_lines", "row_length"]
+__all__ = ["arrays_of", "fresh_states", "in_cache_lines", "renumbered", "row_length"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from dataclasses import dataclass
 from typing import final
 
@@ -18,6 +19,16 @@ class BlockPattern:
     pointers: Ints
     indices: Ints
     starts: Ints
+
+    @classmethod
+    def from_bytes(cls, contents: bytes) -> BlockPattern:
+        """What `to_bytes` has written."""
+        return cls(*(np.frombuffer(array, dtype=np.int64) for array in marshal.loads(contents)))
+
+    def to_bytes(self) -> bytes:
+        """The contents, for a file."""
+        arrays = (self.pointers, self.indices, self.starts)
+        return marshal.dumps([np.asarray(array, dtype=np.int64).tobytes() for array in arrays])
 
 
 def block_pattern(blocks: Ints, n_rows: int, n_columns: int) -> BlockPattern:

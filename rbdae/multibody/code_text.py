@@ -17,8 +17,9 @@ from rbdae import machine
 from rbdae._arrays import Ints
 from rbdae.graph.factoring import MOST_NODES, factored
 from rbdae.graph.order import deepest_first, few_alive
+from rbdae.machine.data import Data, Table
 from rbdae.machine.entries import guarded, python_entry
-from rbdae.machine.function import NO_DATA, Data, Shapes
+from rbdae.machine.function import Shapes
 from rbdae.machine.matrix import matrix, places
 from rbdae.machine.rolled import rolled
 from rbdae.machine.sources import sources
@@ -45,15 +46,13 @@ class CodeText:
 
     Parameters
     ----------
-    text : the text, or what writes it
-    made_of : what a text depends on that is not written yet
-    data : tables beside it
+    write : writes the text and the tables beside it
+    made_of : all that they depend on
     length : nodes of the recording, or, of a long one, those that are left when repetitions are loops
     """
 
-    text: str | Callable[[], str]
+    write: Callable[[], tuple[str, Data]]
     made_of: object
-    data: Data
     length: int
 
 
@@ -87,11 +86,17 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         return "\n".join([DECLARATIONS, body, *entries])
 
     if long:
-        body, data, length = rolled("straight", graph, needed, outputs, guards)
-        return CodeText(module(body), None, data, length)
+        body, data, length = rolled("straight", graph, needed, outputs, guards, recording.loaded)
+        return CodeText(lambda: (module(body), data), (body, entries, data.to_bytes()), length)
+
+    def written() -> tuple[str, Data]:
+        numbers = Table()
+        body = module(_straight(recording, outputs, layouts, numbers))
+        return body, Data.of(Table(), numbers, 1, recording.loaded)
+
     nodes = [(k, graph.nodes[k]) for k in needed]
     made_of = (layouts, sources(graphs, machine), nodes, outputs, guards, recording.alike, entries)
-    return CodeText(lambda: module(_straight(recording, outputs, layouts)), made_of, NO_DATA, len(needed))
+    return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed))
 
 
 def _not_zero(recording: Recording, n_columns: int) -> Pattern:
@@ -101,7 +106,9 @@ def _not_zero(recording: Recording, n_columns: int) -> Pattern:
     return Pattern(rows, columns)
 
 
-def _straight(recording: Recording, outputs: list[int], layouts: Mapping[str, Sequence[int] | None]) -> str:
+def _straight(
+    recording: Recording, outputs: list[int], layouts: Mapping[str, Sequence[int] | None], numbers: Table
+) -> str:
     """Functions in one go, which store the outputs one after the other, or at places."""
     graph, guards = recording.graph, recording.guards
     short = factored(graph, outputs, guards, recording.alike)
@@ -110,7 +117,7 @@ def _straight(recording: Recording, outputs: list[int], layouts: Mapping[str, Se
     else:
         graph, outputs, guards = short.graph, short.outputs, short.guards
         order = few_alive(graph, [*guards, *outputs])
-    return "\n".join(straight(name, graph, order, outputs, guards, at) for name, at in layouts.items())
+    return "\n".join(straight(name, graph, order, outputs, guards, numbers, at) for name, at in layouts.items())
 
 
 __all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text"]

@@ -1,43 +1,116 @@
-"""The contents of a model in one formulation, as a number: memories with the same contents have the same code."""
+"""The contents of a model in one formulation, as a digest: memories with the same contents have the same code.
+
+For code that loads the numbers of the model they are its structure. Then code is found on disk without recording it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rbdae.multibody.memory import Memory
+from rbdae.multibody.open_numbers import ADDRESSES, RECORDS
+from rbdae.multibody.settings import Settings
 
 _MODEL = ("bodies", "primitives", "bushings", "drives")
-_ADDRESSES = ("force", "jacobian", "potential", "law")
-"""The fields of records that are addresses of the user's functions."""
 
-_SETTINGS = ("kind", "structure", "n_independent", "redundant")
+_SETTINGS = ("structure", "n_independent", "redundant")
+
+_SCRATCH = frozenset(
+    {
+        "references", "rows", "element_memory", "state_arguments", "state_results", "state_tangents", "tangent_memory",
+        "pivot_floor", "velocity_selection", "velocity_metric", "block_starts", "blocks", "factor", "vectors",
+        "square_factors", "row_exchanges", "newton_matrix", "newton_operations", "newton_bodies", "newton_joints",
+        "newton_forces", "rhs_tangent", "planes",
+    }
+)  # fmt: skip
+"""The arrays that kernels fill, that a selection fills, and that follow from the others."""
+
+_READ = ("compiler", "formulations", "graph", "kernels", "machine", "multibody", "rotations")
+"""The folders that a recording, and the code of it, depend on."""
 
 
 def contents(memory: Memory) -> tuple[Any, ...]:
-    """Formulation and chart themselves, and a digest of all other numbers: of the model, with the user's functions, of
-    the settings, and of the state and selection at which conditions are answered."""
+    """Formulation and chart themselves, and a digest of all that code depends on beside kernels."""
+    found: tuple[Any, ...] | None = memory.known.get("contents")
+    if found is None:
+        digest = (_structure if memory.opened else _numbers)(memory)
+        found = memory.known["contents"] = memory.settings.formulation, memory.settings.chart, memory.code, digest
+    return found
+
+
+def on_disk(memory: Memory, kernel: str) -> tuple[object, ...] | None:
+    """The same for other processes; None if a kernel, a chart or a function is not of this library or can be called at
+    an address alone, and for code with the numbers of one model."""
+    chart = memory.settings.chart
+    own = all(name.startswith(f"{__package__.partition('.')[0]}.") for name in (kernel, chart.parameters.__module__))
+    if not (own and memory.opened and all_recorded(memory)) or not _sources():
+        return None
+    return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources()
+
+
+def all_recorded(memory: Memory) -> bool:
+    """Whether code of the model calls no function of the user."""
+    laws = [function.law for function in (*memory.model.user_functions, *memory.model.forces.functions)]
+    return all(law is not None and law.always_regular for law in laws)
+
+
+def _structure(memory: Memory) -> bytes:
+    """Sizes and kinds, which bodies, joints and forces act on which, and the user's functions; without numbers that are
+    loaded, which `rbdae.multibody.recording.own_constants` tells apart."""
+    digest = hashlib.sha256()
+    head = memory.head.copy()
+    for name in memory.arrays:
+        head[name] = 0  # an address
+    digest.update(head.tobytes())
+    _update(digest, {name: x for name, x in memory.arrays.items() if name not in _SCRATCH and name not in RECORDS})
+    named = _named(memory.settings)
+    chart = memory.settings.chart
+    constant = chart.constant_tangent().tolist() if chart.linear else None
+    places = [np.asarray(x).tolist() for x in (memory.layout.order, memory.layout.iq, memory.layout.iv)]
+    digest.update(repr((named, constant, places, sorted(memory.features), _laws(memory))).encode())
+    return digest.digest()
+
+
+def _numbers(memory: Memory) -> bytes:
+    """All numbers: of the model, with the user's functions, of the settings, and of the state and selection at which
+    conditions are answered."""
     model, settings = memory.model, memory.settings
     digest = hashlib.sha256()
     arrays = [getattr(model, name) for name in _MODEL]
     arrays += [model.forces.elements, model.forces.entries, memory.regular, memory.numbers]
-    if memory.code == "open":  # its numbers are inputs: `rbdae.multibody.recording.own_constants`
-        arrays = []
-    functions = [*model.user_functions, *model.forces.functions]
-    for array in (*map(_without_addresses, arrays), *(velocity.S for velocity in settings.tree)):
-        digest.update(repr(array.shape).encode())
-        digest.update(array.tobytes())
-    named = [getattr(settings, name) for name in _SETTINGS]
+    named_arrays = dict(enumerate([*arrays, *(velocity.S for velocity in settings.tree)]))
+    _update(digest, {str(k): _without_addresses(array) for k, array in named_arrays.items()})
+    named = _named(settings)
     placed = (memory.layout.order, model.tree, [velocity.primitives for velocity in settings.tree])
     points = [(joint.bodies, [point.tolist() for point in joint.points]) for joint in model.joints]
-    laws = [_identity(function, memory.traced) for function in functions]
-    digest.update(repr((named, placed, points, sorted(memory.features), memory.code, laws)).encode())
-    return settings.formulation, settings.chart, digest.digest()
+    digest.update(repr((named, placed, points, sorted(memory.features), _laws(memory))).encode())
+    return digest.digest()
+
+
+def _named(settings: Settings) -> list[object]:
+    return [str(settings.formulation), settings.kind.number, *(getattr(settings, name) for name in _SETTINGS)]
+
+
+def _update(digest: Any, arrays: Mapping[str, Any]) -> None:
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.shape} {array.dtype.descr}".encode())
+        digest.update(array.tobytes())
+
+
+def _laws(memory: Memory) -> list[object]:
+    functions = (*memory.model.user_functions, *memory.model.forces.functions)
+    return [_identity(function, memory.traced) for function in functions]
 
 
 def _without_addresses(array: Any) -> Any:
     """Records that say where there are functions, and not at which addresses."""
-    names = [name for name in _ADDRESSES if name in (array.dtype.names or ())]
+    names = [name for name in ADDRESSES if name in (array.dtype.names or ())]
     if not names:
         return array
     out = array.copy()
@@ -55,4 +128,18 @@ def _identity(function: Any, traced: bool) -> object:
     return function.address, id(function), None if law is None else law.digest
 
 
-__all__ = ["contents"]
+@cache
+def _sources() -> str:
+    """A digest of the files that recordings depend on; empty in an application without sources."""
+    home = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    try:
+        for folder in _READ:
+            for file in sorted((home / folder).rglob("*.py")):
+                digest.update(file.read_bytes())
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+__all__ = ["all_recorded", "contents", "on_disk"]

@@ -10,15 +10,15 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.declared import Features
 from rbdae.kernels import records as kb
-from rbdae.multibody.arrays import arrays_of, in_cache_lines, row_length
+from rbdae.multibody.arrays import arrays_of, in_cache_lines, renumbered, row_length
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings, features
 from rbdae.multibody.velocity_selection import Metric, metric
 
-Code = Literal["generic", "traced", "auto", "open", "plain"]
-"""How kernels run: compiled once for all models; recorded and compiled for this one; the same where that is quickly
-done; as plain Python."""
+Code = Literal["auto", "folded", "generic", "plain", "traced"]
+"""How kernels run: recorded and compiled for all models of a structure, where that is quickly done; the same with the
+numbers of one model as constants; compiled once for all models; as plain Python; recorded and compiled in any case."""
 
 
 _NOWHERE = np.empty(0)
@@ -33,7 +33,8 @@ class Memory:
     The scratch matrices of dense Jacobians are made when the first of them is asked for. `head` is the one that each
     workspace copies: sizes, kinds, and the addresses of `arrays`. `recorded` has the machine code of recorded kernels
     (`rbdae.multibody.traced`), which is recorded at the state `regular` with the selection's numbers `numbers`,
-    whatever the selection of the problem is that asks first: so it is the same in copies, and after switches.
+    whatever the selection of the problem is that asks first: so it is the same in copies, and after switches. `known`
+    has facts that are found once, such as its digest (`rbdae.multibody.contents`).
     """
 
     model: Model
@@ -48,6 +49,7 @@ class Memory:
     regular: Vec
     numbers: Vec
     recorded: dict[Any, Any]
+    known: dict[str, Any]
 
     @classmethod
     def of(
@@ -66,7 +68,7 @@ class Memory:
         arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
         head = _head(model, settings, layout, arrays)
         have = features(model, settings)
-        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, numbers, {})
+        return cls(model, settings, layout, have, scalar, arrays, head, metric(model), code, regular, numbers, {}, {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are memories of their own: the kernels know them by their addresses."""
@@ -75,11 +77,33 @@ class Memory:
     @property
     def traced(self) -> bool:
         """Whether kernels are recorded."""
-        return self.code in ("traced", "auto", "open")
+        return self.code in ("auto", "folded", "traced")
+
+    @property
+    def name(self) -> Literal["traced", "folded"]:
+        """The public name of recorded code."""
+        return "folded" if self.code == "folded" else "traced"
+
+    @property
+    def opened(self) -> bool:
+        """Whether they load the numbers of the model."""
+        return self.code in ("auto", "traced")
 
     def with_code(self, code: Code, regular: Vec, numbers: Vec) -> Self:
         """The same memory for kernels that run in another way."""
-        return replace(self, code=code, regular=regular, numbers=numbers, recorded={})
+        return replace(self, code=code, regular=regular, numbers=numbers, recorded={}, known={})
+
+    def renumbered(self, model: Model) -> Self:
+        """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
+        code is that of the structure."""
+        arrays = renumbered(self.arrays, model, self.settings, self.layout, self.scalar)
+        arrays["rhs_tangent"] = np.zeros((1, 1), dtype=self.scalar)
+        arrays["planes"] = np.zeros((1, 1, 1), dtype=self.scalar)
+        head = self.head.view(np.uint8).copy().view(self.head.dtype)
+        _set_addresses(head, arrays)
+        return replace(
+            self, model=model, arrays=arrays, head=head, metric=metric(model), recorded={}, known=dict(self.known)
+        )
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
@@ -141,9 +165,13 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
     }
     for name, value in counts.items():
         head[name] = value
+    _set_addresses(head, arrays)
+    return head
+
+
+def _set_addresses(head: Any, arrays: dict[str, Any]) -> None:
     for name, array in arrays.items():
         head[name] = array.ctypes.data
-    return head
 
 
 __all__ = ["Code", "Memory"]

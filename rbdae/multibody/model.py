@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -125,16 +125,19 @@ def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
     return out
 
 
+def _body_row(body: Body, gravity: Vec) -> Any:
+    row = np.zeros((), dtype=BODY)
+    row["parent"] = -1
+    _pack_body(row, body, gravity)
+    return row
+
+
 def _body_rows(system: System) -> Any:
     """One row a body, the ground last."""
-    n = len(system.bodies)
-    rows = np.zeros(n + 1, dtype=BODY)
-    rows["parent"] = -1
-    rows["fixed"][n] = 1
-    rows["mass"][n] = 1.0  # divided by in places that do not count for the ground
-    for row, body in zip(rows, system.bodies, strict=False):
-        _pack_body(row, body, system.gravity)
-    return rows
+    ground = np.zeros((), dtype=BODY)
+    ground["parent"], ground["fixed"] = -1, 1
+    ground["mass"] = 1.0  # divided by in places that do not count for the ground
+    return np.array([*(_body_row(body, system.gravity) for body in system.bodies), ground], dtype=BODY)
 
 
 def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[Vec]) -> Any:
@@ -259,3 +262,29 @@ def compile_system(system: System) -> Model:
         xd=xd,
         om=om,
     )
+
+
+def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
+    """The model of a system that has other masses, inertias and gravity, and other numbers of forces if `forces_too`;
+    all else is the same."""
+    bodies, old = system.bodies, model.system.bodies
+    heavier = not np.array_equal(system.gravity, model.system.gravity)
+    rows = model.bodies.copy()
+    for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
+        if heavier or body is not before:
+            rows[k] = _body_row(body, system.gravity)
+    R = rotation_matrices(model.p)
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    start = np.vstack([np.hstack([model.x, np.swapaxes(R, 1, 2).reshape(model.n, 9)]), ground])
+    bushings, forces = model.bushings, model.forces
+    if forces_too:
+        number = {id(body): k for k, body in enumerate((*bodies, system.ground))}
+        shift = [body.reference for body in (*bodies, system.ground)]
+        bushings, elements = _sorted_forces(system, number, shift)
+        forces = pack(elements, shift, start)
+    arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
+    stiffnesses = bushings["stiffness"]
+    scales = measured(
+        rows, model.primitives, model.rheonomic, arms, stiffnesses, system.gravity, start, model.xd, model.om
+    )
+    return replace(model, system=copy.copy(system), bodies=rows, bushings=bushings, forces=forces, scales=scales)

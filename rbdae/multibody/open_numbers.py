@@ -1,15 +1,16 @@
-"""The numbers of a model as inputs of recorded code, which then is that of all models with the same structure.
+"""The numbers of a model as constants that its code loads, which then is that of all models with the same structure.
 
-Structure is topology, kinds and forms, and which numbers are 0, 1 or -1, or equal to others in the same field, as those
-of symmetric matrices are. All other numbers in the records of the kernels are inputs: equal numbers of two fields, or
-of two bodies, may be so by chance.
+Structure is topology, kinds and forms, and which numbers are 0, 1 or -1, which are equal, but for their signs, in one
+field of one record, as those of symmetric matrices are, and which are equal in all records of an array, as those of the
+links of a chain are. Other numbers may be equal by chance, and are loaded each.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -19,71 +20,144 @@ from rbdae.kernels.symbolic import opened
 RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", "entries", "tree_velocities")
 """The arrays that have numbers of the model."""
 
+ADDRESSES = ("force", "jacobian", "potential", "law")
+"""The fields of records that are addresses of the user's functions."""
 
-class OpenNumbers(NamedTuple):
-    """The inputs of a model.
+_WORD = 8
+"""Bytes of every number in a record."""
+
+
+class Part(NamedTuple):
+    """The numbers of one array.
 
     Parameters
     ----------
-    values : the numbers, each of them once
-    places : the number of the input in each float of a field, -1 where the float is a constant
+    values : the sizes of those that are loaded, each of them once
+    places : (records, floats of a record): 1 + the place of the size among the values, with its sign; 0 for constants
     digest : the structure
     """
 
     values: Vec
-    places: dict[tuple[str, str], Ints]
-    digest: str
+    places: Ints
+    digest: bytes
 
 
-def open_numbers(arrays: dict[str, Any]) -> OpenNumbers:
-    """The numbers in some records, by their names; integers and addresses are structure."""
-    known: dict[tuple[Any, ...], int] = {}
-    places: dict[tuple[str, str], Ints] = {}
-    digest = hashlib.sha256()
-    for name, array in arrays.items():
-        digest.update(repr((name, array.shape)).encode())
-        for field in array.dtype.names or ():
-            values = array[field]
-            if values.dtype.kind != "f":
-                digest.update(values.tobytes())
-                continue
-            flat = values.ravel() + 0.0  # a zero has no sign
-            free = (flat != 0.0) & (np.abs(flat) != 1.0) & (flat == flat)
-            digest.update(np.where(free, 0.0, flat).tobytes())
-            if not free.any():
-                continue
-            wide, at = max(values[0].size, 1), np.flatnonzero(free)
-            mine = [
-                known.setdefault((name, field, k // wide, x), len(known))
-                for k, x in zip(at.tolist(), flat[at].tolist(), strict=True)
-            ]
-            where = np.full(flat.shape, -1, dtype=np.int64)
-            where[at] = mine
-            places[name, field] = where.reshape(values.shape)
-            digest.update(where.tobytes())
-    return OpenNumbers(np.array([key[-1] for key in known]), places, digest.hexdigest())
+@final
+class OpenNumbers:
+    """The numbers of all arrays: `values` are those of the parts, one part after the other."""
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self.parts = parts
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any]) -> OpenNumbers:
+        """The numbers in some records, by their names; integers and addresses are structure."""
+        return cls({name: _part(array) for name, array in arrays.items()})
+
+    def changed(self, arrays: Mapping[str, Any]) -> OpenNumbers:
+        """The same with other numbers in some arrays."""
+        return OpenNumbers({**self.parts, **{name: _part(array) for name, array in arrays.items()}})
+
+    @cached_property
+    def values(self) -> Vec:
+        """All that are loaded."""
+        return np.concatenate([part.values for part in self.parts.values()])
+
+    @cached_property
+    def digest(self) -> bytes:
+        """The structure."""
+        digest = hashlib.sha256()
+        for name, part in self.parts.items():
+            digest.update(name.encode() + part.digest)
+        return digest.digest()
+
+    def records(self, arrays: Mapping[str, Any], loaded: Sequence[Any]) -> dict[str, Any]:
+        """The records for kernels on symbols, with the symbols of `values` in their places."""
+        out, first = {}, 0
+        for name, part in self.parts.items():
+            records = opened(name, arrays[name])
+            _fill(records, arrays[name].dtype, part.places, loaded[first : first + len(part.values)])
+            out[name], first = records, first + len(part.values)
+        return out
 
 
-def open_records(arrays: dict[str, Any], found: OpenNumbers, inputs: Sequence[Any]) -> dict[str, Any]:
-    """The records for kernels on symbols, with the inputs in their places."""
-    out = {}
-    for name, array in arrays.items():
-        records = opened(name, array)
-        for field in array.dtype.names or ():
-            where = found.places.get((name, field))
-            if where is None:
-                continue
-            for record, numbers in zip(records, where, strict=True):
-                if numbers.ndim == 0:
-                    if numbers >= 0:
-                        setattr(record, field, inputs[int(numbers)])
-                    continue
-                values = np.array(getattr(record, field), dtype=object)
-                for place in np.argwhere(numbers >= 0):
-                    values[tuple(place)] = inputs[int(numbers[tuple(place)])]
-                setattr(record, field, values)
-        out[name] = records
-    return out
+class _Columns(NamedTuple):
+    """The words of a record that are floats, those of each field with its name and shape, addresses, and the others;
+    and what the record is."""
+
+    floats: Ints
+    fields: tuple[tuple[str, tuple[int, ...], slice], ...]
+    field_of: list[int]
+    addresses: Ints
+    others: Ints
+    described: str
 
 
-__all__ = ["RECORDS", "OpenNumbers", "open_numbers", "open_records"]
+@cache
+def _columns(dtype: Any) -> _Columns:
+    floats: list[int] = []
+    addresses: list[int] = []
+    others: list[int] = []
+    fields: list[tuple[str, tuple[int, ...], slice]] = []
+    field_of: list[int] = []
+    for name in dtype.names:
+        kind, offset = dtype.fields[name][:2]
+        if kind.base.itemsize != _WORD or kind.base.names:
+            raise TypeError(f"field {name!r} of a record is not made of numbers of {_WORD} bytes")
+        words = list(range(offset // _WORD, (offset + kind.itemsize) // _WORD))
+        if kind.base.kind == "f":
+            fields.append((name, kind.shape, slice(len(floats), len(floats) + len(words))))
+            field_of += [len(fields)] * len(words)
+            floats += words
+        elif name in ADDRESSES:
+            addresses += words
+        else:
+            others += words
+    places = [np.array(words, dtype=np.int64) for words in (floats, addresses, others)]
+    return _Columns(places[0], tuple(fields), field_of, places[1], places[2], repr(dtype.descr))
+
+
+def _part(array: Any) -> Part:
+    columns = _columns(array.dtype)
+    digest = hashlib.sha256(f"{array.shape} {columns.described}".encode())
+    words = np.ascontiguousarray(array).view(np.int64).reshape(len(array), array.dtype.itemsize // _WORD)
+    digest.update(words[:, columns.others].tobytes())
+    digest.update((words[:, columns.addresses] != 0).tobytes())  # `contents` has the functions
+    rows = words.view(np.float64)[:, columns.floats] + 0.0  # a zero has no sign
+    sizes = np.abs(rows)
+    free = (rows != 0.0) & (sizes != 1.0) & (rows == rows)
+    places = np.zeros(rows.shape, dtype=np.int64)
+    known: dict[tuple[int, int, float], int] = {}
+    i, j = np.nonzero(free)
+    if len(i):
+        sizes *= free
+        same = ((free.sum(axis=0) > 1) & ((sizes == sizes.max(axis=0)) | ~free).all(axis=0)).tolist()
+        mine = [
+            known.setdefault((0, 0, x) if same[column] else (record + 1, columns.field_of[column], x), len(known))
+            for record, column, x in zip(i.tolist(), j.tolist(), sizes[i, j].tolist(), strict=True)
+        ]
+        places[i, j] = np.where(rows[i, j] > 0.0, 1, -1) * (np.array(mine) + 1)
+        rows[i, j] = 0.0
+    digest.update(rows.tobytes())
+    digest.update(places.tobytes())
+    return Part(np.array([key[-1] for key in known]), places, digest.digest())
+
+
+def _fill(records: list[Any], dtype: Any, places: Ints, loaded: Sequence[Any]) -> None:
+    """Symbols to their places in the records of an array."""
+    for name, shape, span in _columns(dtype).fields:
+        for k, numbers in zip(*_some(places[:, span]), strict=True):
+            values = np.array(getattr(records[k], name), dtype=object).reshape(-1)
+            for place in np.flatnonzero(numbers).tolist():
+                at = int(numbers[place])
+                values[place] = loaded[at - 1] if at > 0 else -loaded[-at - 1]
+            setattr(records[k], name, values.reshape(shape) if shape else values[0])
+
+
+def _some(places: Ints) -> tuple[list[int], list[Ints]]:
+    """The records in which something is loaded, by their numbers, and the places there."""
+    found = np.flatnonzero(places.any(axis=1)).tolist()
+    return found, [places[k] for k in found]
+
+
+__all__ = ["ADDRESSES", "RECORDS", "OpenNumbers"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias, cast, final
 
@@ -58,24 +58,71 @@ class Parameter:
 
 def parameters(system: System) -> dict[str, Parameter]:
     """All of a system, by name."""
-    out = {}
-    gravity = system.gravity
-    for axis, name in enumerate(_AXES):
-        out[f"gravity.{name}"] = Parameter(float(gravity[axis]), _size(gravity), _gravity(system, axis))
+    out = _of_gravity(system)
     for body in system.bodies:
-        for field in _OF_BODIES:
-            out |= _of_field(system, body, field, getattr(body, field))
+        out |= _of_body(system, body)
     for joint in system.joints:
-        for field in _OF_JOINTS:
-            if hasattr(joint, field):
-                out |= _of_field(system, joint, field, getattr(joint, field))
+        out |= _of_joint(system, joint)
     for force in system.forces:
-        names = _fields(force)
-        for field in names:
-            if field not in _NOT_OF_FORCES:
-                out |= _of_field(system, force, field, getattr(force, field))
-        if "A" in names:  # of a bushing; the coefficients of its points
-            out |= _of_points(system, force)
+        out |= _of_force(system, force)
+    return out
+
+
+def _named(system: System, name: str) -> Parameter:
+    """The number of a name. Names of parts may have dots in them; of two parts with one name the last one counts, as in
+    `parameters`.
+
+    Raises
+    ------
+    ValueError
+        for a name that there is not
+    """
+    if name.startswith("gravity."):
+        known = _of_gravity(system)
+        if name in known:
+            return known[name]
+    for parts, numbers in ((system.forces, _of_force), (system.joints, _of_joint), (system.bodies, _of_body)):
+        for part in parts:
+            if name.startswith(f"{part.name}."):
+                field = name.removeprefix(f"{part.name}.").partition(".")[0]
+                known = numbers(system, part, (field,))
+                if name in known:
+                    return known[name]
+    raise _check.unknown("parameter", name, parameters(system))
+
+
+def _of_gravity(system: System) -> dict[str, Parameter]:
+    gravity = system.gravity
+    return {
+        f"gravity.{name}": Parameter(float(gravity[axis]), _size(gravity), _gravity(system, axis))
+        for axis, name in enumerate(_AXES)
+    }
+
+
+def _of_body(system: System, body: Part, fields: Sequence[str] = _OF_BODIES) -> dict[str, Parameter]:
+    out: dict[str, Parameter] = {}
+    for field in fields:
+        if field in _OF_BODIES:
+            out |= _of_field(system, body, field, getattr(body, field))
+    return out
+
+
+def _of_joint(system: System, joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Parameter]:
+    out: dict[str, Parameter] = {}
+    for field in fields:
+        if field in _OF_JOINTS and hasattr(joint, field):
+            out |= _of_field(system, joint, field, getattr(joint, field))
+    return out
+
+
+def _of_force(system: System, force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
+    out: dict[str, Parameter] = {}
+    names = _fields(force)
+    for field in names:
+        if field not in _NOT_OF_FORCES and (fields is None or field in fields):
+            out |= _of_field(system, force, field, getattr(force, field))
+    if "A" in names:  # of a bushing; the coefficients of its points
+        out |= _of_points(system, force)
     return out
 
 
@@ -184,20 +231,20 @@ def with_values(system: System, values: Mapping[str, float]) -> System:
             f"with_parameters: values must be a mapping from name to number, got {_check.show(values)}; give e.g. "
             '{"a.mass": 2.0}'
         )
+    before = system
     for name, value in values.items():
-        known = parameters(system)
-        if name not in known:
-            raise _check.unknown("parameter", name, known)
+        if not isinstance(name, str):
+            raise _check.unknown("parameter", name, parameters(system))
+        parameter = _named(system, name)
         number = _check.number("with_parameters", name, value)
-        field = name.partition(".")[2].partition(".")[0]
+        field = name.rpartition(".")[2]
         if field in _POSITIVE and not number > 0.0:
             raise ValueError(f"with_parameters: {name} must be positive, got {number:g}")
-        if field in _NOT_NEGATIVE and name.count(".") == 1 and number < 0.0:
+        if field in _NOT_NEGATIVE and number < 0.0:
             raise ValueError(f"with_parameters: {name} must not be negative, got {number:g}")
-        system = known[name].set(number)
-    changed = {name.partition(".")[0] for name in values}
-    for body in system.bodies:
-        if body.name in changed:
+        system = parameter.set(number)
+    for body, first in zip(system.bodies, before.bodies, strict=True):
+        if body is not first:
             owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
             check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
     return system

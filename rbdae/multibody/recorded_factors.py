@@ -21,12 +21,12 @@ from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph
 from rbdae.graph.pivots import Place, Plan, SingularPattern, plan
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.function import Context, MachineFunction
+from rbdae.machine.function import MachineFunction
 from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected, selection_numbers
-from rbdae.multibody.traced import Code, made, point, shared
+from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected
+from rbdae.multibody.traced import Code, made, own_point, point, shared
 from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
@@ -57,8 +57,7 @@ class FactorCode:
         """The two functions for the selection of a workspace."""
         found = []
         for code in (self.factors, self.solve):
-            context = Context.of(selection_numbers(workspace), code.functions, code.data)
-            context.alive += [code.module, workspace]
+            context = code.context(workspace)
             found.append(MachineFunction(code.module.address("machine"), context.ctypes.data, context, []))
         return BoundFactors((found[0], found[1]), self.size, self.order)
 
@@ -86,7 +85,8 @@ def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern) -> F
     known = workspace.memory.recorded
     key = ("factors", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)), own_constants(workspace))
     if key not in known:
-        known[key] = shared(workspace, key, lambda: _code(workspace, kernel, pattern))
+        mine = (*key, own_point(workspace)) if workspace.memory.opened else key  # pivots depend on the numbers
+        known[key] = shared(workspace, mine, lambda: _code(workspace, kernel, pattern, key))
     found: FactorCode | None = known[key]
     return found
 
@@ -110,7 +110,8 @@ def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> li
     return found
 
 
-def _code(workspace: Workspace, kernel: Entry, pattern: Pattern) -> FactorCode | None:
+def _code(workspace: Workspace, kernel: Entry, pattern: Pattern, key: tuple[Any, ...]) -> FactorCode | None:
+    """The code of the factors; models of one structure with the same pivots share it."""
     n = workspace.layout.n
     shapes = {"y": (n,), "yd": (n,), "out": (1, len(pattern.rows))}
     with collector_off():
@@ -124,24 +125,39 @@ def _code(workspace: Workspace, kernel: Entry, pattern: Pattern) -> FactorCode |
             return None  # they are called through addresses
         samples = _samples(workspace, recording, pattern)
         try:
-            found = with_factors(recording, pattern, n, samples, Reals) if samples else None
+            order = _order(recording, pattern, n, samples) if samples else None
         except SingularPattern:
             return None
-        if found is None:
+        if order is None:
             return None
-        first, second, size, order = found
-        factors = made(first, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
-        solve = made(second, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
-    if factors is None or solve is None:
+        fallen = tuple(recording.guards.items())
+        chosen = (*key, "pivots", tuple(order.pivots), fallen)
+        return shared(workspace, chosen, lambda: _with_order(recording, pattern, n, order))
+
+
+def _with_order(recording: Recording, pattern: Pattern, n: int, order: Plan) -> FactorCode | None:
+    found = with_factors(recording, pattern, n, order, Reals)
+    if found is None:
         return None
-    return FactorCode(factors, solve, size, order)
+    first, second, size = found
+    factors = made(first, "tyyto", {"y": (n,), "yd": (n,), "out": (size,)})
+    solve = made(second, "tyyo", {"y": (size,), "yd": (n,), "out": (n,)})
+    return None if factors is None or solve is None else FactorCode(factors, solve, size, order)
+
+
+def _order(recording: Recording, pattern: Pattern, n: int, samples: Sequence[Mapping[Place, float]]) -> Plan:
+    """The pivots of the entries that are not 0 whatever the state."""
+    at = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
+    graph = recording.graph
+    places = [place for place, node in zip(at, recording.outputs, strict=True) if graph.value(node) != 0.0]
+    return plan(n, [{place: sample[place] for place in places} for sample in samples])
 
 
 def with_factors(
-    recording: Recording, pattern: Pattern, n: int, samples: Sequence[Mapping[Place, float]], field: Any
-) -> tuple[Recording, Recording, int, Plan] | None:
-    """The recordings of both kernels, how many numbers go from one to the other, and the pivots; None if they are too
-    long. With `Complexes`, c is c + i yd[n], and vectors have their real numbers first.
+    recording: Recording, pattern: Pattern, n: int, order: Plan, field: Any
+) -> tuple[Recording, Recording, int] | None:
+    """The recordings of both kernels, and how many numbers go from one to the other; None if they are too long. With
+    `Complexes`, c is c + i yd[n], and vectors have their real numbers first.
 
     The Jacobian is linear in c, so that its derivative by c is dF/dyd.
     """
@@ -150,7 +166,6 @@ def with_factors(
     entries: dict[Place, Any] = {
         place: node for place, node in zip(at, recording.outputs, strict=True) if graph.value(node) != 0.0
     }
-    order = plan(n, [{place: sample[place] for place in entries} for sample in samples])
     if order.products * field.n_reals**2 > MOST_PRODUCTS:
         return None
     if field is Complexes:
@@ -182,8 +197,8 @@ def with_factors(
     if graph.value(small) is None and graph.value(made_of.growth) is None:
         guards[small] = True
     outputs = [fields[1].reals(value)[k] for k in range(field.n_reals) for value in x]
-    first = Recording(graph, list(stored), guards, recording.functions)
-    return first, Recording(other, outputs, {}, []), len(stored), order
+    first = Recording(graph, list(stored), guards, recording.functions, loaded=recording.loaded)
+    return first, Recording(other, outputs, {}, [], loaded=recording.loaded), len(stored)
 
 
 def _complex(graph: Graph, entries: Mapping[Place, int], n: int) -> dict[Place, tuple[int, int]]:

@@ -6,7 +6,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
@@ -17,10 +17,12 @@ from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
-from rbdae.graph.symbols import Recorder
+from rbdae.graph.loaded import LoadedNumbers
+from rbdae.graph.symbols import Recorder, Symbol
+from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
-from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, open_numbers, open_records
+from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -38,6 +40,8 @@ _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "
 
 _NO_CONSTANTS = frozenset({*SELECTED, *_WRITTEN, *_FOLLOWING})
 
+_OF_FORCES = ("bushings", "elements", "entries")
+
 _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 """What `rbdae.kernels.constraints.drives` writes into driven primitives."""
 
@@ -46,13 +50,15 @@ _CLOCKED = ("A", "Ad", "Add", "offset", "offset_rate", "offset_acceleration")
 @dataclass(frozen=True, eq=False)
 class Recording:
     """The computation of a kernel: the nodes `outputs` of a graph, where the conditions `guards` fall as they say.
-    Inputs of one body are the keys of `alike`, those of another that correspond its values."""
+    Inputs of one body are the keys of `alike`, those of another that correspond its values; `loaded` are the constants
+    that are loaded."""
 
     graph: Graph
     outputs: list[int]
     guards: dict[int, bool]
     functions: list[Any]
     alike: dict[int, int] = field(default_factory=dict)
+    loaded: LoadedNumbers | None = None
 
 
 def selected(workspace: Workspace) -> dict[str, Any]:
@@ -68,32 +74,40 @@ def selection_numbers(workspace: Workspace) -> Vec:
     """All numbers of the selection, one after the other: the input ``"selection"``. All code of a workspace reads them
     at one place."""
     if workspace.numbers is None:
-        chosen = [np.zeros(1), *(array.ravel() for array in selected(workspace).values())]
-        if workspace.memory.code == "open":
-            chosen.append(opened_numbers(workspace).values)
-        workspace.numbers = np.concatenate(chosen)
+        workspace.numbers = np.concatenate([np.zeros(1), *(array.ravel() for array in selected(workspace).values())])
     return workspace.numbers
 
 
 def opened_numbers(workspace: Workspace) -> OpenNumbers:
     """The numbers of the model that are inputs of open code, those of this selection."""
     if workspace.open_numbers is None:
-        workspace.open_numbers = open_numbers(_constants(workspace))
+        workspace.open_numbers = OpenNumbers.of(_constants(workspace))
     return workspace.open_numbers
 
 
-def _constants(workspace: Workspace) -> dict[str, Any]:
+def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> OpenNumbers:
+    """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
+    names = ["bodies"]
+    if other.settings.kind.number == DIRECTOR_RATE:
+        names.append("states")
+    if forces_too:
+        names += _OF_FORCES
+    return opened_numbers(first).changed(_constants(other, names))
+
+
+def _constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
     """The records with numbers of the model, as they are before any call."""
-    out = {name: _lasting(workspace, name) for name in RECORDS}
-    out["states"] = fresh_states(workspace.settings, workspace.arrays["bodies"], workspace.memory.scalar)
+    out = {name: _lasting(workspace, name) for name in names}
+    if "states" in names:
+        out["states"] = fresh_states(workspace.settings, workspace.arrays["bodies"], workspace.memory.scalar)
     return out
 
 
 def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
-    if workspace.memory.code == "open":
-        return (("open", opened_numbers(workspace).digest.encode()),)
+    if workspace.memory.opened:
+        return (("open", opened_numbers(workspace).digest),)
     names = sorted(workspace.owned.keys() - _NO_CONSTANTS)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
 
@@ -126,7 +140,8 @@ def recorded(
     """
     t, y, yd, c = point
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
-    m = symbolic_memory(workspace, recorder)
+    loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
+    m = symbolic_memory(workspace, recorder, _records(workspace, recorder, loaded) if loaded is not None else {})
     numbers = iter((recorder.inputs("t")[0], recorder.inputs("c")[0]))
     vectors = iter((recorder.inputs("y"), recorder.inputs("yd")))
     out = np.zeros(shapes["out"], dtype=object)
@@ -135,7 +150,14 @@ def recorded(
     run: Callable[..., None] = plain(kernel, workspace.memory.features)
     run(m, *arguments)
     outputs = [recorder.number(value) for value in out.ravel()]
-    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, _alike(workspace, recorder))
+    alike = _alike(workspace, recorder)
+    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, loaded)
+
+
+def _records(workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers) -> dict[str, Any]:
+    """The records of the model with constants that are loaded."""
+    inputs = [Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs]
+    return opened_numbers(workspace).records(_constants(workspace), inputs)
 
 
 def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
@@ -176,8 +198,6 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
     for name, array in selected(workspace).items():
         chosen[name] = numbers[first : first + array.size].reshape(array.shape)
         first += array.size
-    if workspace.memory.code == "open" and not records:
-        chosen |= open_records(_constants(workspace), opened_numbers(workspace), numbers[first:])
     m = SymbolicMemory(workspace.head, workspace.arrays, chosen)
     if "references" in chosen:
         m.head.referenced = 1
@@ -186,6 +206,7 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
 
 __all__ = [
     "Recording",
+    "changed_numbers",
     "first_numbers",
     "opened_numbers",
     "own_constants",

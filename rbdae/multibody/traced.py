@@ -6,11 +6,12 @@ an input. So it is made once for a memory, and a switch binds it to other number
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -21,12 +22,22 @@ from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
-from rbdae.machine.function import OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
-from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
+from rbdae.machine.data import Data
+from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
+from rbdae.machine.module import Module, NoMachineCode, Written, kept, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.multibody.code_text import CodeText, Pattern, code_text
-from rbdae.multibody.contents import contents
-from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.contents import all_recorded, contents, on_disk
+from rbdae.multibody.recording import (
+    MOST_NODES,
+    Recording,
+    first_numbers,
+    opened_numbers,
+    own_constants,
+    recorded,
+    selected,
+    selection_numbers,
+)
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -54,6 +65,13 @@ class Code:
     functions: tuple[int, ...]
     data: Data
     n_nodes: int
+
+    def context(self, workspace: Workspace) -> Context:
+        """The numbers of a selection and of its model, with what they are used by."""
+        data = self.data.filled(opened_numbers(workspace).values) if len(self.data.loaded) else self.data
+        context = Context.of(selection_numbers(workspace), self.functions, data)
+        context.alive += [self.module, workspace]
+        return context
 
 
 @final
@@ -103,9 +121,7 @@ class TracedKernel:
         return self._workspace.raising(made) if code.functions else made
 
     def _context(self) -> Context:
-        context = Context.of(selection_numbers(self._workspace), self.code.functions, self.code.data)
-        context.alive += [self.code.module, self._workspace]
-        return context
+        return self.code.context(self._workspace)
 
     def bare(self) -> MachineFunction:
         """The C function, with a context of its own; it returns 1 where a guard does not hold."""
@@ -147,11 +163,53 @@ def traced(
     key = (kernel, tuple(shapes.items()), sparse, dropped, tuple(selected(workspace)), own_constants(workspace))
     known = workspace.memory.recorded
     if key not in known:
-        known[key] = shared(workspace, key, lambda: _code(workspace, kernel, shapes, pattern, sparse))
+        known[key] = _found(workspace, key, shapes, _Wanted(kernel, shapes, pattern, sparse))
     code = known[key]
     if code is None:
         return None
     return TracedKernel(kernel.name.rpartition(":")[2], code, workspace, generic, tally or Tally())
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wanted:
+    """The arguments of `traced` that code depends on."""
+
+    kernel: Entry
+    shapes: Shapes
+    pattern: Pattern | None
+    sparse: bool
+
+
+def _found(workspace: Workspace, key: tuple[Any, ...], shapes: Shapes, wanted: _Wanted) -> Code | None:
+    """The code of a kernel. Of a structure, conditions are answered with the numbers of one model: where they fall in
+    another way with those of this one, it has code of its own. So the code is the one that this model would have
+    alone."""
+    memory = workspace.memory
+    if not memory.opened:
+        return shared(workspace, key, lambda: _code(workspace, wanted, ()))
+    if all_recorded(memory):
+        code = shared(workspace, key, lambda: _code(workspace, wanted, ()))
+        if code is None or _holds(workspace, code, shapes):
+            return code
+    mine = own_point(workspace)
+    return shared(workspace, (*key, mine), lambda: _code(workspace, wanted, (mine,)))
+
+
+def own_point(workspace: Workspace) -> bytes:
+    """A digest of the numbers, the state and the selection at which conditions are answered."""
+    arrays = opened_numbers(workspace).values, workspace.memory.regular, first_numbers(workspace)
+    return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).digest()
+
+
+def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
+    """Whether conditions fall as the code has them where this workspace answers them."""
+    data = code.data.filled(opened_numbers(workspace).values)
+    context = Context.of(first_numbers(workspace), code.functions, data)
+    t, y, yd, c = point(workspace, shapes)
+    out = np.empty(int(np.prod(shapes["out"])))
+    run = PROTOTYPE(code.module.address("machine"))
+    return not run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
 
 
 _RECENT: OrderedDict[Any, Any] = OrderedDict()
@@ -183,26 +241,50 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
     return found
 
 
-def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:
+@final
+class _NotHad(Exception):
+    """Code that is not made, and why."""
+
+
+def _code(workspace: Workspace, wanted: _Wanted, variant: tuple[bytes, ...]) -> Code | None:
+    """The code of a kernel, from the cache on disk without recording it if its structure is known there."""
     if not supported():
         return None
-    room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
+    signs = wanted.kernel.signs[1:].replace("M", "o") if wanted.sparse else wanted.kernel.signs[1:]
+    known = on_disk(workspace.memory, wanted.kernel.name)
     with collector_off():
         try:
-            recording = recorded(workspace, kernel, room, point(workspace, shapes), _most_nodes(workspace))
-        except NotStraight as error:
-            _not_had(workspace, kernel, str(error))
-            return None
+            if known is None:
+                return _compiled(*_texts(workspace, wanted, signs), signs, wanted.shapes)
+            pattern = (
+                None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
+            )
+            chosen = [(name, array.shape) for name, array in selected(workspace).items()]
+            rest = (signs, sorted(wanted.shapes.items()), pattern, workspace.selection.rows.dropped, chosen)
+            key = (known, rest, own_constants(workspace), variant)
+            return _of_structure(key, lambda: _texts(workspace, wanted, signs)[1], signs, wanted.shapes)
+        except _NotHad as error:
+            _not_had(workspace, wanted.kernel, str(error))
+        except NoMachineCode as error:
+            say_once(str(error))
         except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
             # user's joint or chart, may do with its numbers what cannot be recorded
-            say_once(f"{kernel.name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
-            return None
-        signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
-        made = code_text(recording, signs, shapes, pattern)
-        if made.length > LARGEST:
-            _not_had(workspace, kernel, f"{made.length} operations are left where repetitions are loops")
-            return None
-        return _compiled(recording, made, signs, shapes)
+            name = wanted.kernel.name
+            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
+    return None
+
+
+def _texts(workspace: Workspace, wanted: _Wanted, signs: str) -> tuple[Recording, CodeText]:
+    """The recording of a kernel and its text."""
+    room = wanted.shapes if wanted.pattern is None else {**wanted.shapes, "out": (1, len(wanted.pattern.rows))}
+    try:
+        recording = recorded(workspace, wanted.kernel, room, point(workspace, wanted.shapes), _most_nodes(workspace))
+    except NotStraight as error:
+        raise _NotHad(str(error)) from error
+    made = code_text(recording, signs, wanted.shapes, wanted.pattern)
+    if made.length > LARGEST:
+        raise _NotHad(f"{made.length} operations are left where repetitions are loops")
+    return recording, made
 
 
 def _not_had(workspace: Workspace, kernel: Entry, why: str) -> None:
@@ -226,27 +308,65 @@ def _most_nodes(workspace: Workspace) -> int:
 
 def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
     """The code of a recording; None if LLVM cannot make any."""
-    return _compiled(recording, code_text(recording, signs, shapes, None), signs, shapes)
-
-
-def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code | None:
     try:
-        level = 2 if made.length <= _FINE else int(made.length <= _USUAL)
-        module = compiled(made.text, level, pairing=made.length < LEAST_NODES, made_of=made.made_of)
+        return _compiled(recording, code_text(recording, signs, shapes, None), signs, shapes)
     except NoMachineCode as error:
         say_once(str(error))
         return None
+
+
+def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:
+    module, beside = kept((made.made_of, _level(made)), lambda: _written(made))
     functions = tuple(function.address for function in recording.functions)
-    return Code(module, signs, shapes, functions, made.data, made.length)
+    return _of_file(module, beside, signs, shapes, functions)
+
+
+def _of_structure(key: object, text: Callable[[], CodeText], signs: str, shapes: Shapes) -> Code:
+    """Code that calls no functions, by a key of all that its text depends on."""
+    module, beside = kept(key, lambda: _written(text()))
+    return _of_file(module, beside, signs, shapes, ())
+
+
+def _level(made: CodeText) -> int:
+    return 2 if made.length <= _FINE else int(made.length <= _USUAL)
+
+
+def _written(made: CodeText) -> Written:
+    text, data = made.write()
+    beside = made.length.to_bytes(8, "little") + data.to_bytes()
+    return Written(text, _level(made), made.length < LEAST_NODES, beside)
+
+
+def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, functions: tuple[int, ...]) -> Code:
+    return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
 
 
 def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
     """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
     one."""
-    rng = np.random.default_rng(12)
-    y, yd = (rng.standard_normal(shapes.get(name, (0,))) for name in ("y", "yd"))
+    y, yd = _beside(*(shapes.get(name, (0,))[0] for name in ("y", "yd")))
     regular = workspace.memory.regular
     return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
 
 
-__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "made", "point", "shared", "traced"]
+@lru_cache(maxsize=64)
+def _beside(n: int, m: int) -> tuple[Vec, Vec]:
+    rng = np.random.default_rng(12)
+    y, yd = rng.standard_normal(n), rng.standard_normal(m)
+    y.flags.writeable = yd.flags.writeable = False
+    return y, yd
+
+
+__all__ = [
+    "LARGEST",
+    "Code",
+    "Elsewhere",
+    "Pattern",
+    "Tally",
+    "TracedKernel",
+    "made",
+    "own_point",
+    "point",
+    "shared",
+    "traced",
+]

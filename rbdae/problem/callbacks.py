@@ -214,11 +214,11 @@ class Callbacks:
         """The work of what has no potential in a step of such a scheme: out[0]."""
         return work_function(self._workspace, self.steps(scheme), self._tally)
 
-    def code(self, name: str) -> Literal["traced", "generic"]:
+    def code(self, name: str) -> Literal["traced", "folded", "generic"]:
         """The code of a callback: of this model alone, or that of all."""
-        return "generic" if self._of_this_model(name) is None else "traced"
+        return "generic" if self._of_this_model(name) is None else self._workspace.memory.name
 
-    def code_of(self, names: Collection[str]) -> Literal["traced", "generic", "mixed"]:
+    def code_of(self, names: Collection[str]) -> Literal["traced", "folded", "generic", "mixed"]:
         """The code of some callbacks, and of integration schemes: ``"mixed"`` if it is not the same for all."""
         found = {self._steps[name].code if name in self._steps else self.code(name) for name in names}
         return found.pop() if len(found) == 1 else "mixed"

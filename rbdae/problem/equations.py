@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -13,7 +13,9 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
+from rbdae.machine.module import kept_bytes
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
+from rbdae.multibody.contents import on_disk
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.recording import own_constants, selected, selection_numbers
@@ -193,11 +195,21 @@ class Equations:
         usual = np.array_equal(selection_numbers(workspace), workspace.memory.numbers)
         if usual and workspace.memory.traced and not workspace.code_calls_python:
             key = ("pattern", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)))
-            pattern = shared(workspace, (*key, own_constants(workspace)), recorded)
+            pattern = shared(workspace, (*key, own_constants(workspace)), lambda: kept_pattern(workspace, recorded))
         else:
             pattern = recorded()
         workspace.set_starts(pattern.starts)
         return pattern
+
+
+def kept_pattern(workspace: Workspace, record: Callable[[], BlockPattern]) -> BlockPattern:
+    """The pattern of the Jacobian, from the cache on disk if its structure is known there."""
+    known = on_disk(workspace.memory, workspace.settings.kernels.jacobian.name)
+    if known is None:
+        return record()
+    chosen = [(name, array.shape) for name, array in selected(workspace).items()]
+    key = ("pattern", known, own_constants(workspace), workspace.selection.rows.dropped, chosen)
+    return BlockPattern.from_bytes(kept_bytes(key, lambda: record().to_bytes()))
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:

@@ -80,7 +80,7 @@ def moving(problem: Any, policy: ChartPolicy) -> Moving | None:
     if workspace.code_calls_python or not workspace.memory.traced or not isinstance(view, Interpretation):
         return None
     needed = [kind for kind in SWITCHES if kind.needed(view)]
-    if needed != [ChartSwitch] or problem.callbacks.code("rhs") != "traced":
+    if needed != [ChartSwitch] or problem.callbacks.code("rhs") == "generic":
         return None
     numbers = workspace.owned.keys() & selected(workspace).keys()
     return Moving(problem) if numbers == {"references"} == selected(workspace).keys() else None

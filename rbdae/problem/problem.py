@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from rbdae.system import System
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
     from scipy.spatial.transform import Rotation
+
+
+Again: TypeAlias = Callable[["Problem", System, Mapping[str, float]], "Problem"]
 
 
 @final
@@ -93,18 +96,18 @@ class Problem:
     assembly : Assembly
         What was given of the start, what was found, and what had to change.
     redundant : names of the joint equations that are left out because they follow from the others
-    again : formulates another system in the same way, for `with_parameters`
+    again : formulates a system with other numbers in the same way, for `with_parameters`
     """
 
     equations: Equations | TimedEquations
     interpretation: Interpretation | TimedInterpretation
     start: Start
     velocity: str
-    again: Callable[[System], Problem]
+    again: Again
 
     @classmethod
-    def of(cls, workspace: Workspace, start: Start, velocity: str, again: Callable[[System], Problem]) -> Problem:
-        """A problem on a workspace; `again` formulates another system in the same way, with its numbers as inputs."""
+    def of(cls, workspace: Workspace, start: Start, velocity: str, again: Again) -> Problem:
+        """A problem on a workspace; `again` formulates a system with other numbers in the same way."""
         return cls(Equations(workspace, start.y0), Interpretation(workspace), start, velocity, again)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -189,9 +192,9 @@ class Problem:
         return self.equations.variable_index
 
     @property
-    def code(self) -> Literal["traced", "generic"]:
-        """``"traced"`` or ``"generic"``: the machine code behind the right-hand side, of a DAE behind the residual, see
-        `rbdae.formulate`. It is made if it was not there yet.
+    def code(self) -> Literal["traced", "folded", "generic"]:
+        """``"traced"``, ``"folded"`` or ``"generic"``: the machine code behind the right-hand side, of a DAE behind the
+        residual, see `rbdae.formulate`. It is made if it was not there yet.
 
         ``problem.callbacks.code(name)`` says it of each callback; what is too long for code of its own is generic.
         """
@@ -353,16 +356,17 @@ class Problem:
         """The problem of the same system with other numbers, by their names in `parameters`; its start is made
         consistent again, from the given initial values.
 
-        Its code is that of the structure (``code="open"`` of `rbdae.formulate`): it is recorded for the first of these
-        problems, not for others. A number that becomes 0, 1 or -1, or equal to another in the same vector or matrix, or
-        is so no longer, is another structure; so is other geometry.
+        Its code is that of this problem, unless ``code="folded"`` or ``"generic"`` was chosen. A number that becomes 0,
+        1 or -1, or equal to another in the same vector or matrix, or is so no longer, is another structure, which has
+        code of its own. Masses, inertias, gravity and numbers of forces take no search for a start if all initial
+        values were given and agreed.
 
         Raises
         ------
         ValueError
             for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
         """
-        return self.again(with_values(self.system, values))
+        return self.again(self, with_values(self.system, values), values)
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
         """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",

@@ -35,7 +35,7 @@ class StepFunctions:
     predict: MachineFunction
     n_unknowns: int
     n_rows: int
-    code: Literal["traced", "generic", "mixed"]
+    code: Literal["traced", "folded", "generic", "mixed"]
     turns: tuple[tuple[str, int], ...]
 
     def check(self) -> None:
@@ -80,12 +80,12 @@ def work_function(workspace: Workspace, steps: StepFunctions, tally: Tally) -> M
 
 def _made(
     workspace: Workspace, kernel: Entry, shapes: Shapes, tally: Tally
-) -> tuple[MachineFunction, Literal["traced", "generic"]]:
+) -> tuple[MachineFunction, Literal["traced", "folded", "generic"]]:
     """A kernel as a machine function, of this model alone if there is code of it; and which code it is."""
     if workspace.memory.traced:
         own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
         if own is not None:
-            return own.function(), "traced"
+            return own.function(), workspace.memory.name
     return trampoline(in_memory(workspace, kernel), "tyyto", shapes), "generic"
 
 

@@ -82,7 +82,7 @@ def test_every_guard_is_driven_to_both_sides(case, rng):
             if always:  # the entry that a pivot is compared with is itself, or zero, or smaller wherever one looks
                 quotient = guard_cases.search(each, guard, inputs, rng)
                 assert quotient > 1.0 or quotient <= (1.0 + 1e-12) / ALMOST, (kernel.name, guard, quotient)
-        code = guard_cases.Code(kernel.code, kernel)
+        code = guard_cases.Code(kernel.code, kernel, problem)
         holds = [code.holds(inputs, k) for k in range(falls.shape[1])]
         assert holds == falls.all(axis=0).tolist(), kernel.name
         for k in np.flatnonzero(~falls.all(axis=0)):

@@ -46,10 +46,10 @@ def test_equal_problems_share_code():
     assert len(codes) == 2 and codes[0] is codes[1]
 
 
-def test_equal_problems_share_factors_and_others_do_not():
-    """Pivots are chosen at the start: another start has factors of its own."""
-    found = []
-    for spin in (3.0, 3.0, 4.0):
+def test_problems_share_factors_where_they_have_the_same_pivots():
+    """Pivots are chosen at the start, with the numbers of the model: each problem has those that it has alone."""
+    found, alone = [], []
+    for spin in (3.0, 3.0, 4.0, 0.0):
         system = rbdae.System(gravity=(0.0, 0.0, -9.81))
         top = system.add_body(
             "top", mass=2.0, inertia=(0.3, 0.3, 0.1), position=(0.0, 0.0, 1.0), angular_velocity=(0.1, 0.0, spin)
@@ -58,8 +58,12 @@ def test_equal_problems_share_factors_and_others_do_not():
         problem = rbdae.formulate(system, "index-2", code="traced")
         assert problem.callbacks.factors().recorded
         found += [code for key, code in problem.workspace.memory.recorded.items() if key[0] == "factors"]
-    first, equal, other = found
-    assert first is equal and first is not other
+        alone.append(rbdae.formulate(system, "index-2", code="folded").callbacks.factors().order.pivots)
+    first, equal, *others = found
+    assert first is equal
+    assert [code.order.pivots for code in found] == alone
+    for code, pivots in zip(others, alone[2:], strict=True):
+        assert (code is first) == (pivots == alone[0])
 
 
 def test_equal_problems_share_the_pattern():

@@ -56,7 +56,7 @@ def changes(problem, rng, n=4):
 def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, pairing, rng):
     system = cases.SYSTEMS[mechanism]()
     try:
-        first = cases.formulate(system, pairing, code="open")
+        first = cases.formulate(system, pairing, code="traced")
     except (ValueError, rbdae.ProjectionError) as error:
         pytest.skip(str(error)[:80])
     evaluated(first, first.y0)  # recorded with the first numbers
@@ -92,6 +92,79 @@ def test_nothing_is_recorded_for_further_numbers(form, monkeypatch):
     for _ in range(3):
         found = evaluated(one(), problem.y0)
     assert np.isfinite(found["residual"]).all()
+
+
+@pytest.mark.parametrize("form", ["index-0", "index-2", "null-space", "hamiltonian"])
+def test_a_new_process_records_nothing_of_a_known_structure(form, monkeypatch):
+    """Code and pattern are found on disk by the structure alone, for these numbers and for others."""
+
+    def system(mass):
+        problem = rbdae.formulate(rbdae.models.chain(3), "index-0", code="generic")
+        return problem.with_parameters({f"{body.name}.mass": mass for body in problem.system.bodies}).system
+
+    problem = rbdae.formulate(system(1.25), form)
+    wanted = evaluated(problem, problem.y0)
+    inside.forget_code(monkeypatch)
+    inside.record_nothing(monkeypatch)
+    again = rbdae.formulate(system(1.25), form)
+    for name, value in evaluated(again, again.y0).items():
+        np.testing.assert_array_equal(value, wanted[name], err_msg=name)
+    other = rbdae.formulate(system(1.75), form)  # equal ones are equal here, too
+    assert np.isfinite(evaluated(other, other.y0)["residual"]).all()
+
+
+def test_other_numbers_have_no_entries_of_their_own_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    inside.forget_code(monkeypatch)
+    rng = np.random.default_rng(5)
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
+    before: set[str] = set()
+    for _ in range(20):
+        masses = {"first.mass": 10.0 + rng.random(), "second.inertia.xx": 41.0 + rng.random()}
+        other = problem.with_parameters(masses)
+        evaluated(other, other.y0)
+        evaluated(rbdae.formulate(other.system, "index-2"), other.y0)
+        before = before or inside.entries_on_disk()
+    assert before and inside.entries_on_disk() == before
+
+
+@pytest.mark.parametrize("form", ["index-0", "null-space"])
+@pytest.mark.parametrize("mechanism", ["loop", "tied", "mixed", "branched"])
+def test_code_does_not_depend_on_the_model_that_asked_first(mechanism, form, monkeypatch):
+    """A structure's code has the pivots that its first model needs. A model that needs others has code of its own: the
+    same bits as without the first."""
+    first = cases.formulate(cases.SYSTEMS[mechanism](), Pairing(form, "quaternion", "angular"))
+    evaluated(first, first.y0)
+    masses = {name: x for name, x in first.parameters.items() if name.endswith(".mass")}
+    for factor in (1e-4, 1e4):
+        name, mass = next(iter(masses.items()))
+        inertias = {n: factor * x for n, x in first.parameters.items() if n.startswith(name.replace("mass", "inertia"))}
+        other = first.with_parameters({name: factor * mass, **{n: x for n, x in inertias.items() if x}})
+        after = evaluated(other, other.y0)
+        with monkeypatch.context() as patch:
+            inside.forget_code(patch, on_disk=False)
+            alone = cases.formulate(other.system, Pairing(form, "quaternion", "angular"))
+            for what, value in evaluated(alone, other.y0).items():
+                np.testing.assert_array_equal(after[what], value, err_msg=what)
+
+
+@pytest.mark.parametrize("form", ["index-0", "index-1", "null-space", "hamiltonian", "hamiltonian-eliminated"])
+@pytest.mark.parametrize("mechanism", cases.SYSTEMS)
+def test_masses_that_take_no_search_give_the_same_start(mechanism, form):
+    """As a search gives, whether the start is kept or not; reports, too."""
+    velocity = "momentum" if form.startswith("hamiltonian") else "angular"
+    try:
+        first = cases.formulate(cases.SYSTEMS[mechanism](), Pairing(form, "quaternion", velocity))
+    except (ValueError, rbdae.ProjectionError) as error:
+        pytest.skip(str(error)[:80])
+    names = [name for name, x in first.parameters.items() if name.endswith(".mass") and x not in (0.0, 1.0)]
+    if not names:
+        pytest.skip("no mass that may change")
+    other = first.with_parameters({name: 1.25 * first.parameters[name] for name in names} | {"gravity.y": 0.5})
+    searched = cases.formulate(other.system, Pairing(form, "quaternion", velocity))
+    for one, two in ((other.y0, searched.y0), (other.yd0, searched.yd0)):
+        np.testing.assert_allclose(one, two, rtol=0.0, atol=1e-9 * (1.0 + np.abs(two).max()))
+    assert str(other.assembly) == str(searched.assembly)
 
 
 def test_runs_are_those_of_a_model_of_its_own():

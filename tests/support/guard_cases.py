@@ -51,7 +51,7 @@ def evaluated(graph: Graph, nodes: Sequence[int], inputs: Inputs, functions: Seq
         for k in graph.needed(nodes):
             kind, *rest = graph.nodes[k]
             if kind == "const":
-                known[k] = np.full(samples, rest[0])
+                known[k] = np.full(samples, inside.value_of(rest[0]))
             elif kind == "input":
                 known[k] = inputs[rest[0]][rest[1]]
             elif kind == "call":
@@ -140,8 +140,9 @@ def search(each: Guarded, guard: int, inputs: Inputs, rng: np.random.Generator) 
 class Code:
     """Machine code that is called with any numbers of a selection, and says whether its guards held."""
 
-    def __init__(self, found: Any, kernel: TracedCall) -> None:
+    def __init__(self, found: Any, kernel: TracedCall, problem: rbdae.Problem) -> None:
         self._found = found
+        self._data = inside.filled(found, problem)
         self._out = np.empty(max(int(np.prod(kernel.shapes["out"])), 1))
         self._call = inside.machine_call(found.module.address("machine"))
 
@@ -149,7 +150,7 @@ class Code:
         """Of the k-th sample."""
         selection = np.ascontiguousarray(inputs["selection"][:, k])
         y, yd = (np.ascontiguousarray(inputs[name][:, k]) for name in ("y", "yd"))
-        context = inside.machine_context(selection, self._found.functions, self._found.data)
+        context = inside.machine_context(selection, self._found.functions, self._data)
         status = self._call(
             ctypes.c_void_p(context.ctypes.data),
             float(inputs["t"][0, k]),
@@ -171,11 +172,11 @@ def with_switches(problem: rbdae.Problem, each: Guarded) -> tuple[Code, Inputs]:
         graph.condition("==", guard, graph.node("input", "selection", first + k)): True
         for k, guard in enumerate(recording.guards)
     }
-    switched = Recording(graph, recording.outputs, guards, recording.functions)
+    switched = Recording(graph, recording.outputs, guards, recording.functions, loaded=recording.loaded)
     t, y, yd, c = inside.recording_point(problem, kernel)
     inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": [*selection, *each.wanted]}
     columns = {name: np.array(value, dtype=float)[:, None] for name, value in inputs.items()}
-    return Code(inside.machine_code(switched, kernel), kernel), columns
+    return Code(inside.machine_code(switched, kernel), kernel, problem), columns
 
 
 def turned(inputs: Inputs, place: int) -> Inputs:

@@ -46,6 +46,7 @@ from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
 from rbdae.graph.graph import Graph
+from rbdae.graph.loaded import value_of
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
@@ -60,6 +61,7 @@ from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
+from rbdae.machine.data import Table
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
@@ -216,6 +218,7 @@ __all__ = [
     "elimination",
     "elimination_loops",
     "energy_balance",
+    "entries_on_disk",
     "entry",
     "entry_of",
     "equations",
@@ -223,8 +226,10 @@ __all__ = [
     "family",
     "features",
     "fill",
+    "filled",
     "fingerprint",
     "forbid_new_workers",
+    "forget_code",
     "forget_packages",
     "forget_workers",
     "free",
@@ -294,6 +299,7 @@ __all__ = [
     "quasi_velocities",
     "radau5_dae",
     "reactions",
+    "record_nothing",
     "recorded_factors",
     "recording",
     "recording_of",
@@ -341,6 +347,7 @@ __all__ = [
     "twin",
     "unknown",
     "unload",
+    "value_of",
     "vector_at",
     "velocity_kind",
     "velocity_metric",
@@ -458,6 +465,11 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
     return found
 
 
+def filled(code: Any, problem: rbdae.Problem) -> Any:
+    """The tables of a code with the numbers of a problem."""
+    return code.data.filled(recording.opened_numbers(problem.workspace).values)
+
+
 def machine_call(address: int) -> Any:
     """A C function of machine code, to be called with addresses; see `rbdae.machine.function`."""
     return machine_function.PROTOTYPE(address)
@@ -487,7 +499,7 @@ def values_of_machine_code(
     graph: Any, nodes: Sequence[int], outputs: Sequence[int], guards: Mapping[int, bool], y: Vec
 ) -> Vec:
     """The outputs of a graph, computed by straight machine code; its guards hold."""
-    text = straight.straight("straight", graph, nodes, outputs, guards).replace("define internal", "define")
+    text = straight.straight("straight", graph, nodes, outputs, guards, Table()).replace("define internal", "define")
     code = module.compiled(f"{straight.DECLARATIONS}\n{text}")
     out = np.full(len(outputs) + 1, np.pi)
     assert machine_call(code.address("straight"))(None, 0.0, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
@@ -508,10 +520,34 @@ def shared_without_code(monkeypatch: pytest.MonkeyPatch, most: int) -> Any:
     return lambda key: traced.shared(SimpleNamespace(memory=key), (), lambda: None)  # type: ignore[arg-type]
 
 
+def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> None:
+    """No code of models in memory, as in a new process; nor on disk, unless `on_disk`."""
+    monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
+    if not on_disk:
+        monkeypatch.setattr(traced, "on_disk", lambda *_: None)
+
+
+def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a kernel is recorded, or a pattern."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("something is recorded")
+
+    monkeypatch.setattr(traced, "recorded", refuse)
+    monkeypatch.setattr(Workspace, "record", refuse)
+
+
+def entries_on_disk() -> set[str]:
+    """The files with machine code of models."""
+    home = module.folder()
+    return set() if home is None or not home.exists() else {file.name for file in home.glob("*.o")}
+
+
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Code of a model has at most so many nodes, also that of models that were there before."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
     monkeypatch.setattr(traced, "LARGEST", most)
+    monkeypatch.setattr(traced, "on_disk", lambda *_: None)
     module.say_once.cache_clear()
 
 
@@ -646,14 +682,14 @@ def free(manager: Any) -> None:
 
 def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> None:
     """Call ``do()`` where recorded code goes to the compiler for the time number ``part``, from 0 on."""
-    compiled, calls = traced._compiled, iter(range(1000))
+    written, calls = traced._written, iter(range(1000))
 
     def interrupted(*arguments: Any) -> Any:
         if next(calls) == part:
             do()
-        return compiled(*arguments)
+        return written(*arguments)
 
-    monkeypatch.setattr(traced, "_compiled", interrupted)
+    monkeypatch.setattr(traced, "_written", interrupted)
 
 
 def unload(file: str) -> None:

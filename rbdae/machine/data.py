@@ -1,0 +1,111 @@
+"""`Data`: the tables beside machine code, and those of its numbers that follow from the numbers of a model."""
+
+from __future__ import annotations
+
+import marshal
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Vec
+from rbdae.graph.graph import Constant
+from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
+from rbdae.machine import loops, native
+from rbdae.machine.loops.following import follow
+from rbdae.machine.native.callable import callables
+from rbdae.machine.native.program import Program
+from rbdae.machine.sources import sources
+
+
+@final
+class Table:
+    """Rows of numbers or places, one after the other; equal rows are there once."""
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+        self._known: dict[tuple[Any, ...], int] = {}
+
+    def place(self, *values: Constant) -> int:
+        """The place at which these values begin."""
+        at = self._known.get(values)
+        if at is None:
+            at = self._known[values] = len(self.entries)
+            self.entries += values
+        return at
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Tables of places and of numbers, and how many numbers of memory machine code needs.
+
+    `tape` has what follows from the numbers of a model, which goes to the places `loaded` of the numbers.
+    """
+
+    indices: Ints
+    numbers: Vec
+    scratch: int
+    tape: Tape
+    loaded: Ints
+
+    @classmethod
+    def of(cls, indices: Table, numbers: Table, scratch: int, loaded: LoadedNumbers | None) -> Data:
+        """The data that a text has collected."""
+        places = [k for k, x in enumerate(numbers.entries) if isinstance(x, Loaded)]
+        values = [0.0 if isinstance(x, Loaded) else x for x in numbers.entries]
+        return cls(
+            np.array(indices.entries or [0], dtype=np.int32),
+            np.array(values or [0.0]),
+            scratch,
+            loaded.tape([numbers.entries[k] for k in places]) if loaded is not None else _NOTHING,
+            np.array(places, dtype=np.int64),
+        )
+
+    @classmethod
+    def from_bytes(cls, contents: bytes) -> Data:
+        """What `to_bytes` has written."""
+        scratch, n_inputs, *arrays = marshal.loads(contents)
+        indices, numbers, constants, rows, results, loaded = (
+            np.frombuffer(array, dtype=kind) for array, kind in zip(arrays, _KINDS, strict=True)
+        )
+        return cls(indices, numbers, scratch, Tape(constants, n_inputs, rows.reshape(-1, 3), results), loaded)
+
+    def to_bytes(self) -> bytes:
+        """The contents, for a file."""
+        tape = self.tape
+        arrays = (self.indices, self.numbers, tape.constants, tape.rows, tape.results, self.loaded)
+        return marshal.dumps((self.scratch, tape.n_inputs, *(array.tobytes() for array in arrays)))
+
+    def filled(self, inputs: Vec) -> Data:
+        """The data for the numbers of a model."""
+        if not len(self.loaded):
+            return self
+        tape, numbers = self.tape, self.numbers.copy()
+        first = len(tape.constants) + tape.n_inputs
+        values = np.empty(first + len(tape.rows))
+        values[: len(tape.constants)], values[len(tape.constants) : first] = tape.constants, inputs
+        _follow()(len(tape.rows), first, tape.rows.ctypes.data, values.ctypes.data)
+        numbers[self.loaded] = values[tape.results]
+        return replace(self, numbers=numbers)
+
+    @cached_property
+    def places(self) -> tuple[int, int]:
+        """The addresses at which the tables begin."""
+        return self.indices.ctypes.data, self.numbers.ctypes.data
+
+
+@cache
+def _follow() -> Any:
+    """`rbdae.machine.loops.following.follow`, compiled or loaded."""
+    (found,) = callables(Program((follow,)), made_of=("following", sources(loops, native)))
+    return found
+
+
+_KINDS = (np.int32, np.float64, np.float64, np.int64, np.int64, np.int64)
+_NOTHING = Tape(np.zeros(0), 0, np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+NO_DATA = Data.of(Table(), Table(), 1, None)
+
+__all__ = ["NO_DATA", "Data", "Table"]

@@ -1,0 +1,25 @@
+"""Numbers that follow from others, row by row of a tape (`rbdae.graph.loaded.Tape`)."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from rbdae.machine.native.words import Ints, Vec
+
+ADD, MULTIPLY, DIVIDE = 0, 1, 2
+
+
+def follow(n: int, first: int, rows: Ints, values: Vec) -> None:
+    """values[first + k] = the number of row k, for n rows (operation, i, j) of `rows`."""
+    for k in range(n):
+        row = rows[3 * k :]
+        x = values[row[1]]
+        y = values[row[2]]
+        if row[0] == ADD:
+            values[first + k] = x + y
+        elif row[0] == MULTIPLY:
+            values[first + k] = x * y
+        elif row[0] == DIVIDE:
+            values[first + k] = x / y
+        else:
+            values[first + k] = sqrt(x)
