@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rbdae import drives as drives
 from rbdae import forces as forces
+from rbdae import formulations as formulations
 from rbdae import joints as joints
 from rbdae import models as models
 from rbdae import rotations as rotations
@@ -44,6 +45,7 @@ __all__ = [
     "drives",
     "forces",
     "formulate",
+    "formulations",
     "joints",
     "kinematics",
     "load",

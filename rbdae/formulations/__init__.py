@@ -1,8 +1,29 @@
-"""The formulations: a file each for their equations, a table of their names."""
+"""The formulations: a file each for their equations and options, a table of their names.
 
+`rbdae.formulate` takes a name, or a value with its options: ``Baumgarte(alpha=10.0, beta=25.0)``.
+"""
+
+from rbdae.formulations.absolute import Index1 as Index1
+from rbdae.formulations.absolute import Index2 as Index2
+from rbdae.formulations.absolute import Index3 as Index3
+from rbdae.formulations.base import AbsoluteFormulation as AbsoluteFormulation
 from rbdae.formulations.base import Explicit as Explicit
 from rbdae.formulations.base import Formulation as Formulation
 from rbdae.formulations.base import Implicit as Implicit
+from rbdae.formulations.base import parameter as parameter
+from rbdae.formulations.baumgarte import Baumgarte as Baumgarte
+from rbdae.formulations.baumgarte import BaumgarteODE as BaumgarteODE
+from rbdae.formulations.explicit import Index0 as Index0
+from rbdae.formulations.hamiltonian import Hamiltonian as Hamiltonian
+from rbdae.formulations.null_space import NullSpace as NullSpace
+from rbdae.formulations.null_space import NullSpaceOverdetermined as NullSpaceOverdetermined
+from rbdae.formulations.overdetermined import Overdetermined as Overdetermined
+from rbdae.formulations.overdetermined import Overdetermined1 as Overdetermined1
 from rbdae.formulations.pairing import pairings as pairings
+from rbdae.formulations.projected import Projected0 as Projected0
+from rbdae.formulations.projected import Projected1 as Projected1
+from rbdae.formulations.projected import Projected2 as Projected2
+from rbdae.formulations.stabilised import GGL as GGL
+from rbdae.formulations.stabilised import HillerAnantharaman as HillerAnantharaman
 from rbdae.formulations.table import FORMULATIONS as FORMULATIONS
 from rbdae.formulations.table import SPELLINGS as SPELLINGS

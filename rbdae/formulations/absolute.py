@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
+from rbdae.formulations import explicit
+from rbdae.formulations.base import AbsoluteFormulation, Implicit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
@@ -93,3 +95,22 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
 def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
     """dF/dy + c dF/dyd to the target."""
     fill_jacobian(m, t, y, yd, c, out)
+
+
+KERNELS = Implicit(residual, jacobian, explicit.rhs)
+
+
+class WithMultipliers(AbsoluteFormulation, kind="dae", kernels=KERNELS, multipliers="values"):
+    """A DAE with the multipliers of its constraints among the unknowns."""
+
+
+class Index3(WithMultipliers, name="index-3", index=3, levels=(0,), source="[NS] (1)"):
+    """Constraint on positions."""
+
+
+class Index2(WithMultipliers, name="index-2", index=2, levels=(1,), source="[NS] (3)"):
+    """Constraint on velocities."""
+
+
+class Index1(WithMultipliers, name="index-1", index=1, levels=(2,), source="[NS] (4)"):
+    """Constraint on accelerations."""

@@ -1,17 +1,24 @@
-"""The definition of a formulation: values that say what its unknowns and constraints are, and the kernels of its
-equations."""
+"""The definition of a formulation: a class that says what its unknowns and constraints are and has the kernels of its
+equations. The fields of the class are its options, and its values are what `rbdae.formulate` takes."""
 
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass
-from typing import Literal, final
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, field, fields
+from functools import cache
+from typing import Any, ClassVar, Literal, final, get_args, get_type_hints
 
+from rbdae import _check
 from rbdae.compiler.jit import Entry
 
 Kind = Literal["ode", "dae", "overdetermined"]
 Unknowns = Literal["velocities", "momenta", "quasi-velocities"]
 Multipliers = Literal["none", "values", "integrals"]
+RadialInertia = Literal["zero", "half-trace"]
+Gyroscopic = Literal["third-order", "fifth-order"]
+PullBack = Literal["homogeneous", "moment", "inhomogeneous"]
+DirectorConstraints = Literal["rows", "columns"]
 
 
 class AbstractKernels(ABC):
@@ -50,14 +57,17 @@ class Explicit(AbstractKernels):
     rhs_jacobian: Entry
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class Formulation:
-    """One way to write the equations of motion.
+    """One way to write the equations of motion, with its options. Values are compared by class and options.
 
-    Parameters
+    The arguments of a class are its attributes, and its fields the options: a `Literal` is a choice by name, a float is
+    a parameter. Kernels find the parameters, in the order of the fields, by
+    `rbdae.kernels.memory.formulation_parameters`. A class of one's own with options is a frozen dataclass, too.
+
+    Attributes
     ----------
-    name, summary, source : the public name, one line, paper and equation
+    name, source : the public name, paper and equation
     kind, index : kind of problem and differentiation index
     velocities : the velocity choices that it has, the default first
     kernels : its equations
@@ -66,25 +76,92 @@ class Formulation:
         first is that of the multipliers' equations. A DAE with two of them has a second set of multipliers, those of
         the kinematic correction; an overdetermined form has the others as further equations.
     multipliers : whether y contains them, or their integrals
-    gains : names of the parameters of constraint stabilisation
     charts : names of the charts that it is for; empty for all that have its velocities
     projected : whether the dynamics of each body are projected onto the tangents of its unit norm, so that this has no
         multiplier among the unknowns
+    stabilised : whether the constraints on accelerations have Baumgarte's terms, by the first two parameters
+    damping : the name of the parameter that damps violations of the constraints, which so grow back in time; or empty
     """
 
-    name: str
-    summary: str
-    source: str
-    kind: Kind
-    index: int
-    velocities: tuple[str, ...]
-    kernels: AbstractKernels
-    unknowns: Unknowns = "velocities"
-    levels: tuple[int, ...] = ()
-    multipliers: Multipliers = "none"
-    gains: tuple[str, ...] = ()
-    charts: tuple[str, ...] = ()
-    projected: bool = False
+    name: ClassVar[str]
+    source: ClassVar[str]
+    kind: ClassVar[Kind]
+    index: ClassVar[int]
+    velocities: ClassVar[tuple[str, ...]]
+    kernels: ClassVar[AbstractKernels]
+    unknowns: ClassVar[Unknowns] = "velocities"
+    levels: ClassVar[tuple[int, ...]] = ()
+    multipliers: ClassVar[Multipliers] = "none"
+    charts: ClassVar[tuple[str, ...]] = ()
+    projected: ClassVar[bool] = False
+    stabilised: ClassVar[bool] = False
+    damping: ClassVar[str] = ""
+
+    def __init_subclass__(cls, **attributes: Any) -> None:
+        super().__init_subclass__()
+        for name, value in attributes.items():
+            if name not in Formulation.__annotations__:
+                raise _check.unknown(f"attribute of {cls.__name__}", name, Formulation.__annotations__)
+            setattr(cls, name, value)
+
+    def __post_init__(self) -> None:
+        for name, value in self.options.items():
+            object.__setattr__(self, name, self.checked(name, value))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (type(self), self.options)
+
+    def __str__(self) -> str:
+        """The name, with the options that are not the default ones."""
+        own = [f"{option.name}={value!r}" for option, value in self.chosen() if not option.metadata.get("in_name")]
+        return f"{self.name} ({'; '.join(own)})" if own else self.name
+
+    @classmethod
+    def checked(cls, name: str, value: object, owner: str = "") -> str | float:
+        """The value of one of its options, if it can have it; `owner` is named in messages in place of the class.
+
+        Raises
+        ------
+        TypeError, ValueError
+        """
+        own: Any = cls
+        known = get_args(_hints(own)[name])
+        if known:
+            if not isinstance(value, str) or value not in known:
+                raise _check.unknown(f"value of {name}", value, known)
+            return value
+        owner, option = owner or cls.__name__, cls.__dataclass_fields__[name]
+        number = _check.number(owner, name, value)
+        positive = option.metadata.get("positive")
+        if positive is not None and (number < 0.0 or (positive and number == 0.0)):
+            must = "must be positive" if positive else "must not be negative"
+            why = option.metadata["why"]
+            raise ValueError(f"{owner}: {name} {must} ({why}), got {_check.show(value)}; pass e.g. {option.default}")
+        return number
+
+    def chosen(self) -> Iterator[tuple[Field[Any], str | float]]:
+        """The options that are not the default ones, with their values."""
+        options = self.options
+        return ((option, options[option.name]) for option in fields(self) if options[option.name] != option.default)
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return (type(self).__doc__ or "").partition("\n")[0].rstrip(".")
+
+    @property
+    def options(self) -> dict[str, str | float]:
+        """Its options by name."""
+        return {option.name: getattr(self, option.name) for option in fields(self)}
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Those of them that are numbers, in the order in which its kernels find them."""
+        return {name: value for name, value in self.options.items() if isinstance(value, float)}
+
+    def choice(self, name: str) -> str:
+        """One that is a name; empty if it has no such choice."""
+        return str(getattr(self, name, ""))
 
     @property
     def corrected(self) -> bool:
@@ -99,12 +176,60 @@ class Formulation:
         return self.levels if self.multipliers == "none" else self.levels[1:]
 
 
+@cache
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _made(cls: type[Formulation], options: dict[str, Any]) -> Formulation:
+    return cls(**options)
+
+
+def parameter(default: float, why: str, positive: bool = False) -> float:
+    """The field of a number that must not be negative, or must be `positive`; `why` says what would happen."""
+    out: float = field(default=default, metadata={"why": why, "positive": positive})
+    return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordinate")):
+    """A formulation in the positions and velocities of all bodies.
+
+    Parameters
+    ----------
+    radial_inertia : ``"zero"`` or ``"half-trace"``
+        J0 of the quaternion mass with coordinate velocities: 0 ([NS]) or tr(J)/2 ([BS09], whose forms always have it).
+        The motion is the same, the multiplier of the unit norm differs.
+    gyroscopic : ``"third-order"`` or ``"fifth-order"``
+        The gyroscopic term there: [SNS15] (29), which is [NS] (33), or (23). The motion and the joints' multipliers are
+        the same, that of the unit norm differs (`rbdae.norm_multipliers`).
+    pull_back : ``"homogeneous"``, ``"moment"`` or ``"inhomogeneous"``
+        How weights, applied forces and those of the joints become generalised forces there: by the gradient of
+        R(p) = (p0^2 - e . e) I + 2 e e^T + 2 p0 e~, [NS] (48), linear in p; as 2 L^T n, [SNS15] (59), without a part
+        along p; by the gradient of (5), which has used |p| = 1, (69). Again only the multiplier of the norm differs.
+    director_constraints : ``"rows"`` or ``"columns"``
+        The six internal constraints of ``"directors"``: R R^T = I, [NS] (19), or R^T R = I, (44). The motion is the
+        same; La of the columns is R^T La R of the rows.
+    """
+
+    radial_inertia: RadialInertia = "zero"
+    gyroscopic: Gyroscopic = "third-order"
+    pull_back: PullBack = "homogeneous"
+    director_constraints: DirectorConstraints = "rows"
+
+
 __all__ = [
+    "AbsoluteFormulation",
     "AbstractKernels",
+    "DirectorConstraints",
     "Explicit",
     "Formulation",
+    "Gyroscopic",
     "Implicit",
     "Kind",
     "Multipliers",
+    "PullBack",
+    "RadialInertia",
     "Unknowns",
+    "parameter",
 ]

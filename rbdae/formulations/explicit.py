@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address, is_zero
 from rbdae.compiler.jit import entry, jit, stage
+from rbdae.formulations.base import AbsoluteFormulation, Explicit
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
@@ -172,3 +173,10 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
             out[12 * b + k] = s.fx[k]
         for k in range(9):
             out[12 * b + 3 + k] = s.fd[k]
+
+
+KERNELS = Explicit(residual, jacobian, rhs, rhs_jacobian)
+
+
+class Index0(AbsoluteFormulation, name="index-0", kind="ode", index=0, kernels=KERNELS, levels=(2,), source="[NS] (6)"):
+    """Multipliers eliminated, an ODE in (q, v)."""

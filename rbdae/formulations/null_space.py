@@ -13,8 +13,12 @@ the same equations because G T = 0: the same numbers in O(n) for trees. With spa
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt
 from rbdae.compiler.jit import entry, jit
+from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
 from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
@@ -189,3 +193,30 @@ def overdetermined_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, 
     """The same with the rows of g."""
     _fill_jacobian(m, t, y, yd, c, out)
     scatter_position_rows(m, head(m).multipliers_at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullSpace(
+    Formulation, name="null-space", kind="ode", index=0, velocities=("angular", "spatial"), unknowns="quasi-velocities"
+):
+    """Independent quasi-velocities, reduced mass matrix; ODE or implicit.
+
+    It costs O(n) for trees of lower pairs and O(n^3) in the number of velocities for systems with loops; their
+    quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
+
+    Parameters
+    ----------
+    director_constraints : ``"rows"`` or ``"columns"``
+        As those of `AbsoluteFormulation`; here they are only what `Problem.constraints` gives and `solve` projects.
+    """
+
+    source = "[NS] (11), (60), (61)"
+    kernels: ClassVar[AbstractKernels] = Explicit(residual, jacobian, rhs, rhs_jacobian)
+    director_constraints: DirectorConstraints = "rows"
+
+
+class NullSpaceOverdetermined(NullSpace, name="null-space-overdetermined", kind="overdetermined", levels=(0,)):
+    """The implicit null-space form with g = 0 as well, for ODASSL."""
+
+    source = "[NS] (11)"
+    kernels = Implicit(overdetermined_residual, overdetermined_jacobian, rhs)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rbdae import _check
 from rbdae.formulations.base import Formulation
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.rotations import CHARTS, Chart
+from rbdae.rotations.velocities import QUATERNION_RATE
 
 
 def has_chart(formulation: Formulation, chart: Chart) -> bool:
@@ -25,9 +28,32 @@ def velocities(formulation: Formulation, chart: Chart) -> tuple[str, ...]:
     return tuple(v for v in formulation.velocities if v != "coordinate" or chart.coordinate_velocities is not None)
 
 
+def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterable[str] = ()) -> str:
+    """Why an option of a formulation has no meaning with a chart and a velocity; empty if all have. Options that are
+    `asked` for are meant even if they are the default ones."""
+    chosen = {**dict.fromkeys(asked), **{option.name: None for option, _ in formulation.chosen()}}
+    quaternion_rates = velocity == "coordinate" and chart.coordinate_velocities == QUATERNION_RATE
+    for name in ("gyroscopic", "pull_back"):
+        if name in chosen and not quaternion_rates:
+            return (
+                f"{name}={formulation.choice(name)!r} is a choice of the quaternion equations with the multiplier of "
+                "the unit norm ([SNS15]): choose rotation='quaternion', velocity='coordinate', or leave it out"
+            )
+    if formulation.choice("director_constraints") == "columns" and chart.name != "directors":
+        return f"director_constraints='columns' is for rotation='directors', not for {chart.name!r}: leave it out"
+    return ""
+
+
 def pairings() -> list[tuple[str, str, str]]:
     """All (formulation, rotation, velocity) that make sense."""
-    return [(f.name, c.name, v) for f in FORMULATIONS.values() for c in CHARTS.values() for v in velocities(f, c)]
+    return [(f.name, c, v) for f, c, v in pairings_of(FORMULATIONS.values())]
+
+
+def pairings_of(formulations: Iterable[Formulation]) -> list[tuple[Formulation, str, str]]:
+    """Those in which the options of some formulations have a meaning."""
+    return [
+        (f, c.name, v) for f in formulations for c in CHARTS.values() for v in velocities(f, c) if not misfit(f, c, v)
+    ]
 
 
 def chosen_velocity(formulation: Formulation, chart: Chart, velocity: str | None) -> str:
@@ -54,4 +80,4 @@ def chosen_velocity(formulation: Formulation, chart: Chart, velocity: str | None
     return formulation.velocities[0] if formulation.unknowns == "momenta" else velocity
 
 
-__all__ = ["chosen_velocity", "has_chart", "pairings", "velocities"]
+__all__ = ["chosen_velocity", "has_chart", "misfit", "pairings", "pairings_of", "velocities"]

@@ -19,8 +19,12 @@ differential equation in implicit form. `projected-0` is what these forms give f
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
+from rbdae.formulations import explicit
+from rbdae.formulations.base import Formulation, Gyroscopic, Implicit, PullBack
 from rbdae.kernels.bodies.euler_parameter_forms import projected_residual, projected_tangent
 from rbdae.kernels.bodies.gather import gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
@@ -136,4 +140,26 @@ def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> 
     scatter_primitive_rows(m, joints, h.level, c, 1.0)
 
 
-__all__ = ["jacobian", "residual"]
+class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",), projected=True):
+    """Quaternions without a multiplier of the unit norm. The gyroscopic term is that of (23), generalised forces are
+    those of (59); a radial inertia would count along p, where there is no equation."""
+
+    gyroscopic: ClassVar[Gyroscopic] = "fifth-order"
+    pull_back: ClassVar[PullBack] = "moment"
+
+
+class Projected2(Projected, name="projected-2", kind="dae", index=2, levels=(1,), source="[SNS15] (25)"):
+    """No multiplier of the unit norm; constraints on velocities."""
+
+    kernels = Implicit(residual, jacobian, explicit.rhs)
+    multipliers = "values"
+
+
+class Projected1(Projected2, name="projected-1", index=1, levels=(2,), source="[SNS15] (25), (33)"):
+    """No multiplier of the unit norm; constraints on accelerations."""
+
+
+class Projected0(Projected, name="projected-0", kind="ode", index=0, levels=(2,), source="[SNS15] (38), (40)"):
+    """No multipliers, an ODE in (q, v)."""
+
+    kernels = explicit.KERNELS

@@ -16,6 +16,9 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit
+from rbdae.formulations import explicit
+from rbdae.formulations.absolute import WithMultipliers
+from rbdae.formulations.base import Implicit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
 from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
@@ -90,3 +93,13 @@ def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> 
     scatter_multiplier_columns(m, h.n_q, la, scale)
     scatter_dropped(m, la, la, scale)
     scatter_dropped(m, mu, mu, scale)
+
+
+class GGL(WithMultipliers, name="ggl", index=2, levels=(0, 1), source="[GGL85]"):
+    """Position and velocity constraint, qdot = v - G^T mu."""
+
+    kernels = Implicit(residual, jacobian, explicit.rhs)
+
+
+class HillerAnantharaman(GGL, name="hiller-anantharaman", index=1, multipliers="integrals", source="[AH91]"):
+    """Position and velocity constraint, with the multipliers as derivatives of unknowns."""

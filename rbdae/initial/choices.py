@@ -1,96 +1,86 @@
-"""The user's choices of a problem, checked: formulation, chart, velocity and the options that belong to them."""
+"""The user's choices of a problem, checked: a formulation with its options, chart and velocity."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, final
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import final
 
 from rbdae import _check
 from rbdae.formulations.base import Formulation
-from rbdae.formulations.pairing import chosen_velocity
-from rbdae.formulations.table import FORMULATIONS, SPELLINGS
-from rbdae.initial.euler_parameter_choices import check_forms
+from rbdae.formulations.pairing import chosen_velocity, misfit
+from rbdae.formulations.table import FORMULATIONS, named
 from rbdae.multibody.velocity_kind import ANGULAR, KINDS, SPATIAL, VelocityKind
 from rbdae.rotations import CHARTS, Chart
 
-RadialInertia = Literal["zero", "half-trace"]
-
-_CONSTRAINTS = {
-    "position": "hamiltonian",
-    "momentum": "hamiltonian-momentum",
-    "differentiated": "hamiltonian-differentiated",
-    "eliminated": "hamiltonian-eliminated",
-    "both": "hamiltonian-ggl",
-    "overdetermined": "hamiltonian-overdetermined",
-}
-
-_GAIN = 10.0
+_WITHOUT = {"radial_inertia": "zero", "director_constraints": "rows"}
+"""Options that forms without them may be asked for by keyword: it is how they are."""
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """Formulation, chart and velocity that go together; radial inertia as a fraction of tr(J)/2; the kernels' numbers
-    of the forms of [SNS15]; gains of constraint stabilisation; whether redundant joint equations may be left out; where
-    charts are centred; whether directors have the constraints of the columns of R."""
+    """Formulation, chart and velocity that go together; whether redundant joint equations may be left out; where charts
+    are centred."""
 
     formulation: Formulation
     chart: Chart
     velocity: str
     kind: VelocityKind
-    radial: float
-    gyroscopic: int
-    pull_back: int
-    gains: tuple[float, float] | None
     may_drop: bool
     reference: str
-    columns: bool
 
 
 def check_choices(
     formulation: str | Formulation,
     rotation: str,
     velocity: str | None,
-    constraint: str | None,
-    radial_inertia: str,
-    forms: tuple[str | None, str | None],
-    gains: dict[str, float | None],
+    options: Mapping[str, object],
     redundant: str,
     reference: str,
-    director_constraints: str,
 ) -> Choices:
-    """The choices of `rbdae.formulate`; `forms` are its `gyroscopic` and `pull_back`.
+    """The choices of `rbdae.formulate`; `options` are its keywords that belong to formulations, None if not given.
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         A name is unknown, or choices do not go together.
     """
-    form = _formulation(formulation, constraint)
+    given = {name: value for name, value in options.items() if value is not None}
+    form = _with_options(formulation, given)
     if not isinstance(rotation, str) or rotation not in CHARTS:
         raise _check.unknown("rotation", rotation, CHARTS)
     chart = CHARTS[rotation]
     speed = chosen_velocity(form, chart, velocity)
-    _one_of("radial_inertia", radial_inertia, ("zero", "half-trace"))
     _one_of("value of redundant", redundant, ("error", "minimum-norm"))
-    radial = 1.0 if radial_inertia == "half-trace" else 0.0
     _check_reference(reference, chart)
-    kind = _kind(speed, chart)
-    gyroscopic, pull_back = check_forms(form, kind, radial_inertia, *forms)
-    columns = _by_columns(director_constraints, chart)
-    may_drop = redundant == "minimum-norm"
-    stabilised = _gains(form, gains)
-    return Choices(form, chart, speed, kind, radial, gyroscopic, pull_back, stabilised, may_drop, reference, columns)
+    if wrong := misfit(form, chart, speed, given):
+        raise ValueError(wrong)
+    return Choices(form, chart, speed, _kind(speed, chart), redundant == "minimum-norm", reference)
 
 
-def _by_columns(constraints: str, chart: Chart) -> bool:
-    """Only directors have a choice."""
-    _one_of("director_constraints", constraints, ("rows", "columns"))
-    if constraints == "columns" and chart.name != "directors":
-        raise ValueError(
-            f"director_constraints='columns' is for rotation='directors', not for {chart.name!r}: leave it out"
-        )
-    return constraints == "columns"
+def _with_options(formulation: str | Formulation, given: Mapping[str, object]) -> Formulation:
+    """The value of a formulation with the options that keywords give it."""
+    if isinstance(formulation, Formulation):
+        form, known = formulation, set(formulation.options)
+    else:
+        form = named(formulation)
+        known = {option.name for option, _ in form.chosen()}  # such as the constraint of 'hamiltonian-momentum'
+    wanted = {}
+    for name, value in given.items():
+        if name in known:
+            raise ValueError(
+                f"formulate: {name}={_check.show(value)} is given by keyword, and {name}={form.options[name]!r} by "
+                f"{formulation!r}; give one of them"
+            )
+        if name in form.options:
+            wanted[name] = form.checked(name, value, "formulate")
+        elif value != _WITHOUT.get(name):
+            having = ", ".join(repr(f.name) for f in FORMULATIONS.values() if name in f.options)
+            raise ValueError(
+                f"{name}={_check.show(value)} belongs to the formulations {having}, not to {form.name!r}: leave it out"
+            )
+    return replace(form, **wanted) if wanted else form
 
 
 def _check_reference(reference: str, chart: Chart) -> None:
@@ -123,38 +113,4 @@ def _one_of(what: str, value: object, known: tuple[str, ...]) -> None:
         raise _check.unknown(what, value, known)
 
 
-def _formulation(name: str | Formulation, constraint: str | None) -> Formulation:
-    if isinstance(name, Formulation):
-        if constraint is not None:
-            raise ValueError(
-                f"constraint={constraint!r} belongs to the formulation 'hamiltonian', not to {name.name!r}"
-            )
-        return name
-    name = SPELLINGS.get(name, name) if isinstance(name, str) else name
-    if not isinstance(name, str) or name not in FORMULATIONS:
-        raise _check.unknown("formulation", name, FORMULATIONS)
-    if constraint is not None:
-        if name != "hamiltonian":
-            raise ValueError(f"constraint={constraint!r} belongs to the formulation 'hamiltonian', not to {name!r}")
-        if not isinstance(constraint, str) or constraint not in _CONSTRAINTS:
-            raise _check.unknown("constraint of 'hamiltonian'", constraint, _CONSTRAINTS)
-        name = _CONSTRAINTS[constraint]
-    return FORMULATIONS[name]
-
-
-def _gains(form: Formulation, given: dict[str, float | None]) -> tuple[float, float] | None:
-    if not form.gains:
-        if any(value is not None for value in given.values()):
-            raise ValueError(f"alpha and beta are Baumgarte's parameters; {form.name} has none, leave them out")
-        return None
-    values = {name: _GAIN if value is None else value for name, value in given.items()}
-    for name, value in values.items():
-        if _check.number("formulate", name, value) < 0.0:
-            raise ValueError(
-                f"formulate: {name} must not be negative (constraint violations would grow), got "
-                f"{_check.show(value)}; pass e.g. 10.0"
-            )
-    return float(values["alpha"]), float(values["beta"])
-
-
-__all__ = ["Choices", "RadialInertia", "check_choices", "check_consistent"]
+__all__ = ["Choices", "check_choices", "check_consistent"]

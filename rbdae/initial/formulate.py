@@ -11,13 +11,12 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import expect
-from rbdae.formulations.base import Explicit, Formulation
+from rbdae.formulations.base import DirectorConstraints, Explicit, Formulation, Gyroscopic, PullBack, RadialInertia
 from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
-from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
+from rbdae.initial.choices import Choices, check_choices, check_consistent
 from rbdae.initial.code import check_code, code_of
 from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
-from rbdae.initial.euler_parameter_choices import Gyroscopic, PullBack
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
 from rbdae.initial.structure import REMEDY, bare_settings, probable_structure, settings_of
@@ -47,7 +46,7 @@ def formulate(
     velocity: str | None = None,
     consistent: Literal["warn", "project", "check"] = "warn",
     constraint: str | None = None,
-    radial_inertia: RadialInertia = "zero",
+    radial_inertia: RadialInertia | None = None,
     gyroscopic: Gyroscopic | None = None,
     pull_back: PullBack | None = None,
     alpha: float | None = None,
@@ -55,7 +54,7 @@ def formulate(
     redundant: Literal["error", "minimum-norm"] = "error",
     hold: Hold = (),
     reference: Literal["space", "start"] = "space",
-    director_constraints: Literal["rows", "columns"] = "rows",
+    director_constraints: DirectorConstraints | None = None,
     code: Literal["auto", "folded", "generic", "traced"] = "auto",
     t0: float = 0.0,
 ) -> Problem:
@@ -64,15 +63,13 @@ def formulate(
     Parameters
     ----------
     system : System
-    formulation : str
+    formulation : str or Formulation
         ``"index-3"``, ``"index-2"``, ``"index-1"``, ``"index-0"``, ``"ggl"``, ``"hiller-anantharaman"``,
         ``"baumgarte"`` (``"baumgarte-ode"``), ``"projected-2"``, ``"projected-1"``, ``"projected-0"``,
         ``"overdetermined"`` (``"overdetermined-1"``), ``"null-space"`` (``"null-space-overdetermined"``),
-        ``"hamiltonian"`` (and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``, ... of Assimulo). Also
-        ``"hamiltonian-momentum"``, ... for the values of `constraint`, and a `Formulation` of
-        one's own. ``"null-space"`` costs O(n) for trees of lower pairs and O(n^3) in the number of velocities for
-        systems with loops; their quasi-velocities are a selection that `solve` changes when it becomes
-        ill-conditioned.
+        ``"hamiltonian"`` (``"hamiltonian-momentum"``, ...), and the spellings ``"ind3"``, ``"ggl2"``, ``"ovstab1"``,
+        ... of Assimulo. Or a value of a class in `rbdae.formulations`, or of a class of one's own, with its options:
+        ``Baumgarte(alpha=10.0, beta=25.0)``.
     rotation : str
         ``"quaternion"``, ``"directors"``, ``"euler-313"``, ``"bryant-321"``, ``"rotation-vector"``, ``"rodrigues"``,
         ``"conformal"``, ``"linear"``, ``"quaternion-vector"``.
@@ -85,22 +82,8 @@ def formulate(
         possible (mass metric): with an `InitialValuesWarning`, or without one, or they are refused.
         `Problem.assembly` always says what was given, found and changed. Systems of more than 800 joint equations are
         too large for these priorities: there all values move to the nearest consistent ones.
-    constraint : str
-        For ``"hamiltonian"``: ``"position"`` (default), ``"momentum"``, ``"differentiated"``, ``"eliminated"``,
-        ``"both"`` (with a second multiplier), ``"overdetermined"``.
-    radial_inertia : ``"zero"`` or ``"half-trace"``
-        J0 of the quaternion mass of the coordinate forms: 0 ([NS]) or tr(J)/2 ([BS09], whose
-        forms always have it). The motion is the same, the multiplier of the unit norm differs.
-    gyroscopic : ``"third-order"`` (default) or ``"fifth-order"``
-        The gyroscopic term of the coordinate forms in quaternions: [SNS15] (29), which is [NS] (33), or (23). The
-        motion and the joints' multipliers are the same, that of the unit norm differs (`rbdae.norm_multipliers`).
-    pull_back : ``"homogeneous"`` (default), ``"moment"`` or ``"inhomogeneous"``
-        How weights, applied forces and those of the joints become generalised forces there: by the gradient of
-        R(p) = (p0^2 - e . e) I + 2 e e^T + 2 p0 e~, [NS] (48), linear in p; as 2 L^T n, [SNS15] (59), without a part
-        along p; by the gradient of (5), which has used |p| = 1, (69). Again only the multiplier of the norm differs.
-    alpha, beta : float
-        Of the Baumgarte forms, gddot + 2 alpha gdot + beta^2 g = 0, 1/s; both 10 where they are not given, which is
-        right for motions that take about a second.
+    constraint, radial_inertia, gyroscopic, pull_back, alpha, beta, director_constraints
+        The options of a formulation that is given by its name, as its class in `rbdae.formulations` describes them.
     redundant : ``"error"`` or ``"minimum-norm"``
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
         motion is the same; multipliers and reactions are then those of least norm, marked as not unique. The forms
@@ -112,9 +95,6 @@ def formulate(
     reference : ``"space"`` or ``"start"``
         R_ref in R = R_ref R(a), a constant of each body, for charts with a singular set: I, or such that the chart is
         centred at the body's initial attitude. A start at or beyond the singular set needs ``"start"``.
-    director_constraints : ``"rows"`` or ``"columns"``
-        The six internal constraints of ``"directors"``: R R^T = I, [NS] (19), or R^T R = I, (44). The motion is the
-        same; La of the columns is R^T La R of the rows.
     code : ``"auto"``, ``"folded"``, ``"generic"`` or ``"traced"``
         The machine code behind the callbacks: kernels that are compiled once for all models (``"generic"``), or code of
         the structure of this model: of its bodies, joints and forces, the formulation, and which numbers are 0, 1, -1
@@ -148,13 +128,17 @@ def formulate(
         formulation,
         rotation,
         velocity,
-        constraint,
-        radial_inertia,
-        (gyroscopic, pull_back),
-        {"alpha": alpha, "beta": beta},
+        {
+            "constraint": constraint,
+            "radial_inertia": radial_inertia,
+            "gyroscopic": gyroscopic,
+            "pull_back": pull_back,
+            "alpha": alpha,
+            "beta": beta,
+            "director_constraints": director_constraints,
+        },
         redundant,
         reference,
-        director_constraints,
     )
     wanted = check_consistent(consistent)
     wanted_code = check_code(code)

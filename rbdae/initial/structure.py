@@ -26,17 +26,7 @@ REMEDY = (
 
 def bare_settings(choices: Choices, structure: Structure) -> Settings:
     """Settings by choices alone."""
-    return Settings(
-        choices.formulation,
-        choices.chart,
-        choices.kind,
-        choices.radial,
-        choices.gyroscopic,
-        choices.pull_back,
-        choices.gains,
-        structure,
-        columns=choices.columns,
-    )
+    return Settings(choices.formulation, choices.chart, choices.kind, structure)
 
 
 def settings_of(model: Model, choices: Choices, state: ConsistentState) -> tuple[Settings, Selection]:

@@ -17,6 +17,8 @@ accessor                 what
 ``bushings(m)``          constants of the bushings
 ``drives(m)``            the rheonomic primitives and the addresses of their laws
 ``elements(m)``          constants of the force elements; ``entries(m)`` the coefficients of their forms
+``formulation_parameters(m)``
+                         the parameters of the formulation, in the order of its fields
 ``element_memory(m)``    working memory of one force element
 ``state_arguments(m)``    (Z, Zdot, s) of one force with states; ``state_results(m)`` its (F, sdot)
 ``state_tangents(m)``     d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other
@@ -165,6 +167,12 @@ def elements(m: Memory) -> Any:
 def entries(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.entries), h.n_entries, ENTRY)
+
+
+@accessor
+def formulation_parameters(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.formulation_parameters), h.n_parameters, np.float64)
 
 
 @accessor

@@ -63,6 +63,7 @@ _ARRAYS = (
     "drives",
     "elements",
     "entries",
+    "formulation_parameters",
     "element_memory",
     "velocity_selection",
     "velocity_metric",
@@ -108,6 +109,8 @@ HEAD = np.dtype(
             "multipliers_at",
             "corrections_at",
             "integral",
+            "stabilised",
+            "n_parameters",
             "n_nu",
             "n_plane_rows",
             "rhs_tangent_width",
@@ -142,7 +145,7 @@ HEAD = np.dtype(
             "n_target",
         ]
     ]
-    + [(name, "f8") for name in ("time", "damping", "stiffness")]
+    + [("time", "f8")]
     + [(name, "i8") for name in _ARRAYS],
     align=True,
 )

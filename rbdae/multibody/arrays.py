@@ -35,6 +35,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "drives": model.drives.copy(),
         "elements": elements,
         "entries": model.forces.entries,
+        "formulation_parameters": np.array([*settings.formulation.parameters.values(), 0.0]),
         "element_memory": np.zeros(1, dtype=kb.element_memory_dtype(scalar)),
         "state_arguments": np.zeros(48 + most_states, dtype=scalar),
         "state_results": np.zeros(24 + most_states, dtype=scalar),

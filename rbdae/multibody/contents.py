@@ -19,7 +19,7 @@ from rbdae.multibody.settings import Settings
 
 _MODEL = ("bodies", "primitives", "bushings", "drives")
 
-_SETTINGS = ("radial", "gyroscopic", "pull_back", "gains", "structure", "n_independent", "redundant", "columns")
+_SETTINGS = ("structure", "n_independent", "redundant")
 
 _SCRATCH = frozenset(
     {
@@ -94,7 +94,7 @@ def _numbers(memory: Memory) -> bytes:
 
 
 def _named(settings: Settings) -> list[object]:
-    return [settings.kind.number, *(getattr(settings, name) for name in _SETTINGS)]
+    return [str(settings.formulation), settings.kind.number, *(getattr(settings, name) for name in _SETTINGS)]
 
 
 def _update(digest: Any, arrays: Mapping[str, Any]) -> None:

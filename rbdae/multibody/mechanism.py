@@ -45,9 +45,14 @@ def _numbers(model: Model, settings: Settings) -> Iterator[tuple[str, Vec]]:
 
     yield named("the number of bodies, joints or forces", [model.n, len(model.joints), len(model.forces.elements)])
     yield named("gravity", model.system.gravity)
-    # one number for radial inertia, gyroscopic term and generalised forces: files of version 0.1 have three here
+    # one number for radial inertia, gyroscopic term and generalised forces, and two more at least: files of version 0.1
+    # have three here
     forms = settings.radial + 2.0 * settings.gyroscopic + 4.0 * settings.pull_back
-    yield named("the parameters of the formulation", [forms, *(settings.gains or (0.0, 0.0))])
+    yield named("the parameters of the formulation", forms)
+    parameters = settings.formulation.parameters
+    for parameter, value in parameters.items():
+        yield named(f"{parameter} of the formulation", value)
+    yield named("the parameters of the formulation", np.zeros(max(2 - len(parameters), 0)))
     for body in model.system.bodies:
         yield named(f"the mass of body {body.name!r}", body.mass)
         yield named(f"the inertia of body {body.name!r}", body.inertia)

@@ -160,13 +160,11 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "structure": settings.reduction,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.multipliers == "integrals",
+        "stabilised": settings.formulation.stabilised,
+        "n_parameters": len(settings.formulation.parameters),
     }
     for name, value in counts.items():
         head[name] = value
-    if settings.gains is not None:
-        alpha, beta = settings.gains
-        head["damping"] = 2.0 * alpha
-        head["stiffness"] = beta * beta
     _set_addresses(head, arrays)
     return head
 

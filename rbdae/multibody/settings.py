@@ -25,6 +25,8 @@ _REDUCTIONS: dict[Structure, int] = {
     "loops": kb.LOOPS,
 }
 
+_PULL_BACKS = {"moment": kb.MOMENT, "inhomogeneous": kb.INHOMOGENEOUS}
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,29 +35,20 @@ class Settings:
 
     Parameters
     ----------
-    formulation, chart, kind : as chosen
-    radial : radial inertia J0 of the quaternion mass as a fraction of tr(J)/2
-    gyroscopic, pull_back : the kernels' numbers of the forms of [SNS15], for quaternion rates
-    gains : alpha and beta of constraint stabilisation, 1/s; None without
+    formulation, chart, kind : as chosen; a formulation has its options
     structure : of the system, for the null-space form
     tree : the quasi-velocities of each body, for the structure ``"tree"``
     n_independent : how many quasi-velocities there are, for the structure ``"loops"``
     redundant : whether joint rows are left out because they follow from the others
-    columns : whether the internal constraints of directors are those of the columns of R, [NS] (44)
     """
 
     formulation: Formulation
     chart: Chart
     kind: VelocityKind = ANGULAR
-    radial: float = 0.0
-    gyroscopic: int = kb.THIRD_ORDER
-    pull_back: int = kb.HOMOGENEOUS
-    gains: tuple[float, float] | None = None
     structure: Structure = "any"
     tree: tuple[TreeVelocity, ...] = ()
     n_independent: int = 0
     redundant: bool = False
-    columns: bool = False
 
     def __deepcopy__(self, memo: object) -> Settings:
         """Itself: nothing in it changes."""
@@ -65,6 +58,26 @@ class Settings:
     def kernels(self) -> AbstractKernels:
         """The kernels of the formulation."""
         return self.formulation.kernels
+
+    @property
+    def radial(self) -> float:
+        """Radial inertia J0 of the quaternion mass as a fraction of tr(J)/2."""
+        return 1.0 if self.formulation.choice("radial_inertia") == "half-trace" else 0.0
+
+    @property
+    def gyroscopic(self) -> int:
+        """The kernels' number of the gyroscopic term of [SNS15], for quaternion rates."""
+        return kb.FIFTH_ORDER if self.formulation.choice("gyroscopic") == "fifth-order" else kb.THIRD_ORDER
+
+    @property
+    def pull_back(self) -> int:
+        """The kernels' number of the generalised forces of [SNS15], for quaternion rates."""
+        return _PULL_BACKS.get(self.formulation.choice("pull_back"), kb.HOMOGENEOUS)
+
+    @property
+    def columns(self) -> bool:
+        """Whether the internal constraints of directors are those of the columns of R, [NS] (44)."""
+        return self.formulation.choice("director_constraints") == "columns"
 
     @property
     def momenta(self) -> bool:
@@ -122,7 +135,7 @@ def features(model: Model, settings: Settings) -> Features:
         "rheonomic": len(model.drives) > 0,
         "multipliers": settings.formulation.multipliers == "values",
         "corrected": settings.formulation.corrected,
-        "baumgarte": settings.gains is not None,
+        "baumgarte": settings.formulation.stabilised,
         "redundant": settings.redundant,
         "centred": bool(settings.chart.centre),
         "forms": settings.forms,

@@ -198,8 +198,10 @@ def _call(run: Run) -> str:
     if isinstance(problem, Problem):
         more = ', redundant="minimum-norm"' if problem.redundant else ""
         start = f", t0={problem.t0!r}" if problem.t0 else ""
+        form = problem.workspace.settings.formulation
+        named = f'"{form.name}"' if str(form) == form.name else repr(form)
         out.append(
-            f'problem = rbdae.formulate(system, "{problem.formulation}", rotation="{problem.rotation}", '
+            f'problem = rbdae.formulate(system, {named}, rotation="{problem.rotation}", '
             f'velocity="{problem.velocity}"{more}{start})'
         )
     options = dict(run.options)

@@ -48,11 +48,11 @@ def check_backward(problem: Solvable, t0: float, t_end: float, projection: objec
     gddot + 2 alpha gdot + beta^2 g = 0, violations grow as exp(alpha |t - t0|)."""
     if t_end > t0 or not isinstance(problem, Problem) or not (projection is None or projection is False):
         return
-    gains = problem.workspace.settings.gains
-    if gains is not None and gains[0] > 0.0:
+    form = problem.workspace.settings.formulation
+    if form.damping and form.parameters[form.damping] > 0.0:
         raise ValueError(
-            f"t_span goes back in time, where Baumgarte's alpha = {gains[0]:g} 1/s of {problem.formulation!r} lets "
-            "violations of the constraints grow; use projection=True, alpha=0.0, or another formulation"
+            f"t_span goes back in time, where {form.damping} = {form.parameters[form.damping]:g} of {form.name!r} lets "
+            f"violations of the constraints grow; use projection=True, {form.damping}=0.0, or another formulation"
         )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from rbdae.compiler.ahead import wait_for
 from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES
-from rbdae.formulations import FORMULATIONS
-from rbdae.formulations.base import Explicit
+from rbdae.formulations.base import Explicit, Formulation
+from rbdae.formulations.table import FORMULATIONS, named
 from rbdae.kernels import matrices, outputs
 from rbdae.kernels.forces.potentials import potentials
 from rbdae.kernels.forces.power import power
@@ -58,7 +58,7 @@ def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
         (entry, problem.workspace.memory.features)
         for problem in problems
         if not problem.workspace.memory.traced
-        for entry in entries([problem.formulation])
+        for entry in entries([problem.workspace.settings.formulation])
     ]
     missing = list(dict.fromkeys(kernel for entry, features in needed for kernel in entry.missing(features)))
     with progress_bar(len(missing), "kernels" if progress and missing else "") as advance:
@@ -68,13 +68,13 @@ def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
             entry.compiled(features)
 
 
-def entries(formulations: Iterable[str] | None = None) -> list[Entry]:
+def entries(formulations: Iterable[str | Formulation] | None = None) -> list[Entry]:
     """All kernels that Python calls, or those that runs of these formulations call in any case."""
     found = [project, outputs.natural, outputs.constraints]
     if formulations is None:
         found += _READING
         found += [kernel for scheme in SCHEMES.values() for kernel in (scheme.newton, scheme.advance, scheme.work)]
-    for form in FORMULATIONS.values() if formulations is None else [FORMULATIONS[name] for name in formulations]:
+    for form in FORMULATIONS.values() if formulations is None else map(named, formulations):
         kernels = form.kernels
         found += [kernels.rates, kernels.residual, kernels.jacobian]
         if isinstance(kernels, Explicit):

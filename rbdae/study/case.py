@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
+from rbdae.formulations import FORMULATIONS, Formulation
 from rbdae.initial.given import Hold, check_hold
 from rbdae.problem.projection import Projection
 from rbdae.rotations import CHARTS
@@ -29,7 +30,8 @@ class Case:
 
     Parameters
     ----------
-    formulation, rotation, velocity : as `rbdae.formulate` takes them
+    formulation, rotation, velocity : as `rbdae.formulate` takes them. A value with the default options becomes its
+        name
     solver : ``"package:method"``
     tolerance : rtol and atol of the run
     redundant, hold : as `rbdae.formulate` takes them
@@ -41,7 +43,7 @@ class Case:
     step : size of the steps of a fixed-step method, s; None for all others. ``options={"step": ...}`` is the same
     """
 
-    formulation: str
+    formulation: str | Formulation
     rotation: str
     velocity: str
     solver: str
@@ -54,6 +56,8 @@ class Case:
     step: float | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.formulation, Formulation) and self.formulation == FORMULATIONS.get(self.formulation.name):
+            object.__setattr__(self, "formulation", self.formulation.name)
         if not isinstance(self.redundant, str) or self.redundant not in _REDUNDANT:
             raise _check.unknown("value of redundant", self.redundant, _REDUNDANT)
         if not isinstance(self.on_singularity, str) or self.on_singularity not in _ON_SINGULARITY:

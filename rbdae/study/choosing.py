@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from rbdae import _check
 from rbdae.adapter import Method
-from rbdae.formulations import FORMULATIONS, SPELLINGS, pairings
+from rbdae.formulations import FORMULATIONS, Formulation, pairings
+from rbdae.formulations.pairing import pairings_of
+from rbdae.formulations.table import named
 from rbdae.initial.given import Hold
 from rbdae.problem.projection import Projection
 from rbdae.rotations import CHARTS
@@ -22,7 +25,7 @@ TOLERANCES = (1e-4, 1e-6, 1e-8)
 
 
 def cases(
-    formulations: Iterable[str] | None = None,
+    formulations: Iterable[str | Formulation] | None = None,
     rotations: Iterable[str] | None = None,
     velocities: Iterable[str] | None = None,
     solvers: Iterable[str] | None = None,
@@ -53,18 +56,19 @@ def cases(
     rbdae.adapter.MissingSolver
         for a solver whose package is not installed
     """
-    known = pairings()
-    spelt = None if formulations is None else [SPELLINGS.get(f, f) for f in _names("formulations", formulations)]
+    forms = [*FORMULATIONS.values()] if formulations is None else _forms(formulations)
+    known = pairings_of(forms)
     wanted = {
-        "formulation": _known("formulation", spelt, FORMULATIONS),
+        "formulation": None if formulations is None else [str(form) for form in forms],
         "rotation": _known("rotation", rotations, CHARTS),
-        "velocity": _known("velocity", velocities, {v for _, _, v in known}),
+        "velocity": _known("velocity", velocities, {v for _, _, v in pairings()}),
     }
     chosen = installed_solvers() if solvers is None else _unique(_names("solvers", solvers))
     methods = {name: find_method(name)[1] for name in chosen}
-    selected = [p for p in known if all(w is None or x in w for x, w in zip(p, wanted.values(), strict=True))]
+    _, charts, speeds = wanted.values()
+    selected = [p for p in known if (charts is None or p[1] in charts) and (speeds is None or p[2] in speeds)]
     if not selected:
-        raise ValueError(_without_pairing(wanted))
+        raise ValueError(_without_pairing(wanted, forms))
     sizes = _sizes("tolerances", tolerances, "1e-6, 1e-8", 1.0)
     own = _options(options, methods)
     knobs = _knobs(sizes, None if steps is None else _sizes("steps", steps, "1e-2, 5e-3"), methods, own)
@@ -72,11 +76,11 @@ def cases(
         Case(f, r, v, name, tolerance, redundant, hold, projection, own.get(name, ()), on_singularity, step)
         for f, r, v in selected
         for name, method in methods.items()
-        if method.accepts(FORMULATIONS[f].kind, FORMULATIONS[f].index, (f, r, v))
+        if method.accepts(f.kind, f.index, (f.name, r, v))
         for tolerance, step in knobs[name]
     ]
     if not found:
-        raise ValueError(_without_solver({f for f, _, _ in selected}, list(methods)))
+        raise ValueError(_without_solver({str(f): f for f, _, _ in selected}, list(methods)))
     return found
 
 
@@ -98,35 +102,31 @@ def _options(options: Mapping[str, Options] | None, methods: Iterable[str]) -> d
     return dict(options)
 
 
-def _without_pairing(wanted: Mapping[str, list[str] | None]) -> str:
+def _without_pairing(wanted: Mapping[str, list[str] | None], forms: list[Formulation]) -> str:
     """Why no form has all that was chosen, with the nearest one that has most of it."""
     chosen = "; ".join(f"{what} {' or '.join(names)}" for what, names in wanted.items() if names is not None)
     remedies = []
+    known = [(str(f), c, v) for f, c, v in pairings_of(dict.fromkeys([*FORMULATIONS.values(), *forms]))]
     for number, what in enumerate(wanted):
-        others = [
-            p for p in pairings() if all(w is None or p[k] in w for k, w in enumerate(wanted.values()) if k != number)
-        ]
+        others = [p for p in known if all(w is None or p[k] in w for k, w in enumerate(wanted.values()) if k != number)]
         if others:
             found = ", ".join(dict.fromkeys(p[number] for p in others))
             remedies.append(f"with another {what} there are {found}")
     return f"no case is left: no form has {chosen}; {'; '.join(remedies) or 'rbdae.pairings() lists all forms'}"
 
 
-def _without_solver(forms: Iterable[str], methods: list[str]) -> str:
+def _without_solver(forms: Mapping[str, Formulation], methods: list[str]) -> str:
     """Why no solver takes any of the forms."""
-    forms = sorted(forms)
     infos = {s.name: s for s in known_solvers()}
-    kinds = {
-        f: "an ODE" if (form := FORMULATIONS[f]).kind == "ode" else f"{_ARTICLE[form.kind]} of index {form.index}"
-        for f in forms
-    }
-    forms_said = ", ".join(f"{f} is {kind}" for f, kind in kinds.items())
+    forms_said = ", ".join(
+        f"{name} is {'an ODE' if f.kind == 'ode' else f'{_ARTICLE[f.kind]} of index {f.index}'}"
+        for name, f in sorted(forms.items())
+    )
     takes = ", ".join(f"{name} takes {infos[name].takes}" for name in methods)
     able = [
         s.name
         for s in infos.values()
-        if s.available
-        and any(find_method(s.name)[1].accepts(FORMULATIONS[f].kind, FORMULATIONS[f].index) for f in forms)
+        if s.available and any(find_method(s.name)[1].accepts(f.kind, f.index) for f in forms.values())
     ]
     remedy = f"choose solvers from {', '.join(able)}" if able else "`rbdae solvers` says how to install others"
     return f"no case is left: {forms_said}, but {takes}; {remedy}"
@@ -185,7 +185,19 @@ _EXAMPLES = {
 }
 
 
-def _names(what: str, names: Iterable[str]) -> list[str]:
+def _forms(given: Iterable[str | Formulation]) -> list[Formulation]:
+    """Formulations by name or as values, each once, in the order of the table."""
+    own = {}
+    if isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping)):
+        listed = [*given]
+        own = {str(form): form for form in listed if isinstance(form, Formulation)}
+        given = [str(form) if isinstance(form, Formulation) else form for form in listed]
+    forms = {own.get(name) or named(name) for name in _names("formulations", given)}
+    order = [*FORMULATIONS]
+    return sorted(forms, key=lambda f: (order.index(f.name) if f.name in order else len(order), str(f)))
+
+
+def _names(what: str, names: Iterable[Any]) -> list[str]:
     """A list of strings that is not empty; a string is one name, and no list of letters."""
     if isinstance(names, str):
         raise TypeError(f"{what} must be a list of strings, got {_check.show(names)}; pass [{names!r}]")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rbdae import _check
+from rbdae.formulations import Formulation
 from rbdae.initial.given import Hold
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, ProjectionError
@@ -40,7 +41,7 @@ def compare(
     system: System,
     t_end: float,
     *,
-    formulations: Iterable[str] | None = None,
+    formulations: Iterable[str | Formulation] | None = None,
     rotations: Iterable[str] | None = None,
     velocities: Iterable[str] | None = None,
     solvers: Iterable[str] | None = None,
@@ -64,8 +65,9 @@ def compare(
     ----------
     system : System
     t_end : end of all runs, s; they begin at 0, and go back in time where it is negative
-    formulations, rotations, velocities, solvers : names to combine, each a list; None for all there are. Combinations
-        that make no sense are left out. Forms whose equations are one and the same are run once
+    formulations, rotations, velocities, solvers : names to combine, each a list; None for all there are. Formulations
+        may also be values with options. Combinations that make no sense are left out. Forms whose equations are one and
+        the same are run once
     tolerances : rtol = atol of the runs
     steps : sizes of the steps of fixed-step methods, s: these run once for each, where others run for each tolerance
     redundant, hold : as `rbdae.formulate` takes them
@@ -227,7 +229,7 @@ def _same(leaders: Mapping[Case, Case]) -> dict[Case, tuple[str, ...]]:
     out: dict[Case, tuple[str, ...]] = {leader: () for leader in leaders.values()}
     for case, leader in leaders.items():
         if case != leader:
-            out[leader] = (*out[leader], case.formulation)
+            out[leader] = (*out[leader], str(case.formulation))
     return out
 
 

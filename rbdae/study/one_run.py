@@ -12,6 +12,7 @@ from typing import Protocol, final
 import numpy as np
 
 from rbdae.adapter import Stats
+from rbdae.formulations.table import named
 from rbdae.initial.formulate import formulate
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import ProjectionError
@@ -138,9 +139,8 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
     scale = float(np.max(energy.kinetic)) or 1.0
     reached = None
     if solution.success:
-        reached = errors(
-            final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1]), exact.against(case.formulation)
-        )
+        found = final_state(solution.problem_at(exact.t_end), exact.t_end, solution.y[-1])
+        reached = errors(found, exact.against(named(case.formulation).name))
         if not math.isfinite(reached.largest):
             raise ValueError(f"the errors at the end are not finite: {reached}")
     return Row(

@@ -12,6 +12,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae.adapter import Stats
+from rbdae.formulations.table import written
 from rbdae.problem.projection import Projection
 from rbdae.study.case import Case
 from rbdae.study.one_run import Row
@@ -30,7 +31,7 @@ from rbdae.study.stored_values import (
 Record: TypeAlias = dict[str, str | int | float | None]
 
 COLUMNS: Final[dict[str, str]] = {
-    "formulation": "name",
+    "formulation": "name, with options that are not the default ones",
     "rotation": "name",
     "velocity": "name",
     "solver": "package:method",
@@ -78,7 +79,7 @@ def record(row: Row, reference: Reference) -> Record:
     case, errors = row.case, row.errors
     done = errors is not None
     return {
-        "formulation": case.formulation,
+        "formulation": str(case.formulation),
         "rotation": case.rotation,
         "velocity": case.velocity,
         "solver": case.solver,
@@ -160,12 +161,14 @@ def _row_of(given: Mapping[str, Any]) -> Row:
 
 
 def _case_of(given: Mapping[str, Any]) -> Case:
-    names = {name: text_of(given, name) for name in ("formulation", "rotation", "velocity", "solver")}
+    names = {name: text_of(given, name) for name in ("rotation", "velocity", "solver")}
+    formulation = text_of(given, "formulation")
     # an option may be infinite, as the largest step of scipy's solvers is
     kept = {
         name: json.loads(text) if (text := text_of(given, name)) else None for name in ("projection", "hold", "options")
     }
     return Case(
+        formulation=written(formulation) if "(" in formulation else formulation,
         **names,
         tolerance=_tolerance_of(given),
         redundant=given["redundant"],

@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Vec
+from rbdae.formulations import Formulation
 from rbdae.problem.problem import Problem
 from rbdae.solving.registry import find_method
 from rbdae.study.case import Case
@@ -47,7 +48,7 @@ def representatives(system: System, chosen: Sequence[Case]) -> dict[Case, Case]:
     values = _values(system, able)
     first = {name: k for k, name in enumerate(_FIRST)}
     leaders: list[Case] = []
-    for case in sorted(able, key=lambda case: first.get(case.formulation, len(first))):
+    for case in sorted(able, key=lambda case: first.get(str(case.formulation), len(first))):
         for leader in leaders:
             if replace(case, formulation=leader.formulation) == leader and _same(case, leader, values):
                 out[case] = leader
@@ -57,7 +58,7 @@ def representatives(system: System, chosen: Sequence[Case]) -> dict[Case, Case]:
     return out
 
 
-def _values(system: System, able: Sequence[Case]) -> dict[str, _Values]:
+def _values(system: System, able: Sequence[Case]) -> dict[str | Formulation, _Values]:
     """The values by formulation, in quaternions: the chart does not matter."""
     each = {case.formulation: replace(case, rotation="quaternion") for case in able}
     return {formulation: _at_random_states(formulated(system, case)) for formulation, case in each.items()}
@@ -74,7 +75,7 @@ def _at_random_states(problem: Problem) -> _Values:
     return _Values(np.concatenate(residuals), np.concatenate(rates) if rates else None)
 
 
-def _same(case: Case, leader: Case, values: dict[str, _Values]) -> bool:
+def _same(case: Case, leader: Case, values: dict[str | Formulation, _Values]) -> bool:
     mine, theirs = values[case.formulation], values[leader.formulation]
     if find_method(case.solver)[1].kinds == {"ode"}:
         return _equal(mine.rates, theirs.rates)

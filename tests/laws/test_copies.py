@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 from cases import Pairing
 from scipy.interpolate import CubicSpline
+from toy_augmented import Augmented
+from toy_formulation import StiffJoints
 
 import rbdae
 from rbdae.drives import PrescribedAngle
@@ -243,11 +245,9 @@ def test_a_pickle_is_read_by_another_process(tmp_path):
     assert done.stdout.strip() == problem.residual(0.4, problem.y0, problem.yd0).tobytes().hex()
 
 
-def test_a_formulation_of_ones_own_is_copied():
-    from toy_formulation import TOY
-
-    form: Any = TOY
-    problem = cases.formulate(disc(), Pairing(form, "quaternion", "angular"), alpha=2.0, beta=3.0)
+@pytest.mark.parametrize("form", [StiffJoints(alpha=2.0, beta=3.0), Augmented(penalty=30.0, zeta=0.5)], ids=str)
+def test_a_formulation_of_ones_own_is_copied(form: Any):
+    problem = cases.formulate(disc(), Pairing(form, "quaternion", "angular"))
     y = problem.y0 + 0.01
     for clone in CLONES.values():
         assert np.array_equal(clone(problem).rhs(0.0, y), problem.rhs(0.0, y))

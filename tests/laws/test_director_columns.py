@@ -88,7 +88,7 @@ def test_labels_projection_and_what_has_no_choice():
     assert np.abs(after.position).max() < 1e-14 and np.abs(after.velocity).max() < 1e-12
     with pytest.raises(ValueError, match="director_constraints='columns' is for rotation='directors', not for 'quat"):
         rbdae.formulate(cases.heavy_top(), "index-2", director_constraints="columns")
-    with pytest.raises(ValueError, match=r"unknown director_constraints 'column'; did you mean 'columns'"):
+    with pytest.raises(ValueError, match=r"unknown value of director_constraints 'column'; did you mean 'columns'"):
         rbdae.formulate(cases.heavy_top(), "index-2", rotation="directors", director_constraints="column")
 
 

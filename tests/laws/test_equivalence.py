@@ -507,7 +507,7 @@ ELIMINATED = [(s, p) for s, p in PAIRS if p.formulation in ("index-0", "baumgart
 @pytest.mark.parametrize("system, pairing", ELIMINATED, ids=[f"{s}-{p}" for s, p in ELIMINATED])
 def test_eliminated_forms_satisfy_the_acceleration_constraint(system, pairing, rng):
     """G vdot + g_II = d(gdot)/dt = 0, or = -2 alpha gdot - beta^2 g, wherever positions and velocities are."""
-    baumgarte = FORMULATIONS[pairing.formulation].gains
+    baumgarte = FORMULATIONS[pairing.formulation].parameters
     alpha, beta = (3.0, 7.0) if baumgarte else (0.0, 0.0)
     problem = cases.problem(system, pairing, **({"alpha": alpha, "beta": beta} if baumgarte else {}))
     internal = inside.internal_constraints(problem)

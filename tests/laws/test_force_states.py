@@ -16,7 +16,7 @@ from cases import STATE_IDS, STATE_PAIRS, Pairing, close
 from force_cases import Q, system_of, two_bodies
 from test_toys import evaluated
 from toy_force import LaggedDamper, Maxwell, swinging
-from toy_formulation import TOY
+from toy_formulation import StiffJoints
 
 import rbdae
 from rbdae.forces import SpringDamper
@@ -76,11 +76,11 @@ def test_derivatives_with_states(system: str, pairing: Pairing, rng):
 
 @pytest.mark.parametrize("system", ["struts-tree", pytest.param("struts", marks=pytest.mark.generic)])
 def test_a_formulation_of_ones_own_has_states(system: str, rng):
-    form: Any = TOY
+    form: Any = StiffJoints(alpha=2.0, beta=7.0)
     pairing = Pairing(form, "quaternion", "angular")
-    derivatives.check_residual(system, pairing, rng, alpha=2.0, beta=7.0)
-    derivatives.check_rhs(system, pairing, rng, alpha=2.0, beta=7.0)
-    problem = cases.problem(system, pairing, alpha=2.0, beta=7.0)
+    derivatives.check_residual(system, pairing, rng)
+    derivatives.check_rhs(system, pairing, rng)
+    problem = cases.problem(system, pairing)
     reference = cases.problem(system, cases.REFERENCE)
     s = problem.layout.s
     assert np.array_equal(problem.y0[s], reference.y0[s])

@@ -22,7 +22,7 @@ ALPHA, BETA = 3.0, 5.0
 
 
 def _problem(system: str, pairing: Pairing) -> rbdae.Problem:
-    gains = {"alpha": ALPHA, "beta": BETA} if FORMULATIONS[pairing.formulation].gains else {}
+    gains = {"alpha": ALPHA, "beta": BETA} if FORMULATIONS[pairing.formulation].parameters else {}
     return cases.formulate(SYSTEMS[system](), pairing, **gains)
 
 
@@ -62,7 +62,7 @@ def test_the_equations_hold_at_the_rates_of_index_0(system, pairing, rng):
     size = max(1.0, np.abs(found.psi).max())
     assert np.abs(forces - found.psi + found.W @ la).max() < 1e-9 * size
     wanted = -found.g_II
-    if FORMULATIONS[pairing.formulation].gains:
+    if FORMULATIONS[pairing.formulation].parameters:
         wanted = wanted - 2.0 * ALPHA * (found.G @ v + found.g_I) - BETA**2 * found.g
     assert np.abs(found.G @ vd - wanted).max(initial=0.0) < 1e-9 * max(1.0, np.abs(wanted).max(initial=0.0))
 

@@ -17,7 +17,7 @@ import rbdae
 NEEDED = {
     "describe a system": {"System", "joints", "drives", "forces", "models"},
     "assemble it": {"Assembly", "InitialValuesWarning", "NotAddedWarning", "assemble"},
-    "formulate it": {"formulate", "norm_multipliers", "pairings", "Problem"},
+    "formulate it": {"formulate", "formulations", "norm_multipliers", "pairings", "Problem"},
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "scaled_atol", "solve", "solvers"},
     "compare": {"compare", "study"},
@@ -32,6 +32,7 @@ PACKAGES = [
             "joints",
             "drives",
             "forces",
+            "formulations",
             "models",
             "study",
             "plotting",

@@ -239,7 +239,6 @@ EXAMPLES: dict[type, Any] = {
     closed_form.SymmetricTop: lambda: closed_form.SymmetricTop(1.0, 0.5, 2.0),
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
     rotations.ChartFunctions: lambda: rotations.ChartFunctions("here", rotations.CHARTS["directors"], "directors"),
-    formulations.Formulation: lambda: formulations.FORMULATIONS["index-2"],
     Spherical: lambda: Spherical(*_bodies()),
     Revolute: lambda: Revolute(*_bodies()),
     Prismatic: lambda: Prismatic(*_bodies()),
@@ -342,9 +341,7 @@ EXAMPLES: dict[type, Any] = {
     contract.Quiet: contract.Quiet,
     CompiledWatch: lambda: compiled_watch([contract.Quiet()]),
     CompiledProjection: lambda: _projected_in_loops(),
-    choices.Choices: lambda: choices.check_choices(
-        "index-2", "quaternion", None, None, "zero", (None, None), {}, "error", "space", "rows"
-    ),
+    choices.Choices: lambda: choices.check_choices("index-2", "quaternion", None, {}, "error", "space"),
     consistent.ConsistentState: lambda: consistent.consistent_state(_problem().model, 0.0),
     plan.Plan: lambda: _plan(),
     segments.Segments: lambda: _solution().segments,

@@ -3,6 +3,8 @@ formulation."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import cases
@@ -15,8 +17,9 @@ from cases import Pairing
 from force_cases import P, Q, two_bodies
 from inside import JIT, Vec, features, fingerprint, pack
 from scipy.integrate import solve_ivp
+from toy_augmented import Augmented
 from toy_force import Maxwell, swinging
-from toy_formulation import TOY
+from toy_formulation import StiffJoints
 
 import rbdae
 from rbdae.forces import Bushing, SpringDamper
@@ -134,21 +137,91 @@ def test_states_are_checked(names, start, words):
 
 # ---------------------------------------------------------------- a formulation
 
-# a formulation of one's own takes the place of a name
-STIFF_JOINTS: Any = TOY
-STIFF = [("C", "quaternion"), ("tied", "directors"), ("loop", "euler-313")]
+# a formulation of one's own takes the place of a name; a line here brings it under these laws
+STIFF_JOINTS: Any = StiffJoints(alpha=2.0, beta=7.0)
+AUGMENTED: Any = Augmented(penalty=40.0, omega=3.0, zeta=0.7)
+OWN = {form.name: form for form in (STIFF_JOINTS, AUGMENTED)}
+own = pytest.mark.parametrize("form", OWN.values(), ids=OWN)
 
 
-@pytest.mark.parametrize("system, rotation", STIFF)
-def test_derivatives_of_a_formulation(system, rotation, rng):
-    pairing = Pairing(STIFF_JOINTS, rotation, "angular")
-    derivatives.check_residual(system, pairing, rng, alpha=2.0, beta=7.0)
-    derivatives.check_rhs(system, pairing, rng, alpha=2.0, beta=7.0)
+@own
+@pytest.mark.parametrize("system, rotation", [("C", "quaternion"), ("tied", "directors"), ("loop", "euler-313")])
+def test_derivatives_of_a_formulation(form, system, rotation, rng):
+    pairing = Pairing(form, rotation, "angular")
+    derivatives.check_residual(system, pairing, rng)
+    derivatives.check_rhs(system, pairing, rng)
 
 
+@own
 @pytest.mark.parametrize("rotation", samples.charts("toys"))
-def test_a_formulation_without_joints_is_the_same_motion(rotation):
-    equivalence.test_all_pairings_are_one_motion("skew-top", Pairing(STIFF_JOINTS, rotation, "angular"), 0)
+def test_a_formulation_without_joints_is_the_same_motion(form, rotation):
+    equivalence.test_all_pairings_are_one_motion("skew-top", Pairing(form, rotation, "angular"), 0)
+
+
+@own
+def test_a_formulation_is_as_good_as_one_of_the_table(form, monkeypatch, rng):
+    """A line in the table gives it a name, with the default options, for problems and studies."""
+    system = rbdae.models.pendulum()
+    monkeypatch.setitem(FORMULATIONS, form.name, type(form)())
+    assert {f for f, _, _ in rbdae.pairings()} >= {form.name}
+    for code in ("generic", "auto"):
+        named, value = (rbdae.formulate(system, f, code=code) for f in (form.name, type(form)()))
+        y = value.y0 + 0.1 * rng.standard_normal(value.n)
+        np.testing.assert_array_equal(named.rhs(0.0, y), value.rhs(0.0, y))
+        other = rbdae.formulate(system, form, code=code)
+        assert np.abs(other.rhs(0.0, y) - value.rhs(0.0, y)).max() > 1e-3
+    runs = {"rotations": ["quaternion"], "solvers": ["scipy:DOP853"], "tolerances": [1e-6]}
+    found = rbdae.compare(system, 0.02, formulations=[form.name, form], **runs)
+    assert [row.case.formulation for row in found.rows] == [form.name, form]
+    assert [row.failure for row in found.rows] == ["", ""]
+
+
+@own
+def test_a_run_of_a_formulation_knows_its_parameters(form, tmp_path):
+    problem = rbdae.formulate(rbdae.models.pendulum(), form)
+    run = rbdae.solve(problem, (0.0, 0.02), solver="scipy:DOP853", rtol=1e-6, atol=1e-6)
+    run.save(tmp_path / "run.npz")
+    again = rbdae.load(tmp_path / "run.npz", problem)
+    np.testing.assert_array_equal(again.energy.total, run.energy.total)
+    for name, value in form.parameters.items():
+        changed = rbdae.formulate(problem.system, replace(form, **{name: value * (1.0 + 1e-6)}))
+        with pytest.raises(ValueError, match=f"{name} of the formulation"):
+            rbdae.load(tmp_path / "run.npz", changed)
+
+
+@own
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf, "1.0", None, True, (1.0,)], ids=str)
+def test_parameters_of_a_formulation_are_checked_by_name(form, wrong):
+    for name in form.parameters:
+        with pytest.raises((TypeError, ValueError), match=f"{type(form).__name__}: {name} must "):
+            replace(form, **{name: wrong})
+    with pytest.raises(TypeError, match="'stiffness'"):
+        type(form)(stiffness=1.0)
+
+
+def test_the_penalty_form_tends_to_the_constraints():
+    """In proportion to 1/penalty, with the formulation's own Jacobian; the multipliers are p times the violation."""
+    system = rbdae.models.pendulum()
+    exact = rbdae.formulate(system, "index-0")
+    tight = {"solver": "scipy:Radau", "rtol": 1e-9, "atol": 1e-10}
+    end = rbdae.solve(exact, (0.0, 0.3), **tight)
+    wanted = exact.natural(0.3, end.y[-1])
+    errors = []
+    for penalty in (1e4, 1e5, 1e6):
+        problem = rbdae.formulate(system, Augmented(penalty=penalty))
+        run = rbdae.solve(problem, (0.0, 0.3), **tight)
+        assert run.success and run.stats.jacobians > 0
+        errors.append(np.abs(problem.natural(0.3, run.y[-1]) - wanted)[..., :12].max())
+        y = run.y[-1]
+        g = problem.constraints(0.3, y)
+        rates = problem.rhs(0.3, y)
+        acceleration = cases.along(lambda z, p=problem: p.constraints(0.3, z).velocity, y, rates, 1e-4)
+        terms = acceleration + 20.0 * g.velocity + 100.0 * g.position  # omega = 10, zeta = 1
+        joints = slice(len(g.position) - problem.layout.n_rows, None)
+        la = problem.multipliers(0.3, y)
+        np.testing.assert_allclose(penalty * terms[joints], la, rtol=0, atol=1e-3 * np.abs(la).max())
+    assert errors[-1] < 1e-4
+    assert all(9.0 < one / other < 11.0 for one, other in pairwise(errors))
 
 
 def test_a_stiff_ball_joint_is_a_bushing(rng):
@@ -157,7 +230,7 @@ def test_a_stiff_ball_joint_is_a_bushing(rng):
     jointed.add_joint(rbdae.joints.Spherical(a, b, at_a=P, at_b=Q, name="ball"))
     bushed, a, b = two_bodies()
     bushed.add_force(Bushing(a, b, stiffness=49.0, damping=4.0, at_a=P, at_b=Q))
-    stiff = rbdae.formulate(jointed, TOY, alpha=2.0, beta=7.0, consistent="project")
+    stiff = rbdae.formulate(jointed, STIFF_JOINTS, consistent="project")
     free = rbdae.formulate(bushed, "index-0")
     assert stiff.n == free.n
     for _ in range(3):
@@ -177,7 +250,7 @@ def test_stiff_joints_tend_to_constraints():
     wanted = exact.natural(0.5, end.y[-1])
     errors = []
     for beta in (200.0, 400.0):
-        problem = rbdae.formulate(system, TOY, alpha=0.5 * beta, beta=beta)
+        problem = rbdae.formulate(system, StiffJoints(alpha=0.5 * beta, beta=beta))
         run = rbdae.solve(problem, (0.0, 0.5), **tight)
         assert run.success and run.stats.jacobians > 0
         errors.append(np.abs(problem.natural(0.5, run.y[-1]) - wanted)[..., :12].max())
@@ -186,13 +259,13 @@ def test_stiff_joints_tend_to_constraints():
 
 
 def test_kernels_of_a_formulation_are_compiled_under_keys_of_their_own():
-    problem = rbdae.formulate(cases.built("C"), TOY, code="generic")
+    problem = rbdae.formulate(cases.built("C"), STIFF_JOINTS, code="generic")
     problem.residual(0.0, problem.y0, problem.yd0)
     problem.jacobian(0.0, problem.y0, problem.yd0, 1.0)
     problem.rhs(0.0, problem.y0)
     problem.rates(0.0, problem.y0)
     problem.rhs_jacobian(0.0, problem.y0)
-    mine, known = TOY.kernels, FORMULATIONS["index-0"].kernels
+    mine, known = StiffJoints.kernels, FORMULATIONS["index-0"].kernels
     for name in ("residual", "jacobian", "rates", "rhs_jacobian"):
         one, other = getattr(mine, name), getattr(known, name)
         assert one.signs == other.signs and one.name != other.name
@@ -206,12 +279,12 @@ def test_a_formulation_is_not_known_by_its_name():
     """Only the table's are; a value is taken as it is, and its choices are checked as all are."""
     system = cases.built("C")
     with pytest.raises(ValueError, match="unknown formulation 'stiff-joints'"):
-        rbdae.formulate(system, TOY.name)
+        rbdae.formulate(system, StiffJoints.name)
     with pytest.raises(ValueError, match=r"unknown formulation 'index0'.*index-0"):
         rbdae.formulate(system, "index0")
     with pytest.raises(ValueError, match="stiff-joints has no form with velocity 'coordinate'; it has angular"):
-        rbdae.formulate(system, TOY, velocity="coordinate")
-    with pytest.raises(ValueError, match="'hamiltonian', not to 'stiff-joints'"):
-        rbdae.formulate(system, TOY, constraint="momentum")
-    assert rbdae.formulate(system, TOY).formulation == TOY.name
-    assert TOY.name not in FORMULATIONS and all(f != TOY.name for f, _, _ in rbdae.pairings())
+        rbdae.formulate(system, StiffJoints(), velocity="coordinate")
+    with pytest.raises(ValueError, match=r"'hamiltonian', .*, not to 'stiff-joints'"):
+        rbdae.formulate(system, StiffJoints(), constraint="momentum")
+    assert rbdae.formulate(system, StiffJoints()).formulation == StiffJoints.name
+    assert StiffJoints.name not in FORMULATIONS and all(f != StiffJoints.name for f, _, _ in rbdae.pairings())

@@ -34,7 +34,7 @@ Make = Callable[[int, Units], rbdae.System]
 
 def _problem(make: Make, seed: int, formulation: str, units: Units, **options: Any) -> rbdae.Problem:
     velocities = FORMULATIONS[formulation].velocities
-    if FORMULATIONS[formulation].gains:
+    if FORMULATIONS[formulation].parameters:
         options |= {"alpha": 10.0 / units.time, "beta": 10.0 / units.time}
     velocity = velocities[seed % len(velocities)]
     return rbdae.formulate(

@@ -607,10 +607,7 @@ def memory(problem: rbdae.Problem) -> dict[str, Vec]:
 
 def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:
     """The kernel of the residual as plain Python, and its first argument; nothing is compiled on the way."""
-    gains = {"alpha": None, "beta": None}
-    options = choices.check_choices(
-        formulation, "quaternion", None, None, "zero", (None, None), gains, "error", "space", "rows"
-    )
+    options = choices.check_choices(formulation, "quaternion", None, {}, "error", "space")
     of = Memory.of(assemble.compiled(system, 0.0), structure.bare_settings(options, "any"))
     workspace = Workspace(of, selection.Selection())
     return plain(options.formulation.kernels.residual, of.features), workspace.plain_memory

@@ -240,7 +240,7 @@ FORMULATE = {
     "rotation": TEXT,
     "velocity": optional(TEXT),
     "consistent": TEXT,
-    "radial_inertia": TEXT,
+    "radial_inertia": optional(TEXT),
     "gyroscopic": optional(TEXT),
     "pull_back": optional(TEXT),
     "alpha": optional(NOT_NEGATIVE),
@@ -248,7 +248,7 @@ FORMULATE = {
     "redundant": TEXT,
     "hold": _role("names of bodies", "empty list"),
     "reference": TEXT,
-    "director_constraints": TEXT,
+    "director_constraints": optional(TEXT),
     "t0": TIME,
 }
 

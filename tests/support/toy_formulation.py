@@ -9,9 +9,11 @@ of the constraints. With angular velocities there are no internal constraints, a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations import Explicit, Formulation
+from rbdae.formulations import Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import velocity_basis
@@ -21,7 +23,7 @@ from rbdae.kernels.constraints.primitives import primitive_forces, primitive_res
 from rbdae.kernels.equations import natural_tangents, scatter_dynamics, set_state
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
-from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows
+from rbdae.kernels.memory import bodies, formulation_parameters, head, primitives, rhs_tangent, rows
 from rbdae.kernels.records import STRIDED
 from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
 from rbdae.kernels.scratch import constraint_values, multipliers, right_hand_side, solution
@@ -31,14 +33,17 @@ from rbdae.kernels.scratch import constraint_values, multipliers, right_hand_sid
 def _pull(m):
     """`multipliers` from g and gdot. Reads the vectors of the primitives with their rates."""
     h = head(m)
+    parameters = formulation_parameters(m)
+    alpha = parameters[0]
+    beta = parameters[1]
     g = constraint_values(m)
     la = multipliers(m)
     primitive_residual(m, address(g), 0, 0)
     for i in range(h.n_la):
-        la[i] = h.stiffness * g[i]
+        la[i] = beta * beta * g[i]
     primitive_residual(m, address(g), 0, 1)
     for i in range(h.n_la):
-        la[i] += h.damping * g[i]
+        la[i] += 2.0 * alpha * g[i]
 
 
 @jit
@@ -109,8 +114,11 @@ def acceleration_tangents(m):
     open_rhs_tangent(m)
     scatter_dynamics(m, 0, 0.0)
     scatter_state_rows(m, h.n_v + h.n_la)
-    scatter_primitive_rows(m, h.n_v, 0, 0.0, h.stiffness)
-    scatter_primitive_rows(m, h.n_v, 1, 0.0, h.damping)
+    parameters = formulation_parameters(m)
+    alpha = parameters[0]
+    beta = parameters[1]
+    scatter_primitive_rows(m, h.n_v, 0, 0.0, beta * beta)
+    scatter_primitive_rows(m, h.n_v, 1, 0.0, 2.0 * alpha)
     h.mode = mode
     D = rhs_tangent(m)
     _pull_back(m, D)
@@ -177,13 +185,11 @@ def jacobian(m, t, y, yd, c, out):
     _fill_tangent(m, t, y, c, -1.0, out)
 
 
-TOY = Formulation(
-    "stiff-joints",
-    "joints as stiff dampers, an ODE in (q, v)",
-    "[BL96]",
-    "ode",
-    0,
-    ("angular",),
-    Explicit(residual, jacobian, rhs, rhs_jacobian),
-    gains=("alpha", "beta"),
-)
+@dataclass(frozen=True, kw_only=True)
+class StiffJoints(Formulation, name="stiff-joints", kind="ode", index=0, velocities=("angular",), damping="alpha"):
+    """Joints as stiff dampers, an ODE in (q, v); alpha in N s/m, beta^2 in N/m."""
+
+    source = "[BL96]"
+    kernels = Explicit(residual, jacobian, rhs, rhs_jacobian)
+    alpha: float = parameter(10.0, "joints would gain energy")
+    beta: float = parameter(10.0, "its square is meant")

@@ -1,20 +1,19 @@
 """The constraint rows of a formulation at one level: internal constraints of the bodies, then joints.
 
-At the acceleration level with Baumgarte's terms where the head has them:
-
-    gddot + 2 alpha gdot + beta^2 g,    head.damping = 2 alpha, head.stiffness = beta^2.
+At the acceleration level of formulations that are `stabilised` with Baumgarte's terms, gddot + 2 alpha gdot + beta^2 g:
+alpha and beta are the first two of `rbdae.kernels.memory.formulation_parameters`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
 from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.memory import head
+from rbdae.kernels.memory import formulation_parameters, head
 from rbdae.kernels.scratch import constraint_values
 
 
@@ -29,21 +28,23 @@ def constraint_rows(m: Memory, out_at: Address, row: int, level: int) -> None:
 
 
 @jit
-def _without_gains(h: Array) -> Any:
-    """Stages are shared by all problems of a process: one without gains comes here, too, once another one has them."""
-    return h.damping == 0.0 and h.stiffness == 0.0
+def _factor(m: Memory, level: int) -> Any:
+    """beta^2 of g, 2 alpha of gdot."""
+    parameters = formulation_parameters(m)
+    return parameters[1] * parameters[1] if level == 0 else 2.0 * parameters[0]
 
 
 @stage("iii", "baumgarte", optional=True)
 def _add_baumgarte_rows(m: Memory, out_at: Address, row: int) -> None:
-    """2 alpha gdot + beta^2 g."""
+    """2 alpha gdot + beta^2 g. Stages are shared by all problems of a process: those of other formulations come here,
+    too, once one is stabilised."""
     out = vector_at(out_at)
     h = head(m)
-    if _without_gains(h):
+    if h.stabilised == 0:
         return
     g = constraint_values(m)
     for level in range(2):
-        f = h.stiffness if level == 0 else h.damping
+        f = _factor(m, level)
         internal_residual(m, address(g), 0, level)
         primitive_residual(m, address(g), 0, level)
         for i in range(h.n_la):
@@ -63,10 +64,9 @@ def scatter_constraint_rows(m: Memory, row: int, level: int, c: float) -> None:
 @stage("ii", "baumgarte", optional=True)
 def _scatter_baumgarte_rows(m: Memory, row: int) -> None:
     """The tangent of 2 alpha gdot + beta^2 g."""
-    h = head(m)
-    if _without_gains(h):
+    if head(m).stabilised == 0:
         return
     for level in range(2):
-        f = h.stiffness if level == 0 else h.damping
+        f = _factor(m, level)
         internal_tangent(m, row, level, 0.0, f)
         scatter_primitive_rows(m, row, level, 0.0, f)

@@ -33,11 +33,17 @@ SUSPENDED = 1e200
 @jit
 def factorise_schur(m: Memory, pulled: int) -> None:
     """L and D of S. Reads the gradients, N and Ji; writes `factor` and head.singular."""
+    assemble_schur(m, pulled)
+    eliminate_schur(m)
+
+
+@jit
+def assemble_schur(m: Memory, pulled: int) -> None:
+    """S in place of L. Reads the gradients, N and Ji."""
     _reduce_gradients(m)
     if pulled == 1 and head(m).forms == 1:
         _scale_reduced_gradients(m)
-    _assemble_schur(m)
-    _eliminate_schur(m)
+    _add_pairs(m)
 
 
 @stage("i", "joints")
@@ -91,7 +97,7 @@ def _scale_reduced_gradients(m: Memory) -> None:
 
 
 @stage("i", "joints")
-def _assemble_schur(m: Memory) -> None:
+def _add_pairs(m: Memory) -> None:
     """S in place of L: a pair of primitives for each body that they share. Dropped rows become rows of the identity."""
     h = head(m)
     B = bodies(m)
@@ -133,7 +139,7 @@ def _assemble_schur(m: Memory) -> None:
 
 
 @stage("i", "joints")
-def _eliminate_schur(m: Memory) -> None:
+def eliminate_schur(m: Memory) -> None:
     """S = L D L^T, row by row. Pivots below their floor become those of suspended equations."""
     h = head(m)
     L = factor(m)[0]
