@@ -16,12 +16,10 @@ from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
 from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
 from rbdae.initial.code import check_code, code_of
-from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
+from rbdae.initial.consistent import ConsistentState, consistent_state
 from rbdae.initial.euler_parameter_choices import Gyroscopic, PullBack
 from rbdae.initial.given import Hold
 from rbdae.initial.structure import REMEDY, bare_settings, probable_structure, settings_of
-from rbdae.kernels import outputs
-from rbdae.kernels.projection import project
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.multibody.layout import write
 from rbdae.multibody.memory import Code, Memory
@@ -170,7 +168,7 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     if code == "generic":
         _expect_kernels(model, choices)
     at_start: Code = code if code in ("generic", "open") else "plain"  # a start takes few evaluations
-    state = consistent_state(model, t0, check=check, hold=hold, code=at_start)
+    state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
     workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
@@ -191,16 +189,12 @@ def _expect_kernels(model: Model, choices: Choices) -> None:
     """Have other processes compile what this problem will probably call, in this order."""
     structure = probable_structure(model, choices)
     settings = bare_settings(choices, structure)
-    start, wanted = features(model, START_SETTINGS), features(model, settings)
+    wanted = features(model, settings)
     kernels = settings.kernels
     further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
     expect(
-        now=[(outputs.constraints, start), (kernels.rates, wanted)],
-        later=[
-            (outputs.natural, start),
-            (project, start),
-            *((entry, wanted) for entry in (*further, kernels.residual, kernels.jacobian)),
-        ],
+        now=[(kernels.rates, wanted)],
+        later=[(entry, wanted) for entry in (*further, kernels.residual, kernels.jacobian)],
     )
 
 
