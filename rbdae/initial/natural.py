@@ -29,7 +29,7 @@ EXACT = 1e-14
 _STEPS = 50
 _HALVINGS = 10  # of a step that does not reduce the violation
 _SINGULAR = 1e-13  # pivots over the diagonal
-_DENSE = 300  # equations up to which a dense factorisation is no slower than a sparse one
+_DENSE = 100  # equations up to which a dense factorisation is no slower than a sparse one
 
 
 @final
@@ -111,7 +111,7 @@ class Joints:
         out = np.zeros((len(G), self.model.n + 1, 6))
         for side in (0, 1):
             out[np.arange(len(G)), self._bodies[:, side]] = G[:, side]
-        return out.reshape(len(G), -1)
+        return out.reshape(len(G), 6 * self.model.n + 6)
 
     # ------------------------------------------------------------ the nearest state
 
