@@ -25,6 +25,7 @@ from rbdae._arrays import Bools, Mat, Vec
 from rbdae.initial.given import Known, turned
 from rbdae.initial.least import least
 from rbdae.initial.merit import Merit, displaced
+from rbdae.initial.natural import largest
 from rbdae.initial.saddle import way_out
 from rbdae.multibody.layout import BodyMotion
 from rbdae.rotations.euler_map import rotation_matrices
@@ -57,7 +58,7 @@ class Closed:
     @property
     def largest(self) -> float:
         """The largest violation."""
-        return _largest(self.gaps)
+        return largest(self.gaps)
 
 
 # ---------------------------------------------------------------- positions
@@ -85,13 +86,13 @@ def close(merit: Merit, start: BodyMotion) -> Closed:
         steps += other.steps
         if float(np.linalg.norm(other.gaps)) < float(np.linalg.norm(best.gaps)):
             best = other
-    g = best.gaps[: len(merit.sizes)]
-    if not _largest(g) <= limit:
+    g = best.gaps[: len(merit.joints.sizes)]
+    if not largest(g) <= limit:
         worst = int(np.argmax(np.abs(g)))
-        before = _largest(merit.gaps(start)[: len(g)] * merit.sizes)
+        before = largest(merit.gaps(start)[: len(g)] * merit.joints.sizes)
         with_held = " with what is held" if known.held.any() else ""
         raise ValueError(
-            f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]) * merit.sizes[worst]:.3g} "
+            f"the joints cannot be closed{with_held}: at best a gap of {abs(g[worst]) * merit.joints.sizes[worst]:.3g} "
             f"remains at {known.model.row_name(worst)} (before: {before:.3g}); check lengths, points and axes, "
             "or start from another placement"
         )
@@ -134,7 +135,7 @@ def _steps(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat) -
     """Steps until nothing falls, to the place nearest to where all began: where they end, the displacement from the
     beginning, and their number."""
     steps, escapes, pull, last = 0, 0, True, False
-    size = _largest(merit.gaps(here))
+    size = largest(merit.gaps(here))
     while steps < _STEPS and not last and size > 0.0:
         # to the nearest place steps converge linearly: one more goes straight to a closed one
         last = size <= _TOLERANCE
@@ -151,7 +152,7 @@ def _steps(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat) -
         if step is None:
             break  # no descent: at the rounding level, or the joints cannot be closed
         here, moved = displaced(here, step), moved + step
-        size = _largest(merit.gaps(here))
+        size = largest(merit.gaps(here))
         pull = pull and 2 * steps < _STEPS
     return here, moved, steps
 
@@ -179,7 +180,7 @@ def _solved(known: Known, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bo
     M = known.masses(known.columns(rotation_matrices(here.p)))
     units = np.where(np.arange(6) < 3, known.model.scales.length, 1.0)
     scale = np.linalg.norm((G * units).reshape(len(G), -1), axis=1)
-    scale = np.maximum(scale, _FLAT * _largest(scale))
+    scale = np.maximum(scale, _FLAT * largest(scale))
     scale[scale == 0.0] = 1.0
     rhs = rhs / scale
     columns = [np.flatnonzero(some) for some in moves]
@@ -224,23 +225,23 @@ def drive(merit: Merit, start: BodyMotion) -> tuple[BodyMotion, Vec]:
     """
     known = merit.known
     moves = known.velocity_moves()
-    speed = known.model.scales.rate + _largest(merit.rates(start))
+    speed = known.model.scales.rate + largest(merit.rates(start))
     out, rest, n = start, merit.rates(start), 0
     before = rest
-    while n < len(moves) and (n == 0 or _largest(rest) > _EXACT * speed):
+    while n < len(moves) and (n == 0 or largest(rest) > _EXACT * speed):
         n, before = n + 1, rest
         out, rest = _steered(merit, start, moves[:n], _EXACT * speed)
-    if not _largest(rest) <= _STEADY * speed:
+    if not largest(rest) <= _STEADY * speed:
         worst = int(np.argmax(np.abs(rest)))
         raise ValueError(
-            f"no velocities satisfy the constraints: {abs(rest[worst]) * merit.sizes[worst]:.3g} remains at "
+            f"no velocities satisfy the constraints: {abs(rest[worst]) * merit.joints.sizes[worst]:.3g} remains at "
             f"{known.model.row_name(worst)}; check the drives and what is held"
         )
     if n < 2:
         return out, before
     # what has to change besides the unknown velocities has changed: others have the least energy beside it
     best, rest = _steered(merit, known.of_least_energy(out), moves[:1], _EXACT * speed)
-    return best if _largest(rest) <= _STEADY * speed else out, before
+    return best if largest(rest) <= _STEADY * speed else out, before
 
 
 def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: float) -> tuple[BodyMotion, Vec]:
@@ -251,13 +252,9 @@ def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: flo
         step = _solved(merit.known, start, G, -rest, moves, None)
         out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
         rest = merit.rates(out)
-        if _largest(rest) <= exact:
+        if largest(rest) <= exact:
             break
     return out, rest
-
-
-def _largest(g: Vec) -> float:
-    return float(np.max(np.abs(g), initial=0.0))
 
 
 __all__ = ["LARGEST", "Closed", "close", "drive"]

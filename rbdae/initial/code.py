@@ -9,7 +9,6 @@ from rbdae import _check
 from rbdae.compiler.options import ENABLED
 from rbdae.machine.module import say_once
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.model import Model
 
 VARIABLE = "RBDAE_CODE"
 
@@ -31,7 +30,7 @@ def check_code(value: str) -> str:
     return value
 
 
-def code_of(wanted: str, model: Model) -> Literal["auto", "folded", "generic", "traced"]:
+def code_of(wanted: str, n_bodies: int) -> Literal["auto", "folded", "generic", "traced"]:
     """The code of a model's problems. Without the JIT, and where LLVM or Python are not as they should be, it is
     generic."""
     if wanted == "generic" or not ENABLED:
@@ -45,7 +44,7 @@ def code_of(wanted: str, model: Model) -> Literal["auto", "folded", "generic", "
         return "traced"
     if wanted == "folded":
         return "folded"
-    return "auto" if model.n <= MOST_BODIES else "generic"
+    return "auto" if n_bodies <= MOST_BODIES else "generic"
 
 
 __all__ = ["check_code", "code_of"]

@@ -16,19 +16,16 @@ from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
 from rbdae.initial.choices import Choices, check_choices, check_consistent
 from rbdae.initial.code import check_code, code_of
-from rbdae.initial.consistent import START_SETTINGS, ConsistentState, consistent_state
+from rbdae.initial.consistent import ConsistentState, consistent_state
 from rbdae.initial.given import Hold
 from rbdae.initial.renumbered import renumbered
-from rbdae.initial.structure import REMEDY, bare_settings, probable_structure, settings_of
-from rbdae.kernels import outputs
-from rbdae.kernels.projection import project
+from rbdae.initial.structure import REMEDY, settings_of
 from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.multibody.layout import write
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model
 from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
-from rbdae.multibody.settings import features
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem, Start, consistent_start
@@ -152,14 +149,14 @@ def formulate(
 
 
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
-    code = code_of(wanted, model)
-    if code == "generic":
-        _expect_kernels(model, choices)
+    code = code_of(wanted, model.n)
     at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
-    state = consistent_state(model, t0, check=check, hold=hold, code=at_start)
+    state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
     workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
+    if code == "generic":
+        _expect_kernels(workspace)
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
     if code != "generic":
@@ -180,20 +177,13 @@ def _again(
         return out
 
 
-def _expect_kernels(model: Model, choices: Choices) -> None:
+def _expect_kernels(workspace: Workspace) -> None:
     """Have other processes compile what this problem will probably call, in this order."""
-    structure = probable_structure(model, choices)
-    settings = bare_settings(choices, structure)
-    start, wanted = features(model, START_SETTINGS), features(model, settings)
-    kernels = settings.kernels
+    kernels, features = workspace.settings.kernels, workspace.memory.features
     further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
     expect(
-        now=[(outputs.constraints, start), (kernels.rates, wanted)],
-        later=[
-            (outputs.natural, start),
-            (project, start),
-            *((entry, wanted) for entry in (*further, kernels.residual, kernels.jacobian)),
-        ],
+        now=[(kernels.rates, features)],
+        later=[(entry, features) for entry in (*further, kernels.residual, kernels.jacobian)],
     )
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -11,8 +10,9 @@ import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
 from rbdae.initial.given import Known, turned
+from rbdae.initial.natural import Joints
 from rbdae.initial.sides import Sides
-from rbdae.multibody.layout import BodyMotion, natural_coordinates
+from rbdae.multibody.layout import BodyMotion
 from rbdae.rotations.euler_map import rotation_matrices
 
 
@@ -22,17 +22,13 @@ class Merit:
     """Parameters
     ----------
     known, sides : what may move, and directions that agree
-    violation : g and gdot of the joints at a motion of the reference points
-    joint_matrix : their G at natural coordinates
-    sizes : of the joint equations
+    joints : whose equations these are
     counted : (rows,) bool, the joint equations that count; the others are zero
     """
 
     known: Known
     sides: Sides
-    violation: Callable[[BodyMotion], tuple[Vec, Vec]]
-    joint_matrix: Callable[[Mat], Mat]
-    sizes: Vec
+    joints: Joints
     counted: Bools
 
     def by_sides(self) -> Merit:
@@ -41,19 +37,19 @@ class Merit:
 
     def gaps(self, here: BodyMotion) -> Vec:
         """At a motion of the origins: the joints', then the sides'."""
-        g = self.violation(self.known.at_references(here))[0] / self.sizes
+        g = self.joints.violation(self.known.at_references(here))[0] / self.joints.sizes
         return np.concatenate([np.where(self.counted, g, 0.0), self.sides.gaps(here.p)])
 
     def slopes(self, here: BodyMotion) -> Mat:
         """Their gradient, (rows, n, 6), in displacements of the origins and turns about the axes of the bodies."""
         T = self.known.columns(rotation_matrices(here.p))
-        G = self.joint_matrix(natural_coordinates(self.known.at_references(here))).reshape(-1, len(T), 6)
-        G = np.einsum("rni,nij->rnj", G, T) * (self.counted / self.sizes)[:, None, None]
+        G = self.joints.matrix(self.known.at_references(here)).reshape(-1, len(T), 6)
+        G = np.einsum("rni,nij->rnj", G, T) * (self.counted / self.joints.sizes)[:, None, None]
         return np.concatenate([G, self.sides.slopes(here.p)])
 
     def rates(self, motion: BodyMotion) -> Vec:
         """gdot of the joints over their sizes."""
-        return np.asarray(self.violation(self.known.at_references(motion))[1] / self.sizes)
+        return np.asarray(self.joints.violation(self.known.at_references(motion))[1] / self.joints.sizes)
 
 
 def displaced(here: BodyMotion, step: Mat) -> BodyMotion:

@@ -88,14 +88,4 @@ def _is_spherical_tree(model: Model) -> bool:
     )
 
 
-def probable_structure(model: Model, choices: Choices) -> Structure:
-    """Before a state is known."""
-    if choices.formulation.unknowns != "quasi-velocities":
-        return "any"
-    if _is_spherical_tree(model):
-        return "spherical tree"
-    closing = [k for k in model.tree.closing if model.joints[k].primitives.start not in model.rheonomic]
-    return "loops" if closing else "tree"
-
-
-__all__ = ["REMEDY", "bare_settings", "probable_structure", "settings_of"]
+__all__ = ["REMEDY", "bare_settings", "settings_of"]

@@ -49,6 +49,7 @@ from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import value_of
 from rbdae.graph.symbols import Recorder
 from rbdae.initial import assemble, assembly, choices, consistent, given, merit, sides, structure
+from rbdae.initial import natural as joints_of_start
 from rbdae.initial.assembly import LARGEST as LARGEST_ASSEMBLY
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels import near_projection as near_kernel
@@ -56,7 +57,7 @@ from rbdae.kernels import records
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.null_space.loops import ALMOST
-from rbdae.kernels.outputs import constraints, natural
+from rbdae.kernels.outputs import constraints
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import function as machine_function
@@ -267,9 +268,9 @@ __all__ = [
     "n_quasi_velocities",
     "n_velocities",
     "named_numbers",
-    "natural",
     "near_kernel",
     "nearest",
+    "nearest_velocities",
     "neighbours",
     "newton",
     "norm_rows",
@@ -366,6 +367,31 @@ __all__ = [
 def constraint_gradient(problem: rbdae.Problem, t: float | Vec, y: Vec) -> Mat:
     """G of all joint equations with respect to (xdot, Omega) of the bodies, at a state or at rows of states."""
     return problem.interpretation.joint_matrix(t, y)
+
+
+def joints_on_arrays(problem: rbdae.Problem, t: float, y: Vec) -> tuple[Vec, Vec, Mat]:
+    """g, gdot and G of all joint equations as a start computes them, at a state in quaternions."""
+    joints = joints_of_start.Joints(problem.model, t)
+    motion = _motion_of(problem, t, y)
+    return *joints.violation(motion), joints.matrix(motion)
+
+
+def nearest_velocities(problem: rbdae.Problem, t: float, y: Vec) -> Mat:
+    """The velocities (xdot, Omega) of all bodies (n, 6) to which a start would correct those of a state."""
+    found = joints_of_start.Joints(problem.model, t).nearest_velocities(_motion_of(problem, t, y))
+    return np.hstack([found.xd, found.om])
+
+
+def _motion_of(problem: rbdae.Problem, t: float, y: Vec) -> BodyMotion:
+    states = problem.states(t, y).values()
+    x, xd = problem.natural(t, y)[:, :3], problem.natural(t, y)[:, 12:15]
+    p = np.array([np.roll(state.orientation.as_quat(), 1) for state in states])
+    return BodyMotion(x, p, xd, np.array([state.angular_velocity for state in states]))
+
+
+def always_sparse(patch: pytest.MonkeyPatch) -> None:
+    """Starts of all sizes factorise sparse matrices."""
+    patch.setattr(joints_of_start, "_DENSE", 0)
 
 
 def distance_to_singularity(problem: rbdae.Problem) -> float:

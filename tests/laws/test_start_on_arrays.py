@@ -1,0 +1,96 @@
+"""The joints on arrays, by which starts are found, are those of the kernels: g, gdot, G and the nearest velocities."""
+
+from __future__ import annotations
+
+import cases
+import inside
+import numpy as np
+import pytest
+from random_systems import random_system
+from samples import count
+from varied_systems import varied_system
+
+import rbdae
+
+SYSTEMS = {
+    **cases.SYSTEMS,
+    **cases.JOINT_SYSTEMS,
+    **cases.TOY_SYSTEMS,
+    "driven": cases.driven,
+    **{f"varied {k}": lambda k=k: varied_system(k) for k in range(0, count(6, 24), 2)},
+    **{f"random {k}": lambda k=k: random_system(k) for k in range(count(4, 40))},
+}
+OPTIONS = {"redundant": "minimum-norm", "consistent": "project", "code": "traced"}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_joints_on_arrays_are_those_of_the_kernels(name):
+    """Off the constraints, and later than the start."""
+    problem = rbdae.formulate(SYSTEMS[name](), "index-0", **OPTIONS)
+    n, rng = problem.model.n, np.random.default_rng(4)
+    y = problem.project(problem.t0, problem.y0)
+    y[: problem.layout.s.start] += 0.1 * rng.standard_normal(problem.layout.s.start)
+    q = y[problem.layout.q]
+    for end in np.cumsum([4 if body.pivot is not None else 7 for body in problem.system.bodies]):
+        q[end - 4 : end] /= np.linalg.norm(q[end - 4 : end])
+    t = problem.t0 + 0.3
+    g, rate, G = inside.joints_on_arrays(problem, t, y)
+    violation = problem.constraints(t, y)
+    for found, wanted in ((g, violation.position[n:]), (rate, violation.velocity[n:])):
+        assert np.abs(found - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
+    wanted = inside.constraint_gradient(problem, t, y)
+    assert np.abs(G - wanted).max(initial=0.0) <= 1e-13 * (1.0 + np.abs(wanted).max(initial=0.0))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("name", ["branched", "mixed", "joint-revolute", "driven"])
+def test_the_nearest_velocities_are_those_of_the_projection(name, sparse, monkeypatch):
+    if sparse:
+        inside.always_sparse(monkeypatch)
+    problem = rbdae.formulate(SYSTEMS[name](), "index-0", **OPTIONS)
+    y = problem.project(problem.t0, problem.y0)
+    y[problem.layout.v] += np.random.default_rng(5).standard_normal(y[problem.layout.v].shape)
+    found = inside.nearest_velocities(problem, problem.t0, y)
+    states = problem.states(problem.t0, problem.project(problem.t0, y, rbdae.Projection(position=False)))
+    for body, v in zip(problem.system.bodies, found, strict=True):
+        if body.center_of_mass.any() and body.pivot is None:
+            v[:3] -= states[body.name].orientation.apply(np.cross(v[3:], body.center_of_mass))
+        assert np.abs(v[3:] - states[body.name].angular_velocity).max() < 1e-12
+        assert body.pivot is not None or np.abs(v[:3] - states[body.name].velocity).max() < 1e-11
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_chain_of_loose_links_closes_dense_or_sparse_alike(sparse, monkeypatch):
+    if sparse:
+        inside.always_sparse(monkeypatch)
+    problem = rbdae.formulate(loose_chain(20), "index-2", consistent="project", code="traced")
+    position, velocity = problem.constraints(problem.t0, problem.y0).position, problem.assembly.velocity
+    assert np.abs(position).max() < 1e-13
+    monkeypatch.undo()
+    other = rbdae.assemble(loose_chain(20))
+    assert np.abs(problem.assembly.position - other.position).max() < 1e-13
+    assert np.abs(velocity - other.velocity).max() < 1e-12
+
+
+def test_a_large_tree_of_doubled_joints_says_which_equation_follows():
+    system = loose_chain(300)
+    a, b = system.bodies[100], system.bodies[101]
+    system.add_joint(rbdae.joints.Spherical(a, b, at_a=(0.5, 0, 0), at_b=(-0.5, 0, 0), name="twice"))
+    with pytest.raises(rbdae.ProjectionError, match=r"redundant or singular, first at joint '(twice|link-101)'"):
+        rbdae.assemble(system)
+
+
+def loose_chain(n: int) -> rbdae.System:
+    """Links a little apart, with given velocities that contradict the joints."""
+    system, rng = rbdae.System(), np.random.default_rng(3)
+    before = system.ground
+    for k in range(n):
+        place = np.array((k + 0.5, 0.0, 0.0)) + 1e-3 * rng.standard_normal(3)
+        v, w = 0.3 * rng.standard_normal((2, 3))
+        body = system.add_body(
+            f"b{k}", mass=1.0 + rng.random(), inertia=(0.1, 0.12, 0.15), position=place, velocity=v, angular_velocity=w
+        )
+        at = (0.5, 0.0, 0.0) if k else (0.0, 0.0, 0.0)
+        system.add_joint(rbdae.joints.Spherical(before, body, at_a=at, at_b=(-0.5, 0.0, 0.0), name=f"link-{k}"))
+        before = body
+    return system
