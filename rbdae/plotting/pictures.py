@@ -12,12 +12,13 @@ from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
 from rbdae.plotting.quantities import (
-    OF_BODIES,
-    OF_JOINTS,
-    OF_SYSTEM,
-    QUANTITIES,
     Panel,
     Trajectory,
+    known,
+    of_body,
+    of_joint,
+    of_system,
+    owner_of,
     unique_components,
 )
 
@@ -55,11 +56,12 @@ def plot_solution(
     ----------
     solution : what is drawn
     bodies : names; None for all, the first 12 of more
-    quantities : names from `rbdae.plotting.QUANTITIES`, in the order in which they are drawn: "center_of_mass",
-        "position" and "velocity" (of the origin of the frame), "orientation" (quaternion p0 to p3, scalar first),
-        "angular_velocity" of bodies; "reactions" of joints, on the first of their bodies that moves; "energy" (kinetic,
-        potential, work, total, and the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the
-        system. None for center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
+    quantities : names from `rbdae.plotting.QUANTITIES`, and of further observables (`rbdae.observables`), in the order
+        in which they are drawn: "center_of_mass", "position" and "velocity" (of the origin of the frame),
+        "orientation" (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "reactions" of joints, on the
+        first of their bodies that moves; "energy" (kinetic, potential, work, total, and the balance on an axis of its
+        own), "momentum", "drift" and "steps" (sizes) of the system. None for center_of_mass, orientation, energy, drift
+        and steps; with `joints` also reactions
     joints : names of those whose reactions are drawn; None for all, the first 12 of more
     title : above all; None for the solver
     marks : times that are marked by a dotted line, such as those of events
@@ -84,7 +86,7 @@ def plot_solution(
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     smooth = solution if between is None else between
     rows, left_out = _rows(smooth, wanted, bodies, joints)
-    lone = [panel for name in wanted if name in OF_SYSTEM for panel in OF_SYSTEM[name](solution, smooth)]
+    lone = [p for name in wanted if owner_of(name) == "system" for p in of_system(solution, smooth, name)]
     figure = _draw(rows, lone, marks)
     lines = [heading, *left_out]
     if len(marks):
@@ -95,9 +97,9 @@ def plot_solution(
 
 def _quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
     if given is None:
-        return [*DEFAULT, *(() if joints is None else OF_JOINTS)]
-    names = choices.names("quantities", "quantity", given, QUANTITIES)
-    if joints is not None and "reactions" not in names:
+        return [*DEFAULT, *(() if joints is None else ["reactions"])]
+    names = choices.names("quantities", "quantity", given, known())
+    if joints is not None and not any(owner_of(name) == "joints" for name in names):
         raise ValueError(f"plot: joints= chooses whose reactions are drawn; add 'reactions' to quantities, got {names}")
     return names
 
@@ -108,22 +110,19 @@ def _rows(
     """Blocks of rows, and sentences on what is not drawn."""
     blocks: list[list[Row]] = []
     notes: list[str] = []
-    t = solution.t
-    if bodies is not None or any(name in OF_BODIES for name in wanted):
+    shown = [name for name in wanted if owner_of(name) == "bodies"]
+    if bodies is not None or shown:
         names, note = _chosen("bodies", "body", bodies, solution.states)
-        shown = [name for name in wanted if name in OF_BODIES]
         if shown:
-            blocks.append(
-                [(name, [p for q in shown for p in OF_BODIES[q](t, solution.states[name])]) for name in names]
-            )
+            blocks.append([(name, [p for q in shown for p in of_body(solution, q, name)]) for name in names])
             notes += note
-    if any(name in OF_JOINTS for name in wanted):
+    shown = [name for name in wanted if owner_of(name) == "joints"]
+    if shown:
         names, note = _chosen("joints", "joint", joints, solution.reactions)
         sides = {name: _first_moving(solution, name) for name in names}
-        shown = [name for name in wanted if name in OF_JOINTS]
         size = _size(solution)
         rows = [
-            (_on(name, *sides[name]), [p for q in shown for p in OF_JOINTS[q](t, sides[name][1], size)])
+            (_on(name, *sides[name]), [p for q in shown for p in of_joint(solution, q, name, sides[name][0], size)])
             for name in names
         ]
         blocks += [rows] if rows else []

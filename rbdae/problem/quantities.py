@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.multibody.model import Model
-from rbdae.multibody.settings import Settings
-from rbdae.multibody.workspace import Workspace
-from rbdae.problem.body_state import BodyState, OneState
-from rbdae.problem.row_reader import RowReader, momenta, table
+from rbdae.problem.body_state import BodyState
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -75,32 +72,6 @@ def angular_velocities(Z: Mat) -> Mat:
     return _axial(_turning(D, Dd)[0])
 
 
-def states(model: Model, Z: Mat) -> dict[str, BodyState]:
-    """States by the names of the bodies, from natural coordinates."""
-    rows = np.array(Z, dtype=float).reshape(-1, 24 * model.n)
-    source = OneState(model, rows, range(model.n), single=Z.ndim == 2)
-    return {name: source.state(b) for b, name in enumerate(model.names)}
-
-
-def energy(workspace: Workspace, t: ArrayLike, Z: Mat, s: Mat) -> Energy:
-    """Energies from natural coordinates at the times t and internal states s of the forces; the weight's potential is
-    zero at the origin of space. The settings of the workspace matter off the constraints alone."""
-    n, lead = workspace.model.n, Z.shape[:-2]
-    rows = np.ascontiguousarray(Z[..., list(workspace.layout.order)[:n], :]).reshape(-1, 24 * n)
-    times = np.array(np.broadcast_to(np.asarray(t, dtype=float), lead)).reshape(-1)
-    states = np.asarray(s, dtype=float).reshape(len(rows), workspace.layout.n_states)
-    kinetic, potential = RowReader(workspace).energies_of(times, rows, states).T.reshape(2, *lead)
-    return Energy(kinetic, potential, kinetic + potential)
-
-
-def momentum(model: Model, Z: Mat, settings: Settings) -> Momentum:
-    """Momenta of the whole system from natural coordinates; of director rates or momenta sum_i d_i x p_i, which is
-    R J Omega on the constraints, and off them what their equations keep."""
-    rows = np.ascontiguousarray(Z, dtype=float).reshape(-1, 24 * model.n)
-    out = momenta(settings, table(model, settings, range(model.n)), rows).reshape(*Z.shape[:-2], 6)
-    return Momentum(out[..., :3], out[..., 3:])
-
-
 def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:
     """Rotations (n, 3, 3) by the names of the bodies; None stands for the identity."""
     from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
@@ -115,8 +86,5 @@ __all__ = [
     "Energy",
     "Momentum",
     "angular_velocities",
-    "energy",
-    "momentum",
     "rotations",
-    "states",
 ]

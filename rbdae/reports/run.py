@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.plotting.scene import chosen, scene
+from rbdae.problem import observables
 from rbdae.problem.problem import Problem
 from rbdae.reports import run_figures, run_tables
 from rbdae.reports.blocks import Block, Code, Items, Page, Section, Text
@@ -123,6 +124,8 @@ def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iter
     )
     yield Section("Energy", tuple(run_figures.energy(shown)))
     yield Section("Drift", tuple(run_figures.drift(shown)))
+    if observables.further():
+        yield Section("Observables", tuple(run_figures.further(shown)))
     joints = run.reactions
     if joints:
         loose = [joint for joint, of in joints.items() if not all(reaction.unique for reaction in of.values())]

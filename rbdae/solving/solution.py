@@ -19,6 +19,8 @@ from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.mechanism import mechanism
 from rbdae.multibody.selection import to_arrays
+from rbdae.problem import observables
+from rbdae.problem.observables import Observable
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum
@@ -221,6 +223,23 @@ class Solution:
         """Spatial force and torque, shape (m, 3), of each joint on each of its bodies, from `multipliers`."""
         return self._problem.reactions(self.t, self.y)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if (found := observables.named(name)) is None:
+                return object.__getattribute__(self, name)  # raises what has been raised
+            if self._observed.get(name, (None,))[0] is not found:
+                self._observed[name] = found, getattr(self._problem, name)(self.t, self.y)
+            return self._observed[name][1]
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *(each.name for each in observables.further())]
+
+    @cached_property
+    def _observed(self) -> dict[str, tuple[Observable, Any]]:
+        """The observables of the table that have been read, and their values."""
+        return {}
+
     @property
     def _sense(self) -> int:
         """-1 of a run back in time."""
@@ -293,8 +312,8 @@ class Solution:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
-        "reactions", "energy", "momentum", "drift", "steps") and `joints` choose what is drawn, see
-        `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
+        "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose what is
+        drawn, see `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae.plotting import plot_solution
         from rbdae.plotting.figures import plain
@@ -370,7 +389,7 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"`` and ``"reactions"``
-            (in space; of redundant joints further columns say which of them are unique)
+            (in space; of redundant joints further columns say which of them are unique); further `rbdae.observables`
 
         Raises
         ------
@@ -406,5 +425,7 @@ class Solution:
 
         return report_run(self, check_report(path), package_version(self.solver), bodies)
 
+
+observables.reserve({*dir(Solution), *Solution.__dataclass_fields__})
 
 __all__ = ["Drift", "EventLog", "Solution"]

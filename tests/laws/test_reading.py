@@ -162,22 +162,6 @@ def test_orientations_are_those_that_scipy_finds(pairing):
     assert np.abs(found.as_quat() - wanted.as_quat())[:200].max() < 1e-14  # the sign, where squares are not equal
 
 
-def test_functions_of_natural_coordinates_give_the_same():
-    """Those of the module of version 0.1.0."""
-    problem = _problem(cases.Pairing("null-space", "quaternion", "angular"))
-    t, y = _rows(problem)
-    Z, found = problem.natural(t, y), _values(problem, t, y)
-    energy = inside.quantities.energy(problem.workspace, t, Z, y[:, problem.layout.s])
-    momentum = inside.quantities.momentum(problem.model, Z, problem.workspace.settings)
-    assert np.array_equal(energy.total, found["total"])
-    assert np.abs(momentum.angular - found["angular"]).max() < 1e-13  # the order of the bodies is another one
-    for k in (0, slice(None)):
-        for body, state in inside.quantities.states(problem.model, Z[k]).items():
-            for name in FIELDS:
-                assert np.array_equal(getattr(state, name), found[f"{body} {name}"][k])
-            assert np.array_equal(state.orientation.as_quat(), found[f"{body} orientation"][k])
-
-
 # ---------------------------------------------------------------- changes of selection
 
 
