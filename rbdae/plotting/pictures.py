@@ -11,16 +11,8 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
-from rbdae.plotting.quantities import (
-    Panel,
-    Trajectory,
-    known,
-    of_body,
-    of_joint,
-    of_system,
-    owner_of,
-    unique_components,
-)
+from rbdae.plotting.quantities import Panel, Trajectory, drawn, of_joint, of_system, quantities, unique_components
+from rbdae.problem.observables import Part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,13 +72,13 @@ def plot_solution(
         for unknown names, and for a run without a time
     """
     need_matplotlib("plot")
-    wanted = _quantities(quantities, joints)
+    wanted = _chosen_quantities(quantities, joints)
     heading = plain(solution.solver) if title is None else choices.heading("title", title)
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     smooth = solution if between is None else between
     rows, left_out = _rows(smooth, wanted, bodies, joints)
-    lone = [p for name in wanted if owner_of(name) == "system" for p in of_system(solution, smooth, name)]
+    lone = [p for name in _of("system", wanted) for p in of_system(solution, smooth, name)]
     figure = _draw(rows, lone, marks)
     lines = [heading, *left_out]
     if len(marks):
@@ -95,13 +87,19 @@ def plot_solution(
     return figure
 
 
-def _quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
+def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
     if given is None:
         return [*DEFAULT, *(() if joints is None else ["reactions"])]
-    names = choices.names("quantities", "quantity", given, known())
-    if joints is not None and not any(owner_of(name) == "joints" for name in names):
+    names = choices.names("quantities", "quantity", given, quantities())
+    if joints is not None and not _of("joints", names):
         raise ValueError(f"plot: joints= chooses whose reactions are drawn; add 'reactions' to quantities, got {names}")
     return names
+
+
+def _of(owner: str, names: Iterable[str]) -> dict[str, tuple[str, tuple[Part, ...]]]:
+    """Those of these quantities that belong to an owner: the attribute of the run, and what is drawn of it."""
+    known = quantities()
+    return {name: (known[name][0].name, known[name][1]) for name in names if known[name][0].owner == owner}
 
 
 def _rows(
@@ -110,19 +108,20 @@ def _rows(
     """Blocks of rows, and sentences on what is not drawn."""
     blocks: list[list[Row]] = []
     notes: list[str] = []
-    shown = [name for name in wanted if owner_of(name) == "bodies"]
+    t, shown = solution.t, _of("bodies", wanted)
     if bodies is not None or shown:
         names, note = _chosen("bodies", "body", bodies, solution.states)
         if shown:
-            blocks.append([(name, [p for q in shown for p in of_body(solution, q, name)]) for name in names])
+            read = [(getattr(solution, attribute), parts) for attribute, parts in shown.values()]
+            blocks.append([(name, [p for of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
             notes += note
-    shown = [name for name in wanted if owner_of(name) == "joints"]
+    shown = _of("joints", wanted)
     if shown:
         names, note = _chosen("joints", "joint", joints, solution.reactions)
         sides = {name: _first_moving(solution, name) for name in names}
         size = _size(solution)
         rows = [
-            (_on(name, *sides[name]), [p for q in shown for p in of_joint(solution, q, name, sides[name][0], size)])
+            (_on(name, *sides[name]), [p for q in shown for p in of_joint(q, solution, name, sides[name][0], size)])
             for name in names
         ]
         blocks += [rows] if rows else []

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.problem.observables import STATES, TABLE, Part, continuous_quaternions
+from rbdae.problem.observables import STATES, TABLE, Observable, Part, continuous_quaternions
 
 
 class Trajectory(Protocol):
@@ -75,7 +75,7 @@ class Panel:
     noise: float = 0.0
 
 
-def panels(parts: Iterable[Part], t: Vec, value: Any) -> list[Panel]:
+def drawn(parts: Iterable[Part], t: Vec, value: Any) -> list[Panel]:
     """A panel for each vector, and for scalars with one heading."""
     out = []
     for heading, group in groupby(parts, lambda part: f"{part.heading} [{part.unit.replace('^2', '$^2$') or 1}]"):
@@ -86,30 +86,29 @@ def panels(parts: Iterable[Part], t: Vec, value: Any) -> list[Panel]:
     return out
 
 
-OF_BODIES: Final[tuple[str, ...]] = tuple(part.name for part in STATES.parts)
-"""What can be drawn of a body's state."""
+_STEPS = Observable("steps", ())
 
 
-def owner_of(quantity: str) -> str:
-    """Whose a quantity is: "bodies", "joints" or "system"."""
-    return "bodies" if quantity in OF_BODIES else "system" if quantity == "steps" else TABLE[quantity].owner
+def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
+    """All names that `plot_solution` takes, with the observable and the part of it that is drawn: of states one by
+    one."""
+    out: dict[str, tuple[Observable, tuple[Part, ...]]] = {part.name: (STATES, (part,)) for part in STATES.parts}
+    out |= {each.name: (each, each.parts) for each in (*TABLE.values(), _STEPS) if each is not STATES}
+    return out
 
 
-def of_body(run: Trajectory, quantity: str, body: str) -> list[Panel]:
-    """Panels of one body."""
-    if quantity in OF_BODIES:
-        return panels((STATES.parts[OF_BODIES.index(quantity)],), run.t, run.states[body])
-    return panels(TABLE[quantity].parts, run.t, getattr(run, quantity)[body])
+QUANTITIES: Final[tuple[str, ...]] = tuple(quantities())
+"""The names that `plot_solution` takes, without those that users have registered."""
 
 
-def of_joint(run: Trajectory, quantity: str, joint: str, body: str, size: float) -> list[Panel]:
+def of_joint(quantity: str, run: Trajectory, joint: str, body: str, size: float) -> list[Panel]:
     """Panels of one joint on one body; `size` is that of the system, m."""
-    drawn = panels(TABLE[quantity].parts, run.t, getattr(run, quantity)[joint][body])
+    shown = drawn(TABLE[quantity].parts, run.t, getattr(run, quantity)[joint][body])
     if quantity != "reactions":
-        return drawn
-    force = drawn[0].values
+        return shown
+    force = shown[0].values
     largest = np.abs(force[np.isfinite(force)]).max(initial=0.0)
-    return [replace(panel, noise=_ROUNDING * largest * arm) for panel, arm in zip(drawn, (1.0, size), strict=True)]
+    return [replace(panel, noise=_ROUNDING * largest * arm) for panel, arm in zip(shown, (1.0, size), strict=True)]
 
 
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:
@@ -161,26 +160,17 @@ def of_system(run: Trajectory, between: Trajectory, quantity: str) -> list[Panel
     """Panels of the whole system, from a run at its own times and at more times."""
     if quantity in _ERRORS:
         return _ERRORS[quantity](run, between)
-    return panels(TABLE[quantity].parts, between.t, getattr(between, quantity))
+    return drawn(TABLE[quantity].parts, between.t, getattr(between, quantity))
 
-
-def known() -> tuple[str, ...]:
-    """All names that `plot_solution` takes."""
-    return (*OF_BODIES, *(name for name in TABLE if name != "states"), "steps")
-
-
-QUANTITIES: Final[tuple[str, ...]] = known()
-"""The names that `plot_solution` takes, without those that users have registered."""
 
 __all__ = [
     "QUANTITIES",
     "Panel",
     "Trajectory",
     "continuous_quaternions",
-    "known",
-    "of_body",
+    "drawn",
     "of_joint",
     "of_system",
-    "owner_of",
+    "quantities",
     "unique_components",
 ]

@@ -244,13 +244,6 @@ def register(
     return TABLE[name]
 
 
-def unregister(name: str) -> None:
-    """Take an observable that was registered out of the table; KeyError if there is none."""
-    if TABLE[name].of is None:
-        raise KeyError(name)
-    del TABLE[name]
-
-
 def further() -> list[Observable]:
     """Those with a function: problems and runs have their attributes from the table."""
     return [each for each in TABLE.values() if each.of is not None]
@@ -267,4 +260,4 @@ def reserve(names: Iterable[str]) -> None:
     _taken.update(names)
 
 
-__all__ = ["TABLE", "Observable", "Part", "register", "unregister"]
+__all__ = ["TABLE", "Observable", "Part", "register"]

@@ -46,30 +46,16 @@ class Constraints:
     velocity: Vec
 
 
-def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
-    """x, directors (..., n, 3, 3) with d_i = D[..., i, :], and their rates."""
-    shape = (*Z.shape[:-1], 3, 3)
-    return Z[..., :3], Z[..., 3:12].reshape(shape), Z[..., 12:15], Z[..., 15:24].reshape(shape)
-
-
-def _turning(D: Mat, Dd: Mat) -> tuple[Mat, Mat]:
-    """R^-1 Rdot and det R; why the inverse, says `rbdae.machine.reading.motion.turning`."""
-    d1, d2, d3 = (D[..., i, :] for i in range(3))
+def angular_velocities(Z: Mat) -> Mat:
+    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot; why the inverse, says
+    `rbdae.machine.reading.motion.turning`."""
+    d1, d2, d3 = (Z[..., 3 + 3 * i : 6 + 3 * i] for i in range(3))
     dual = np.stack([np.cross(d2, d3), np.cross(d3, d1), np.cross(d1, d2)], axis=-2)
     det = np.einsum("...k,...k->...", dual[..., 0, :], d1)
-    return np.einsum("...ik,...jk->...ij", dual, Dd) / det[..., None, None], det
-
-
-def _axial(W: Mat) -> Mat:
+    W = np.einsum("...ik,...jk->...ij", dual, Z[..., 15:24].reshape(*Z.shape[:-1], 3, 3)) / det[..., None, None]
     return 0.5 * np.stack(
         [W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]], axis=-1
     )
-
-
-def angular_velocities(Z: Mat) -> Mat:
-    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot."""
-    _, D, _, Dd = _split(Z)
-    return _axial(_turning(D, Dd)[0])
 
 
 def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:

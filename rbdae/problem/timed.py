@@ -63,10 +63,10 @@ class Timed(Generic[Part]):
         code = getattr(found, "__code__", None)
         return found if code is None or code.co_varnames[1:2] != ("t",) else partial(self._read, name)
 
-    def _read(self, name: str, t: Any, *more: Any, **options: Any) -> Any:
-        if np.ndim(t) == 0 or len(more) != 1:
-            return getattr(self.at(t), name)(t, *more, **options)
-        return self.each(t, *more, lambda part, t, y: getattr(part, name)(t, y))
+    def _read(self, name: str, t: Any, y: Any, *more: Any, **options: Any) -> Any:
+        if np.ndim(t) == 0 or more or options:
+            return getattr(self.at(t), name)(t, y, *more, **options)
+        return self.each(t, y, lambda part, t, y: getattr(part, name)(t, y))
 
     def at(self, t: float) -> Part:
         """The part that holds at time t."""

@@ -110,7 +110,7 @@ def _summary(run: Run, warnings: Sequence[str]) -> Iterator[Block]:
 
 def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
     """The sections that only a problem of rbdae can give, because it knows its unknowns."""
-    shown = Shown(run, refined(run), names)
+    shown = Shown(run, refined(run, run.t if run.steps is None else run.steps.t), names)
     yield Section("Animation", tuple(_motion(run)))
     yield Section("Motion", tuple(run_figures.motion(shown)))
     yield Section(

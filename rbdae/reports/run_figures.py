@@ -20,7 +20,7 @@ from rbdae.reports.run_tables import balance_of
 _POINTS = 100_000
 """Of all curves of a page."""
 
-_SMOOTH = 300  # times of a run that is drawn as it is
+_SMOOTH = 300  # times of a curve that looks smooth
 _JOINTS = 12
 _OTHER_CURVES = 10
 _NOISE = 1e-11  # of a torque, as a part of the largest force times its distance from the origin
@@ -52,13 +52,13 @@ class Shown:
         return most_points(13 * len(self.names) + 6 * len(self.joints) + _OTHER_CURVES, _POINTS)
 
 
-def refined(run: Any) -> Any:
-    """A run between its steps, so that its curves are no polygons, and in its order; itself if it has many times, or
-    kept no steps."""
+def refined(run: Any, over: Vec) -> Any:
+    """A run between its steps and in its order, from the first to the last of the times `over`, so that its curves are
+    no polygons; itself if it has many times, or kept no steps."""
     steps = Steps(run.t, run.y) if run.steps is None else run.steps
-    if len(run.t) >= _SMOOTH or len(steps.t) < 2:
+    if len(run.t) >= _SMOOTH or len(steps.t) < 2 or len(over) < 2:
         return run
-    first, last = sorted((steps.t[0], steps.t[-1]))
+    first, last = sorted((over[0], over[-1]))
     t = np.union1d(run.t, np.linspace(first, last, _SMOOTH))[:: sense(steps.t)]
     return replace(run, t=t, y=run(t), steps=steps)
 

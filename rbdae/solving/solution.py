@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from rbdae.plotting.scene import Traces
 
 
-_SMOOTH = 300  # times of a curve that looks smooth
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class EventLog:
@@ -317,6 +314,7 @@ class Solution:
         """
         from rbdae.plotting import plot_solution
         from rbdae.plotting.figures import plain
+        from rbdae.reports.run_figures import refined
 
         return plot_solution(
             self,
@@ -325,17 +323,8 @@ class Solution:
             joints=joints,
             title=plain(self._caption) if title is None else title,
             marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
-            between=self._between(),
+            between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
         )
-
-    def _between(self) -> Solution | None:
-        """The run at its times and others between them, for smooth curves; None if it has enough, or none are known."""
-        kept = self.steps is None or len(self.steps.t) > 0
-        if not (isinstance(self.problem, Problem) and kept and 1 < len(self.t) < _SMOOTH):
-            return None
-        first, last = sorted((self.t[0], self.t[-1]))
-        t = np.union1d(self.t, np.linspace(first, last, _SMOOTH))[:: self._sense]
-        return replace(self, t=t, y=self(t), steps=self._accepted)
 
     def animate(
         self,
