@@ -32,6 +32,7 @@ Function = Callable[[Any, Vec, Mat], Any]
 
 _DEPTH = {"system": 0, "bodies": 1, "joints": 2}  # mappings around the values
 _taken = {"unknowns", "steps"}
+_classes: dict[type, Callable[[Observable], Any]] = {}
 
 
 @final
@@ -102,8 +103,14 @@ class Observable:
         """The sentence of help texts."""
         shape = f"components {', '.join(self.parts[0].components)}, " if self.parts[0].components else ""
         of = {"system": "", "bodies": ", by the name of the body", "joints": ", [joint][body]"}[self.owner]
-        more = (getattr(self.of, "__doc__", None) or "").strip()
-        return " ".join(filter(None, [f"{self.name} [{self.parts[0].unit}]{of}; {shape}vectorised over rows.", more]))
+        return (
+            f"{self.note or self.name}\n\n{with_unit(self.name, self.parts[0].unit)}{of}; {shape}vectorised over rows."
+        )
+
+    @property
+    def note(self) -> str:
+        """What its function says of itself."""
+        return (getattr(self.of, "__doc__", None) or "").strip()
 
     def owned(self, value: Any) -> Iterator[tuple[str, Any]]:
         """The values with the names of what they belong to: that of the observable, a body, a joint on a body."""
@@ -240,8 +247,20 @@ def register(
     if owner not in _DEPTH:
         raise _check.unknown("owner", owner, _DEPTH)
     _check.takes("register", "of", of, "problem", "t", "y")
-    TABLE[name] = observable(name, unit, of, components=_check.names("components", tuple(components)), owner=owner)
-    return TABLE[name]
+    line = observable(name, unit, of, components=_check.names("components", tuple(components)), owner=owner)
+    TABLE[name] = line
+    for kind, made in _classes.items():
+        setattr(kind, name, made(line))
+    return line
+
+
+def unregister(name: str) -> None:
+    """Take an observable that was registered out of the table; KeyError if there is none."""
+    if TABLE[name].of is None:
+        raise KeyError(name)
+    del TABLE[name]
+    for kind in _classes:
+        delattr(kind, name)
 
 
 def further() -> list[Observable]:
@@ -249,15 +268,12 @@ def further() -> list[Observable]:
     return [each for each in TABLE.values() if each.of is not None]
 
 
-def named(name: str) -> Observable | None:
-    """The one of this name among them."""
-    found = TABLE.get(name)
-    return None if found is None or found.of is None else found
+def attach(kind: type, made: Callable[[Observable], Any]) -> None:
+    """Give a class the attributes of these lines, now and when one is registered; no line can have names of its own."""
+    _taken.update(dir(kind), getattr(kind, "__dataclass_fields__", ()))
+    _classes[kind] = made
+    for each in further():
+        setattr(kind, each.name, made(each))
 
 
-def reserve(names: Iterable[str]) -> None:
-    """Refuse these names from now on: attributes that classes have."""
-    _taken.update(names)
-
-
-__all__ = ["TABLE", "Observable", "Part", "register"]
+__all__ = ["TABLE", "Observable", "Part", "register", "unregister"]

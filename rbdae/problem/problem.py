@@ -18,12 +18,13 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import with_values
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem import observables, quantities
+from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
+from rbdae.problem.observables import Observable, attach
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
@@ -100,7 +101,7 @@ class Problem(Equations):
 
     # ------------------------------------------------------------ facts
 
-    @property
+    @cached_property
     def workspace(self) -> Workspace:
         """The memory that the kernels work on."""
         return self.interpretation.workspace
@@ -226,9 +227,9 @@ class Problem(Equations):
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
-        in time, whose direction is -1, times fall."""
+        in time, whose direction is -1, times fall. Without later ones all states are read by its own selection."""
         if not later:
-            return self
+            return self if self._segments is None else self._on(self.workspace)
         segments = Timed(tuple(p._on(p.workspace) for p in (self, *later)), Changes(tuple(times), direction))
         return replace(
             self,
@@ -359,24 +360,6 @@ class Problem(Equations):
             sparse = _check.flag("matrices", "sparse", sparse)
         return self.interpretation.matrices(_check.time("t", t), self._vector("y", y), sparse)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if (found := observables.named(name)) is None:
-                return object.__getattribute__(self, name)  # raises what has been raised
-
-            def read(t: ArrayLike, y: ArrayLike) -> Any:
-                times, states, single = self._view.rows(t, y)
-                segments = self._segments or Timed((self,), Changes((), 1.0))
-                out = segments.each(times, states, found.rows)
-                return found.first(out) if single else out
-
-            read.__name__, read.__doc__ = name, found.text
-            return read
-
-    def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *(each.name for each in observables.further())]
-
     # ------------------------------------------------------------ projection
 
     def project(self, t: float, y: ArrayLike, projection: Projection | None = None) -> Vec:
@@ -394,6 +377,19 @@ class Problem(Equations):
         return None if row is None else self.model.row_name(row)
 
 
-observables.reserve({*dir(Problem), *Problem.__dataclass_fields__})
+def _reading(line: Observable) -> Callable[..., Any]:
+    """The method of problems for a line of the table."""
+
+    def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
+        times, states, single = self._view.rows(t, y)
+        segments = self._segments or Timed((self,), Changes((), 1.0))
+        out = segments.each(times, states, line.rows)
+        return line.first(out) if single else out
+
+    read.__name__, read.__doc__ = line.name, line.text
+    return read
+
+
+attach(Problem, _reading)
 
 __all__ = ["Problem", "Start", "consistent_start"]

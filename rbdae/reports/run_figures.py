@@ -86,7 +86,7 @@ def further(shown: Shown) -> Iterator[Block]:
         if each.owner != "system":
             names = shown.names if each.owner == "bodies" else [f"{joint} on {body}" for joint, body in shown.joints]
             owned = {name: owned[name] for name in names if name in owned}
-        yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.text)
+        yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.note)
 
 
 def _of_owners(shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str) -> Figure:

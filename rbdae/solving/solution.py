@@ -19,8 +19,7 @@ from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.mechanism import mechanism
 from rbdae.multibody.selection import to_arrays
-from rbdae.problem import observables
-from rbdae.problem.observables import Observable
+from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum
@@ -220,20 +219,8 @@ class Solution:
         """Spatial force and torque, shape (m, 3), of each joint on each of its bodies, from `multipliers`."""
         return self._problem.reactions(self.t, self.y)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if (found := observables.named(name)) is None:
-                return object.__getattribute__(self, name)  # raises what has been raised
-            if self._observed.get(name, (None,))[0] is not found:
-                self._observed[name] = found, getattr(self._problem, name)(self.t, self.y)
-            return self._observed[name][1]
-
-    def __dir__(self) -> list[str]:
-        return [*object.__dir__(self), *(each.name for each in observables.further())]
-
     @cached_property
-    def _observed(self) -> dict[str, tuple[Observable, Any]]:
+    def _observed(self) -> dict[Observable, Any]:
         """The observables of the table that have been read, and their values."""
         return {}
 
@@ -415,6 +402,17 @@ class Solution:
         return report_run(self, check_report(path), package_version(self.solver), bodies)
 
 
-observables.reserve({*dir(Solution), *Solution.__dataclass_fields__})
+def _along(line: Observable) -> property:
+    """The attribute of runs for a line of the table."""
+
+    def read(self: Solution) -> Any:
+        if line not in self._observed:
+            self._observed[line] = getattr(self._problem, line.name)(self.t, self.y)
+        return self._observed[line]
+
+    return property(read, doc=line.text)
+
+
+attach(Solution, _along)
 
 __all__ = ["Drift", "EventLog", "Solution"]

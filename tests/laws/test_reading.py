@@ -177,6 +177,18 @@ def test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time():
         run.problem.states(run.t[mixed], run.y[mixed])
 
 
+def test_the_problem_of_a_run_with_changes_can_be_solved_again():
+    """The states of the second run were read by the selections of the first one."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="rotation-vector")
+    switched = rbdae.solve(problem, (0.0, 0.6), solver="rbdae:dop853", on_singularity="switch")
+    assert len(inside.segment_times(switched)) > 1
+    again, first = (rbdae.solve(p, (0.0, 0.6), solver="rbdae:dop853") for p in (switched.problem, problem))
+    assert np.array_equal(again.y, first.y)
+    for run in (again, again.projected()):
+        assert np.abs(run.states["top"].center_of_mass - first.states["top"].center_of_mass).max() < 1e-12
+    assert np.array_equal(again(0.5), first(0.5)) and again.problem_at(0.5).selection is problem.selection
+
+
 # ---------------------------------------------------------------- states
 
 

@@ -38,7 +38,6 @@ from inside import (
     dense,
     differences,
     energy_balance,
-    equations,
     given,
     interpretation,
     joint_pattern,
@@ -303,7 +302,9 @@ EXAMPLES: dict[type, Any] = {
     memories.Memory: lambda: _problem().workspace.memory,
     workspaces.Workspace: lambda: _problem().workspace,
     recording.Recording: lambda: _recording(),
-    parameter_tangents.ParameterTangents: lambda: _problem()._parameter_tangents,
+    parameter_tangents.ParameterTangents: lambda: parameter_tangents.ParameterTangents(
+        _problem().workspace, _problem().n_equations
+    ),
     named_numbers.Parameter: lambda: named_numbers.parameters(_problem().system)["gravity.z"],
     code_text.Pattern: lambda: code_text.Pattern(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)),
     code_text.CodeText: lambda: code_text.CodeText("", None, code_text.NO_DATA, 0),
@@ -316,7 +317,8 @@ EXAMPLES: dict[type, Any] = {
     newton.NewtonEquations: lambda: newton.newton_equations(_problem().workspace.arrays),
     steps.StepFunctions: lambda: _hamiltonian().callbacks.steps("QUAT.EM-R"),
     schemes.Scheme: lambda: SCHEMES["QUAT.EM-R"],
-    equations.Equations: lambda: _problem().equations,
+    rbdae.observables.Observable: lambda: rbdae.observables.TABLE["energy"],
+    rbdae.observables.Part: lambda: rbdae.observables.TABLE["energy"].parts[0],
     interpretation.Interpretation: lambda: _problem().interpretation,
     RowReader: lambda: _problem().interpretation.reader,
     OneState: lambda: OneState(_problem().model, np.zeros((1, 72)), [0, 1, 2]),

@@ -105,7 +105,6 @@ from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
-    equations,
     interpretation,
     matrices,
     moving,
@@ -218,7 +217,6 @@ __all__ = [
     "energy_balance",
     "entry",
     "entry_of",
-    "equations",
     "factor_tables",
     "family",
     "features",
