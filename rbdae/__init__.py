@@ -15,6 +15,7 @@ from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
 from rbdae.initial.changed import NotAddedWarning as NotAddedWarning
 from rbdae.initial.formulate import formulate as formulate
+from rbdae.problem import observables as observables
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
 from rbdae.problem.norm_multipliers import norm_multipliers as norm_multipliers
@@ -51,6 +52,7 @@ __all__ = [
     "load",
     "models",
     "norm_multipliers",
+    "observables",
     "pairings",
     "rotations",
     "scaled_atol",

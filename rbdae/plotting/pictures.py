@@ -11,15 +11,8 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
-from rbdae.plotting.quantities import (
-    OF_BODIES,
-    OF_JOINTS,
-    OF_SYSTEM,
-    QUANTITIES,
-    Panel,
-    Trajectory,
-    unique_components,
-)
+from rbdae.plotting.quantities import Panel, Trajectory, drawn, of_joint, of_system, quantities, unique_components
+from rbdae.problem.observables import Part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,11 +48,12 @@ def plot_solution(
     ----------
     solution : what is drawn
     bodies : names; None for all, the first 12 of more
-    quantities : names from `rbdae.plotting.QUANTITIES`, in the order in which they are drawn: "center_of_mass",
-        "position" and "velocity" (of the origin of the frame), "orientation" (quaternion p0 to p3, scalar first),
-        "angular_velocity" of bodies; "reactions" of joints, on the first of their bodies that moves; "energy" (kinetic,
-        potential, work, total, and the balance on an axis of its own), "momentum", "drift" and "steps" (sizes) of the
-        system. None for center_of_mass, orientation, energy, drift and steps; with `joints` also reactions
+    quantities : names from `rbdae.plotting.QUANTITIES`, and of further observables (`rbdae.observables`), in the order
+        in which they are drawn: "center_of_mass", "position" and "velocity" (of the origin of the frame),
+        "orientation" (quaternion p0 to p3, scalar first), "angular_velocity" of bodies; "reactions" of joints, on the
+        first of their bodies that moves; "energy" (kinetic, potential, work, total, and the balance on an axis of its
+        own), "momentum", "drift" and "steps" (sizes) of the system. None for center_of_mass, orientation, energy, drift
+        and steps; with `joints` also reactions
     joints : names of those whose reactions are drawn; None for all, the first 12 of more
     title : above all; None for the solver
     marks : times that are marked by a dotted line, such as those of events
@@ -78,13 +72,13 @@ def plot_solution(
         for unknown names, and for a run without a time
     """
     need_matplotlib("plot")
-    wanted = _quantities(quantities, joints)
+    wanted = _chosen_quantities(quantities, joints)
     heading = plain(solution.solver) if title is None else choices.heading("title", title)
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     smooth = solution if between is None else between
     rows, left_out = _rows(smooth, wanted, bodies, joints)
-    lone = [panel for name in wanted if name in OF_SYSTEM for panel in OF_SYSTEM[name](solution, smooth)]
+    lone = [p for name in _of("system", wanted) for p in of_system(solution, smooth, name)]
     figure = _draw(rows, lone, marks)
     lines = [heading, *left_out]
     if len(marks):
@@ -93,13 +87,19 @@ def plot_solution(
     return figure
 
 
-def _quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
+def _chosen_quantities(given: Iterable[str] | None, joints: Iterable[str] | None) -> list[str]:
     if given is None:
-        return [*DEFAULT, *(() if joints is None else OF_JOINTS)]
-    names = choices.names("quantities", "quantity", given, QUANTITIES)
-    if joints is not None and "reactions" not in names:
+        return [*DEFAULT, *(() if joints is None else ["reactions"])]
+    names = choices.names("quantities", "quantity", given, quantities())
+    if joints is not None and not _of("joints", names):
         raise ValueError(f"plot: joints= chooses whose reactions are drawn; add 'reactions' to quantities, got {names}")
     return names
+
+
+def _of(owner: str, names: Iterable[str]) -> dict[str, tuple[str, tuple[Part, ...]]]:
+    """Those of these quantities that belong to an owner: the attribute of the run, and what is drawn of it."""
+    known = quantities()
+    return {name: (known[name][0].name, known[name][1]) for name in names if known[name][0].owner == owner}
 
 
 def _rows(
@@ -108,22 +108,20 @@ def _rows(
     """Blocks of rows, and sentences on what is not drawn."""
     blocks: list[list[Row]] = []
     notes: list[str] = []
-    t = solution.t
-    if bodies is not None or any(name in OF_BODIES for name in wanted):
+    t, shown = solution.t, _of("bodies", wanted)
+    if bodies is not None or shown:
         names, note = _chosen("bodies", "body", bodies, solution.states)
-        shown = [name for name in wanted if name in OF_BODIES]
         if shown:
-            blocks.append(
-                [(name, [p for q in shown for p in OF_BODIES[q](t, solution.states[name])]) for name in names]
-            )
+            read = [(getattr(solution, attribute), parts) for attribute, parts in shown.values()]
+            blocks.append([(name, [p for of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
             notes += note
-    if any(name in OF_JOINTS for name in wanted):
+    shown = _of("joints", wanted)
+    if shown:
         names, note = _chosen("joints", "joint", joints, solution.reactions)
         sides = {name: _first_moving(solution, name) for name in names}
-        shown = [name for name in wanted if name in OF_JOINTS]
         size = _size(solution)
         rows = [
-            (_on(name, *sides[name]), [p for q in shown for p in OF_JOINTS[q](t, sides[name][1], size)])
+            (_on(name, *sides[name]), [p for q in shown for p in of_joint(q, solution, name, sides[name][0], size)])
             for name in names
         ]
         blocks += [rows] if rows else []

@@ -3,21 +3,20 @@ units."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, final
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final, Literal, Protocol, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-
-if TYPE_CHECKING:
-    from scipy.spatial.transform import Rotation
+from rbdae.problem.observables import STATES, TABLE, Observable, Part, continuous_quaternions
 
 
 class Trajectory(Protocol):
-    """A trajectory that `plot_solution` draws at m times, for example a `rbdae.Solution`. Only what is drawn is asked
-    for."""
+    """A trajectory that `plot_solution` draws at m times, for example a `rbdae.Solution`: it has the observables that
+    are drawn (`rbdae.observables.TABLE`) as attributes, and no others are asked for."""
 
     @property
     def t(self) -> Vec:
@@ -31,10 +30,6 @@ class Trajectory(Protocol):
     @property
     def energy(self) -> Any:
         """With `kinetic`, `potential`, `work`, `total` and `balance`, shape (m,), J."""
-
-    @property
-    def momentum(self) -> Any:
-        """With `linear` and `angular`, shape (m, 3)."""
 
     @property
     def drift(self) -> Any:
@@ -80,48 +75,40 @@ class Panel:
     noise: float = 0.0
 
 
-def continuous_quaternions(orientation: Rotation) -> Mat:
-    """Scalar-first quaternions, shape (m, 4), of m rotations; signs such that neighbours do not jump."""
-    q = np.roll(np.atleast_2d(orientation.as_quat()), 1, axis=1)
-    jumps = np.sum(q[1:] * q[:-1], axis=1) < 0
-    q[1:] *= np.where(np.cumsum(jumps) % 2, -1.0, 1.0)[:, None]
-    return np.asarray(q)
+def drawn(parts: Iterable[Part], t: Vec, value: Any) -> list[Panel]:
+    """A panel for each vector, and for scalars with one heading."""
+    out = []
+    for heading, group in groupby(parts, lambda part: f"{part.heading} [{part.unit.replace('^2', '$^2$') or 1}]"):
+        each = list(group)
+        labels = [part.symbol.format(c) for part in each for c in part.components or (part.said,)]
+        values = np.concatenate([part.values(value) for part in each], axis=1)
+        out.append(Panel(heading, tuple(labels), t, values, limits=each[0].limits))
+    return out
 
 
-def _vector(attribute: str, heading: str, letter: str) -> Callable[[Vec, Any], list[Panel]]:
-    labels = tuple(f"{letter}{axis}" for axis in "xyz")
-    return lambda t, state: [Panel(heading, labels, t, np.asarray(getattr(state, attribute)))]
+_STEPS = Observable("steps", ())
 
 
-def _orientation(t: Vec, state: Any) -> list[Panel]:
-    labels = tuple(f"$p_{k}$" for k in range(4))
-    heading = "orientation: unit quaternion [1]"
-    return [Panel(heading, labels, t, continuous_quaternions(state.orientation), limits=(-1.08, 1.08))]
+def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
+    """All names that `plot_solution` takes, with the observable and the part of it that is drawn: of states one by
+    one."""
+    out: dict[str, tuple[Observable, tuple[Part, ...]]] = {part.name: (STATES, (part,)) for part in STATES.parts}
+    out |= {each.name: (each, each.parts) for each in (*TABLE.values(), _STEPS) if each is not STATES}
+    return out
 
 
-def _angular_velocity(t: Vec, state: Any) -> list[Panel]:
-    labels = tuple(rf"$\Omega_{k}$" for k in (1, 2, 3))
-    return [Panel("angular velocity in the body frame [rad/s]", labels, t, np.asarray(state.angular_velocity))]
+QUANTITIES: Final[tuple[str, ...]] = tuple(quantities())
+"""The names that `plot_solution` takes, without those that users have registered."""
 
 
-OF_BODIES: Final[dict[str, Callable[[Vec, Any], list[Panel]]]] = {
-    "position": _vector("position", "position [m]", ""),
-    "orientation": _orientation,
-    "velocity": _vector("velocity", "velocity [m/s]", "v"),
-    "angular_velocity": _angular_velocity,
-    "center_of_mass": _vector("center_of_mass", "centre of mass [m]", ""),
-}
-"""Panels of one body, from t (m,) and its state."""
-
-
-def _reaction(t: Vec, reaction: Any, size: float) -> list[Panel]:
-    force, torque = np.asarray(reaction.force), np.asarray(reaction.torque)
+def of_joint(quantity: str, run: Trajectory, joint: str, body: str, size: float) -> list[Panel]:
+    """Panels of one joint on one body; `size` is that of the system, m."""
+    shown = drawn(TABLE[quantity].parts, run.t, getattr(run, quantity)[joint][body])
+    if quantity != "reactions":
+        return shown
+    force = shown[0].values
     largest = np.abs(force[np.isfinite(force)]).max(initial=0.0)
-    labels = [tuple(f"${letter}_{axis}$" for axis in "xyz") for letter in ("F", "M")]
-    return [
-        Panel("reaction force [N]", labels[0], t, force, noise=_ROUNDING * largest),
-        Panel("reaction torque [N m]", labels[1], t, torque, noise=_ROUNDING * largest * size),
-    ]
+    return [replace(panel, noise=_ROUNDING * largest * arm) for panel, arm in zip(shown, (1.0, size), strict=True)]
 
 
 def unique_components(reaction: Any, suffix: str = "") -> list[str]:
@@ -132,10 +119,6 @@ def unique_components(reaction: Any, suffix: str = "") -> list[str]:
         sure = getattr(reaction, f"unique_{what}{suffix}", np.full(3, bool(reaction.unique)))
         out += [letter + axis for axis, each in zip("xyz", sure, strict=True) if each]
     return out
-
-
-OF_JOINTS: Final[dict[str, Callable[[Vec, Any, float], list[Panel]]]] = {"reactions": _reaction}
-"""Panels of one joint, from t (m,), its reaction on one body, and the size of the system, m."""
 
 
 def _energy(run: Trajectory, between: Trajectory) -> list[Panel]:
@@ -154,15 +137,6 @@ def _energy(run: Trajectory, between: Trajectory) -> list[Panel]:
     ]
 
 
-def _momentum(_: Trajectory, between: Trajectory) -> list[Panel]:
-    t, momentum = between.t, between.momentum
-    linear, angular = (tuple(f"${letter}_{axis}$" for axis in "xyz") for letter in ("P", "L"))
-    return [
-        Panel("linear momentum [kg m/s]", linear, t, np.asarray(momentum.linear)),
-        Panel("angular momentum about the origin [kg m$^2$/s]", angular, t, np.asarray(momentum.angular)),
-    ]
-
-
 def _drift(run: Trajectory, _: Trajectory) -> list[Panel]:
     values = np.stack([np.asarray(run.drift.position), np.asarray(run.drift.velocity)], axis=1)
     return [Panel("drift: violation of constraints [SI]", ("position", "velocity"), run.t, values, "log")]
@@ -174,24 +148,29 @@ def _steps(run: Trajectory, _: Trajectory) -> list[Panel]:
     return [Panel("step size [s]", ("accepted steps",), t[1:], sizes[:, None], "log")]
 
 
-OF_SYSTEM: Final[dict[str, Callable[[Trajectory, Trajectory], list[Panel]]]] = {
+_ERRORS: Final[Mapping[str, Callable[[Trajectory, Trajectory], list[Panel]]]] = {
     "energy": _energy,
-    "momentum": _momentum,
     "drift": _drift,
     "steps": _steps,
 }
-"""Panels of the whole system, from a run at its own times and at more times: errors are those at its own."""
+"""Panels from a run at its own times and at more times: errors are those at its own."""
 
-QUANTITIES: Final[tuple[str, ...]] = (*OF_BODIES, *OF_JOINTS, *OF_SYSTEM)
-"""All names that `plot_solution` takes."""
+
+def of_system(run: Trajectory, between: Trajectory, quantity: str) -> list[Panel]:
+    """Panels of the whole system, from a run at its own times and at more times."""
+    if quantity in _ERRORS:
+        return _ERRORS[quantity](run, between)
+    return drawn(TABLE[quantity].parts, between.t, getattr(between, quantity))
+
 
 __all__ = [
-    "OF_BODIES",
-    "OF_JOINTS",
-    "OF_SYSTEM",
     "QUANTITIES",
     "Panel",
     "Trajectory",
     "continuous_quaternions",
+    "drawn",
+    "of_joint",
+    "of_system",
+    "quantities",
     "unique_components",
 ]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.multibody.model import Model
-from rbdae.problem.row_reader import of_bodies, quaternions
+from rbdae.problem.row_reader import RowReader, of_bodies, quaternions
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -62,13 +62,12 @@ def lazy_state(read: Callable[[str], Any]) -> BodyState:
 
 @final
 class OneState:
-    """Reads the bodies of one state from its natural coordinates (1, 24 bodies), or of some (m, 24 bodies) that are not
-    `single`; `places` says where the bodies are there."""
+    """Reads the bodies of one state from its natural coordinates (1, 24 bodies); `places` says where they are there."""
 
-    __slots__ = ("_Z", "_model", "_places", "_single")
+    __slots__ = ("_Z", "_model", "_places")
 
-    def __init__(self, model: Model, Z: Mat, places: Sequence[int], *, single: bool = True) -> None:
-        self._model, self._Z, self._places, self._single = model, Z, places, single
+    def __init__(self, model: Model, Z: Mat, places: Sequence[int]) -> None:
+        self._model, self._Z, self._places = model, Z, places
 
     def state(self, b: int) -> BodyState:
         """The state of body b."""
@@ -76,18 +75,10 @@ class OneState:
 
     def _read(self, b: int, what: str) -> Any:
         if what == "orientation":
-            q = quaternions(self._Z, self._places[b])
-            return rotation(q[0] if self._single else q)
-        out = np.empty((1, len(self._Z), 3))
+            return rotation(quaternions(self._Z, self._places[b])[0])
+        out = np.empty((1, 1, 3))
         of_bodies(self._model, self._Z, what, (b,), (self._places[b],), out, 0)
-        return out[0, 0] if self._single else out[0]
-
-
-class MotionReader(Protocol):
-    """A reader of the motion of rows."""
-
-    def of_bodies(self, t: Vec, y: Mat, what: str) -> Mat:
-        """A field of `BodyState` of all bodies, (bodies, m, 3), or their unit ``"quaternion"``, (bodies, m, 4)."""
+        return out[0, 0]
 
 
 @final
@@ -95,7 +86,7 @@ class ManyStates:
     """Reads the bodies of rows (t, y), which nobody changes. A part is read for all bodies at once, since the rows have
     to be gone through for one of them, too."""
 
-    def __init__(self, reader: MotionReader, t: Vec, y: Mat) -> None:
+    def __init__(self, reader: RowReader, t: Vec, y: Mat) -> None:
         self._reader, self._t, self._y = reader, t, y
         self._found: dict[str, Mat] = {}
 
@@ -118,4 +109,4 @@ def rotation(q: Vec | Mat) -> Rotation:
     return Rotation.from_quat(q)
 
 
-__all__ = ["BodyState", "ManyStates", "MotionReader", "OneState", "lazy_state", "rotation"]
+__all__ = ["BodyState", "ManyStates", "OneState", "lazy_state", "rotation"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
-from rbdae._frozen import by_fields
 from rbdae.formulations.base import Kind
 from rbdae.machine.module import kept_bytes
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
@@ -28,28 +27,24 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
 
 
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Equations:
-    """F(t, y, yd) = 0, and yd = f(t, y) for ODE kinds, with one selection of velocities and joint rows, for ever.
+class Equations(ABC):
+    """F(t, y, yd) = 0, and yd = f(t, y) for ODE kinds: the part of a problem that evaluates them."""
 
-    Parameters
-    ----------
-    workspace : the memory of the model with this selection
-    y : (n,)
-        A regular state: the sparsity pattern is recorded there.
-    """
+    _regular: Vec
+    """A regular state (n,): the sparsity pattern is recorded there."""
 
-    workspace: Workspace
-    y: Vec
+    @property
+    @abstractmethod
+    def workspace(self) -> Workspace:
+        """The memory that the kernels work on."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and pickles have kernels of their own."""
-        return by_fields(self)
+    @abstractmethod
+    def _at(self, t: float) -> Self:
+        """The problem whose selection holds at time t."""
 
     @property
     def layout(self) -> Layout:
-        """The places of the unknowns."""
+        """The places of the unknowns: slices q, v, s, la, mu of y."""
         return self.workspace.layout
 
     @property
@@ -59,7 +54,7 @@ class Equations:
 
     @cached_property
     def n_equations(self) -> int:
-        """Number of equations: more than unknowns for the overdetermined forms."""
+        """Number of equations, which are more than unknowns for the overdetermined forms."""
         return count_equations(self.workspace)
 
     @property
@@ -95,91 +90,112 @@ class Equations:
     @cached_property
     def callbacks(self) -> Callbacks:
         """The bare kernels."""
-        return Callbacks(self.workspace, lambda: self.block_pattern)
+        return Callbacks(self.workspace, lambda: self._block_pattern)
 
     # ------------------------------------------------------------ checked evaluations
 
     def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
-        """F(t, y, yd), shape (n_equations,)."""
-        result: Vec = _out(out, (self.n_equations,))
+        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms.
+
+        For ODE kinds F = yd - f(t, y), but for `null-space`: the rows of its nu are T^T (M vdot - psi), [NS] (7), so
+        that F = E (yd - f) with E = T^T M T in these rows (``matrices(t, y)``) and the identity in the others.
+        """
+        here = self._at(t)
+        result: Vec = _out(out, (here.n_equations,))
         y, yd = self._apart("y", y, out), self._apart("yd", yd, out)
-        self.callbacks.residual(_check.time("residual", t), y, yd, result)
+        here.callbacks.residual(_check.time("residual", t), y, yd, result)
         return result
 
     def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
-        """dF/dy + c dF/dyd, shape (n_equations, n)."""
-        result: Mat = _out(out, (self.n_equations, self.n))
+        """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
+        here = self._at(t)
+        result: Mat = _out(out, (here.n_equations, self.n))
         target = _addressable(result)
         t, c = _check.time("jacobian", t), _check.number("jacobian", "c", c)
-        self.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
+        here.callbacks.jacobian(t, self._apart("y", y, out), self._apart("yd", yd, out), c, target)
         if target is not result:
             result[:] = target
         return result
 
     def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
-        """The same as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
+        """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
         from scipy.sparse import csc_matrix
 
-        pattern = self.sparsity
+        here = self._at(t)
+        pattern = here.sparsity
         data = _out(out, (pattern.nnz,))
         t, c = _check.time("sparse_jacobian", t), _check.number("sparse_jacobian", "c", c)
-        self.callbacks.jacobian_data(t, self._apart("y", y, out), self._apart("yd", yd, out), c, data)
+        here.callbacks.jacobian_data(t, self._apart("y", y, out), self._apart("yd", yd, out), c, data)
         return csc_matrix((data, pattern.indices, pattern.indptr), shape=pattern.shape)
 
     def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
-        """f(t, y) with yd = f, shape (n,)."""
+        """f(t, y) with yd = f, shape (n,); ODE kinds only."""
         result: Vec = _out(out, (self.n,))
-        self.callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
+        self._at(t).callbacks.rhs(_check.time("rhs", t), self._apart("y", y, out), result)
         return result
 
     def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
-        """df/dy, shape (n, n)."""
+        """df/dy, shape (n, n); ODE kinds only."""
         result: Mat = _out(out, (self.n, self.n))
         target = _addressable(result)
-        self.callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
+        self._at(t).callbacks.rhs_jacobian(_check.time("rhs_jacobian", t), self._apart("y", y, out), target)
         if target is not result:
             result[:] = target
         return result
 
     @cached_property
-    def parameter_tangents(self) -> ParameterTangents:
+    def _parameter_tangents(self) -> ParameterTangents:
         """Derivatives with respect to numbers of the system."""
         return ParameterTangents(self.workspace, self.n_equations)
 
     def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
-        """dF/dp, shape (n_equations, len(names))."""
+        """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",
+        "a.inertia.xy", "spring-1.stiffness" or "gravity.z" (all of them: `parameters`).
+
+        In SI units; F is that of `residual`, which is not yd - f for `null-space`. Inertias are about the points that
+        they were given about, and x in y is where the centre of mass is, wherever it is in the body. Each name is
+        recorded when it is first asked for.
+
+        Raises
+        ------
+        ValueError
+            for a name that is unknown, and where F depends on p through a function of the user
+        """
+        tangents = self._at(t)._parameter_tangents
         t = _check_parameters("parameter_jacobian", t, names)
-        return self.parameter_tangents.matrix(t, self.vector("y", y), self.vector("yd", yd), names)
+        return tangents.matrix(t, self._vector("y", y), self._vector("yd", yd), names)
 
     def rhs_parameter_jacobian(self, t: float, y: ArrayLike, names: Sequence[str]) -> Mat:
-        """df/dp, shape (n, len(names))."""
+        """df/dp at fixed unknowns, shape (n, len(names)), with the names, units and errors of `parameter_jacobian`;
+        ODE kinds only. Sensitivities s = dy/dp follow from sdot = (df/dy) s + df/dp."""
+        here = self._at(t)
         t = _check_parameters("rhs_parameter_jacobian", t, names)
-        self.callbacks.check_explicit()
-        return self.parameter_tangents.matrix(t, self.vector("y", y), None, names)
+        here.callbacks.check_explicit()
+        return here._parameter_tangents.matrix(t, self._vector("y", y), None, names)
 
-    def vector(self, name: str, value: ArrayLike) -> Vec:
+    def _vector(self, name: str, value: ArrayLike) -> Vec:
         """`value` as kernels take it; refuses another shape than (n,)."""
         return _check.real(f"{name}, the {self.n} unknowns of this problem or their rates,", value, (self.n,))
 
     def _apart(self, name: str, value: ArrayLike, out: Vec | Mat | None) -> Vec:
         """The same, in other memory than `out`: results may be stored before all unknowns are read."""
-        values = self.vector(name, value)
+        values = self._vector(name, value)
         return values if out is None or not np.may_share_memory(values, out) else values.copy()
 
     # ------------------------------------------------------------ the pattern
 
     @cached_property
     def sparsity(self) -> csc_matrix:
-        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones."""
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones, recorded from the Jacobian's own kernel."""
         from scipy.sparse import csc_matrix
 
-        pattern = self.block_pattern
+        pattern = self._block_pattern
         ones = np.ones(len(pattern.indices))
         shape = self.n_equations, self.n
         return csc_matrix((ones, pattern.indices, pattern.pointers), shape=shape, copy=True)  # others have it, too
 
     @cached_property
-    def block_pattern(self) -> BlockPattern:
+    def _block_pattern(self) -> BlockPattern:
         """The same, recorded from the Jacobian's own kernel."""
         workspace = self.workspace
         if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
@@ -187,7 +203,7 @@ class Equations:
         kernel = workspace.settings.kernels.jacobian
 
         def recorded() -> BlockPattern:
-            blocks = workspace.record(kernel, 0.0, self.vector("y", self.y), np.zeros(self.n), 1.0)
+            blocks = workspace.record(kernel, 0.0, self._vector("y", self._regular), np.zeros(self.n), 1.0)
             return block_pattern(blocks, self.n_equations, self.n)
 
         # Recorded in plain Python, which takes its time. Other selections, which a run may make by the hundred, are not

@@ -9,7 +9,6 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae import _check
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
@@ -37,6 +36,7 @@ from rbdae.problem.matrices import Matrices, MatrixView
 from rbdae.problem.quantities import Constraints, Energy, Momentum
 from rbdae.problem.reactions import Loads, Reaction
 from rbdae.problem.row_reader import RowReader
+from rbdae.problem.timed import as_rows
 
 Kernel = Callable[..., None]
 
@@ -64,24 +64,15 @@ class Interpretation:
 
     # ------------------------------------------------------------ kernels, row by row
 
+    @cached_property
+    def _bound(self) -> dict[Entry, Kernel]:
+        return {}
+
     def _kernel(self, entry: Entry) -> Kernel:
-        return bound(self.workspace, entry)
-
-    @cached_property
-    def _natural_forces(self) -> Kernel:
-        return self._kernel(explicit.natural_forces)
-
-    @cached_property
-    def _constraints(self) -> Kernel:
-        return self._kernel(outputs.constraints)
-
-    @cached_property
-    def _power(self) -> Kernel:
-        return self._kernel(power)
-
-    @cached_property
-    def _log_determinant(self) -> Kernel:
-        return self._kernel(log_determinant)
+        """The kernel on this workspace, bound once."""
+        if entry not in self._bound:
+            self._bound[entry] = bound(self.workspace, entry)
+        return self._bound[entry]
 
     @cached_property
     def _rates(self) -> Kernel:
@@ -91,26 +82,9 @@ class Interpretation:
     def _rates_in_memory(self) -> Kernel:
         return in_memory(self.workspace, self.workspace.settings.kernels.rates)
 
-    @cached_property
-    def _null_space(self) -> Kernel:
-        self.workspace.make_rhs_tangent()
-        return self._kernel(null_space.motion)
-
-    @cached_property
-    def _distances(self) -> Kernel:
-        return self._kernel(outputs.distances)
-
-    @cached_property
-    def _growth(self) -> Kernel:
-        self.workspace.make_rhs_tangent()
-        return self._kernel(null_space.growth)
-
     def rows(self, t: ArrayLike, y: ArrayLike) -> tuple[Vec, Mat, bool]:
         """Times (m,), states (m, n), and whether one state was given; refuses other shapes."""
-        n = self.workspace.layout.n
-        times = _check.times(t)
-        values = _check.real(f"y (t has shape {times.shape})", y, (*times.shape, n))
-        return np.atleast_1d(times), np.ascontiguousarray(np.atleast_2d(values)), times.ndim == 0
+        return as_rows(self.workspace.layout.n, t, y)
 
     def _each(self, kernel: Kernel, t: ArrayLike, y: ArrayLike, n: int) -> Mat:
         """kernel(t, y, out) on every row, out of length n."""
@@ -136,7 +110,7 @@ class Interpretation:
         """(fx, fd) of every body by the explicit form, for velocities that are rates: weight, applied forces and those
         of the joints on x and the directors, (..., bodies, 12)."""
         n = self.model.n
-        F = self._each(self._natural_forces, t, y, 12 * n)
+        F = self._each(self._kernel(explicit.natural_forces), t, y, 12 * n)
         return F.reshape(*F.shape[:-1], n, 12)[..., self.workspace.layout.rank[:n], :]
 
     def states(self, t: ArrayLike, y: ArrayLike) -> dict[str, BodyState]:
@@ -165,10 +139,10 @@ class Interpretation:
         """Power of all that has no potential, drives among it, and that of the user's forces that have one, without
         rates, W; (..., 2)."""
         first = self.workspace.layout.n_internal
-        driven = bool(len(self.model.drives))
+        driven, work = bool(len(self.model.drives)), self._kernel(power)
 
         def kernel(time: float, row: Vec, out: Vec) -> None:
-            self._power(time, row, out)
+            work(time, row, out)
             if driven:  # the joints' forces -G^T la have the power -la . G w = la . g_t
                 out[0] += self.rates_of_selection(time, row)[1][first:] @ out[2:]
 
@@ -179,7 +153,7 @@ class Interpretation:
     def constraints(self, t: ArrayLike, y: ArrayLike) -> Constraints:
         """g and gdot: internal constraints of the chart, then joints."""
         n = self.n_constraints
-        out = self._each(self._constraints, t, y, 2 * n)
+        out = self._each(self._kernel(outputs.constraints), t, y, 2 * n)
         return Constraints(out[..., :n], out[..., n:])
 
     def joint_matrix(self, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -189,7 +163,7 @@ class Interpretation:
     def log_determinant(self, t: ArrayLike, y: ArrayLike) -> Vec:
         """Logarithm of the product of the singular values of the kept joint rows in the mass metric: it falls steeply
         at singular positions; -inf in them."""
-        return np.asarray(self._each(self._log_determinant, t, y, 1)[..., 0])
+        return np.asarray(self._each(self._kernel(log_determinant), t, y, 1)[..., 0])
 
     def pivots(self, t: ArrayLike, y: ArrayLike) -> Mat:
         """Pivots of the kept joint rows over the floors below which they are suspended; 0 for suspended rows. For
@@ -211,13 +185,15 @@ class Interpretation:
         layout = self.workspace.layout
         n_v, n_nu = layout.n_velocities, layout.v.stop - layout.v.start
         out = np.empty(n_v + n_v * n_nu)
-        self._null_space(t, y, out)
+        self.workspace.make_rhs_tangent()
+        self._kernel(null_space.motion)(t, y, out)
         return out[:n_v], out[n_v:].reshape(n_v, n_nu)
 
     def growth(self, t: float, y: Vec) -> float:
         """The largest growth of a column of T since the independent velocities were selected."""
         out = np.empty(1)
-        self._growth(t, y, out)
+        self.workspace.make_rhs_tangent()
+        self._kernel(null_space.growth)(t, y, out)
         return float(out[0])
 
     def distance_to_singularity(self, t: float, y: Vec) -> tuple[float, int]:
@@ -226,7 +202,7 @@ class Interpretation:
         layout, n = self.workspace.layout, self.model.n
         out = np.full(n, np.inf)
         if self.workspace.settings.chart.centre:
-            self._distances(t, y, out)
+            self._kernel(outputs.distances)(t, y, out)
         place = int(out.argmin())
         return float(out[place]), layout.order[place]
 

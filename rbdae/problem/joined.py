@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.problem.body_state import BodyState, lazy_state
+
 
 def joined(parts: Sequence[Any]) -> Any:
     """Values of consecutive times as one: arrays and rotations end to end, dictionaries, tuples and dataclasses entry
-    by entry, truth values by `all`, arrays of them component by component."""
+    by entry, truth values by `all`, arrays of them component by component. Parts of states are put together when they
+    are asked for."""
     from scipy.spatial.transform import Rotation  # a slow import, not needed to solve
 
     first = parts[0]
@@ -27,6 +30,8 @@ def joined(parts: Sequence[Any]) -> Any:
         return {key: joined([part[key] for part in parts]) for key in first}
     if isinstance(first, tuple):
         return tuple(joined(column) for column in zip(*parts, strict=True))
+    if isinstance(first, BodyState):
+        return lazy_state(lambda what: joined([getattr(part, what) for part in parts]))
     if is_dataclass(first) and not isinstance(first, type):
         return type(first)(**{f.name: joined([getattr(part, f.name) for part in parts]) for f in fields(first)})
     raise TypeError(f"cannot put together values of type {type(first).__name__}")

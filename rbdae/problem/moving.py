@@ -17,7 +17,6 @@ from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.recording import selected, selection_numbers
 from rbdae.multibody.references import centred
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.problem import Problem, consistent_start
 from rbdae.problem.switches import SWITCHES, ChartPolicy, ChartSwitch
@@ -38,9 +37,7 @@ class Moving:
 
     def __init__(self, problem: Problem) -> None:
         own = Workspace(problem.workspace.memory, problem.selection)
-        self.problem = Problem(
-            Equations(own, problem.equations.y), Interpretation(own), problem.start, problem.velocity, problem.again
-        )
+        self.problem = problem._on(own)
         self.problem.callbacks.count_with(problem.callbacks)
         self._numbers: Vec = selection_numbers(own)
         self._references: Mat = own.owned["references"]
@@ -68,7 +65,7 @@ class Moving:
         self._numbers[1 : 1 + self._references.size] = self._references.ravel()
         start = consistent_start(view, t, out, twin.assembly)
         left = Workspace(workspace.memory, selection)
-        return Problem(Equations(left, twin.equations.y), Interpretation(left), start, twin.velocity, twin.again)
+        return Problem(Interpretation(left), start, twin.velocity, twin.again, twin._regular)
 
 
 def moving(problem: Any, policy: ChartPolicy) -> Moving | None:

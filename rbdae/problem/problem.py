@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
-from rbdae.formulations.base import Kind
-from rbdae.multibody.layout import Layout, put_parameters
+from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import with_values
 from rbdae.multibody.selection import Selection
@@ -25,15 +24,15 @@ from rbdae.problem.callbacks import Callbacks, begun
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
+from rbdae.problem.observables import Observable, attach
 from rbdae.problem.projection import Projection, bind_projection, project_drift
 from rbdae.problem.quantities import BodyState, Constraints, Energy, Momentum
 from rbdae.problem.reactions import Reaction
 from rbdae.problem.switches import SWITCHES, USUAL, AbstractSwitch, ChartPolicy, switches_of
-from rbdae.problem.timed import Changes, TimedEquations, TimedInterpretation
+from rbdae.problem.timed import Changes, Timed
 from rbdae.system import System
 
 if TYPE_CHECKING:
-    from scipy.sparse import csc_matrix
     from scipy.spatial.transform import Rotation
 
 
@@ -69,46 +68,25 @@ def consistent_start(view: Interpretation, t: float, y: Vec, assembly: Assembly)
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Problem:
+class Problem(Equations):
     """Residual F(t, y, yd) = 0 (and yd = f(t, y) for ODE kinds) of a system, with analytic Jacobians.
 
     Made by `rbdae.formulate`. Not thread-safe: the kernels share one working memory; make one problem per thread, for
     example by `copy.copy`. Copies and pickles are independent of the problem that they come from. Solvers
     that cannot run in several threads take turns by themselves (`threads` in `rbdae.solvers`).
-
-    Attributes
-    ----------
-    n, n_equations : int
-        Unknowns, and equations, which are more for the overdetermined forms.
-    labels : list of str
-    kind : ``"ode"``, ``"dae"`` or ``"overdetermined"``
-    index : int
-        Differentiation index; 1 for a DAE formulation of a system that leaves no constraint in it.
-    formulation, rotation, velocity : str
-    t0, y0, yd0 : consistent initial values
-    layout : Layout
-        Slices q, v, s, la, mu of y.
-    differential : (n,) bool
-        False where yd does not appear: the multipliers.
-    variable_index : (n,) int
-        Hairer's classes 1, 2, 3 of DAE unknowns; 0 for ODE kinds, and without a constraint to differentiate.
-    callbacks : Callbacks
-    assembly : Assembly
-        What was given of the start, what was found, and what had to change.
-    redundant : names of the joint equations that are left out because they follow from the others
-    again : formulates a system with other numbers in the same way, for `with_parameters`
     """
 
-    equations: Equations | TimedEquations
-    interpretation: Interpretation | TimedInterpretation
+    interpretation: Interpretation
     start: Start
     velocity: str
     again: Again
+    _regular: Vec
+    _segments: Timed[Problem] | None = None
 
     @classmethod
     def of(cls, workspace: Workspace, start: Start, velocity: str, again: Again) -> Problem:
         """A problem on a workspace; `again` formulates a system with other numbers in the same way."""
-        return cls(Equations(workspace, start.y0), Interpretation(workspace), start, velocity, again)
+        return cls(Interpretation(workspace), start, velocity, again, start.y0)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are problems of their own, with a working memory of their own."""
@@ -126,10 +104,10 @@ class Problem:
 
     # ------------------------------------------------------------ facts
 
-    @property
+    @cached_property
     def workspace(self) -> Workspace:
         """The memory that the kernels work on."""
-        return self.equations.workspace
+        return self.interpretation.workspace
 
     @property
     def model(self) -> Model:
@@ -151,45 +129,10 @@ class Problem:
         """The name of the chart."""
         return self.workspace.settings.chart.name
 
-    @property
-    def n(self) -> int:
-        """Number of unknowns."""
-        return self.equations.n
-
-    @property
-    def n_equations(self) -> int:
-        """Number of equations."""
-        return self.equations.n_equations
-
-    @property
-    def kind(self) -> Kind:
-        """``"ode"``, ``"dae"`` or ``"overdetermined"``."""
-        return self.equations.kind
-
-    @property
-    def index(self) -> int:
-        """Differentiation index."""
-        return self.equations.index
-
-    @property
-    def layout(self) -> Layout:
-        """The places of the unknowns in y."""
-        return self.equations.layout
-
     @cached_property
     def labels(self) -> list[str]:
         """One label an unknown."""
         return list(self.layout.labels)
-
-    @property
-    def differential(self) -> Bools:
-        """(n,) False where yd does not appear."""
-        return self.equations.differential
-
-    @property
-    def variable_index(self) -> Ints:
-        """(n,) Hairer's classes of DAE unknowns."""
-        return self.equations.variable_index
 
     @property
     def code(self) -> Literal["traced", "folded", "generic"]:
@@ -251,10 +194,14 @@ class Problem:
         """
         if selection is self.selection:
             return self
-        workspace = self.workspace.with_selection(selection)
-        return Problem(
-            Equations(workspace, self.equations.y), Interpretation(workspace), self.start, self.velocity, self.again
-        )
+        return self._on(self.workspace.with_selection(selection))
+
+    def _on(self, workspace: Workspace) -> Problem:
+        """This problem on another workspace, for all times."""
+        return Problem(Interpretation(workspace), self.start, self.velocity, self.again, self._regular)
+
+    def _at(self, t: float) -> Problem:
+        return self if self._segments is None else self._segments.at(t)
 
     def resumed(self, t: float, y: Vec, selection: Selection) -> Problem:
         """The same motion from (t, y) on, with another selection.
@@ -275,8 +222,7 @@ class Problem:
 
     @property
     def _view(self) -> Interpretation:
-        own = self.interpretation
-        return own if isinstance(own, Interpretation) else Interpretation(self.workspace)
+        return self.interpretation if self._segments is None else self._segments.parts[0].interpretation
 
     @cached_property
     def _has_switches(self) -> bool:
@@ -284,15 +230,14 @@ class Problem:
 
     def by_time(self, later: Sequence[Problem], times: Sequence[float], direction: float = 1.0) -> Problem:
         """This problem, but states from times[k] on are read by the selection of the k-th later problem; in a run back
-        in time, whose direction is -1, times fall."""
+        in time, whose direction is -1, times fall. Without later ones all states are read by its own selection."""
         if not later:
-            return self
-        parts = (self, *later)
-        changes = Changes(tuple(times), direction)
+            return self if self._segments is None else self._on(self.workspace)
+        segments = Timed(tuple(p._on(p.workspace) for p in (self, *later)), Changes(tuple(times), direction))
         return replace(
             self,
-            equations=TimedEquations(tuple(Equations(p.workspace, p.equations.y) for p in parts), changes),
-            interpretation=TimedInterpretation(tuple(Interpretation(p.workspace) for p in parts), changes),
+            interpretation=segments.of(lambda problem: problem.interpretation),
+            _segments=segments,
         )
 
     def translated(self, t: float, y: Vec, other: Problem) -> Vec:
@@ -312,45 +257,21 @@ class Problem:
 
     # ------------------------------------------------------------ equations
 
+    @property
+    def equations(self) -> Equations:
+        """The problem itself, as what evaluates its equations."""
+        return self
+
     @cached_property
     def callbacks(self) -> Callbacks:
         """The bare kernels."""
-        return begun(self.equations.callbacks, self.t0, self.y0, self.yd0)
-
-    @property
-    def sparsity(self) -> csc_matrix:
-        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones, recorded from the Jacobian's own kernel."""
-        return self.equations.sparsity
-
-    def residual(self, t: float, y: ArrayLike, yd: ArrayLike, out: Vec | None = None) -> Vec:
-        """F(t, y, yd), shape (n_equations,), which is (n,) but for the overdetermined forms.
-
-        For ODE kinds F = yd - f(t, y), but for `null-space`: the rows of its nu are T^T (M vdot - psi), [NS] (7), so
-        that F = E (yd - f) with E = T^T M T in these rows (``matrices(t, y)``) and the identity in the others.
-        """
-        return self.equations.residual(t, y, yd, out)
-
-    def jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Mat | None = None) -> Mat:
-        """dF/dy + c dF/dyd, shape (n_equations, n); `out` may have any strides."""
-        return self.equations.jacobian(t, y, yd, c, out)
-
-    def sparse_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, c: float, out: Vec | None = None) -> csc_matrix:
-        """dF/dy + c dF/dyd as a CSC matrix with the pattern of `sparsity`; `out` receives its data, (nnz,)."""
-        return self.equations.sparse_jacobian(t, y, yd, c, out)
-
-    def rhs(self, t: float, y: ArrayLike, out: Vec | None = None) -> Vec:
-        """f(t, y) with yd = f, shape (n,); ODE kinds only."""
-        return self.equations.rhs(t, y, out)
-
-    def rhs_jacobian(self, t: float, y: ArrayLike, out: Mat | None = None) -> Mat:
-        """df/dy, shape (n, n); ODE kinds only."""
-        return self.equations.rhs_jacobian(t, y, out)
+        return begun(super().callbacks, self.t0, self.y0, self.yd0)
 
     @property
     def parameters(self) -> Mapping[str, float]:
         """The numbers of bodies, joints and forces, and gravity, by name, as `parameter_jacobian` takes them; in SI
         units, read only."""
-        return self.equations.parameter_tangents.numbers
+        return self._parameter_tangents.numbers
 
     def with_parameters(self, values: Mapping[str, float]) -> Problem:
         """The problem of the same system with other numbers, by their names in `parameters`; its start is made
@@ -367,26 +288,6 @@ class Problem:
             for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
         """
         return self.again(self, with_values(self.system, values), values)
-
-    def parameter_jacobian(self, t: float, y: ArrayLike, yd: ArrayLike, names: Sequence[str]) -> Mat:
-        """dF/dp at fixed unknowns, shape (n_equations, len(names)): p are numbers by name, such as "a.mass",
-        "a.inertia.xy", "spring-1.stiffness" or "gravity.z" (all of them: `parameters`).
-
-        In SI units; F is that of `residual`, which is not yd - f for `null-space`. Inertias are about the points that
-        they were given about, and x in y is where the centre of mass is, wherever it is in the body. Each name is
-        recorded when it is first asked for.
-
-        Raises
-        ------
-        ValueError
-            for a name that is unknown, and where F depends on p through a function of the user
-        """
-        return self.equations.parameter_jacobian(t, y, yd, names)
-
-    def rhs_parameter_jacobian(self, t: float, y: ArrayLike, names: Sequence[str]) -> Mat:
-        """df/dp at fixed unknowns, shape (n, len(names)), with the names, units and errors of `parameter_jacobian`;
-        ODE kinds only. Sensitivities s = dy/dp follow from sdot = (df/dy) s + df/dp."""
-        return self.equations.rhs_parameter_jacobian(t, y, names)
 
     # ------------------------------------------------------------ what a state means
 
@@ -461,13 +362,13 @@ class Problem:
         the null-space form. M, G and K are sparse for large systems, or as `sparse` says."""
         if sparse is not None:
             sparse = _check.flag("matrices", "sparse", sparse)
-        return self.interpretation.matrices(_check.time("t", t), self.equations.vector("y", y), sparse)
+        return self.interpretation.matrices(_check.time("t", t), self._vector("y", y), sparse)
 
     # ------------------------------------------------------------ projection
 
     def project(self, t: float, y: ArrayLike, projection: Projection | None = None) -> Vec:
         """A copy of y on the constraint manifold; multipliers are left as they are."""
-        out = self.equations.vector("y", y).copy()
+        out = self._vector("y", y).copy()
         bound = bind_projection(self, True if projection is None else projection)
         if bound is None:
             raise TypeError("project: projection must be a rbdae.Projection, got False; leave it out for the usual one")
@@ -479,5 +380,20 @@ class Problem:
         row = self.workspace.singular_row()
         return None if row is None else self.model.row_name(row)
 
+
+def _reading(line: Observable) -> Callable[..., Any]:
+    """The method of problems for a line of the table."""
+
+    def read(self: Problem, t: ArrayLike, y: ArrayLike) -> Any:
+        times, states, single = self._view.rows(t, y)
+        segments = self._segments or Timed((self,), Changes((), 1.0))
+        out = segments.each(times, states, line.rows)
+        return line.first(out) if single else out
+
+    read.__name__, read.__doc__ = line.name, line.text
+    return read
+
+
+attach(Problem, _reading)
 
 __all__ = ["Problem", "Start", "consistent_start"]

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.multibody.model import Model
-from rbdae.multibody.settings import Settings
-from rbdae.multibody.workspace import Workspace
-from rbdae.problem.body_state import BodyState, OneState
-from rbdae.problem.row_reader import RowReader, momenta, table
+from rbdae.problem.body_state import BodyState
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -49,56 +46,16 @@ class Constraints:
     velocity: Vec
 
 
-def _split(Z: Mat) -> tuple[Mat, Mat, Mat, Mat]:
-    """x, directors (..., n, 3, 3) with d_i = D[..., i, :], and their rates."""
-    shape = (*Z.shape[:-1], 3, 3)
-    return Z[..., :3], Z[..., 3:12].reshape(shape), Z[..., 12:15], Z[..., 15:24].reshape(shape)
-
-
-def _turning(D: Mat, Dd: Mat) -> tuple[Mat, Mat]:
-    """R^-1 Rdot and det R; why the inverse, says `rbdae.machine.reading.motion.turning`."""
-    d1, d2, d3 = (D[..., i, :] for i in range(3))
+def angular_velocities(Z: Mat) -> Mat:
+    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot; why the inverse, says
+    `rbdae.machine.reading.motion.turning`."""
+    d1, d2, d3 = (Z[..., 3 + 3 * i : 6 + 3 * i] for i in range(3))
     dual = np.stack([np.cross(d2, d3), np.cross(d3, d1), np.cross(d1, d2)], axis=-2)
     det = np.einsum("...k,...k->...", dual[..., 0, :], d1)
-    return np.einsum("...ik,...jk->...ij", dual, Dd) / det[..., None, None], det
-
-
-def _axial(W: Mat) -> Mat:
+    W = np.einsum("...ik,...jk->...ij", dual, Z[..., 15:24].reshape(*Z.shape[:-1], 3, 3)) / det[..., None, None]
     return 0.5 * np.stack(
         [W[..., 2, 1] - W[..., 1, 2], W[..., 0, 2] - W[..., 2, 0], W[..., 1, 0] - W[..., 0, 1]], axis=-1
     )
-
-
-def angular_velocities(Z: Mat) -> Mat:
-    """Material angular velocities (..., n, 3): the skew part of R^-1 Rdot."""
-    _, D, _, Dd = _split(Z)
-    return _axial(_turning(D, Dd)[0])
-
-
-def states(model: Model, Z: Mat) -> dict[str, BodyState]:
-    """States by the names of the bodies, from natural coordinates."""
-    rows = np.array(Z, dtype=float).reshape(-1, 24 * model.n)
-    source = OneState(model, rows, range(model.n), single=Z.ndim == 2)
-    return {name: source.state(b) for b, name in enumerate(model.names)}
-
-
-def energy(workspace: Workspace, t: ArrayLike, Z: Mat, s: Mat) -> Energy:
-    """Energies from natural coordinates at the times t and internal states s of the forces; the weight's potential is
-    zero at the origin of space. The settings of the workspace matter off the constraints alone."""
-    n, lead = workspace.model.n, Z.shape[:-2]
-    rows = np.ascontiguousarray(Z[..., list(workspace.layout.order)[:n], :]).reshape(-1, 24 * n)
-    times = np.array(np.broadcast_to(np.asarray(t, dtype=float), lead)).reshape(-1)
-    states = np.asarray(s, dtype=float).reshape(len(rows), workspace.layout.n_states)
-    kinetic, potential = RowReader(workspace).energies_of(times, rows, states).T.reshape(2, *lead)
-    return Energy(kinetic, potential, kinetic + potential)
-
-
-def momentum(model: Model, Z: Mat, settings: Settings) -> Momentum:
-    """Momenta of the whole system from natural coordinates; of director rates or momenta sum_i d_i x p_i, which is
-    R J Omega on the constraints, and off them what their equations keep."""
-    rows = np.ascontiguousarray(Z, dtype=float).reshape(-1, 24 * model.n)
-    out = momenta(settings, table(model, settings, range(model.n)), rows).reshape(*Z.shape[:-2], 6)
-    return Momentum(out[..., :3], out[..., 3:])
 
 
 def rotations(model: Model, R: Mat | None) -> dict[str, Rotation]:
@@ -115,8 +72,5 @@ __all__ = [
     "Energy",
     "Momentum",
     "angular_velocities",
-    "energy",
-    "momentum",
     "rotations",
-    "states",
 ]

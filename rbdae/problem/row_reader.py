@@ -80,13 +80,6 @@ def table(model: Model, settings: Settings, order: Sequence[int]) -> Mat:
     return out
 
 
-def momenta(settings: Settings, bodies: Mat, Z: Mat) -> Mat:
-    """Linear and angular momentum (m, 6) from rows Z of the bodies of a `table`."""
-    out = np.empty((len(Z), 6))
-    call(sums.momenta, len(Z), len(bodies), _KINDS[settings.kind.number], bodies, Z, np.empty(24), out)
-    return out
-
-
 @final
 class RowReader:
     """Reads rows (t, y), (m,) and (m, n), by one selection. Natural coordinates Z are (m, 24 bodies) here, with the
@@ -157,28 +150,24 @@ class RowReader:
 
     def energies(self, t: Vec, y: Mat) -> tuple[Vec, Vec]:
         """Kinetic and potential energies, (m,); see `rbdae.problem.quantities.Energy`."""
-        kinetic, potential = np.empty(len(t)), np.empty(len(t))
-        for part in slices(len(t), 24 * self._n + self._potentials[0]):
-            states = y[part, self._workspace.layout.s]
-            kinetic[part], potential[part] = self.energies_of(t[part], self.natural(t[part], y[part]), states).T
-        return kinetic, potential
-
-    def energies_of(self, t: Vec, Z: Mat, s: Mat) -> Mat:
-        """Kinetic and potential energies, (m, 2), at internal states s (m, states) of the forces."""
         n_P, potentials = self._potentials
-        settings, w = self._workspace.settings, np.empty(12)
-        P, out = np.empty((len(Z), n_P)), np.empty((len(Z), 2))
-        if n_P:
-            potentials(t, Z, np.ascontiguousarray(s), out=P)
+        settings, out = self._workspace.settings, np.empty((len(t), 2))
         kind, scaled = _KINDS[settings.kind.number], not settings.momenta
-        call(sums.energies, len(Z), self._n, kind, scaled, self._table, self._level, Z, P, n_P, w, out)
-        return out
+        for part in slices(len(t), 24 * self._n + n_P):
+            Z = self.natural(t[part], y[part])
+            P = np.empty((len(Z), n_P))
+            if n_P:
+                potentials(t[part], Z, np.ascontiguousarray(y[part, self._workspace.layout.s]), out=P)
+            arrays = self._level, Z, P, n_P, np.empty(12), out[part]
+            call(sums.energies, len(Z), self._n, kind, scaled, self._table, *arrays)
+        return out[:, 0].copy(), out[:, 1].copy()
 
     def momenta(self, t: Vec, y: Mat) -> Mat:
         """Linear and angular momentum, (m, 6)."""
-        out = np.empty((len(t), 6))
+        out, kind = np.empty((len(t), 6)), _KINDS[self._workspace.settings.kind.number]
         for part in slices(len(t), 24 * self._n):
-            out[part] = momenta(self._workspace.settings, self._table, self.natural(t[part], y[part]))
+            Z = self.natural(t[part], y[part])
+            call(sums.momenta, len(Z), self._n, kind, self._table, Z, np.empty(24), out[part])
         return out
 
     # ------------------------------------------------------------ joints
@@ -226,4 +215,4 @@ class RowReader:
         return np.array(places, dtype=np.int64), np.array(axes, dtype=float)
 
 
-__all__ = ["RowReader", "momenta", "of_bodies", "quaternions", "table"]
+__all__ = ["RowReader", "of_bodies", "quaternions", "table"]

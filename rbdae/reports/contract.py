@@ -7,26 +7,19 @@ from typing import Any, Protocol
 
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.adapter import Reason, Stats, Steps
+from rbdae.plotting.quantities import Trajectory
 
 
-class Run(Protocol):
-    """A run, for example a `rbdae.Solution`."""
+class Run(Trajectory, Protocol):
+    """A run, for example a `rbdae.Solution`; it has the observables that are shown (`rbdae.observables.TABLE`)."""
 
     @property
     def problem(self) -> Any:
         """The problem that was solved; None for a run loaded without its problem."""
 
     @property
-    def t(self) -> Vec:
-        """Times, (m,), s."""
-
-    @property
     def y(self) -> Mat:
         """Unknowns, (m, n)."""
-
-    @property
-    def solver(self) -> str:
-        """``"package:method"``."""
 
     @property
     def reason(self) -> Reason:
@@ -67,22 +60,6 @@ class Run(Protocol):
     @property
     def options(self) -> Mapping[str, str]:
         """The other options that were asked for."""
-
-    @property
-    def states(self) -> Mapping[str, Any]:
-        """States of the bodies by name."""
-
-    @property
-    def energy(self) -> Any:
-        """Energies, work and balance."""
-
-    @property
-    def drift(self) -> Any:
-        """Violations of the constraints."""
-
-    @property
-    def reactions(self) -> Mapping[str, Mapping[str, Any]]:
-        """Reactions by the names of joint and body."""
 
     @property
     def singular_times(self) -> Vec:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rbdae.plotting.scene import chosen, scene
+from rbdae.problem import observables
 from rbdae.problem.problem import Problem
 from rbdae.reports import run_figures, run_tables
 from rbdae.reports.blocks import Block, Code, Items, Page, Section, Text
@@ -109,7 +110,7 @@ def _summary(run: Run, warnings: Sequence[str]) -> Iterator[Block]:
 
 def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iterator[Section]:
     """The sections that only a problem of rbdae can give, because it knows its unknowns."""
-    shown = Shown(run, refined(run), names)
+    shown = Shown(run, refined(run, run.t if run.steps is None else run.steps.t), names)
     yield Section("Animation", tuple(_motion(run)))
     yield Section("Motion", tuple(run_figures.motion(shown)))
     yield Section(
@@ -123,6 +124,8 @@ def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iter
     )
     yield Section("Energy", tuple(run_figures.energy(shown)))
     yield Section("Drift", tuple(run_figures.drift(shown)))
+    if observables.further():
+        yield Section("Observables", tuple(run_figures.further(shown)))
     joints = run.reactions
     if joints:
         loose = [joint for joint, of in joints.items() if not all(reaction.unique for reaction in of.values())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, sense
 from rbdae.adapter import Steps
-from rbdae.plotting import continuous_quaternions
+from rbdae.problem import observables
+from rbdae.problem.observables import REACTIONS, STATES, Part
 from rbdae.reports.blocks import Block, Figure, Text
 from rbdae.reports.contract import Run
 from rbdae.reports.figures import Curve, Panel, most_points, over_time
@@ -19,7 +20,7 @@ from rbdae.reports.run_tables import balance_of
 _POINTS = 100_000
 """Of all curves of a page."""
 
-_SMOOTH = 300  # times of a run that is drawn as it is
+_SMOOTH = 300  # times of a curve that looks smooth
 _JOINTS = 12
 _OTHER_CURVES = 10
 _NOISE = 1e-11  # of a torque, as a part of the largest force times its distance from the origin
@@ -51,51 +52,49 @@ class Shown:
         return most_points(13 * len(self.names) + 6 * len(self.joints) + _OTHER_CURVES, _POINTS)
 
 
-def refined(run: Any) -> Any:
-    """A run between its steps, so that its curves are no polygons, and in its order; itself if it has many times, or
-    kept no steps."""
+def refined(run: Any, over: Vec) -> Any:
+    """A run between its steps and in its order, from the first to the last of the times `over`, so that its curves are
+    no polygons; itself if it has many times, or kept no steps."""
     steps = Steps(run.t, run.y) if run.steps is None else run.steps
-    if len(run.t) >= _SMOOTH or len(steps.t) < 2:
+    if len(run.t) >= _SMOOTH or len(steps.t) < 2 or len(over) < 2:
         return run
-    first, last = sorted((steps.t[0], steps.t[-1]))
+    first, last = sorted((over[0], over[-1]))
     t = np.union1d(run.t, np.linspace(first, last, _SMOOTH))[:: sense(steps.t)]
     return replace(run, t=t, y=run(t), steps=steps)
 
 
 def motion(shown: Shown) -> Iterator[Block]:
     """Positions, orientations, velocities and angular velocities, a panel for each component."""
-    run, every = shown.smooth, shown.smooth.states
+    every = shown.smooth.states
     if len(shown.names) < len(every):
         yield Text(
             f"{len(shown.names)} of {len(every)} bodies are drawn; report(path, bodies=[...]) draws those that you "
             "choose."
         )
-    said = f"One colour a body; a click in the legend hides it, a double click shows it alone. {_sampled(shown)}"
-    states = {name: every[name] for name in shown.names}
-    for anchor, what, unit, components, values in (
-        ("positions", "position", "m", "xyz", {name: s.position for name, s in states.items()}),
-        (
-            "orientations",
-            "quaternion",
-            "",
-            "0123",
-            {n: continuous_quaternions(s.orientation) for n, s in states.items()},
-        ),
-        ("velocities", "velocity", "m/s", "xyz", {name: s.velocity for name, s in states.items()}),
-        ("angular-velocities", "angular velocity", "rad/s", "123", {n: s.angular_velocity for n, s in states.items()}),
-    ):
-        labels = [f"{what} {c} [{unit}]" if unit else f"{what} {c}" for c in components]
-        panels = [Panel(label, _curves(run.t, values, k)) for k, label in enumerate(labels)]
-        yield over_time(anchor, panels, shown.most, f"{_CAPTIONS[what]} {said}")
-        said = ""
+    said = f" One colour a body; a click in the legend hides it, a double click shows it alone. {_sampled(shown)}"
+    for part in STATES.parts:
+        if part.anchor:
+            values = {name: every[name] for name in shown.names}
+            yield _of_owners(shown, part, values, part.anchor, f"{part.caption}{said}")
+            said = ""
 
 
-_CAPTIONS = {
-    "position": "Positions of the origins of the bodies' frames (of their pivots, if they have one), in space.",
-    "quaternion": "Orientations as unit quaternions, scalar first, from body to space.",
-    "velocity": "Velocities of the same points, in space.",
-    "angular velocity": "Angular velocities, in the bodies' frames.",
-}
+def further(shown: Shown) -> Iterator[Block]:
+    """Observables that have their functions in the table, a figure for each."""
+    for each in observables.further():
+        owned = dict(each.owned(getattr(shown.smooth, each.name)))
+        if each.owner != "system":
+            names = shown.names if each.owner == "bodies" else [f"{joint} on {body}" for joint, body in shown.joints]
+            owned = {name: owned[name] for name in names if name in owned}
+        yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.note)
+
+
+def _of_owners(shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str) -> Figure:
+    """A panel for each component, a curve in it for each owner."""
+    found = {name: part.values(each) for name, each in values.items()}
+    labels = part.labels(part.said, " ")
+    panels = [Panel(label, _curves(shown.smooth.t, found, k)) for k, label in enumerate(labels)]
+    return over_time(anchor, panels, shown.most, caption)
 
 
 def _sampled(shown: Shown) -> str:
@@ -156,16 +155,16 @@ def reactions(shown: Shown) -> Iterator[Block]:
     run, joints = shown.smooth, shown.joints
     found = run.reactions
     most = f" {len(joints)} of {len(found)} joints, those with the largest forces." if len(joints) < len(found) else ""
-    for what, unit, where in (("force", "N", ""), ("torque", "N m", ", about the joint's point on it")):
+    for part, where in zip(REACTIONS.parts, ("", ", about the joint's point on it"), strict=True):
+        what = part.name
         if what == "torque" and (largest := _rounding(shown)) is not None:
             yield Text(f"The torques are zero but for rounding: at most {largest:.2g} N m.")
             continue
-        values = {f"{joint} on {body}": getattr(found[joint][body], what) for joint, body in joints}
-        panels = [Panel(f"{what} {c} [{unit}]", _curves(run.t, values, k)) for k, c in enumerate("xyz")]
+        values = {f"{joint} on {body}": found[joint][body] for joint, body in joints}
         caption = (
             f"Reaction {what}s of the joints on the body that is named{where}, in space.{most}{_shared(shown, what)}"
         )
-        yield over_time(f"reaction-{what}s", panels, shown.most, caption)
+        yield _of_owners(shown, part, values, part.anchor, caption)
 
 
 def _shared(shown: Shown, what: str) -> str:
@@ -224,4 +223,4 @@ def unknowns(run: Run) -> Figure:
     return over_time("unknowns-over-time", [Panel("unknown", curves[:40])], most_points(len(curves[:40]), _POINTS))
 
 
-__all__ = ["Shown", "drift", "energy", "motion", "reactions", "refined", "steps", "unknowns"]
+__all__ = ["Shown", "drift", "energy", "further", "motion", "reactions", "refined", "steps", "unknowns"]

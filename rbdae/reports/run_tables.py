@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
-from rbdae.plotting import continuous_quaternions
+from rbdae._arrays import Vec
 from rbdae.plotting.quantities import unique_components
+from rbdae.problem.observables import STATES
 from rbdae.problem.problem import Problem
 from rbdae.reports.blocks import NOT_REPORTED, Block, Facts, Table, Text, Value, number, table
 from rbdae.reports.contract import Run
@@ -118,17 +118,12 @@ def states(run: Run) -> Table:
     """Ranges of the motion of all bodies."""
     rows: list[tuple[Value, ...]] = []
     for body, state in run.states.items():
-        for what, unit, names, values in _of_body(state):
-            rows += [(body, what, name, unit, *_range(column)) for name, column in zip(names, values.T, strict=True)]
+        for part in STATES.parts:
+            if part.tabled:
+                named = zip(part.components, part.values(state).T, strict=True)
+                rows += [(body, part.said, name, part.unit, *_range(column)) for name, column in named]
     head = {"body": "", "quantity": "", "component": "in space; of the angular velocity in the body frame"} | _RANGE
     return table("states", head, rows[:_ENTRIES])
-
-
-def _of_body(state: Any) -> Iterator[tuple[str, str, str, Mat]]:
-    yield "position", "m", "xyz", state.position
-    yield "quaternion", "", "0123", continuous_quaternions(state.orientation)
-    yield "velocity", "m/s", "xyz", state.velocity
-    yield "angular velocity", "rad/s", "123", state.angular_velocity
 
 
 def _range(column: Vec) -> tuple[float, float, float, float]:

@@ -141,7 +141,8 @@ def _run(
 ) -> Solution:
     """The run, and what it has found."""
     adapter, method, asked, policy = plan.adapter, plan.method, plan.request, plan.policy
-    own = problem if isinstance(problem, Problem) else None
+    own = problem.by_time((), ()) if isinstance(problem, Problem) else None
+    problem = own or problem  # not that of a run that changed its selection, whose states are read by other times
     before = 0 if own is None else own.callbacks.handed_over  # traced code to generic code, in earlier runs
     if own is not None:
         own.workspace.check_laws()

@@ -19,6 +19,7 @@ from rbdae.io.npz import write_npz
 from rbdae.machine.reading.host import slices
 from rbdae.multibody.mechanism import mechanism
 from rbdae.multibody.selection import to_arrays
+from rbdae.problem.observables import Observable, attach
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection
 from rbdae.problem.quantities import BodyState, Momentum
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
     from rbdae.plotting import Animation
     from rbdae.plotting.scene import Traces
-
-
-_SMOOTH = 300  # times of a curve that looks smooth
 
 
 @final
@@ -221,6 +219,11 @@ class Solution:
         """Spatial force and torque, shape (m, 3), of each joint on each of its bodies, from `multipliers`."""
         return self._problem.reactions(self.t, self.y)
 
+    @cached_property
+    def _observed(self) -> dict[Observable, Any]:
+        """The observables of the table that have been read, and their values."""
+        return {}
+
     @property
     def _sense(self) -> int:
         """-1 of a run back in time."""
@@ -293,11 +296,12 @@ class Solution:
         """Small multiples over time, a row for each body or joint; needs matplotlib. Events are marked.
 
         `bodies`, `quantities` ("position", "orientation", "velocity", "angular_velocity", "center_of_mass",
-        "reactions", "energy", "momentum", "drift", "steps") and `joints` choose what is drawn, see
-        `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
+        "reactions", "energy", "momentum", "drift", "steps", further `rbdae.observables`) and `joints` choose what is
+        drawn, see `rbdae.plotting.plot_solution`. If the times are few, curves follow ``solution(t)`` between them.
         """
         from rbdae.plotting import plot_solution
         from rbdae.plotting.figures import plain
+        from rbdae.reports.run_figures import refined
 
         return plot_solution(
             self,
@@ -306,17 +310,8 @@ class Solution:
             joints=joints,
             title=plain(self._caption) if title is None else title,
             marks=sorted((float(time) for event in self.events for time in event.t), reverse=self._sense < 0),
-            between=self._between(),
+            between=refined(self, self.t) if isinstance(self.problem, Problem) else None,
         )
-
-    def _between(self) -> Solution | None:
-        """The run at its times and others between them, for smooth curves; None if it has enough, or none are known."""
-        kept = self.steps is None or len(self.steps.t) > 0
-        if not (isinstance(self.problem, Problem) and kept and 1 < len(self.t) < _SMOOTH):
-            return None
-        first, last = sorted((self.t[0], self.t[-1]))
-        t = np.union1d(self.t, np.linspace(first, last, _SMOOTH))[:: self._sense]
-        return replace(self, t=t, y=self(t), steps=self._accepted)
 
     def animate(
         self,
@@ -370,7 +365,7 @@ class Solution:
         ----------
         quantities : one or more of ``"unknowns"`` (y, by ``problem.labels``), ``"states"`` (of the bodies, whatever the
             unknowns are; quaternions scalar first), ``"energy"``, ``"momentum"``, ``"drift"`` and ``"reactions"``
-            (in space; of redundant joints further columns say which of them are unique)
+            (in space; of redundant joints further columns say which of them are unique); further `rbdae.observables`
 
         Raises
         ------
@@ -406,5 +401,18 @@ class Solution:
 
         return report_run(self, check_report(path), package_version(self.solver), bodies)
 
+
+def _along(line: Observable) -> property:
+    """The attribute of runs for a line of the table."""
+
+    def read(self: Solution) -> Any:
+        if line not in self._observed:
+            self._observed[line] = getattr(self._problem, line.name)(self.t, self.y)
+        return self._observed[line]
+
+    return property(read, doc=line.text)
+
+
+attach(Solution, _along)
 
 __all__ = ["Drift", "EventLog", "Solution"]

@@ -52,6 +52,7 @@ PUBLIC = {
     "rbdae.machine.native.words",
     "rbdae.models",
     "rbdae.motion",
+    "rbdae.observables",
     "rbdae.plotting",
     "rbdae.problem",
     "rbdae.problem.contract",

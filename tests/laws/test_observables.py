@@ -21,6 +21,7 @@ import observed
 import pytest
 import readings
 import test_along_runs as runs
+import toy_observable
 from observables import TABLES, Elsewhere, checks
 
 import rbdae
@@ -106,7 +107,7 @@ def _public(name: str) -> set[str]:
 
 
 def test_no_class_is_left_out():
-    assert set(_observed()) == set(LAWS) | set(TABLES) - {"rbdae"}
+    assert set(_observed()) == set(LAWS) | set(TABLES) - {"rbdae", "table"}
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -120,7 +121,7 @@ def test_every_attribute_has_a_law(name):
 # ---------------------------------------------------------------- problems and solutions, in every form
 
 
-@pytest.mark.parametrize("name", [name for name in TABLES if name != "rbdae"])
+@pytest.mark.parametrize("name", [name for name in TABLES if name not in ("rbdae", "table")])
 def test_every_observable_has_an_entry(name):
     """By introspection of the class, its fields and of an object."""
     thing = _observed()[name]
@@ -144,6 +145,13 @@ def test_every_function_of_a_state_has_an_entry():
         if inspect.isfunction(getattr(rbdae, name)) and "problem" in inspect.signature(getattr(rbdae, name)).parameters
     }
     assert taking - {"solve", "load"} == set(TABLES["rbdae"])
+
+
+def test_every_line_of_the_table_has_an_entry():
+    with toy_observable.registered():
+        without = set(rbdae.observables.TABLE) - set(TABLES["table"])
+        assert not without, f"{sorted(without)} have no entry in observables.LINES: check them against something"
+        assert set(TABLES["table"]) == set(rbdae.observables.TABLE)
 
 
 def test_every_form_chart_and_velocity_can_be_observed():

@@ -162,22 +162,6 @@ def test_orientations_are_those_that_scipy_finds(pairing):
     assert np.abs(found.as_quat() - wanted.as_quat())[:200].max() < 1e-14  # the sign, where squares are not equal
 
 
-def test_functions_of_natural_coordinates_give_the_same():
-    """Those of the module of version 0.1.0."""
-    problem = _problem(cases.Pairing("null-space", "quaternion", "angular"))
-    t, y = _rows(problem)
-    Z, found = problem.natural(t, y), _values(problem, t, y)
-    energy = inside.quantities.energy(problem.workspace, t, Z, y[:, problem.layout.s])
-    momentum = inside.quantities.momentum(problem.model, Z, problem.workspace.settings)
-    assert np.array_equal(energy.total, found["total"])
-    assert np.abs(momentum.angular - found["angular"]).max() < 1e-13  # the order of the bodies is another one
-    for k in (0, slice(None)):
-        for body, state in inside.quantities.states(problem.model, Z[k]).items():
-            for name in FIELDS:
-                assert np.array_equal(getattr(state, name), found[f"{body} {name}"][k])
-            assert np.array_equal(state.orientation.as_quat(), found[f"{body} orientation"][k])
-
-
 # ---------------------------------------------------------------- changes of selection
 
 
@@ -191,6 +175,20 @@ def test_rows_of_a_run_with_changes_are_read_by_the_selection_of_their_time():
     mixed = [0, len(run.t) - 1, 1]
     with pytest.raises(ValueError, match="must rise or fall"):
         run.problem.states(run.t[mixed], run.y[mixed])
+
+
+def test_the_problem_of_a_run_with_changes_can_be_solved_again():
+    """The states of the second run were read by the selections of the first one."""
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="rotation-vector")
+    switched = rbdae.solve(problem, (0.0, 0.6), solver="rbdae:dop853", on_singularity="switch")
+    assert len(inside.segment_times(switched)) > 1
+    again, first = (rbdae.solve(p, (0.0, 0.6), solver="rbdae:dop853") for p in (switched.problem, problem))
+    assert np.array_equal(again.y, first.y)
+    for run in (again, again.projected()):
+        assert np.abs(run.states["top"].center_of_mass - first.states["top"].center_of_mass).max() < 1e-12
+    y = again(0.5)
+    assert np.array_equal(y, first(0.5))
+    assert np.array_equal(again.problem_at(0.5).natural(0.5, y), problem.natural(0.5, y))
 
 
 # ---------------------------------------------------------------- states

@@ -108,7 +108,6 @@ from rbdae.plotting import quantities as plotted
 from rbdae.problem import (
     assembly_report,
     contract,
-    equations,
     interpretation,
     matrices,
     moving,
@@ -220,7 +219,6 @@ __all__ = [
     "entries_on_disk",
     "entry",
     "entry_of",
-    "equations",
     "factor_tables",
     "family",
     "features",

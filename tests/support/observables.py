@@ -18,6 +18,7 @@ import inside
 import numpy as np
 import pytest
 import readings
+import toy_observable
 from inside import Mat, Vec
 from observed import FORMS, PARAMETERS, START, SYSTEMS, TIMES, TOLERANCE, Case, formulated
 
@@ -1052,6 +1053,43 @@ def _singular_times(c: Case) -> None:
     assert not len(c.run.singular_times)
 
 
+# ---------------------------------------------------------------- observables of the table
+
+
+def _toys(c: Case) -> None:
+    """Those of `toy_observable`, by Newton and Euler, and along the run by states one at a time."""
+    p, run, bodies = c.problem, c.run, c.system.bodies
+    with toy_observable.registered():
+        energies = np.array([_kinetic_of_bodies(c, s) for s in c.motion])
+        found: Any = p
+        for k, body in enumerate(bodies):
+            same(found.kinetic_energy(TIMES, c.states)[body.name], energies[:, k], ROUNDING, float(energies.max()))
+        V = np.array([readings.potential(c.system, s, t) for s, t in zip(c.motion, TIMES, strict=True)])
+        L = energies.sum(axis=1) - V
+        lagrangian = found.lagrangian(TIMES, c.states)
+        same(lagrangian - lagrangian[0], L - L[0], ROUNDING, float(energies.max()))
+        masses = np.array([body.mass for body in bodies])
+        middle = [masses @ s.c[:-1] / masses.sum() for s in c.motion]
+        same(found.middle(TIMES, c.states), middle)
+        same(found.middle(_t(c), _y(c)), middle[K])
+        for joint, sides in found.load(_t(c), _y(c)).items():
+            for body, size in sides.items():
+                assert size.shape == ()
+                if p.reactions(_t(c), _y(c))[joint][body].unique:
+                    wanted = np.linalg.norm(c.solved.reactions[joint][body][0])
+                    same(size, wanted, 1e-7, float(np.abs(c.solved.reactions[joint][body][0]).max()) + 1.0)
+        for name in ("lagrangian", "middle", "selected"):
+            for row, t, y in zip(getattr(run, name), TIMES, run.y, strict=True):
+                same(row, getattr(run.problem, name)(float(t), y), 1e-13, 1e-3)
+
+
+def _kinetic_of_bodies(c: Case, s: Any) -> list[float]:
+    return [
+        0.5 * (body.mass * s.v[k] @ s.v[k] + s.Omega[k] @ np.array(body.central_inertia) @ s.Omega[k])
+        for k, body in enumerate(c.system.bodies)
+    ]
+
+
 # ---------------------------------------------------------------- the report of the start
 
 
@@ -1297,12 +1335,25 @@ FUNCTIONS: Table = {
 
 _REACTIONS = Checked("Newton and Euler, and the directions that our own gradient leaves undetermined", _reactions)
 
+_TOYS = Checked("Newton and Euler, and single states of the run", _toys)
+
+LINES: Table = {
+    "drift": SOLUTION["drift"],
+    "energy": SOLUTION["energy"],
+    "momentum": SOLUTION["momentum"],
+    "reactions": SOLUTION["reactions"],
+    "states": SOLUTION["states"],
+    **dict.fromkeys(("lagrangian", "middle", "kinetic_energy", "load", "selected"), _TOYS),
+}
+"""Lines of `rbdae.observables.TABLE`, with those of `toy_observable`."""
+
 TABLES: dict[str, Table] = {
     "Problem": PROBLEM,
     "Solution": SOLUTION,
     "Callbacks": CALLBACKS,
     "Assembly": ASSEMBLY,
     "rbdae": FUNCTIONS,
+    "table": LINES,
     "BodyState": dict.fromkeys(
         ("angular_velocity", "center_of_mass", "orientation", "position", "velocity"), PROBLEM["states"]
     ),
