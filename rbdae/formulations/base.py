@@ -41,13 +41,31 @@ class Implicit(AbstractKernels):
 
 @final
 @dataclass(frozen=True, slots=True)
+class Solved:
+    """A linear system that kernels solve on their way, so that its solution is differentiated by its residual.
+
+    Parameters
+    ----------
+    balance : (m, x, out), the residual at x = (vdot, la), which is the solution where it vanishes; follows the kernel
+    columns : (m), `rhs_tangent`: residuals become the solutions of the system with them as right-hand sides, by the
+        factors that the kernel has left
+    """
+
+    balance: Entry
+    columns: Entry
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Explicit(AbstractKernels):
-    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy."""
+    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy. `solved` is the system
+    that has been solved in both, if there is one."""
 
     residual: Entry
     jacobian: Entry
     rates: Entry
     rhs_jacobian: Entry
+    solved: Solved | None = None
 
 
 @final
@@ -106,5 +124,6 @@ __all__ = [
     "Implicit",
     "Kind",
     "Multipliers",
+    "Solved",
     "Unknowns",
 ]

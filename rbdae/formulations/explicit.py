@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address, is_zero
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
@@ -105,6 +105,30 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     for i in range(h.n_v):
         out[h.n_q + i] = yd[h.n_q + i] - vd[i]
     states_residual(m, address(yd), address(out))
+
+
+@entry("iyo")
+def balance(m: Memory, x: Array, out: Array) -> None:
+    """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
+    h = head(m)
+    la = multipliers(m)
+    for i in range(h.n_la):
+        la[i] = x[h.n_v + i]
+    place(m)  # the natural forces begin with the weight, and those of the joints are among them now
+    gather_accelerations(m, address(x), 0)
+    accelerate(m)
+    add_forces(m, 2)
+    dynamics_residual(m, address(out), 0)
+    constraint_rows(m, address(out), h.n_v, 2)
+    clear_dropped(m, address(out), h.n_v)
+
+
+@entry("i")
+def columns(m: Memory) -> None:
+    """Solve the saddle-point system for the columns of `rhs_tangent`."""
+    solve_saddle_tangent(m)
+    if head(m).spatial == SPATIAL_VELOCITIES:
+        to_spatial_rows(m)
 
 
 @stage("i")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdae.formulations import absolute, explicit, null_space, overdetermined, projected, stabilised
-from rbdae.formulations.base import AbstractKernels, Explicit, Formulation, Implicit
+from rbdae.formulations.base import AbstractKernels, Explicit, Formulation, Implicit, Solved
 
 _EITHER = ("angular", "spatial", "coordinate")
 _TWISTS = ("angular", "spatial")
@@ -13,7 +13,8 @@ _MOMENTA = ("momentum", "coordinate")
 _ABSOLUTE = Implicit(absolute.residual, absolute.jacobian, explicit.rhs)
 _STABILISED = Implicit(stabilised.residual, stabilised.jacobian, explicit.rhs)
 _OVERDETERMINED = Implicit(overdetermined.residual, overdetermined.jacobian, explicit.rhs)
-_EXPLICIT = Explicit(explicit.residual, explicit.jacobian, explicit.rhs, explicit.rhs_jacobian)
+_SADDLE = Solved(explicit.balance, explicit.columns)
+_EXPLICIT = Explicit(explicit.residual, explicit.jacobian, explicit.rhs, explicit.rhs_jacobian, _SADDLE)
 _PROJECTED = Implicit(projected.residual, projected.jacobian, explicit.rhs)
 _NULL_SPACE = Explicit(null_space.residual, null_space.jacobian, null_space.rhs, null_space.rhs_jacobian)
 _NULL_SPACE_OVERDETERMINED = Implicit(

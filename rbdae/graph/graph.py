@@ -29,7 +29,7 @@ folded, also 0 x: so a number that is not finite can be lost on its way to a res
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 from rbdae import _signals
@@ -279,9 +279,38 @@ class Graph:
 
     # ------------------------------------------------------------ as a whole
 
-    def needed(self, outputs: Iterable[int]) -> list[int]:
+    def made(self, kind: str, of: list[int]) -> int:
+        """A node by its kind and operands, folded where they are constants; no leaf, call or pair."""
+        if kind in _MADE:
+            return _MADE[kind](self, *of)
+        if kind == "rcp":
+            return self.div(self.const(1.0), *of)
+        if kind in CONDITIONS:
+            return self.condition(kind, *of)
+        return self.function(kind, *of) if len(of) == 1 else self.of_two(kind, *of)
+
+    def replaced(self, outputs: Sequence[int], others: Mapping[int, int]) -> list[int]:
+        """The same results with other nodes in place of some."""
+        known: dict[int, int] = dict(others)
+        for k in self.needed(outputs, others):
+            node = self.nodes[k]
+            of = operands(node)
+            if k in known:
+                continue
+            there = [known[j] for j in of]
+            if there == list(of):
+                known[k] = k
+            elif node[0] in ("call", "result"):
+                known[k] = self.node(*node[: len(node) - len(of)], *there) if node[0] == "call" else self.node(
+                    "result", *there, node[2]
+                )
+            else:
+                known[k] = self.made(node[0], there)
+        return [known[k] for k in outputs]
+
+    def needed(self, outputs: Iterable[int], given: Collection[int] = ()) -> list[int]:
         """The nodes that some nodes are computed from, each shortly before it is needed for the first time: so values
-        stay in registers. The results of a call follow it at once."""
+        stay in registers. The results of a call follow it at once. Nodes that are `given` need no others."""
         nodes, numbers = self.nodes, self._numbers
         done = bytearray(len(nodes))
         out: list[int] = []
@@ -289,7 +318,7 @@ class Graph:
             todo = [output]
             while todo:
                 k = todo[-1]
-                missing = [j for j in operands(nodes[k]) if not done[j]] if not done[k] else []
+                missing = [] if done[k] or k in given else [j for j in operands(nodes[k]) if not done[j]]
                 if missing:
                     todo.extend(reversed(missing))
                     continue
@@ -303,6 +332,16 @@ class Graph:
                         for j in results:
                             done[j] = 1
         return out
+
+
+_MADE: dict[str, Callable[..., int]] = {
+    "add": Graph.add,
+    "sub": Graph.sub,
+    "mul": Graph.mul,
+    "neg": Graph.neg,
+    "not": Graph.negation,
+    "select": Graph.select,
+}
 
 
 __all__ = ["CONDITIONS", "FUNCTIONS", "LEAVES", "OF_TWO", "Graph", "Node", "operands"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -124,6 +124,26 @@ def recorded(
     NotStraight
         if the graph has more nodes than `most_nodes`
     """
+    ran = run(workspace, kernel, shapes, point, most_nodes)
+    return finished(workspace, ran.recorder, [ran.recorder.number(value) for value in ran.out.ravel()])
+
+
+class Run(NamedTuple):
+    """A kernel that has run on symbols: the recorder, the memory as the kernel has left it, and what it has written."""
+
+    recorder: Recorder
+    m: Any
+    out: Any
+
+
+def run(
+    workspace: Workspace,
+    kernel: Entry,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+) -> Run:
+    """Run a kernel on symbols, as `recorded` does."""
     t, y, yd, c = point
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
     m = symbolic_memory(workspace, recorder)
@@ -132,9 +152,13 @@ def recorded(
     out = np.zeros(shapes["out"], dtype=object)
     given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
     arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
-    run: Callable[..., None] = plain(kernel, workspace.memory.features)
-    run(m, *arguments)
-    outputs = [recorder.number(value) for value in out.ravel()]
+    function: Callable[..., None] = plain(kernel, workspace.memory.features)
+    function(m, *arguments)
+    return Run(recorder, m, out)
+
+
+def finished(workspace: Workspace, recorder: Recorder, outputs: list[int]) -> Recording:
+    """What has been recorded, with its results."""
     return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, _alike(workspace, recorder))
 
 
@@ -186,10 +210,13 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
 
 __all__ = [
     "Recording",
+    "Run",
+    "finished",
     "first_numbers",
     "opened_numbers",
     "own_constants",
     "recorded",
+    "run",
     "selected",
     "selection_numbers",
     "symbolic_memory",

@@ -26,7 +26,8 @@ from rbdae.machine.module import Module, NoMachineCode, compiled, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import contents
-from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.derived import recorded_kernel
+from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -186,10 +187,10 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
 def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:
     if not supported():
         return None
-    room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
     with collector_off():
         try:
-            recording = recorded(workspace, kernel, room, point(workspace, shapes), _most_nodes(workspace))
+            at, most_nodes = point(workspace, shapes), _most_nodes(workspace)
+            recording = recorded_kernel(workspace, kernel, shapes, at, most_nodes, pattern)
         except NotStraight as error:
             _not_had(workspace, kernel, str(error))
             return None
