@@ -4,7 +4,8 @@ equations."""
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, final
 
 from rbdae.compiler.jit import Entry
@@ -58,14 +59,14 @@ class Solved:
 @final
 @dataclass(frozen=True, slots=True)
 class Explicit(AbstractKernels):
-    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy. `solved` is the system
-    that has been solved in both, if there is one."""
+    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy. `solved` has the linear
+    systems that these kernels solve, by kernel."""
 
     residual: Entry
     jacobian: Entry
     rates: Entry
     rhs_jacobian: Entry
-    solved: Solved | None = None
+    solved: Mapping[Entry, Solved] = field(default_factory=dict)
 
 
 @final

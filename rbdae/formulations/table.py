@@ -14,9 +14,21 @@ _ABSOLUTE = Implicit(absolute.residual, absolute.jacobian, explicit.rhs)
 _STABILISED = Implicit(stabilised.residual, stabilised.jacobian, explicit.rhs)
 _OVERDETERMINED = Implicit(overdetermined.residual, overdetermined.jacobian, explicit.rhs)
 _SADDLE = Solved(explicit.balance, explicit.columns)
-_EXPLICIT = Explicit(explicit.residual, explicit.jacobian, explicit.rhs, explicit.rhs_jacobian, _SADDLE)
+_EXPLICIT = Explicit(
+    explicit.residual,
+    explicit.jacobian,
+    explicit.rhs,
+    explicit.rhs_jacobian,
+    {explicit.residual: _SADDLE, explicit.rhs: _SADDLE},
+)
 _PROJECTED = Implicit(projected.residual, projected.jacobian, explicit.rhs)
-_NULL_SPACE = Explicit(null_space.residual, null_space.jacobian, null_space.rhs, null_space.rhs_jacobian)
+_NULL_SPACE = Explicit(
+    null_space.residual,
+    null_space.jacobian,
+    null_space.rhs,
+    null_space.rhs_jacobian,
+    {null_space.rhs: _SADDLE},
+)
 _NULL_SPACE_OVERDETERMINED = Implicit(
     null_space.overdetermined_residual, null_space.overdetermined_jacobian, null_space.rhs
 )

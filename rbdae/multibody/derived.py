@@ -23,6 +23,7 @@ from rbdae.compiler.plain import plain
 from rbdae.formulations.base import Explicit, Solved
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.symbols import Recorder
+from rbdae.kernels.records import N_TANGENT_ROWS
 from rbdae.kernels.scratch import multipliers, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import Recording, Run, finished, recorded, run
@@ -81,7 +82,7 @@ def _derived(
     one, zero, c = g.const(1.0), g.const(0.0), g.node("input", "c", 0)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(inputs_of(g, "y", n))}
     kernels = workspace.settings.kernels
-    solved = kernels.solved if isinstance(kernels, Explicit) else None
+    solved = kernels.solved.get(of) if isinstance(kernels, Explicit) else None
     if solved is not None:
         seeds |= _of_solution(workspace, solved, ran, seeds)
     if "yd" in shapes:
@@ -111,7 +112,8 @@ def _of_solution(
     at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
     _replace_guards(recorder, before, at)
     changes = tangents(g, [recorder.number(value) for value in balance], seeds)
-    W = _matrix(recorder, changes, at, (len(m.rhs_tangent), width))
+    n_rows = n_v + n_la + m.head.n_states + N_TANGENT_ROWS
+    W = _matrix(recorder, changes, at, (n_rows, width))
     m.rhs_tangent, m.head.rhs_tangent_width = W, width
     plain(solved.columns, features)(m)
     out: dict[int, Mapping[int, int]] = {}

@@ -72,6 +72,7 @@ from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
     block_pattern,
     code_text,
+    derived,
     joint_pattern,
     joint_values,
     layout,
@@ -207,6 +208,7 @@ __all__ = [
     "contract",
     "correction",
     "dense",
+    "derived",
     "differences",
     "digest",
     "distance_to_singularity",
