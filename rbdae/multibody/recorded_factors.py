@@ -25,7 +25,8 @@ from rbdae.machine.function import Context, MachineFunction
 from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected, selection_numbers
+from rbdae.multibody.derived import recorded_kernel
+from rbdae.multibody.recording import Recording, first_numbers, own_constants, selected, selection_numbers
 from rbdae.multibody.traced import Code, made, point, shared
 from rbdae.multibody.workspace import Workspace
 
@@ -112,10 +113,10 @@ def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> li
 
 def _code(workspace: Workspace, kernel: Entry, pattern: Pattern) -> FactorCode | None:
     n = workspace.layout.n
-    shapes = {"y": (n,), "yd": (n,), "out": (1, len(pattern.rows))}
+    shapes = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
     with collector_off():
         try:
-            recording = recorded(workspace, kernel, shapes, point(workspace, shapes), 4 * LONGEST)
+            recording = recorded_kernel(workspace, kernel, shapes, point(workspace, shapes), 4 * LONGEST, pattern)
         except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
             return None  # the Jacobian itself has said why, and has other code
         if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST:

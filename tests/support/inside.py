@@ -446,10 +446,10 @@ def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, 
 
 def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
     """What a kernel's code was made of."""
-    room = kernel.shapes
-    if kernel.sparse or kernel.entry is problem.workspace.settings.kernels.jacobian:
-        room = room | {"out": (1, problem.sparsity.nnz)}
-    return recording.recorded(problem.workspace, kernel.entry, room, recording_point(problem, kernel))
+    workspace, jacobian = problem.workspace, problem.workspace.settings.kernels.jacobian
+    pattern = problem.callbacks._entries() if kernel.sparse or kernel.entry is jacobian else None
+    point = recording_point(problem, kernel)
+    return derived.recorded_kernel(workspace, kernel.entry, kernel.shapes, point, recording.MOST_NODES, pattern)
 
 
 def machine_code(made: Recording, kernel: TracedCall) -> Any:
