@@ -1,5 +1,6 @@
 """The formulations: a file each for their equations, a table of their names."""
 
+from rbdae.formulations.base import Derivative as Derivative
 from rbdae.formulations.base import Explicit as Explicit
 from rbdae.formulations.base import Formulation as Formulation
 from rbdae.formulations.base import Implicit as Implicit

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, final
+from typing import Literal, TypeAlias, final
 
 from rbdae.compiler.jit import Entry
 
@@ -15,10 +15,38 @@ Unknowns = Literal["velocities", "momenta", "quasi-velocities"]
 Multipliers = Literal["none", "values", "integrals"]
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """The Jacobian of a kernel, with no kernel of its own: recorded code derives it (`rbdae.multibody.derived`), and
+    generic code does not have it.
+
+    Parameters
+    ----------
+    of : the residual, or the right-hand side
+    """
+
+    of: Entry
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"{self.of.name}_jacobian"
+
+    @property
+    def signs(self) -> str:
+        """As those of `rbdae.compiler.jit.Entry`."""
+        return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs]
+
+
+Jacobian: TypeAlias = Entry | Derivative
+
+
 class AbstractKernels(ABC):
     """The equations of a formulation as kernels.
 
-    1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd.
+    1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd, a kernel or a `Derivative`. Code of one model derives
+       it in both cases; a kernel is for generic code.
     2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
        multipliers; the multipliers follow where the output has room for them.
     3. All of them have the internal states of forces (`rbdae.kernels.forces.internal_states`). Where s and the
@@ -26,7 +54,7 @@ class AbstractKernels(ABC):
     """
 
     residual: Entry
-    jacobian: Entry
+    jacobian: Jacobian
     rates: Entry
 
 
@@ -36,7 +64,7 @@ class Implicit(AbstractKernels):
     """Equations that have a residual only."""
 
     residual: Entry
-    jacobian: Entry
+    jacobian: Jacobian
     rates: Entry
 
 
@@ -63,9 +91,9 @@ class Explicit(AbstractKernels):
     systems that these kernels solve, by kernel."""
 
     residual: Entry
-    jacobian: Entry
+    jacobian: Jacobian
     rates: Entry
-    rhs_jacobian: Entry
+    rhs_jacobian: Jacobian
     solved: Mapping[Entry, Solved] = field(default_factory=dict)
 
 
@@ -111,6 +139,12 @@ class Formulation:
         return self.kind == "dae" and len(self.levels) == 2
 
     @property
+    def written(self) -> bool:
+        """Whether there are kernels of its Jacobians, which generic code needs."""
+        jacobians = [getattr(self.kernels, name, None) for name in ("jacobian", "rhs_jacobian")]
+        return not any(isinstance(jacobian, Derivative) for jacobian in jacobians)
+
+    @property
     def further_levels(self) -> tuple[int, ...]:
         """Levels of the constraints that an overdetermined form adds as further equations."""
         if self.kind != "overdetermined":
@@ -120,9 +154,11 @@ class Formulation:
 
 __all__ = [
     "AbstractKernels",
+    "Derivative",
     "Explicit",
     "Formulation",
     "Implicit",
+    "Jacobian",
     "Kind",
     "Multipliers",
     "Solved",

@@ -301,8 +301,10 @@ class Graph:
             if there == list(of):
                 known[k] = k
             elif node[0] in ("call", "result"):
-                known[k] = self.node(*node[: len(node) - len(of)], *there) if node[0] == "call" else self.node(
-                    "result", *there, node[2]
+                known[k] = (
+                    self.node(*node[: len(node) - len(of)], *there)
+                    if node[0] == "call"
+                    else self.node("result", *there, node[2])
                 )
             else:
                 known[k] = self.made(node[0], there)

@@ -11,7 +11,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import expect
-from rbdae.formulations.base import Explicit, Formulation
+from rbdae.formulations.base import Derivative, Explicit, Formulation
 from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
 from rbdae.initial.choices import Choices, RadialInertia, check_choices, check_consistent
@@ -168,6 +168,7 @@ def formulate(
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
     code = code_of(wanted, model)
     if code == "generic":
+        _refuse_without_kernels(choices)
         _expect_kernels(model, choices)
     at_start: Code = code if code in ("generic", "open") else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold, code=at_start)
@@ -187,6 +188,15 @@ def _again(choices: Choices, t0: float, hold: Hold, system: System) -> Problem:
         return _formulated(compiled(system, t0), choices, t0, False, hold, "open")
 
 
+def _refuse_without_kernels(choices: Choices) -> None:
+    """A formulation whose Jacobian is derived has no generic code."""
+    if not choices.formulation.written:
+        raise ValueError(
+            f"formulation {choices.formulation.name!r} has no kernel of its Jacobian, so that there is no generic code "
+            "of it; use code='traced' or 'auto', with at most 1000 bodies and without NUMBA_DISABLE_JIT"
+        )
+
+
 def _expect_kernels(model: Model, choices: Choices) -> None:
     """Have other processes compile what this problem will probably call, in this order."""
     structure = probable_structure(model, choices)
@@ -194,12 +204,13 @@ def _expect_kernels(model: Model, choices: Choices) -> None:
     start, wanted = features(model, START_SETTINGS), features(model, settings)
     kernels = settings.kernels
     further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
+    jacobians = [entry for entry in (*further, kernels.jacobian) if not isinstance(entry, Derivative)]
     expect(
         now=[(outputs.constraints, start), (kernels.rates, wanted)],
         later=[
             (outputs.natural, start),
             (project, start),
-            *((entry, wanted) for entry in (*further, kernels.residual, kernels.jacobian)),
+            *((entry, wanted) for entry in (kernels.residual, *jacobians)),
         ],
     )
 

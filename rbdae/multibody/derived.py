@@ -12,7 +12,7 @@ Jacobian's own kernel is recorded. The guards are those of what is differentiate
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,21 +20,34 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.plain import plain
-from rbdae.formulations.base import Explicit, Solved
+from rbdae.formulations.base import Derivative, Explicit, Jacobian, Solved
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
+from rbdae.graph.evaluate import evaluate
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.records import N_TANGENT_ROWS
 from rbdae.kernels.scratch import multipliers, solution
+from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.recording import Recording, Run, finished, recorded, run
+from rbdae.multibody.recording import (
+    MOST_NODES,
+    Recording,
+    Run,
+    finished,
+    recorded,
+    recording_point,
+    run,
+    selection_numbers,
+)
 from rbdae.multibody.workspace import Workspace
 
 Rows = list[dict[int, int]]
 """Nodes of a matrix by row and column."""
 
 
-def differentiated(workspace: Workspace, kernel: Entry) -> Entry | None:
+def differentiated(workspace: Workspace, kernel: Jacobian) -> Entry | None:
     """The kernel whose derivative a kernel is; None if it is no derivative."""
+    if isinstance(kernel, Derivative):
+        return kernel.of
     kernels = workspace.settings.kernels
     if kernel is kernels.jacobian:
         return kernels.residual
@@ -43,7 +56,7 @@ def differentiated(workspace: Workspace, kernel: Entry) -> Entry | None:
 
 def recorded_kernel(
     workspace: Workspace,
-    kernel: Entry,
+    kernel: Jacobian,
     shapes: dict[str, tuple[int, ...]],
     point: tuple[float, Vec, Vec, float],
     most_nodes: int,
@@ -55,13 +68,17 @@ def recorded_kernel(
     ------
     NotStraight
         if the graph has more nodes than `most_nodes`
+    ValueError
+        if there is neither a derivative nor a kernel
     """
     of = differentiated(workspace, kernel)
     if of is not None:
         try:
             return _derived(workspace, of, shapes, point, most_nodes, pattern)
-        except NoDerivative:
-            pass
+        except NoDerivative as error:
+            if isinstance(kernel, Derivative):
+                raise ValueError(f"{kernel.name}: {error}; the formulation has no kernel of it") from None
+    assert isinstance(kernel, Entry)
     room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
     return recorded(workspace, kernel, room, point, most_nodes)
 
@@ -94,6 +111,38 @@ def _derived(
         places = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
         entries = [found[i].get(j, zero) for i, j in places]
     return finished(workspace, recorder, entries)
+
+
+def evaluated(
+    workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
+) -> Callable[..., None]:
+    """A derivative where code of the model has none, or where its guards do not hold: recorded anew and evaluated in
+    Python, slowly."""
+
+    def fill(t: float, y: Vec, *others: Any) -> None:
+        yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
+        found = recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)
+        numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
+        functions = [function.plain for function in found.functions]
+        values = evaluate(found.graph, found.outputs, numbers, functions)
+        if pattern is None or out.ndim == 1:
+            out[...] = np.reshape(values, out.shape)
+        else:
+            out[...] = 0.0
+            out[pattern.rows, pattern.columns] = values
+
+    return fill
+
+
+def structure(workspace: Workspace, kernel: Derivative, n_equations: int) -> BlockPattern:
+    """The compressed columns of the entries that are not zero whatever the state."""
+    n = workspace.layout.n
+    shapes = {"y": (n,), "yd": (n,), "out": (n_equations, n)}
+    found = recorded_kernel(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES)
+    there = np.reshape([found.graph.value(node) != 0.0 for node in found.outputs], (n_equations, n))
+    columns, rows = np.nonzero(there.T)
+    pointers = np.searchsorted(columns, np.arange(n + 1))
+    return BlockPattern(pointers, rows, np.empty(0, dtype=np.int64))
 
 
 def _of_solution(
@@ -143,4 +192,4 @@ def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int])
         recorder.guards.setdefault(guard, fall)
 
 
-__all__ = ["differentiated", "recorded_kernel"]
+__all__ = ["differentiated", "evaluated", "recorded_kernel", "structure"]

@@ -162,6 +162,15 @@ def finished(workspace: Workspace, recorder: Recorder, outputs: list[int]) -> Re
     return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, _alike(workspace, recorder))
 
 
+def recording_point(workspace: Workspace, shapes: Mapping[str, tuple[int, ...]]) -> tuple[float, Vec, Vec, float]:
+    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
+    one."""
+    rng = np.random.default_rng(12)
+    y, yd = (rng.standard_normal(shapes.get(name, (0,))) for name in ("y", "yd"))
+    regular = workspace.memory.regular
+    return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
+
+
 def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
     """The inputs of every other body, with those of the body after it in the order of y. They are a hint: what is
     computed from them in another way is computed alone."""
@@ -216,6 +225,7 @@ __all__ = [
     "opened_numbers",
     "own_constants",
     "recorded",
+    "recording_point",
     "run",
     "selected",
     "selection_numbers",

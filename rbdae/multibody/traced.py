@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, final
 
-import numpy as np
-
 from rbdae import _forks
-from rbdae._arrays import Vec
-from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
+from rbdae.formulations.base import Jacobian
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import OTHERWISE, Context, Data, MachineFunction, Shapes, trampoline
@@ -27,7 +24,7 @@ from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import contents
 from rbdae.multibody.derived import recorded_kernel
-from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, selected, selection_numbers
+from rbdae.multibody.recording import MOST_NODES, Recording, own_constants, recording_point, selected, selection_numbers
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -126,7 +123,7 @@ class TracedKernel:
 
 def traced(
     workspace: Workspace,
-    kernel: Entry,
+    kernel: Jacobian,
     shapes: Shapes,
     *,
     generic: Callable[[], Kernel],
@@ -184,12 +181,12 @@ def shared(workspace: Workspace, key: tuple[Any, ...], make: Callable[[], Made])
     return found
 
 
-def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:
+def _code(workspace: Workspace, kernel: Jacobian, shapes: Shapes, pattern: Pattern | None, sparse: bool) -> Code | None:
     if not supported():
         return None
     with collector_off():
         try:
-            at, most_nodes = point(workspace, shapes), _most_nodes(workspace)
+            at, most_nodes = recording_point(workspace, shapes), _most_nodes(workspace)
             recording = recorded_kernel(workspace, kernel, shapes, at, most_nodes, pattern)
         except NotStraight as error:
             _not_had(workspace, kernel, str(error))
@@ -206,7 +203,7 @@ def _code(workspace: Workspace, kernel: Entry, shapes: Shapes, pattern: Pattern 
         return _compiled(recording, made, signs, shapes)
 
 
-def _not_had(workspace: Workspace, kernel: Entry, why: str) -> None:
+def _not_had(workspace: Workspace, kernel: Jacobian, why: str) -> None:
     """A warning where code of the model was asked for and cannot be had."""
     if workspace.memory.code == "traced":
         names = workspace.model.names
@@ -241,13 +238,4 @@ def _compiled(recording: Recording, made: CodeText, signs: str, shapes: Shapes) 
     return Code(module, signs, shapes, functions, made.data, made.length)
 
 
-def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
-    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
-    one."""
-    rng = np.random.default_rng(12)
-    y, yd = (rng.standard_normal(shapes.get(name, (0,))) for name in ("y", "yd"))
-    regular = workspace.memory.regular
-    return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
-
-
-__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "made", "point", "shared", "traced"]
+__all__ = ["LARGEST", "Code", "Elsewhere", "Pattern", "Tally", "TracedKernel", "made", "shared", "traced"]

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import zlib
 
+import cases
 import inside
 import numpy as np
 import pytest
 import samples
 import traced_cases
+from inside import JIT
+from toy_formulation import ALONE, TOY
+
+import rbdae
 
 from rbdae.formulations.base import Explicit
 from rbdae.graph.evaluate import evaluate
@@ -62,3 +67,29 @@ def test_derived_jacobians_are_the_written_ones(case):
             assert error <= TOLERANCE, (name, off, error, np.argmax(np.abs(values - wanted)))
             if name == "jacobian" and not made.functions:
                 assert not (there & (problem.sparsity.toarray() == 0.0)).any()
+
+
+@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+def test_a_formulation_of_its_equations_alone_has_jacobians():
+    """In code of the model; elsewhere, where guards do not hold, they are derived at the state."""
+    with_kernels = rbdae.formulate(cases.built("C"), TOY, alpha=0.5, beta=3.0)
+    alone = rbdae.formulate(cases.built("C"), ALONE, alpha=0.5, beta=3.0)
+    t, y, yd = alone.t0, alone.y0 + 0.01, alone.yd0 + 1.0
+    assert {alone.callbacks.code(name) for name in ("jacobian", "jacobian_data", "rhs_jacobian")} == {"traced"}
+    for name, at in (("jacobian", (t, y, yd, 3.0)), ("rhs_jacobian", (t, y))):
+        wanted = getattr(with_kernels, name)(*at)
+        found, slowly = getattr(alone, name)(*at), np.full_like(wanted, np.nan)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+        alone.callbacks._generic(name)(*at, slowly)
+        np.testing.assert_allclose(slowly, wanted, rtol=1e-12, atol=1e-12)
+    assert not (alone.sparsity.toarray() > with_kernels.sparsity.toarray()).any()
+    data = alone.sparsity
+    alone.callbacks.jacobian_data(t, y, yd, 3.0, data.data)
+    np.testing.assert_allclose(data.toarray(), with_kernels.jacobian(t, y, yd, 3.0), rtol=1e-12, atol=1e-12)
+    runs = [rbdae.solve(problem, (0.0, 0.3), solver="scipy:bdf", rtol=1e-6) for problem in (alone, with_kernels)]
+    np.testing.assert_allclose(runs[0].y[-1], runs[1].y[-1], rtol=1e-4, atol=1e-4)
+
+
+def test_generic_code_refuses_a_formulation_of_its_equations_alone():
+    with pytest.raises(ValueError, match="'stiff-joints-alone' has no kernel of its Jacobian"):
+        rbdae.formulate(cases.built("C"), ALONE, code="generic")

@@ -441,7 +441,7 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:
     """(t, y, yd, c) where the conditions of a kernel are answered."""
-    return traced.point(problem.workspace, kernel.shapes)
+    return recording.recording_point(problem.workspace, kernel.shapes)
 
 
 def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:

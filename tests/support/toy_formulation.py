@@ -9,9 +9,11 @@ of the constraints. With angular velocities there are no internal constraints, a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations import Explicit, Formulation
+from rbdae.formulations import Derivative, Explicit, Formulation
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import velocity_basis
@@ -187,3 +189,8 @@ TOY = Formulation(
     Explicit(residual, jacobian, rhs, rhs_jacobian),
     gains=("alpha", "beta"),
 )
+
+ALONE = replace(
+    TOY, name="stiff-joints-alone", kernels=Explicit(residual, Derivative(residual), rhs, Derivative(rhs))
+)
+"""The same without the derivatives: its equations alone."""
