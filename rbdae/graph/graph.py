@@ -29,7 +29,7 @@ folded, also 0 x: so a number that is not finite can be lost on its way to a res
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeAlias, final
 
 from rbdae import _signals
@@ -279,37 +279,6 @@ class Graph:
 
     # ------------------------------------------------------------ as a whole
 
-    def made(self, kind: str, of: list[int]) -> int:
-        """A node by its kind and operands, folded where they are constants; no leaf, call or pair."""
-        if kind in _MADE:
-            return _MADE[kind](self, *of)
-        if kind == "rcp":
-            return self.div(self.const(1.0), *of)
-        if kind in CONDITIONS:
-            return self.condition(kind, *of)
-        return self.function(kind, *of) if len(of) == 1 else self.of_two(kind, *of)
-
-    def replaced(self, outputs: Sequence[int], others: Mapping[int, int]) -> list[int]:
-        """The same results with other nodes in place of some."""
-        known: dict[int, int] = dict(others)
-        for k in self.needed(outputs, others):
-            node = self.nodes[k]
-            of = operands(node)
-            if k in known:
-                continue
-            there = [known[j] for j in of]
-            if there == list(of):
-                known[k] = k
-            elif node[0] in ("call", "result"):
-                known[k] = (
-                    self.node(*node[: len(node) - len(of)], *there)
-                    if node[0] == "call"
-                    else self.node("result", *there, node[2])
-                )
-            else:
-                known[k] = self.made(node[0], there)
-        return [known[k] for k in outputs]
-
     def needed(self, outputs: Iterable[int], given: Collection[int] = ()) -> list[int]:
         """The nodes that some nodes are computed from, each shortly before it is needed for the first time: so values
         stay in registers. The results of a call follow it at once. Nodes that are `given` need no others."""
@@ -334,16 +303,6 @@ class Graph:
                         for j in results:
                             done[j] = 1
         return out
-
-
-_MADE: dict[str, Callable[..., int]] = {
-    "add": Graph.add,
-    "sub": Graph.sub,
-    "mul": Graph.mul,
-    "neg": Graph.neg,
-    "not": Graph.negation,
-    "select": Graph.select,
-}
 
 
 __all__ = ["CONDITIONS", "FUNCTIONS", "LEAVES", "OF_TWO", "Graph", "Node", "operands"]

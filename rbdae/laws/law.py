@@ -15,6 +15,7 @@ from rbdae._arrays import Vec
 from rbdae.graph import derivatives
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph, operands
+from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
 from rbdae.laws.numbers import NotRecorded, Number, Tape
 from rbdae.laws.surroundings import surroundings
@@ -71,7 +72,7 @@ class Law:
             elif kind == "input":
                 known[k] = t if rest[0] == "t" else x[rest[1]]
             else:
-                known[k] = graph.made(kind, [known[j] for j in operands(self.graph.nodes[k])])
+                known[k] = made(graph, kind, [known[j] for j in operands(self.graph.nodes[k])])
         return [known[k] for k in self.outputs], known[self.regular]
 
     def by(self, columns: Sequence[tuple[str, int]]) -> Law:

@@ -23,6 +23,7 @@ from rbdae.compiler.plain import plain
 from rbdae.formulations.base import Derivative, Explicit, Jacobian, Solved
 from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
+from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.records import N_TANGENT_ROWS
 from rbdae.kernels.scratch import multipliers, solution
@@ -40,6 +41,10 @@ from rbdae.multibody.recording import (
 )
 from rbdae.multibody.workspace import Workspace
 
+_WRITTEN = ("tree", "loops")
+"""Structures of null-space forms whose Jacobians' own kernels are recorded: derived ones take 1.15 to 3 times as long
+(docs/decisions.md)."""
+
 Rows = list[dict[int, int]]
 """Nodes of a matrix by row and column."""
 
@@ -48,7 +53,10 @@ def differentiated(workspace: Workspace, kernel: Jacobian) -> Entry | None:
     """The kernel whose derivative a kernel is; None if it is no derivative."""
     if isinstance(kernel, Derivative):
         return kernel.of
-    kernels = workspace.settings.kernels
+    settings = workspace.settings
+    kernels = settings.kernels
+    if settings.reduced and settings.structure in _WRITTEN:
+        return None
     if kernel is kernels.jacobian:
         return kernels.residual
     return kernels.rates if isinstance(kernels, Explicit) and kernel is kernels.rhs_jacobian else None
@@ -116,8 +124,8 @@ def _derived(
 def evaluated(
     workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
 ) -> Callable[..., None]:
-    """A derivative where code of the model has none, or where its guards do not hold: recorded anew and evaluated in
-    Python, slowly."""
+    """A derivative where code of the model has none, or where its guards do not hold: recorded at the state and
+    evaluated in Python, slowly."""
 
     def fill(t: float, y: Vec, *others: Any) -> None:
         yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
@@ -178,7 +186,7 @@ def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[
     """A matrix of symbols, with other nodes in place of some."""
     W = np.zeros(shape, dtype=object)
     places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
-    nodes = recorder.graph.replaced([node for *_, node in places], at)
+    nodes = replaced(recorder.graph, [node for *_, node in places], at)
     for (i, j, _), node in zip(places, nodes, strict=True):
         W[i, j] = recorder.result(node)
     return W
@@ -188,7 +196,7 @@ def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int])
     """Guards that have come since then, with other nodes in place of some."""
     new = [guard for guard in recorder.guards if guard not in before]
     falls = [recorder.guards.pop(guard) for guard in new]
-    for guard, fall in zip(recorder.graph.replaced(new, at), falls, strict=True):
+    for guard, fall in zip(replaced(recorder.graph, new, at), falls, strict=True):
         recorder.guards.setdefault(guard, fall)
 
 

@@ -248,9 +248,7 @@ class Callbacks:
             if not self._workspace.memory.traced:
                 return None
             self._make_room(name)
-            pattern = None
-            if name.startswith("jacobian"):
-                pattern = self._entries()
+            pattern = self._entries() if name.startswith("jacobian") else None
             self._traced[name] = traced(
                 self._workspace,
                 kernel,

@@ -190,7 +190,5 @@ TOY = Formulation(
     gains=("alpha", "beta"),
 )
 
-ALONE = replace(
-    TOY, name="stiff-joints-alone", kernels=Explicit(residual, Derivative(residual), rhs, Derivative(rhs))
-)
+ALONE = replace(TOY, name="stiff-joints-alone", kernels=Explicit(residual, Derivative(residual), rhs, Derivative(rhs)))
 """The same without the derivatives: its equations alone."""
