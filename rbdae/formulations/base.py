@@ -4,8 +4,7 @@ equations."""
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 from rbdae.compiler.jit import Entry
@@ -88,13 +87,13 @@ class Solved:
 @dataclass(frozen=True, slots=True)
 class Explicit(AbstractKernels):
     """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy. `solved` has the linear
-    systems that these kernels solve, by kernel."""
+    systems that these kernels solve, with the kernels."""
 
     residual: Entry
     jacobian: Jacobian
     rates: Entry
     rhs_jacobian: Jacobian
-    solved: Mapping[Entry, Solved] = field(default_factory=dict)
+    solved: tuple[tuple[Entry, Solved], ...] = ()
 
 
 @final

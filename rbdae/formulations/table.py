@@ -19,7 +19,7 @@ _EXPLICIT = Explicit(
     explicit.jacobian,
     explicit.rhs,
     explicit.rhs_jacobian,
-    {explicit.residual: _SADDLE, explicit.rhs: _SADDLE},
+    ((explicit.residual, _SADDLE), (explicit.rhs, _SADDLE)),
 )
 _PROJECTED = Implicit(projected.residual, projected.jacobian, explicit.rhs)
 _NULL_SPACE = Explicit(
@@ -27,7 +27,7 @@ _NULL_SPACE = Explicit(
     null_space.jacobian,
     null_space.rhs,
     null_space.rhs_jacobian,
-    {null_space.rhs: _SADDLE},
+    ((null_space.rhs, _SADDLE),),
 )
 _NULL_SPACE_OVERDETERMINED = Implicit(
     null_space.overdetermined_residual, null_space.overdetermined_jacobian, null_space.rhs

@@ -107,7 +107,7 @@ def _derived(
     one, zero, c = g.const(1.0), g.const(0.0), g.node("input", "c", 0)
     seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(inputs_of(g, "y", n))}
     kernels = workspace.settings.kernels
-    solved = kernels.solved.get(of) if isinstance(kernels, Explicit) else None
+    solved = dict(kernels.solved).get(of) if isinstance(kernels, Explicit) else None
     if solved is not None:
         seeds |= _of_solution(workspace, solved, ran, seeds)
     if "yd" in shapes:
