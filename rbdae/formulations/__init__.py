@@ -7,6 +7,7 @@ from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
 from rbdae.formulations.base import AbsoluteFormulation as AbsoluteFormulation
+from rbdae.formulations.base import Derivative as Derivative
 from rbdae.formulations.base import Explicit as Explicit
 from rbdae.formulations.base import Formulation as Formulation
 from rbdae.formulations.base import Implicit as Implicit

@@ -7,7 +7,7 @@ from abc import ABC
 from collections.abc import Iterator
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
-from typing import Any, ClassVar, Literal, final, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, TypeAlias, final, get_args, get_type_hints
 
 from rbdae import _check
 from rbdae.compiler.jit import Entry
@@ -21,10 +21,38 @@ PullBack = Literal["homogeneous", "moment", "inhomogeneous"]
 DirectorConstraints = Literal["rows", "columns"]
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """The Jacobian of a kernel, with no kernel of its own: recorded code derives it (`rbdae.multibody.derived`), and
+    generic code does not have it.
+
+    Parameters
+    ----------
+    of : the residual, or the right-hand side
+    """
+
+    of: Entry
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"{self.of.name}_jacobian"
+
+    @property
+    def signs(self) -> str:
+        """As those of `rbdae.compiler.jit.Entry`."""
+        return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs]
+
+
+Jacobian: TypeAlias = Entry | Derivative
+
+
 class AbstractKernels(ABC):
     """The equations of a formulation as kernels.
 
-    1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd.
+    1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd, a kernel or a `Derivative`. Code of one model derives
+       it in both cases; a kernel is for generic code.
     2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
        multipliers; the multipliers follow where the output has room for them.
     3. All of them have the internal states of forces (`rbdae.kernels.forces.internal_states`). Where s and the
@@ -32,7 +60,7 @@ class AbstractKernels(ABC):
     """
 
     residual: Entry
-    jacobian: Entry
+    jacobian: Jacobian
     rates: Entry
 
 
@@ -42,19 +70,37 @@ class Implicit(AbstractKernels):
     """Equations that have a residual only."""
 
     residual: Entry
-    jacobian: Entry
+    jacobian: Jacobian
     rates: Entry
 
 
 @final
 @dataclass(frozen=True, slots=True)
+class Solved:
+    """A linear system that kernels solve on their way, so that its solution is differentiated by its residual.
+
+    Parameters
+    ----------
+    balance : (m, x, out), the residual at x = (vdot, la), which is the solution where it vanishes; follows the kernel
+    columns : (m), `rhs_tangent`: residuals become the solutions of the system with them as right-hand sides, by the
+        factors that the kernel has left
+    """
+
+    balance: Entry
+    columns: Entry
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Explicit(AbstractKernels):
-    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy."""
+    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy. `solved` has the linear
+    systems that these kernels solve, with the kernels."""
 
     residual: Entry
-    jacobian: Entry
+    jacobian: Jacobian
     rates: Entry
-    rhs_jacobian: Entry
+    rhs_jacobian: Jacobian
+    solved: tuple[tuple[Entry, Solved], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +215,12 @@ class Formulation:
         return self.kind == "dae" and len(self.levels) == 2
 
     @property
+    def written(self) -> bool:
+        """Whether there are kernels of its Jacobians, which generic code needs."""
+        jacobians = [getattr(self.kernels, name, None) for name in ("jacobian", "rhs_jacobian")]
+        return not any(isinstance(jacobian, Derivative) for jacobian in jacobians)
+
+    @property
     def further_levels(self) -> tuple[int, ...]:
         """Levels of the constraints that an overdetermined form adds as further equations."""
         if self.kind != "overdetermined":
@@ -221,15 +273,18 @@ class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordi
 __all__ = [
     "AbsoluteFormulation",
     "AbstractKernels",
+    "Derivative",
     "DirectorConstraints",
     "Explicit",
     "Formulation",
     "Gyroscopic",
     "Implicit",
+    "Jacobian",
     "Kind",
     "Multipliers",
     "PullBack",
     "RadialInertia",
+    "Solved",
     "Unknowns",
     "parameter",
 ]

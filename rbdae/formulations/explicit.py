@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address, is_zero
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations.base import AbsoluteFormulation, Explicit
-from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces
+from rbdae.formulations.base import AbsoluteFormulation, Explicit, Solved
+from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
@@ -108,6 +108,30 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     states_residual(m, address(yd), address(out))
 
 
+@entry("iyo")
+def balance(m: Memory, x: Array, out: Array) -> None:
+    """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
+    h = head(m)
+    la = multipliers(m)
+    for i in range(h.n_la):
+        la[i] = x[h.n_v + i]
+    place(m)  # the natural forces begin with the weight, and those of the joints are among them now
+    gather_accelerations(m, address(x), 0)
+    accelerate(m)
+    add_forces(m, 2)
+    dynamics_residual(m, address(out), 0)
+    constraint_rows(m, address(out), h.n_v, 2)
+    clear_dropped(m, address(out), h.n_v)
+
+
+@entry("i")
+def columns(m: Memory) -> None:
+    """Solve the saddle-point system for the columns of `rhs_tangent`."""
+    solve_saddle_tangent(m)
+    if head(m).spatial == SPATIAL_VELOCITIES:
+        to_spatial_rows(m)
+
+
 @stage("i")
 def acceleration_tangents(m: Memory) -> None:
     """Minus d vdot/d(q, v, s), or of pdot, to the first nv rows of `rhs_tangent`, and minus that of sdot to its rows
@@ -175,7 +199,9 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
             out[12 * b + 3 + k] = s.fd[k]
 
 
-KERNELS = Explicit(residual, jacobian, rhs, rhs_jacobian)
+SADDLE = Solved(balance, columns)
+
+KERNELS = Explicit(residual, jacobian, rhs, rhs_jacobian, ((residual, SADDLE), (rhs, SADDLE)))
 
 
 class Index0(AbsoluteFormulation, name="index-0", kind="ode", index=0, kernels=KERNELS, levels=(2,), source="[NS] (6)"):

@@ -19,7 +19,7 @@ from typing import ClassVar
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
-from rbdae.formulations.explicit import acceleration_tangents, accelerations, add_multipliers
+from rbdae.formulations.explicit import SADDLE, acceleration_tangents, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
@@ -211,7 +211,7 @@ class NullSpace(
     """
 
     source = "[NS] (11), (60), (61)"
-    kernels: ClassVar[AbstractKernels] = Explicit(residual, jacobian, rhs, rhs_jacobian)
+    kernels: ClassVar[AbstractKernels] = Explicit(residual, jacobian, rhs, rhs_jacobian, ((rhs, SADDLE),))
     director_constraints: DirectorConstraints = "rows"
 
 

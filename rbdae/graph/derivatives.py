@@ -31,7 +31,8 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
     ----------
     graph : gets the nodes of the derivatives
     outputs : nodes
-    seeds : for input nodes, their derivatives by the number of the direction, as nodes
+    seeds : for inputs, and for other nodes whose derivatives are known, the derivatives by the number of the direction,
+        as nodes. What such a node is computed from does not count.
 
     Returns
     -------
@@ -43,10 +44,12 @@ def tangents(graph: Graph, outputs: Sequence[int], seeds: Mapping[int, Mapping[i
         if a function of the user is in the way
     """
     known: dict[int, dict[int, int]] = {}
-    for k in graph.needed(outputs):
-        found: dict[int, int] = dict(seeds.get(k, {}))
-        if graph.nodes[k][0] == "select":
-            found |= _of_choice(graph, k, known)
+    for k in graph.needed(outputs, seeds):
+        found: dict[int, int] = {}
+        if k in seeds:
+            found |= seeds[k]
+        elif graph.nodes[k][0] == "select":
+            found = _of_choice(graph, k, known)
         else:
             for j, factor in _partials(graph, k, lambda j: bool(known.get(j))):
                 for direction, change in known[j].items():

@@ -19,7 +19,7 @@ from rbdae.graph.sharing import shared
 from rbdae.graph.sums import Product, Sum, operations, sums_of
 from rbdae.graph.twos import Constant, both, size
 
-MOST_NODES = 1500
+MOST_NODES = 4000
 """Nodes up to which common terms are looked for; it takes longer than in proportion to their number."""
 
 LEAST_NODES = 150

@@ -29,7 +29,7 @@ folded, also 0 x: so a number that is not finite can be lost on its way to a res
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeAlias, final
 
 from rbdae import _signals
@@ -282,9 +282,9 @@ class Graph:
 
     # ------------------------------------------------------------ as a whole
 
-    def needed(self, outputs: Iterable[int]) -> list[int]:
+    def needed(self, outputs: Iterable[int], given: Collection[int] = ()) -> list[int]:
         """The nodes that some nodes are computed from, each shortly before it is needed for the first time: so values
-        stay in registers. The results of a call follow it at once."""
+        stay in registers. The results of a call follow it at once. Nodes that are `given` need no others."""
         nodes, numbers = self.nodes, self._numbers
         done = bytearray(len(nodes))
         out: list[int] = []
@@ -292,7 +292,7 @@ class Graph:
             todo = [output]
             while todo:
                 k = todo[-1]
-                missing = [j for j in operands(nodes[k]) if not done[j]] if not done[k] else []
+                missing = [] if done[k] or k in given else [j for j in operands(nodes[k]) if not done[j]]
                 if missing:
                     todo.extend(reversed(missing))
                     continue

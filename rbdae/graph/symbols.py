@@ -49,6 +49,11 @@ class Recorder:
             out[i] = Symbol(self, self.graph.node("input", name, i))
         return out
 
+    def with_inputs(self, name: str, values: Sequence[float]) -> Any:
+        """The symbols of another input vector with these values at the point."""
+        self._inputs = self._inputs | {name: values}
+        return self.inputs(name)
+
     def number(self, value: Any) -> int:
         """The node of a symbol or a number."""
         return value.node if type(value) is Symbol else self.graph.const(float(value))

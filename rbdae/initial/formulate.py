@@ -11,7 +11,15 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import expect
-from rbdae.formulations.base import DirectorConstraints, Explicit, Formulation, Gyroscopic, PullBack, RadialInertia
+from rbdae.formulations.base import (
+    Derivative,
+    DirectorConstraints,
+    Explicit,
+    Formulation,
+    Gyroscopic,
+    PullBack,
+    RadialInertia,
+)
 from rbdae.initial.assemble import compiled
 from rbdae.initial.changed import warn_of_changes, warn_of_forgotten
 from rbdae.initial.choices import Choices, check_choices, check_consistent
@@ -150,6 +158,8 @@ def formulate(
 
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
     code = code_of(wanted, model.n)
+    if code == "generic":
+        _refuse_without_kernels(choices)
     at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -177,13 +187,23 @@ def _again(
         return out
 
 
+def _refuse_without_kernels(choices: Choices) -> None:
+    """A formulation whose Jacobian is derived has no generic code."""
+    if not choices.formulation.written:
+        raise ValueError(
+            f"formulation {choices.formulation.name!r} has no kernel of its Jacobian, so that there is no generic code "
+            "of it; use code='traced' or 'auto', with at most 1000 bodies and without NUMBA_DISABLE_JIT"
+        )
+
+
 def _expect_kernels(workspace: Workspace) -> None:
     """Have other processes compile what this problem will probably call, in this order."""
     kernels, features = workspace.settings.kernels, workspace.memory.features
     further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
+    jacobians = [entry for entry in (*further, kernels.jacobian) if not isinstance(entry, Derivative)]
     expect(
         now=[(kernels.rates, features)],
-        later=[(entry, features) for entry in (*further, kernels.residual, kernels.jacobian)],
+        later=[(entry, features) for entry in (kernels.residual, *jacobians)],
     )
 
 

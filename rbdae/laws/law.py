@@ -15,6 +15,7 @@ from rbdae._arrays import Vec
 from rbdae.graph import derivatives
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.graph import Graph, operands
+from rbdae.graph.replacing import made
 from rbdae.laws.arrays import numbers
 from rbdae.laws.numbers import NotRecorded, Number, Tape
 from rbdae.laws.surroundings import surroundings
@@ -71,7 +72,7 @@ class Law:
             elif kind == "input":
                 known[k] = t if rest[0] == "t" else x[rest[1]]
             else:
-                known[k] = _made(graph, kind, [known[j] for j in operands(self.graph.nodes[k])])
+                known[k] = made(graph, kind, [known[j] for j in operands(self.graph.nodes[k])])
         return [known[k] for k in self.outputs], known[self.regular]
 
     def by(self, columns: Sequence[tuple[str, int]]) -> Law:
@@ -97,20 +98,6 @@ class Law:
             outputs += other.outputs
             regular = graph.select(regular, other.regular, graph.const(0.0))
         return Law(graph, outputs, regular, self.n_in)
-
-
-def _made(graph: Graph, kind: str, of: list[int]) -> int:
-    simple: dict[str, Callable[..., int]] = {
-        "add": graph.add, "sub": graph.sub, "mul": graph.mul, "neg": graph.neg, "not": graph.negation,
-        "select": graph.select,
-    }  # fmt: skip
-    if kind in simple:
-        return simple[kind](*of)
-    if kind == "rcp":
-        return graph.div(graph.const(1.0), *of)
-    if kind in ("<", "<=", "=="):
-        return graph.condition(kind, *of)
-    return graph.function(kind, *of) if len(of) == 1 else graph.of_two(kind, *of)
 
 
 def recorded_law(

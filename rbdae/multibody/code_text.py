@@ -15,7 +15,7 @@ import numpy as np
 from rbdae import graph as graphs
 from rbdae import machine
 from rbdae._arrays import Ints
-from rbdae.graph.factoring import MOST_NODES, factored
+from rbdae.graph.factoring import factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
 from rbdae.machine.entries import guarded, python_entry
@@ -28,6 +28,9 @@ from rbdae.multibody.recording import Recording
 
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
+
+_MOST_STRIDED = 1500
+"""Nodes up to which a matrix has functions of its own that store by rows and by columns."""
 
 
 @final
@@ -75,7 +78,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     needed = graph.needed([*guards, *outputs])
     long = len(needed) > LONGEST or len(outputs) > MOST_STORES
     if is_matrix and pattern is not None:
-        shape, direct = (shapes["out"][0], shapes["out"][1]), len(needed) <= MOST_NODES and not long
+        shape, direct = (shapes["out"][0], shapes["out"][1]), len(needed) <= _MOST_STRIDED and not long
         rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
         filled = matrix("matrix", "straight", rows, columns, shape, direct=direct)
         entries = [filled, guarded("machine", "matrix.whole"), python_entry("python", "matrix", signs, shapes)]

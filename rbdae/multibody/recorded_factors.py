@@ -13,8 +13,8 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
+from rbdae.formulations.base import Jacobian
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.elimination import LARGEST, Complexes, Factors, Field, Reals, eliminate, substitute
 from rbdae.graph.evaluate import evaluate
@@ -25,8 +25,9 @@ from rbdae.machine.function import MachineFunction
 from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.recording import Recording, first_numbers, own_constants, recorded, selected
-from rbdae.multibody.traced import Code, made, own_point, point, shared
+from rbdae.multibody.derived import recorded_kernel
+from rbdae.multibody.recording import Recording, first_numbers, own_constants, recording_point, selected
+from rbdae.multibody.traced import Code, made, own_point, shared
 from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8
@@ -72,7 +73,7 @@ class BoundFactors:
     order: Plan
 
 
-def recorded_factors(workspace: Workspace, kernel: Entry, pattern: Pattern) -> FactorCode | None:
+def recorded_factors(workspace: Workspace, kernel: Jacobian, pattern: Pattern) -> FactorCode | None:
     """The code of the factors for this workspace; None if it has none, or is too long.
 
     Parameters
@@ -110,13 +111,15 @@ def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> li
     return found
 
 
-def _code(workspace: Workspace, kernel: Entry, pattern: Pattern, key: tuple[Any, ...]) -> FactorCode | None:
+def _code(workspace: Workspace, kernel: Jacobian, pattern: Pattern, key: tuple[Any, ...]) -> FactorCode | None:
     """The code of the factors; models of one structure with the same pivots share it."""
     n = workspace.layout.n
-    shapes = {"y": (n,), "yd": (n,), "out": (1, len(pattern.rows))}
+    shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}
     with collector_off():
         try:
-            recording = recorded(workspace, kernel, shapes, point(workspace, shapes), 4 * LONGEST)
+            recording = recorded_kernel(
+                workspace, kernel, shapes, recording_point(workspace, shapes), 4 * LONGEST, pattern
+            )
         except (NotStraight, TypeError, AttributeError, ValueError, ArithmeticError):
             return None  # the Jacobian itself has said why, and has other code
         if len(recording.graph.needed([*recording.guards, *recording.outputs])) > LONGEST:

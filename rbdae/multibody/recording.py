@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -138,6 +139,28 @@ def recorded(
     NotStraight
         if the graph has more nodes than `most_nodes`
     """
+    ran = run(workspace, kernel, shapes, point, most_nodes)
+    return finished(workspace, ran, [ran.recorder.number(value) for value in ran.out.ravel()])
+
+
+class Run(NamedTuple):
+    """A kernel that has run on symbols: the recorder, the memory as the kernel has left it, what it has written, and
+    the constants that are loaded."""
+
+    recorder: Recorder
+    m: Any
+    out: Any
+    loaded: LoadedNumbers | None
+
+
+def run(
+    workspace: Workspace,
+    kernel: Entry,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+) -> Run:
+    """Run a kernel on symbols, as `recorded` does."""
     t, y, yd, c = point
     recorder = Recorder({"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}, most_nodes)
     loaded = LoadedNumbers(opened_numbers(workspace).values) if workspace.memory.opened else None
@@ -147,17 +170,38 @@ def recorded(
     out = np.zeros(shapes["out"], dtype=object)
     given = {"t": lambda: next(numbers), "y": lambda: next(vectors)}
     arguments = [given[sign]() if sign in given else out for sign in kernel.signs[1:]]
-    run: Callable[..., None] = plain(kernel, workspace.memory.features)
-    run(m, *arguments)
-    outputs = [recorder.number(value) for value in out.ravel()]
+    function: Callable[..., None] = plain(kernel, workspace.memory.features)
+    function(m, *arguments)
+    return Run(recorder, m, out, loaded)
+
+
+def finished(workspace: Workspace, ran: Run, outputs: list[int]) -> Recording:
+    """What has been recorded, with its results."""
+    recorder = ran.recorder
     alike = _alike(workspace, recorder)
-    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, loaded)
+    return Recording(recorder.graph, outputs, recorder.guards, recorder.functions, alike, ran.loaded)
 
 
 def _records(workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers) -> dict[str, Any]:
     """The records of the model with constants that are loaded."""
     inputs = [Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs]
     return opened_numbers(workspace).records(_constants(workspace), inputs)
+
+
+def recording_point(workspace: Workspace, shapes: Mapping[str, tuple[int, ...]]) -> tuple[float, Vec, Vec, float]:
+    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
+    one."""
+    y, yd = _beside(*(shapes.get(name, (0,))[0] for name in ("y", "yd")))
+    regular = workspace.memory.regular
+    return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
+
+
+@lru_cache(maxsize=64)
+def _beside(n: int, m: int) -> tuple[Vec, Vec]:
+    rng = np.random.default_rng(12)
+    y, yd = rng.standard_normal(n), rng.standard_normal(m)
+    y.flags.writeable = yd.flags.writeable = False
+    return y, yd
 
 
 def _alike(workspace: Workspace, recorder: Recorder) -> dict[int, int]:
@@ -206,11 +250,15 @@ def symbolic_memory(workspace: Workspace, recorder: Recorder, records: Mapping[s
 
 __all__ = [
     "Recording",
+    "Run",
     "changed_numbers",
+    "finished",
     "first_numbers",
     "opened_numbers",
     "own_constants",
     "recorded",
+    "recording_point",
+    "run",
     "selected",
     "selection_numbers",
     "symbolic_memory",

@@ -11,15 +11,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar, final
 
 import numpy as np
 
 from rbdae import _forks
-from rbdae._arrays import Vec
-from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import collector_off
+from rbdae.formulations.base import Jacobian
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.data import Data
@@ -28,13 +27,14 @@ from rbdae.machine.module import Module, NoMachineCode, Written, kept, say_once
 from rbdae.machine.python_calls import callable_from_python, supported
 from rbdae.multibody.code_text import CodeText, Pattern, code_text
 from rbdae.multibody.contents import all_recorded, contents, on_disk
+from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.recording import (
     MOST_NODES,
     Recording,
     first_numbers,
     opened_numbers,
     own_constants,
-    recorded,
+    recording_point,
     selected,
     selection_numbers,
 )
@@ -141,7 +141,7 @@ class TracedKernel:
 
 def traced(
     workspace: Workspace,
-    kernel: Entry,
+    kernel: Jacobian,
     shapes: Shapes,
     *,
     generic: Callable[[], Kernel],
@@ -175,7 +175,7 @@ def traced(
 class _Wanted:
     """The arguments of `traced` that code depends on."""
 
-    kernel: Entry
+    kernel: Jacobian
     shapes: Shapes
     pattern: Pattern | None
     sparse: bool
@@ -206,7 +206,7 @@ def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them."""
     data = code.data.filled(opened_numbers(workspace).values)
     context = Context.of(first_numbers(workspace), code.functions, data)
-    t, y, yd, c = point(workspace, shapes)
+    t, y, yd, c = recording_point(workspace, shapes)
     out = np.empty(int(np.prod(shapes["out"])))
     run = PROTOTYPE(code.module.address("machine"))
     return not run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
@@ -276,9 +276,9 @@ def _code(workspace: Workspace, wanted: _Wanted, variant: tuple[bytes, ...]) -> 
 
 def _texts(workspace: Workspace, wanted: _Wanted, signs: str) -> tuple[Recording, CodeText]:
     """The recording of a kernel and its text."""
-    room = wanted.shapes if wanted.pattern is None else {**wanted.shapes, "out": (1, len(wanted.pattern.rows))}
+    at, most_nodes = recording_point(workspace, wanted.shapes), _most_nodes(workspace)
     try:
-        recording = recorded(workspace, wanted.kernel, room, point(workspace, wanted.shapes), _most_nodes(workspace))
+        recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most_nodes, wanted.pattern)
     except NotStraight as error:
         raise _NotHad(str(error)) from error
     made = code_text(recording, signs, wanted.shapes, wanted.pattern)
@@ -287,7 +287,7 @@ def _texts(workspace: Workspace, wanted: _Wanted, signs: str) -> tuple[Recording
     return recording, made
 
 
-def _not_had(workspace: Workspace, kernel: Entry, why: str) -> None:
+def _not_had(workspace: Workspace, kernel: Jacobian, why: str) -> None:
     """A warning where code of the model was asked for and cannot be had."""
     if workspace.memory.code == "traced":
         names = workspace.model.names
@@ -341,22 +341,6 @@ def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, function
     return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
 
 
-def point(workspace: Workspace, shapes: Shapes) -> tuple[float, Vec, Vec, float]:
-    """The point where conditions are answered: the problem's regular state, moved a little, so that it is no special
-    one."""
-    y, yd = _beside(*(shapes.get(name, (0,))[0] for name in ("y", "yd")))
-    regular = workspace.memory.regular
-    return 0.1234, regular + 1e-4 * y if len(regular) == len(y) else y, yd, 1.5
-
-
-@lru_cache(maxsize=64)
-def _beside(n: int, m: int) -> tuple[Vec, Vec]:
-    rng = np.random.default_rng(12)
-    y, yd = rng.standard_normal(n), rng.standard_normal(m)
-    y.flags.writeable = yd.flags.writeable = False
-    return y, yd
-
-
 __all__ = [
     "LARGEST",
     "Code",
@@ -366,7 +350,6 @@ __all__ = [
     "TracedKernel",
     "made",
     "own_point",
-    "point",
     "shared",
     "traced",
 ]

@@ -10,8 +10,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
-from rbdae.compiler.jit import Entry
-from rbdae.formulations.base import Explicit
+from rbdae.formulations.base import Derivative, Explicit, Jacobian
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
 from rbdae.machine.factors import Factors
@@ -19,6 +18,7 @@ from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory
 from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.derived import evaluated
 from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
@@ -236,7 +236,7 @@ class Callbacks:
         found = self._of_this_model(name)
         return self._generic(name) if found is None else found.call
 
-    def _kernel(self, name: str) -> Entry:
+    def _kernel(self, name: str) -> Jacobian:
         if name in ("rhs", "rhs_jacobian"):
             explicit = self._explicit()
             return explicit.rates if name == "rhs" else explicit.rhs_jacobian
@@ -248,9 +248,7 @@ class Callbacks:
             if not self._workspace.memory.traced:
                 return None
             self._make_room(name)
-            pattern = None
-            if name.startswith("jacobian"):
-                pattern = self._entries()
+            pattern = self._entries() if name.startswith("jacobian") else None
             self._traced[name] = traced(
                 self._workspace,
                 kernel,
@@ -264,7 +262,11 @@ class Callbacks:
 
     def _generic(self, name: str) -> Callable[..., None]:
         self._make_room(name)
-        call = in_memory(self._workspace, self._kernel(name))
+        kernel = self._kernel(name)
+        if isinstance(kernel, Derivative):
+            pattern = self._entries() if name.startswith("jacobian") else None
+            return evaluated(self._workspace, kernel, self._shapes(name), pattern)
+        call = in_memory(self._workspace, kernel)
         if name != "jacobian_data":
             return call
         self._pattern()

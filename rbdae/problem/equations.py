@@ -11,10 +11,11 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
-from rbdae.formulations.base import Kind
+from rbdae.formulations.base import Derivative, Kind
 from rbdae.machine.module import kept_bytes
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
 from rbdae.multibody.contents import on_disk
+from rbdae.multibody.derived import structure
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
 from rbdae.multibody.recording import own_constants, selected, selection_numbers
@@ -196,13 +197,15 @@ class Equations(ABC):
 
     @cached_property
     def _block_pattern(self) -> BlockPattern:
-        """The same, recorded from the Jacobian's own kernel."""
+        """The same, recorded from the Jacobian's own kernel, or that of its derivative."""
         workspace = self.workspace
         if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
             workspace.make_rhs_tangent()
         kernel = workspace.settings.kernels.jacobian
 
         def recorded() -> BlockPattern:
+            if isinstance(kernel, Derivative):
+                return structure(workspace, kernel, self.n_equations)
             blocks = workspace.record(kernel, 0.0, self._vector("y", self._regular), np.zeros(self.n), 1.0)
             return block_pattern(blocks, self.n_equations, self.n)
 

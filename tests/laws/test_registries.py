@@ -288,6 +288,10 @@ EXAMPLES: dict[type, Any] = {
     element.StateElement: lambda: element.StateElement(max, max, ("s",), np.zeros(1)),
     element.UserElement: lambda: UserForce(_bodies()[0], max, max).elements()[0],
     formulations.base.Implicit: lambda: formulations.FORMULATIONS["index-2"].kernels,
+    formulations.base.Derivative: lambda: formulations.Derivative(
+        formulations.FORMULATIONS["index-2"].kernels.residual
+    ),
+    formulations.base.Solved: lambda: formulations.FORMULATIONS["index-0"].kernels.solved[0][1],
     formulations.base.Explicit: lambda: formulations.FORMULATIONS["index-0"].kernels,
     tree_velocities.TreeVelocity: lambda: tree_velocities.TreeVelocity((), np.zeros((0, 6))),
     velocity_kind.VelocityKind: lambda: velocity_kind.ANGULAR,

@@ -75,6 +75,7 @@ from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
     block_pattern,
     code_text,
+    derived,
     joint_pattern,
     joint_values,
     layout,
@@ -209,6 +210,7 @@ __all__ = [
     "contract",
     "correction",
     "dense",
+    "derived",
     "differences",
     "digest",
     "distance_to_singularity",
@@ -468,15 +470,15 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:
     """(t, y, yd, c) where the conditions of a kernel are answered."""
-    return traced.point(problem.workspace, kernel.shapes)
+    return recording.recording_point(problem.workspace, kernel.shapes)
 
 
 def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
     """What a kernel's code was made of."""
-    room = kernel.shapes
-    if kernel.sparse or kernel.entry is problem.workspace.settings.kernels.jacobian:
-        room = room | {"out": (1, problem.sparsity.nnz)}
-    return recording.recorded(problem.workspace, kernel.entry, room, recording_point(problem, kernel))
+    workspace, jacobian = problem.workspace, problem.workspace.settings.kernels.jacobian
+    pattern = problem.callbacks._entries() if kernel.sparse or kernel.entry is jacobian else None
+    point = recording_point(problem, kernel)
+    return derived.recorded_kernel(workspace, kernel.entry, kernel.shapes, point, recording.MOST_NODES, pattern)
 
 
 def machine_code(made: Recording, kernel: TracedCall) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations import Explicit, Formulation, parameter
+from rbdae.formulations import Derivative, Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
 from rbdae.kernels.bodies.natural import velocity_basis
@@ -193,3 +193,10 @@ class StiffJoints(Formulation, name="stiff-joints", kind="ode", index=0, velocit
     kernels = Explicit(residual, jacobian, rhs, rhs_jacobian)
     alpha: float = parameter(10.0, "joints would gain energy")
     beta: float = parameter(10.0, "its square is meant")
+
+
+class StiffJointsAlone(StiffJoints, name="stiff-joints-alone"):
+    """The same without the derivatives: its equations alone."""
+
+    source = "[BL96]"
+    kernels = Explicit(residual, Derivative(residual), rhs, Derivative(rhs))

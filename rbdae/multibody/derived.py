@@ -1,0 +1,203 @@
+"""Jacobians of recorded code: derivatives of what has been recorded of the residual, or of the right-hand side.
+
+Nobody writes them. Where a kernel solves a linear system on its way (`rbdae.formulations.base.Solved`), the solution x
+is differentiated by the residual r(x, y) of this system,
+
+    dx = -A^-1 dr,    dr at fixed x,
+
+with the factors that the kernel has left: a sweep through the factorisation has half as many operations again.
+A function of the user in machine code, or in Python that cannot be recorded, has no derivative in the graph: then the
+Jacobian's own kernel is recorded. The guards are those of what is differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.compiler.jit import Entry
+from rbdae.compiler.plain import plain
+from rbdae.formulations.base import Derivative, Explicit, Jacobian, Solved
+from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
+from rbdae.graph.evaluate import evaluate
+from rbdae.graph.replacing import replaced
+from rbdae.graph.symbols import Recorder
+from rbdae.kernels.records import N_TANGENT_ROWS
+from rbdae.kernels.scratch import multipliers, solution
+from rbdae.multibody.block_pattern import BlockPattern
+from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.recording import (
+    MOST_NODES,
+    Recording,
+    Run,
+    finished,
+    recorded,
+    recording_point,
+    run,
+    selection_numbers,
+)
+from rbdae.multibody.workspace import Workspace
+
+_WRITTEN = ("tree", "loops")
+"""Structures of null-space forms whose Jacobians' own kernels are recorded: derived ones take 1.15 to 3 times as long
+(docs/decisions.md)."""
+
+Rows = list[dict[int, int]]
+"""Nodes of a matrix by row and column."""
+
+
+def differentiated(workspace: Workspace, kernel: Jacobian) -> Entry | None:
+    """The kernel whose derivative a kernel is; None if it is no derivative."""
+    if isinstance(kernel, Derivative):
+        return kernel.of
+    settings = workspace.settings
+    kernels = settings.kernels
+    if settings.reduced and settings.structure in _WRITTEN:
+        return None
+    if kernel is kernels.jacobian:
+        return kernels.residual
+    return kernels.rates if isinstance(kernels, Explicit) and kernel is kernels.rhs_jacobian else None
+
+
+def recorded_kernel(
+    workspace: Workspace,
+    kernel: Jacobian,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+    pattern: Pattern | None = None,
+) -> Recording:
+    """A kernel, recorded; of a Jacobian the derivative. With a pattern the results are the entries that it has.
+
+    Raises
+    ------
+    NotStraight
+        if the graph has more nodes than `most_nodes`
+    ValueError
+        if there is neither a derivative nor a kernel
+    """
+    of = differentiated(workspace, kernel)
+    if of is not None:
+        try:
+            return _derived(workspace, of, shapes, point, most_nodes, pattern)
+        except NoDerivative as error:
+            if isinstance(kernel, Derivative):
+                raise ValueError(f"{kernel.name}: {error}; the formulation has no kernel of it") from None
+    assert isinstance(kernel, Entry)
+    room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
+    return recorded(workspace, kernel, room, point, most_nodes)
+
+
+def _derived(
+    workspace: Workspace,
+    of: Entry,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+    pattern: Pattern | None,
+) -> Recording:
+    n = workspace.layout.n
+    rows = shapes["out"][0] if pattern is None else max(n, int(pattern.rows.max()) + 1)
+    ran = run(workspace, of, {**shapes, "out": (rows,)}, point, most_nodes)
+    recorder, g = ran.recorder, ran.recorder.graph
+    outputs = [recorder.number(value) for value in ran.out]
+    one, zero, c = g.const(1.0), g.const(0.0), g.node("input", "c", 0)
+    seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(inputs_of(g, "y", n))}
+    kernels = workspace.settings.kernels
+    solved = dict(kernels.solved).get(of) if isinstance(kernels, Explicit) else None
+    if solved is not None:
+        seeds |= _of_solution(workspace, solved, ran, seeds)
+    if "yd" in shapes:
+        seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
+    found = tangents(g, outputs, seeds)
+    if pattern is None:
+        entries = [row.get(j, zero) for row in found for j in range(n)]
+    else:
+        places = zip(pattern.rows.tolist(), pattern.columns.tolist(), strict=True)
+        entries = [found[i].get(j, zero) for i, j in places]
+    return finished(workspace, ran, entries)
+
+
+def evaluated(
+    workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
+) -> Callable[..., None]:
+    """A derivative where code of the model has none, or where its guards do not hold: recorded at the state and
+    evaluated in Python, slowly."""
+
+    def fill(t: float, y: Vec, *others: Any) -> None:
+        yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
+        found = recorded_kernel(workspace, kernel, shapes, (t, y, yd, c), MOST_NODES, pattern)
+        numbers = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": selection_numbers(workspace)}
+        functions = [function.plain for function in found.functions]
+        values = evaluate(found.graph, found.outputs, numbers, functions)
+        if pattern is None or out.ndim == 1:
+            out[...] = np.reshape(values, out.shape)
+        else:
+            out[...] = 0.0
+            out[pattern.rows, pattern.columns] = values
+
+    return fill
+
+
+def structure(workspace: Workspace, kernel: Derivative, n_equations: int) -> BlockPattern:
+    """The compressed columns of the entries that are not zero whatever the state."""
+    n = workspace.layout.n
+    shapes = {"y": (n,), "yd": (n,), "out": (n_equations, n)}
+    found = recorded_kernel(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES)
+    there = np.reshape([found.graph.value(node) != 0.0 for node in found.outputs], (n_equations, n))
+    columns, rows = np.nonzero(there.T)
+    pointers = np.searchsorted(columns, np.arange(n + 1))
+    return BlockPattern(pointers, rows, np.empty(0, dtype=np.int64))
+
+
+def _of_solution(
+    workspace: Workspace, solved: Solved, ran: Run, seeds: Mapping[int, Mapping[int, int]]
+) -> dict[int, Mapping[int, int]]:
+    """The derivatives of the solution of a linear system that a kernel has left in the memory."""
+    recorder, m = ran.recorder, ran.m
+    g, features = recorder.graph, workspace.memory.features
+    n_v, n_la, width = m.head.n_v, m.head.n_la, workspace.layout.n
+    vd = [recorder.number(value) for value in plain(solution, features)(m)[:n_v]]
+    x = [*vd, *(recorder.number(value) for value in plain(multipliers, features)(m)[:n_la])]
+    placeholders = recorder.with_inputs("x", [recorder.value(node) for node in x])
+    balance = np.zeros(n_v + n_la, dtype=object)
+    before = set(recorder.guards)
+    plain(solved.balance, features)(m, placeholders, balance)
+    at = dict(zip((symbol.node for symbol in placeholders), x, strict=True))
+    _replace_guards(recorder, before, at)
+    changes = tangents(g, [recorder.number(value) for value in balance], seeds)
+    n_rows = n_v + n_la + m.head.n_states + N_TANGENT_ROWS
+    W = _matrix(recorder, changes, at, (n_rows, width))
+    m.rhs_tangent, m.head.rhs_tangent_width = W, width
+    plain(solved.columns, features)(m)
+    out: dict[int, Mapping[int, int]] = {}
+    zero = g.const(0.0)
+    for node, row in zip(vd, W, strict=False):
+        minus = {j: recorder.number(value) for j, value in enumerate(row) if recorder.number(value) != zero}
+        out[g.neg(node)] = minus  # a difference x - vd may be written as x + (-vd)
+        out[node] = {j: g.neg(change) for j, change in minus.items()}
+    return out
+
+
+def _matrix(recorder: Recorder, rows: Rows, at: Mapping[int, int], shape: tuple[int, int]) -> Any:
+    """A matrix of symbols, with other nodes in place of some."""
+    W = np.zeros(shape, dtype=object)
+    places = [(i, j, node) for i, row in enumerate(rows) for j, node in row.items()]
+    nodes = replaced(recorder.graph, [node for *_, node in places], at)
+    for (i, j, _), node in zip(places, nodes, strict=True):
+        W[i, j] = recorder.result(node)
+    return W
+
+
+def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int]) -> None:
+    """Guards that have come since then, with other nodes in place of some."""
+    new = [guard for guard in recorder.guards if guard not in before]
+    falls = [recorder.guards.pop(guard) for guard in new]
+    for guard, fall in zip(replaced(recorder.graph, new, at), falls, strict=True):
+        recorder.guards.setdefault(guard, fall)
+
+
+__all__ = ["differentiated", "evaluated", "recorded_kernel", "structure"]
