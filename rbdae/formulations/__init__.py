@@ -6,6 +6,7 @@
 from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
+from rbdae.formulations.absolute import WithMultipliers as WithMultipliers
 from rbdae.formulations.base import AbsoluteFormulation as AbsoluteFormulation
 from rbdae.formulations.base import Derivative as Derivative
 from rbdae.formulations.base import Explicit as Explicit

@@ -65,9 +65,8 @@ def compare(
     ----------
     system : System
     t_end : end of all runs, s; they begin at 0, and go back in time where it is negative
-    formulations, rotations, velocities, solvers : names to combine, each a list; None for all there are. Formulations
-        may also be values with options. Combinations that make no sense are left out. Forms whose equations are one and
-        the same are run once
+    formulations, rotations, velocities, solvers : names to combine (formulations may be values), each a list; None for
+        all there are. What makes no sense is left out. Forms whose equations are one and the same are run once
     tolerances : rtol = atol of the runs
     steps : sizes of the steps of fixed-step methods, s: these run once for each, where others run for each tolerance
     redundant, hold : as `rbdae.formulate` takes them

@@ -85,7 +85,7 @@ PUBLIC = {
     "rbdae_adapters.toolkit",
 }
 # the equations of a formulation are written in the library's kernels
-FORMULATIONS = {"toy_formulation.py"}
+FORMULATIONS = {"toy_augmented.py", "toy_formulation.py"}
 OURS = ("rbdae", "rbdae_adapters")
 # by convention public, in spite of the underscore
 FINE = {"_replace", "_asdict", "_fields", "_make", "_repr_html_", "_repr_png_"}

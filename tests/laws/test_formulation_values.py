@@ -171,7 +171,7 @@ def test_without_an_option_a_keyword_may_say_how_it_is():
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighed(formulations.absolute.WithMultipliers, name="weighed", index=1, levels=(2,)):
+class Weighed(formulations.WithMultipliers, name="weighed", index=1, levels=(2,)):
     """Index 1 with a parameter that no kernel reads."""
 
     source = "none"
@@ -189,6 +189,16 @@ def test_kernels_read_the_parameters_of_their_own_formulation(rng):
     own, plain = (rbdae.formulate(system, form) for form in (Weighed(), Index1()))
     np.testing.assert_array_equal(own.residual(0.0, y, yd), plain.residual(0.0, y, yd))
     np.testing.assert_array_equal(own.jacobian(0.0, y, yd, 0.7), plain.jacobian(0.0, y, yd, 0.7))
+
+
+def test_code_of_one_value_is_not_that_of_another(rng):
+    """In memory and on disk."""
+    system = cases.linked_bodies()
+    for form in (Baumgarte(alpha=3.0, beta=25.0), Baumgarte(alpha=4.0, beta=25.0), Index1(), Weighed()):
+        found, wanted = (rbdae.formulate(system, form, code=code) for code in ("traced", "generic"))
+        y, yd = wanted.y0 + 0.1 * rng.standard_normal(wanted.n), rng.standard_normal(wanted.n)
+        residual = wanted.residual(0.0, y, yd)
+        np.testing.assert_allclose(found.residual(0.0, y, yd), residual, rtol=0, atol=1e-12 * np.abs(residual).max())
 
 
 # ---------------------------------------------------------------- studies
