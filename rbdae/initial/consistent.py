@@ -59,7 +59,8 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
     known = Known.of(model, hold)
     joints = Joints(model, t0)
     start = known.at_references(known.start())
-    g, rate = joints.violation(start)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
+        g, rate = joints.violation(start)
     if not (np.isfinite(g).all() and np.isfinite(rate).all()):
         raise ValueError(
             f"the constraints are not finite at the given initial values, t0 = {t0:g}; check the sizes of positions "
