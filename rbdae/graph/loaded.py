@@ -77,8 +77,8 @@ class LoadedNumbers:
 
     def sum(self, a: Loaded | float, b: Loaded | float) -> Loaded | float:
         """a + b. Both are parted into a common number and the rest, so that multiples of a sum have one atom."""
-        x, p = _parts(a)
-        y, q = _parts(b)
+        x, p = _key(a)
+        y, q = _key(b)
         if p == q:
             return self.product(x + y, p)
         if (p, x) > (q, y):
@@ -139,7 +139,7 @@ class Loaded:
     def __mul__(self, other: Any) -> Any:
         if not isinstance(other, (float, Loaded)):
             return NotImplemented
-        y, q = _parts(other)
+        y, q = _key(other)
         return self._of.product(self.x * y, _joined(self.factors, q, 1))
 
     __rmul__ = __mul__
@@ -147,7 +147,7 @@ class Loaded:
     def __truediv__(self, other: Any) -> Any:
         if not isinstance(other, (float, Loaded)):
             return NotImplemented
-        y, q = _parts(other)
+        y, q = _key(other)
         return self._of.product(self.x / y, _joined(self.factors, q, -1))
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -172,7 +172,7 @@ def value_of(c: Loaded | float) -> float:
     return c.value if isinstance(c, Loaded) else c
 
 
-def _parts(c: Loaded | float) -> Key:
+def _key(c: Loaded | float) -> Key:
     return c.key if isinstance(c, Loaded) else (c, ())
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from rbdae import _check
 from rbdae.compiler.options import ENABLED
-from rbdae.machine.module import say_once
+from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.python_calls import supported
 
 VARIABLE = "RBDAE_CODE"

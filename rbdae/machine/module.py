@@ -1,9 +1,8 @@
 """LLVM text as machine code in this process, kept on disk by its content.
 
-An entry of the cache belongs to a key: a digest of the text, the level of optimisation, the versions, and the processor
-with its features. The key is its name, and its contents begin with a digest of the key and of the code together: what
-is damaged, or is the code of another text, is compiled again. Entries are read where this user alone can write them
-(`rbdae._folders`). Whether there is a cache, and what is in it, changes times and nothing else.
+An entry of the cache (`rbdae.machine.entries_on_disk`) belongs to a key: a digest of the text, or of all that it
+depends on, the level of optimisation, the versions, and the processor with its features. Whether there is a cache, and
+what is in it, changes times and nothing else.
 
 RBDAE_LLVM=quick in the environment asks for code as it comes: slower, and there in a third of the time. That is for
 tests.
@@ -13,21 +12,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 import sys
-import tempfile
 import threading
-import time
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from rbdae import _forks, _on_disk, _signals
-from rbdae._folders import is_own, usable, user_cache
+from rbdae import _forks, _signals
 from rbdae._version import __version__
+from rbdae.machine import entries_on_disk as entries
 
 _LOCK = threading.RLock()
 """LLVM's parser and engines are used by one thread at a time."""
@@ -35,25 +30,12 @@ _LOCK = threading.RLock()
 _forks.protect(lambda: _LOCK, 40)
 _forks.protect(lambda: _lock_of_llvmlite(), 90)
 
-_DIGEST = 32
-
-_LARGEST = 1 << 26
-"""Bytes of an entry at most."""
-
 _LEAST = (0, 45)
 """The first version of llvmlite that reads our text: LLVM 20, where pointers have no type."""
-
-_WHAT = "machine code"
 
 
 class NoMachineCode(RuntimeError):
     """llvmlite cannot make machine code here; the message says why."""
-
-
-def folder() -> Path | None:
-    """The folder where machine code is kept; None if there is no such place."""
-    found = user_cache()
-    return found and found / _on_disk.MACHINE
 
 
 @final
@@ -212,7 +194,7 @@ class Written(NamedTuple):
     beside: bytes = b""
 
 
-def kept(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
+def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
     """The machine code of a text, and what is kept beside it; from the cache if it is there, and the text is not
     written then. `made_of` says all that the text depends on. What a signal has left (`rbdae._signals`) is raised
     between the parts of the work.
@@ -226,8 +208,7 @@ def kept(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
     with _LOCK:
         _llvm()
         key = hashlib.sha256(repr((made_of, quick, *_made_by())).encode()).digest()
-        path = _place(key)
-        found = None if path is None else _stored(path, key)
+        found = entries.read(key)
         if found is not None:
             return _linked(found[1]), found[0]
     written = write()  # other threads may compile meanwhile
@@ -235,94 +216,16 @@ def kept(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
     with _LOCK:
         level, pairing = (0, False) if quick else (written.level, written.pairing)
         code = _optimised(written.text, level, pairing=pairing)
-        if path is not None:
-            _store(path, key, _joined(written.beside, code))
+        entries.write(key, written.beside, code)
         _signals.check()
         return _linked(code), written.beside
 
 
-def kept_bytes(made_of: object, make: Callable[[], bytes]) -> bytes:
-    """The result of `make` from the cache of machine code if it is there. `made_of` says all that it depends on."""
-    key = hashlib.sha256(repr((made_of, __version__)).encode()).digest()
-    path = _place(key)
-    found = None if path is None else _stored(path, key)
-    if found is not None:
-        return found[0]
-    out = make()
-    if path is not None:
-        _store(path, key, _joined(out, b""))
-    return out
-
-
-def _place(key: bytes) -> Path | None:
-    home = folder()
-    return home / f"{key.hex()[:40]}.o" if usable(home, _WHAT) and home is not None else None
-
-
 def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
-    """The machine code of an LLVM text, as `kept` has it; a text that takes long to write may be a function. Without
-    `made_of` it is made of the text."""
+    """The machine code of an LLVM text, as `from_cache` has it; a text that takes long to write may be a function.
+    Without `made_of` it is made of the text."""
     made_of = text if made_of is None else made_of
-    return kept((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]
+    return from_cache((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]
 
 
-def _joined(beside: bytes, code: bytes) -> bytes:
-    return len(beside).to_bytes(8, "little") + beside + code
-
-
-def _digest(key: bytes, code: bytes) -> bytes:
-    return hashlib.sha256(key + code).digest()
-
-
-def _stored(path: Path, key: bytes) -> tuple[bytes, bytes] | None:
-    """What is kept beside the code of a key, and the code, if its entry is there, whole, and written by this user."""
-    try:
-        # a link is not followed, and a pipe not waited for
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-    except OSError:
-        return None
-    try:
-        with os.fdopen(handle, "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode) or not is_own(found) or found.st_size > _LARGEST:
-                return None
-            contents = file.read()
-    except OSError:
-        return None
-    digest, code = contents[:_DIGEST], contents[_DIGEST:]
-    if not code or _digest(key, code) != digest:
-        return None
-    if time.time() - found.st_mtime > _on_disk.DAY:
-        with suppress(OSError):
-            os.utime(path)  # those that are used stay the longest
-    end = 8 + int.from_bytes(code[:8], "little")
-    return code[8:end], code[end:]
-
-
-_BINARY = getattr(os, "O_BINARY", 0)
-
-
-def _store(path: Path, key: bytes, code: bytes) -> None:
-    name = ""
-    try:
-        handle, name = tempfile.mkstemp(prefix=".", suffix=_on_disk.NEW, dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(_digest(key, code) + code)
-        os.replace(name, path)  # other processes see all of it or nothing
-        name = ""
-    except OSError as error:
-        say_once(f"{_WHAT} cannot be kept in {path.parent} ({error.strerror}); each process compiles its own")
-    finally:
-        if name:
-            with suppress(OSError):
-                os.unlink(name)
-    _on_disk.bound_machine(path.parent)
-
-
-@cache
-def say_once(message: str) -> None:
-    """Warn, once in a process."""
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-__all__ = ["Module", "NoMachineCode", "Written", "compiled", "folder", "kept", "kept_bytes", "say_once"]
+__all__ = ["Module", "NoMachineCode", "Written", "compiled", "from_cache"]

@@ -44,10 +44,10 @@ class Part(NamedTuple):
 
 @final
 class OpenNumbers:
-    """The numbers of all arrays: `values` are those of the parts, one part after the other."""
+    """The numbers of all arrays: `values` are those of the arrays, one after the other."""
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
-        self.parts = parts
+    def __init__(self, arrays: Mapping[str, Part]) -> None:
+        self.arrays = arrays
 
     @classmethod
     def of(cls, arrays: Mapping[str, Any]) -> OpenNumbers:
@@ -56,25 +56,25 @@ class OpenNumbers:
 
     def changed(self, arrays: Mapping[str, Any]) -> OpenNumbers:
         """The same with other numbers in some arrays."""
-        return OpenNumbers({**self.parts, **{name: _part(array) for name, array in arrays.items()}})
+        return OpenNumbers({**self.arrays, **{name: _part(array) for name, array in arrays.items()}})
 
     @cached_property
     def values(self) -> Vec:
         """All that are loaded."""
-        return np.concatenate([part.values for part in self.parts.values()])
+        return np.concatenate([part.values for part in self.arrays.values()])
 
     @cached_property
     def digest(self) -> bytes:
         """The structure."""
         digest = hashlib.sha256()
-        for name, part in self.parts.items():
+        for name, part in self.arrays.items():
             digest.update(name.encode() + part.digest)
         return digest.digest()
 
     def records(self, arrays: Mapping[str, Any], loaded: Sequence[Any]) -> dict[str, Any]:
         """The records for kernels on symbols, with the symbols of `values` in their places."""
         out, first = {}, 0
-        for name, part in self.parts.items():
+        for name, part in self.arrays.items():
             records = opened(name, arrays[name])
             _fill(records, arrays[name].dtype, part.places, loaded[first : first + len(part.values)])
             out[name], first = records, first + len(part.values)

@@ -24,10 +24,11 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.function import MachineFunction
 from rbdae.machine.python_calls import supported
 from rbdae.machine.straight import LONGEST
+from rbdae.multibody.code import Code, made
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.recording import Recording, first_numbers, own_constants, recording_point, selected
-from rbdae.multibody.traced import Code, made, own_point, shared
+from rbdae.multibody.traced import own_point, shared
 from rbdae.multibody.workspace import Workspace
 
 _SIZES = 10.0, 1e4, 1e8

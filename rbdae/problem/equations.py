@@ -12,7 +12,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
 from rbdae.formulations.base import Derivative, Kind
-from rbdae.machine.module import kept_bytes
+from rbdae.machine.entries_on_disk import bytes_from_cache
 from rbdae.multibody.block_pattern import BlockPattern, block_pattern
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import structure
@@ -228,7 +228,7 @@ def kept_pattern(workspace: Workspace, record: Callable[[], BlockPattern]) -> Bl
         return record()
     chosen = [(name, array.shape) for name, array in selected(workspace).items()]
     key = ("pattern", known, own_constants(workspace), workspace.selection.rows.dropped, chosen)
-    return BlockPattern.from_bytes(kept_bytes(key, lambda: record().to_bytes()))
+    return BlockPattern.from_bytes(bytes_from_cache(key, lambda: record().to_bytes()))
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:

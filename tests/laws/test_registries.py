@@ -15,6 +15,7 @@ import pytest
 import samples
 import test_benchmarks
 from inside import (
+    NO_DATA,
     SCHEMES,
     CompiledProjection,
     CompiledWatch,
@@ -30,6 +31,7 @@ from inside import (
     canvas,
     choices,
     cli_target,
+    code_of_kernels,
     code_text,
     collocation,
     compiled_watch,
@@ -52,6 +54,7 @@ from inside import (
     named_numbers,
     neighbours,
     newton,
+    open_numbers,
     pairing,
     parameter_tangents,
     placed,
@@ -311,10 +314,12 @@ EXAMPLES: dict[type, Any] = {
     ),
     named_numbers.Parameter: lambda: named_numbers.parameters(_problem().system)["gravity.z"],
     code_text.Pattern: lambda: code_text.Pattern(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)),
-    code_text.CodeText: lambda: code_text.CodeText("", None, code_text.NO_DATA, 0),
+    code_text.CodeText: lambda: code_text.CodeText(lambda: ("", NO_DATA), None, 0),
     traced.Elsewhere: lambda: traced.Elsewhere(lambda: print, traced.Tally()),
     traced.Tally: traced.Tally,
-    traced.Code: lambda: _traced().code,
+    code_of_kernels.Code: lambda: _traced().code,
+    code_of_kernels.Wanted: lambda: _wanted(),
+    open_numbers.OpenNumbers: lambda: recording.opened_numbers(_problem().workspace),
     recorded_factors.FactorCode: lambda: _factor_code(),
     recorded_factors.BoundFactors: lambda: _factor_code().bound(_problem().workspace),
     traced.TracedKernel: lambda: _traced(),
@@ -411,6 +416,11 @@ def _traced() -> traced.TracedKernel:
     found = traced.traced(problem.workspace, kernel, shapes, generic=lambda: problem.callbacks.residual)
     assert found is not None
     return found
+
+
+def _wanted() -> code_of_kernels.Wanted:
+    kernel = _problem().workspace.settings.kernels.residual
+    return code_of_kernels.Wanted(kernel, {"y": (1,), "out": (1,)}, None, False)
 
 
 def _factor_code() -> recorded_factors.FactorCode:

@@ -21,7 +21,8 @@ import rbdae
 LACKING = """
 import sys, warnings, numpy as np
 import rbdae
-module, code = sys.modules["rbdae.machine.module"], sys.modules["rbdae.initial.code"]
+names = ("machine.module", "machine.entries_on_disk", "initial.code")
+module, entries, code = (sys.modules["rbdae." + name] for name in names)
 {lacking}
 system = rbdae.models.linked_bodies()
 with warnings.catch_warnings(record=True) as said:
@@ -47,7 +48,7 @@ OTHER_PYTHON = "code.supported = lambda: False"
 
 NO_CACHE = """
 import pathlib
-module.folder = lambda: pathlib.Path("/proc/no-such-folder")
+entries.folder = lambda: pathlib.Path("/proc/no-such-folder")
 """
 
 

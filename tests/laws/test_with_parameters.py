@@ -124,8 +124,8 @@ def test_other_numbers_have_no_entries_of_their_own_on_disk(tmp_path, monkeypatc
         other = problem.with_parameters(masses)
         evaluated(other, other.y0)
         evaluated(rbdae.formulate(other.system, "index-2"), other.y0)
-        before = before or inside.entries_on_disk()
-    assert before and inside.entries_on_disk() == before
+        before = before or inside.files_of_code()
+    assert before and inside.files_of_code() == before
 
 
 @pytest.mark.parametrize("form", ["index-0", "null-space"])

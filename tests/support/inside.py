@@ -60,9 +60,10 @@ from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
-from rbdae.machine.data import Table
+from rbdae.machine.data import NO_DATA, Table
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
@@ -80,6 +81,7 @@ from rbdae.multibody import (
     joint_values,
     layout,
     newton,
+    open_numbers,
     parameter_tangents,
     recorded_factors,
     recording,
@@ -92,6 +94,7 @@ from rbdae.multibody import (
     velocity_kind,
     velocity_selection,
 )
+from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
@@ -163,6 +166,7 @@ __all__ = [
     "JIT",
     "LARGEST_ASSEMBLY",
     "LIMIT_OF_WORKERS",
+    "NO_DATA",
     "ORDERS",
     "PIVOTS",
     "SCHEMES",
@@ -199,6 +203,7 @@ __all__ = [
     "choices",
     "cli_target",
     "code_calls_python",
+    "code_of_kernels",
     "code_text",
     "collocation",
     "compiled_watch",
@@ -218,12 +223,12 @@ __all__ = [
     "elimination",
     "elimination_loops",
     "energy_balance",
-    "entries_on_disk",
     "entry",
     "entry_of",
     "factor_tables",
     "family",
     "features",
+    "files_of_code",
     "fill",
     "filled",
     "fingerprint",
@@ -277,6 +282,7 @@ __all__ = [
     "null_space",
     "number_of",
     "omitted_rows",
+    "open_numbers",
     "opened",
     "option_table",
     "pack",
@@ -484,7 +490,7 @@ def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
 def machine_code(made: Recording, kernel: TracedCall) -> Any:
     """Machine code of a recording."""
     signs, shapes = kernel.entry.signs[1:].replace("M", "o"), {**kernel.shapes, "out": (len(made.outputs),)}
-    found = traced._compiled(made, traced.code_text(made, signs, shapes, None), signs, shapes)
+    found = code_of_kernels.of_text(made, code_of_kernels.code_text(made, signs, shapes, None), signs, shapes)
     assert found is not None
     return found
 
@@ -548,7 +554,7 @@ def forget_code(monkeypatch: pytest.MonkeyPatch, *, on_disk: bool = True) -> Non
     """No code of models in memory, as in a new process; nor on disk, unless `on_disk`."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
     if not on_disk:
-        monkeypatch.setattr(traced, "on_disk", lambda *_: None)
+        monkeypatch.setattr(code_of_kernels, "on_disk", lambda *_: None)
 
 
 def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -557,22 +563,22 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("something is recorded")
 
-    monkeypatch.setattr(traced, "recorded", refuse)
+    monkeypatch.setattr(code_of_kernels, "recorded_kernel", refuse)
     monkeypatch.setattr(Workspace, "record", refuse)
 
 
-def entries_on_disk() -> set[str]:
+def files_of_code() -> set[str]:
     """The files with machine code of models."""
-    home = module.folder()
+    home = entry_files.folder()
     return set() if home is None or not home.exists() else {file.name for file in home.glob("*.o")}
 
 
 def no_longer_code(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Code of a model has at most so many nodes, also that of models that were there before."""
     monkeypatch.setattr(traced, "_RECENT", type(traced._RECENT)())
-    monkeypatch.setattr(traced, "LARGEST", most)
-    monkeypatch.setattr(traced, "on_disk", lambda *_: None)
-    module.say_once.cache_clear()
+    monkeypatch.setattr(code_of_kernels, "LARGEST", most)
+    monkeypatch.setattr(code_of_kernels, "on_disk", lambda *_: None)
+    entry_files.say_once.cache_clear()
 
 
 def rates_kernel(problem: rbdae.Problem) -> Any:
@@ -706,14 +712,14 @@ def free(manager: Any) -> None:
 
 def before_compilation(monkeypatch: pytest.MonkeyPatch, part: int, do: Any) -> None:
     """Call ``do()`` where recorded code goes to the compiler for the time number ``part``, from 0 on."""
-    written, calls = traced._written, iter(range(1000))
+    written, calls = code_of_kernels._written, iter(range(1000))
 
     def interrupted(*arguments: Any) -> Any:
         if next(calls) == part:
             do()
         return written(*arguments)
 
-    monkeypatch.setattr(traced, "_written", interrupted)
+    monkeypatch.setattr(code_of_kernels, "_written", interrupted)
 
 
 def unload(file: str) -> None:
@@ -738,7 +744,7 @@ def entry_of(k: int) -> Path:
 
 def machine_folder() -> Path:
     """Where machine code of models is kept."""
-    found = module.folder()
+    found = entry_files.folder()
     assert found is not None
     return found
 
@@ -751,7 +757,7 @@ def kernel_folder(kernel: Any) -> Path:
 
 def may_say_again() -> None:
     """Forget what has been said once in this process, and that a cache could not be used."""
-    module.say_once.cache_clear()
+    entry_files.say_once.cache_clear()
     _folders._say.cache_clear()
     cache._is_usable.cache_clear()
     cache._full = False

@@ -1,0 +1,178 @@
+"""`Code`: a kernel of one model, or of a structure, as machine code that is not bound to any selection yet.
+
+It is recorded, written as text and compiled; or found on disk by its structure, without recording it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
+
+from rbdae.compiler.options import collector_off
+from rbdae.formulations.base import Jacobian
+from rbdae.graph.factoring import LEAST_NODES
+from rbdae.graph.symbols import NotStraight
+from rbdae.machine.data import Data
+from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.function import Context, Shapes
+from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
+from rbdae.machine.python_calls import supported
+from rbdae.multibody.code_text import CodeText, Pattern, code_text
+from rbdae.multibody.contents import on_disk
+from rbdae.multibody.derived import recorded_kernel
+from rbdae.multibody.recording import (
+    MOST_NODES,
+    Recording,
+    opened_numbers,
+    own_constants,
+    recording_point,
+    selected,
+    selection_numbers,
+)
+from rbdae.multibody.workspace import Workspace
+
+LARGEST = 120_000
+"""Nodes in LLVM's text beyond which code of one model is not made: it would be megabytes, and no quicker than generic
+code, which is loops (docs/decisions.md)."""
+
+_FINE, _USUAL = 1500, 50_000
+"""Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
+comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
+
+_RECORDED, _RECORDED_A_BODY, _MOST_RECORDED = 200_000, 2_000, 600_000
+"""Nodes that a recording may have with ``code="auto"``: what repeats has few for each body."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Code:
+    """Machine code of one kernel."""
+
+    module: Module
+    signs: str
+    shapes: Shapes
+    functions: tuple[int, ...]
+    data: Data
+    n_nodes: int
+
+    def context(self, workspace: Workspace) -> Context:
+        """The numbers of a selection and of its model, with what they are used by."""
+        data = self.data.filled(opened_numbers(workspace).values) if len(self.data.loaded) else self.data
+        context = Context.of(selection_numbers(workspace), self.functions, data)
+        context.alive += [self.module, workspace]
+        return context
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """A kernel, the shapes of y, yd and out, and how a Jacobian is filled (`rbdae.multibody.traced.traced`)."""
+
+    kernel: Jacobian
+    shapes: Shapes
+    pattern: Pattern | None
+    sparse: bool
+
+
+@final
+class _NotHad(Exception):
+    """Code that is not made, and why."""
+
+
+def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) -> Code | None:
+    """The code of a kernel, from the cache on disk without recording it if its structure is known there."""
+    if not supported():
+        return None
+    signs = wanted.kernel.signs[1:].replace("M", "o") if wanted.sparse else wanted.kernel.signs[1:]
+    known = on_disk(workspace.memory, wanted.kernel.name)
+    with collector_off():
+        try:
+            if known is None:
+                return of_text(*_texts(workspace, wanted, signs), signs, wanted.shapes)
+            pattern = (
+                None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
+            )
+            chosen = [(name, array.shape) for name, array in selected(workspace).items()]
+            rest = (signs, sorted(wanted.shapes.items()), pattern, workspace.selection.rows.dropped, chosen)
+            key = (known, rest, own_constants(workspace), variant)
+            return _of_structure(key, lambda: _texts(workspace, wanted, signs)[1], signs, wanted.shapes)
+        except _NotHad as error:
+            _not_had(workspace, wanted.kernel, str(error))
+        except NoMachineCode as error:
+            say_once(str(error))
+        except (TypeError, AttributeError, ValueError, ArithmeticError) as error:  # a kernel from elsewhere, such as a
+            # user's joint or chart, may do with its numbers what cannot be recorded
+            name = wanted.kernel.name
+            say_once(f"{name} cannot be recorded ({type(error).__name__}: {error}); generic code does its work")
+    return None
+
+
+def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[Recording, CodeText]:
+    """The recording of a kernel and its text."""
+    at, most_nodes = recording_point(workspace, wanted.shapes), _most_nodes(workspace)
+    try:
+        recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most_nodes, wanted.pattern)
+    except NotStraight as error:
+        raise _NotHad(str(error)) from error
+    made = code_text(recording, signs, wanted.shapes, wanted.pattern)
+    if made.length > LARGEST:
+        raise _NotHad(f"{made.length} operations are left where repetitions are loops")
+    return recording, made
+
+
+def _not_had(workspace: Workspace, kernel: Jacobian, why: str) -> None:
+    """A warning where code of the model was asked for and cannot be had."""
+    if workspace.memory.code == "traced":
+        names = workspace.model.names
+        bodies = (
+            f"{len(names)} bod{'y' if len(names) == 1 else 'ies'} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        )
+        what = f"{kernel.name.rpartition(':')[2]!r} of {workspace.settings.formulation.name}, a model of {bodies}"
+        say_once(
+            f"code='traced' cannot be had for {what}: {why}; at most {LARGEST} are compiled. Generic code does its work"
+        )
+
+
+def _most_nodes(workspace: Workspace) -> int:
+    if workspace.memory.code == "traced":
+        return MOST_NODES
+    return min(max(_RECORDED, _RECORDED_A_BODY * workspace.model.n), _MOST_RECORDED)
+
+
+def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
+    """The code of a recording; None if LLVM cannot make any."""
+    try:
+        return of_text(recording, code_text(recording, signs, shapes, None), signs, shapes)
+    except NoMachineCode as error:
+        say_once(str(error))
+        return None
+
+
+def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:
+    module, beside = from_cache((made.made_of, _level(made)), lambda: _written(made))
+    functions = tuple(function.address for function in recording.functions)
+    return _of_file(module, beside, signs, shapes, functions)
+
+
+def _of_structure(key: object, text: Callable[[], CodeText], signs: str, shapes: Shapes) -> Code:
+    """Code that calls no functions, by a key of all that its text depends on."""
+    module, beside = from_cache(key, lambda: _written(text()))
+    return _of_file(module, beside, signs, shapes, ())
+
+
+def _level(made: CodeText) -> int:
+    return 2 if made.length <= _FINE else int(made.length <= _USUAL)
+
+
+def _written(made: CodeText) -> Written:
+    text, data = made.write()
+    beside = made.length.to_bytes(8, "little") + data.to_bytes()
+    return Written(text, _level(made), made.length < LEAST_NODES, beside)
+
+
+def _of_file(module: Module, beside: bytes, signs: str, shapes: Shapes, functions: tuple[int, ...]) -> Code:
+    return Code(module, signs, shapes, functions, Data.from_bytes(beside[8:]), int.from_bytes(beside[:8], "little"))
+
+
+__all__ = ["LARGEST", "Code", "Pattern", "Wanted", "code_of", "made", "of_text"]
