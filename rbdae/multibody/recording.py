@@ -114,14 +114,15 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
 
 
 def _lasting(workspace: Workspace, name: str) -> Any:
-    """An array without what kernels write into it: the values of drives at the time of the last call."""
+    """An array without what kernels write into it: in place of the values of drives at the time of the last call it has
+    those of the model."""
     array = workspace.arrays[name]
     if name != "primitives" or not len(workspace.arrays["drives"]):
         return array
     out = array.copy()
     driven = workspace.arrays["drives"]["primitive"]
     for part in _CLOCKED:
-        out[part][driven] = 0.0
+        out[part][driven] = workspace.model.primitives[part][driven]
     return out
 
 

@@ -57,7 +57,7 @@ from rbdae.kernels import records
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
 from rbdae.kernels.null_space.loops import ALMOST
-from rbdae.kernels.outputs import constraints
+from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine import entries_on_disk as entry_files
@@ -273,6 +273,7 @@ __all__ = [
     "n_quasi_velocities",
     "n_velocities",
     "named_numbers",
+    "natural",
     "near_kernel",
     "nearest",
     "nearest_velocities",
