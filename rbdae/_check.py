@@ -43,6 +43,15 @@ def show(value: object) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
+class Varied(np.ndarray):
+    """A number, or numbers, with a derivative as imaginary part: the library's own, made of what has been checked."""
+
+
+def varied(array: Vec) -> Vec:
+    """The same array; it is not checked again if it has an imaginary part."""
+    return array.view(Varied) if array.dtype.kind == "c" else array
+
+
 def frozen(array: Vec) -> Vec:
     """The same array, read-only."""
     array.flags.writeable = False
@@ -51,6 +60,8 @@ def frozen(array: Vec) -> Vec:
 
 def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Vec:
     """Finite real numbers in one of the shapes."""
+    if isinstance(value, Varied):
+        return value
     raw = _raw(value)
     if raw is None:  # ragged lists
         raise ValueError(f"{_expected(owner, what, value, shapes)}; {_hint(shapes, remedy)}")
@@ -175,7 +186,8 @@ def axis(owner: str, what: str, value: object) -> Vec:
 
 def number(owner: str, what: str, value: Any) -> float:
     """A finite real number; quick for the usual ones."""
-    return float(value if type(value) in (float, int) and abs(value) <= _LARGEST else array(owner, what, value, ()))
+    out = value if type(value) in (float, int) and abs(value) <= _LARGEST else array(owner, what, value, ())
+    return out if isinstance(out, Varied) else float(out)  # type: ignore[return-value]
 
 
 def positive(owner: str, what: str, value: object, remedy: str) -> float:
@@ -296,5 +308,6 @@ __all__ = [
     "time",
     "times",
     "unknown",
+    "varied",
     "vector",
 ]

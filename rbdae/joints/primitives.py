@@ -27,9 +27,7 @@ Kind: TypeAlias = Literal["linear", "bilinear"]
 
 
 def _coefficients(first: float, r1: Vec, second: float, r2: Vec) -> Vec:
-    out = np.empty(8)
-    out[0], out[1:4], out[4], out[5:8] = first, r1, second, r2
-    return _check.frozen(out)
+    return _check.frozen(np.concatenate([[first], r1, [second], r2]))
 
 
 def _offset(value: float) -> Vec:
