@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Varied, Vec
 from rbdae._letters import wrong_in_name
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
@@ -43,15 +43,6 @@ def show(value: object) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-class Varied(np.ndarray):
-    """A number, or numbers, with a derivative as imaginary part: the library's own, made of what has been checked."""
-
-
-def varied(array: Vec) -> Vec:
-    """The same array; it is not checked again if it has an imaginary part."""
-    return array.view(Varied) if array.dtype.kind == "c" else array
-
-
 def frozen(array: Vec) -> Vec:
     """The same array, read-only."""
     array.flags.writeable = False
@@ -60,8 +51,6 @@ def frozen(array: Vec) -> Vec:
 
 def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy: str = "") -> Vec:
     """Finite real numbers in one of the shapes."""
-    if isinstance(value, Varied):
-        return value
     raw = _raw(value)
     if raw is None:  # ragged lists
         raise ValueError(f"{_expected(owner, what, value, shapes)}; {_hint(shapes, remedy)}")
@@ -173,7 +162,7 @@ def _either(words: list[str]) -> str:
 
 def vector(owner: str, what: str, value: object) -> Vec:
     """Three finite real numbers."""
-    return array(owner, what, value, (3,))
+    return value if isinstance(value, Varied) else array(owner, what, value, (3,))
 
 
 def axis(owner: str, what: str, value: object) -> Vec:
@@ -186,8 +175,7 @@ def axis(owner: str, what: str, value: object) -> Vec:
 
 def number(owner: str, what: str, value: Any) -> float:
     """A finite real number; quick for the usual ones."""
-    out = value if type(value) in (float, int) and abs(value) <= _LARGEST else array(owner, what, value, ())
-    return out if isinstance(out, Varied) else float(out)  # type: ignore[return-value]
+    return float(value if type(value) in (float, int) and abs(value) <= _LARGEST else array(owner, what, value, ()))
 
 
 def positive(owner: str, what: str, value: object, remedy: str) -> float:
@@ -308,6 +296,5 @@ __all__ = [
     "time",
     "times",
     "unknown",
-    "varied",
     "vector",
 ]

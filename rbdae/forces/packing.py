@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
 from rbdae.forces.differences import Differences
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
@@ -80,7 +80,7 @@ def pack(
 ) -> Packed:
     """Pack (name of the force, element, bodies by number); `shift` are the reference points of the bodies in their
     frames, `start` their initial (x, d1, d2, d3) with x the reference point."""
-    rows = np.zeros(len(elements), dtype=kb.of_scalars(kb.ELEMENT, scalar))
+    rows = np.zeros(len(elements), dtype=of_scalars(kb.ELEMENT, scalar))
     entries: list[Any] = []
     functions: list[UserFunction] = []
     states: dict[str, float] = {}
@@ -114,7 +114,7 @@ def pack(
                 _add_states(states, name, (winding_name(number),), np.array([windings[-1].angle(Z)]))
     return Packed(
         elements=rows,
-        entries=np.array(entries, dtype=kb.of_scalars(kb.ENTRY, scalar)),
+        entries=np.array(entries, dtype=of_scalars(kb.ENTRY, scalar)),
         functions=tuple(functions),
         state_labels=tuple(states),
         state_start=_check.frozen(np.array(list(states.values()), dtype=float)),

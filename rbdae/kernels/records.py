@@ -318,15 +318,6 @@ NEWTON_OPERATION = np.dtype(
 )
 
 
-def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
-    """A record with numbers of another kind in place of floats."""
-    if scalar is np.float64:
-        return dtype
-    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names or ()]
-    kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
-    return np.dtype(kinds, align=True)
-
-
 def state_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
     vector, nine, square = (3,), (9,), (9, 9)

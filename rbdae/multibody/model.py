@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.body import Body
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
@@ -21,7 +21,7 @@ from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
-from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE, of_scalars
+from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured
 from rbdae.rotations.euler_map import rotation_matrices
@@ -158,10 +158,6 @@ def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Sequence[Vec
     return row
 
 
-def _table(rows: list[Any], dtype: Any) -> Any:
-    return np.array(rows, dtype=dtype) if rows else np.zeros(0, dtype=dtype)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Joints:
     """The data that the joints of a system are packed into."""
@@ -193,7 +189,7 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
             rheonomic[first] = law
         points = (joint.at_a - shift[pair[0]], joint.at_b - shift[pair[1]])
         joints.append(PackedJoint(joint.name or "", pair, range(first, len(rows)), points, joint.velocity_rows()))
-    return _Joints(_table(rows, dtype), _table(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
+    return _Joints(np.array(rows, dtype), np.array(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
 
 
 def _sorted_forces(
@@ -210,7 +206,7 @@ def _sorted_forces(
                 springs.append(_bushing_row(element, (a, b), shift, dtype))
             else:
                 elements.append((force.name or "", element, (a, b)))
-    return _table(springs, dtype), elements
+    return np.array(springs, dtype=dtype), elements
 
 
 def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat, Mat, Mat]:
@@ -248,10 +244,8 @@ def compile_system(system: System) -> Model:
     bushings, elements = _sorted_forces(system, number, shift)
     x, p, xd, om, R = _initial_motion(system, shift)
     start = _start(x, R)
-    forces = pack(elements, shift, start)
     rows = _body_rows(system, BODY)
     arms = [arm for joint in joints.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    stiffnesses = bushings["stiffness"]
     return Model(
         system=copy.copy(system),
         names=tuple(body.name for body in bodies),
@@ -261,10 +255,10 @@ def compile_system(system: System) -> Model:
         drives=joints.drives,
         user_functions=joints.user_functions,
         rheonomic=joints.rheonomic,
-        forces=forces,
+        forces=pack(elements, shift, start),
         joints=joints.joints,
         tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
-        scales=measured(rows, joints.primitives, joints.rheonomic, arms, stiffnesses, system.gravity, start, xd, om),
+        scales=measured(rows, joints.primitives, joints.rheonomic, arms, bushings, system.gravity, start, xd, om),
         x=x,
         p=p,
         xd=xd,
@@ -288,9 +282,8 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
         bushings, elements = _sorted_forces(system, number, shift)
         forces = pack(elements, shift, start)
     arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    stiffnesses = bushings["stiffness"]
     scales = measured(
-        rows, model.primitives, model.rheonomic, arms, stiffnesses, system.gravity, start, model.xd, model.om
+        rows, model.primitives, model.rheonomic, arms, bushings, system.gravity, start, model.xd, model.om
     )
     return replace(model, system=copy.copy(system), bodies=rows, bushings=bushings, forces=forces, scales=scales)
 

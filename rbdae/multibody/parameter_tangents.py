@@ -1,6 +1,6 @@
 """dF/dp and df/dp for named numbers p of a system: the recorded residual or right-hand side, differentiated forwards.
 
-A number p enters the kernels through the records r of the model (masses, inverse inertias, coefficients of points, ...).
+A number p enters the kernels through the records r of the model (masses, inverse inertias, coefficients of points).
 These are rational functions of it with real coefficients, and are packed at p + i h:
 
     r(p + i h) = r(p) + i h r'(p) - h^2 r''(p)/2 - ...,    r' = Im r(p + i h) / h.
@@ -20,13 +20,12 @@ from typing import Any, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.compiler.plain import plain
 from rbdae.forces.element import AnyElement, StateElement, UserElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.symbols import Recorder
-from rbdae.kernels.records import of_scalars
 from rbdae.kernels.symbolic import opened
 from rbdae.multibody.arrays import arrays_of
 from rbdae.multibody.memory import Memory

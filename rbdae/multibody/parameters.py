@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, varied
 from rbdae._frozen import twin
 from rbdae.body import Body, check_inertia
 from rbdae.forces.element import TimeFunction
@@ -52,7 +52,7 @@ class Parameter:
 
     def varied(self, step: float) -> System:
         """The system with this number plus an imaginary step; it does for records alone."""
-        return self.set(_check.varied(np.array(complex(self.value, step))))
+        return self.set(varied(np.array(complex(self.value, step))))
 
 
 def parameters(system: System) -> dict[str, Parameter]:
@@ -165,7 +165,7 @@ def _of_points(system: System, part: Part) -> dict[str, Parameter]:
 
 def _replaced(system: System, part: Part, field: str, value: Any, E: Any, x: Any) -> System:
     """The system with x where E is 1 in a field."""
-    return _with(system, part, {field: _check.frozen(_check.varied(np.where(E == 1.0, x, value)))})
+    return _with(system, part, {field: _check.frozen(varied(np.where(E == 1.0, x, value)))})
 
 
 def _replaced_point(system: System, part: Part, place: int, sign: float, x: Any) -> System:
