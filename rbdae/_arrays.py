@@ -33,4 +33,22 @@ def sense(*times: Vec) -> int:
     return next((1 if first < last else -1 for first, last in ends), 1)
 
 
-__all__ = ["Anything", "ArrayLike", "Bools", "Float", "Ints", "Mat", "Vec", "sense"]
+class Varied(np.ndarray):
+    """A number, or numbers, with a derivative as imaginary part: no user's."""
+
+
+def varied(array: Vec) -> Vec:
+    """The same array; if it has an imaginary part, as what is not checked again."""
+    return array.view(Varied) if array.dtype.kind == "c" else array
+
+
+def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
+    """A record with numbers of another kind in place of floats."""
+    if scalar is np.float64:
+        return dtype
+    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names or ()]
+    kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
+    return np.dtype(kinds, align=True)
+
+
+__all__ = ["Anything", "ArrayLike", "Bools", "Float", "Ints", "Mat", "Varied", "Vec", "of_scalars", "sense", "varied"]

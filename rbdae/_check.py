@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Varied, Vec
 from rbdae._letters import wrong_in_name
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
@@ -162,7 +162,7 @@ def _either(words: list[str]) -> str:
 
 def vector(owner: str, what: str, value: object) -> Vec:
     """Three finite real numbers."""
-    return array(owner, what, value, (3,))
+    return value if isinstance(value, Varied) else array(owner, what, value, (3,))
 
 
 def axis(owner: str, what: str, value: object) -> Vec:

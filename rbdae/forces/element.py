@@ -83,7 +83,7 @@ class Element:
     def winding(self) -> bool:
         """Whether full turns count: an angle with a stiffness. Then it has an internal state phi, whose rate is
         that of the angle, and the angle is the one next to it."""
-        return self.shape == "angle" and bool(np.any(self.stiffness))
+        return self.shape == "angle" and bool(np.any(np.real(self.stiffness)))
 
     def values(self, Z: Mat) -> Vec:
         """The forms at Z (24,)."""

@@ -28,14 +28,14 @@ def direction(vector: Vec, side: int) -> Vec:
 
 
 def _side(c: Vec, side: int) -> Vec:
-    out = np.zeros(8)
+    out = np.zeros(8, dtype=c.dtype)
     out[4 * side : 4 * side + 4] = c
     return out
 
 
 def product(A: Vec, B: Vec) -> Mat:
     """H of the scalar product (sum A_k Z_k) . (sum B_k Z_k)."""
-    return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)), dtype=np.float64)
+    return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)))
 
 
 def _scalar(
@@ -55,8 +55,8 @@ def _scalar(
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
     """Force u at a point of the first body, in space or in the body frame."""
-    H, rows = np.zeros((3, 24, 24)), np.zeros((3, 24))
     c = np.array([1.0, *at])
+    H, rows = np.zeros((3, 24, 24), dtype=c.dtype), np.zeros((3, 24), dtype=c.dtype)
     for k in range(3):
         for i in range(4):
             for n in range(3):
@@ -116,7 +116,7 @@ def alignment(stiffness: Mat, rest: Mat) -> Element:
     E = 0.5 * np.trace(stiffness) * np.eye(3) - stiffness
     H = sum(E[i, j] * product(d[i], e[j]) for i in range(3) for j in range(3))
     one = TimeFunction(_check.frozen(np.ones(1)))
-    return Element(np.array([H]), np.zeros((1, 24)), *_zeros(1), one, level=float(np.trace(E)))
+    return Element(np.array([H]), np.zeros((1, 24)), *_zeros(1), one, level=np.trace(E))
 
 
 def alignment_damping(damping: Mat, rest: Mat) -> Element:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
 from rbdae.forces.differences import Differences
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
@@ -75,10 +75,12 @@ class Packed:
         return out
 
 
-def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list[Vec], start: Mat) -> Packed:
+def pack(
+    elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list[Vec], start: Mat, scalar: Any = np.float64
+) -> Packed:
     """Pack (name of the force, element, bodies by number); `shift` are the reference points of the bodies in their
     frames, `start` their initial (x, d1, d2, d3) with x the reference point."""
-    rows = np.zeros(len(elements), dtype=kb.ELEMENT)
+    rows = np.zeros(len(elements), dtype=of_scalars(kb.ELEMENT, scalar))
     entries: list[Any] = []
     functions: list[UserFunction] = []
     states: dict[str, float] = {}
@@ -96,8 +98,9 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
         elif isinstance(element, StateElement):
             k = len(element.names)
             row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k
-            _add_states(states, name, element.names, element.start)
-            points = points_at(start[list(pair)].ravel(), 24 + k, np.asarray(element.start, dtype=float))
+            begin = element.start.real if np.iscomplexobj(element.start) else element.start
+            _add_states(states, name, element.names, begin)
+            points = points_at(start[list(pair)].ravel(), 24 + k, np.asarray(begin, dtype=float))
             functions += _pack_functions(f"force {name!r}", row, element.function, element.jacobian, points, 24 + k)
         else:
             functions += _pack_law(f"force {name!r}", row, element.law, len(element.rest))
@@ -106,12 +109,12 @@ def pack(elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list
             H, c = _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), Z, entries)
             if element.winding:
                 number = sum(f"{name}.{winding_name(k)}" in states for k in range(len(elements)))
-                windings.append(_Winding(len(states), pair, H, c))
+                windings.append(_Winding(len(states), pair, H.real, c.real))
                 row["winding"], row["state"], row["n_states"] = 1, len(states), 1
                 _add_states(states, name, (winding_name(number),), np.array([windings[-1].angle(Z)]))
     return Packed(
         elements=rows,
-        entries=np.array(entries, dtype=kb.ENTRY),
+        entries=np.array(entries, dtype=of_scalars(kb.ENTRY, scalar)),
         functions=tuple(functions),
         state_labels=tuple(states),
         state_start=_check.frozen(np.array(list(states.values()), dtype=float)),
@@ -197,8 +200,8 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
     row["last"] = len(entries)
     touched = np.any(c, axis=0) | np.any(H, axis=(0, 1)) | np.any(H, axis=(0, 2))
     row["start"] = 0 if touched.reshape(2, 4, 3)[:, 0].any() else 3
-    q = _values(H, c, Z)
-    if element.shape == "root" and not q[0] > _COINCIDE**2 * _values(np.abs(H), c, np.abs(Z))[0]:
+    q = _values(H.real, c.real, Z)
+    if element.shape == "root" and not q[0] > _COINCIDE**2 * _values(np.abs(H), c.real, np.abs(Z))[0]:
         raise ValueError(
             f"force {name!r}: its two points coincide at the start, where the line between them has no direction; "
             "move one, or use rbdae.forces.Bushing"
@@ -208,7 +211,7 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
 
 def _moved(first: Vec, second: Vec) -> Mat:
     """The matrix from natural coordinates with the reference points to those with the origins of the frames."""
-    S = np.eye(24)
+    S = np.eye(24, dtype=np.result_type(first, second))
     for side, c in enumerate((first, second)):
         for i in range(3):
             for k in range(3):

@@ -20,16 +20,14 @@ from typing import ClassVar, Literal, TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Vec
+from rbdae._arrays import ArrayLike, Varied, Vec
 from rbdae._frozen import fill
 
 Kind: TypeAlias = Literal["linear", "bilinear"]
 
 
 def _coefficients(first: float, r1: Vec, second: float, r2: Vec) -> Vec:
-    out = np.empty(8)
-    out[0], out[1:4], out[4], out[5:8] = first, r1, second, r2
-    return _check.frozen(out)
+    return _check.frozen(np.concatenate([[first], r1, [second], r2]))
 
 
 def _offset(value: float) -> Vec:
@@ -122,7 +120,7 @@ class Distance:
         point1 = _check.vector("Distance", "r1", r1)
         point2 = _check.vector("Distance", "r2", r2)
         remedy = "use Coincidence for points that stay together"
-        l = _check.positive("Distance", "length", length, remedy)
+        l = length if isinstance(length, Varied) else _check.positive("Distance", "length", length, remedy)
         # At length 0 the gradient vanishes and the constraint is lost; a square that underflows is as bad.
         if not 0.0 < 0.5 * l * l < np.inf:
             raise ValueError(f"Distance: length {l:g} has no square among the floats; use SI units")

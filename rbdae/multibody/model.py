@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.body import Body
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
@@ -86,14 +86,16 @@ class Model:
         raise IndexError(f"no joint row {row}")
 
 
-def _pack_body(row: Any, body: Body, gravity: Vec) -> None:
+def _body_row(body: Body, gravity: Vec, dtype: Any = BODY) -> Any:
+    row = np.zeros((), dtype=dtype)
+    row["parent"] = -1
     row["mass"] = body.mass
     row["inertia"] = body.inertia
     row["inertia_inverse"] = np.linalg.inv(body.inertia)
     euler = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia
     row["euler"] = euler
     # a flat body has a singular Euler tensor: the forms that need the inverse refuse it by name
-    if abs(np.linalg.det(euler)) > 1e-12 * np.trace(body.inertia) ** 3:
+    if abs(np.linalg.det(euler)) > 1e-12 * np.real(np.trace(body.inertia)) ** 3:
         row["euler_inverse"] = np.linalg.inv(euler)
     else:
         row["euler_inverse"] = np.nan
@@ -105,6 +107,7 @@ def _pack_body(row: Any, body: Body, gravity: Vec) -> None:
     else:
         row["origin"] = body.pivot
         row["weight_d"] = np.outer(body.center_of_mass, body.mass * gravity).reshape(9)
+    return row
 
 
 def _pack_drive(law: Rheonomic, primitive: int) -> Any:
@@ -119,29 +122,22 @@ def _pack_drive(law: Rheonomic, primitive: int) -> Any:
 
 
 def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
-    out = A.copy()
+    out = A.astype(np.result_type(A, c1, c2))
     out[1:4] -= A[0] * c1
     out[5:8] -= A[4] * c2
     return out
 
 
-def _body_row(body: Body, gravity: Vec) -> Any:
-    row = np.zeros((), dtype=BODY)
-    row["parent"] = -1
-    _pack_body(row, body, gravity)
-    return row
-
-
-def _body_rows(system: System) -> Any:
+def _body_rows(system: System, dtype: Any) -> Any:
     """One row a body, the ground last."""
-    ground = np.zeros((), dtype=BODY)
+    ground = np.zeros((), dtype=dtype)
     ground["parent"], ground["fixed"] = -1, 1
     ground["mass"] = 1.0  # divided by in places that do not count for the ground
-    return np.array([*(_body_row(body, system.gravity) for body in system.bodies), ground], dtype=BODY)
+    return np.array([*(_body_row(body, system.gravity, dtype) for body in system.bodies), ground], dtype=dtype)
 
 
-def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[Vec]) -> Any:
-    row = np.zeros((), dtype=PRIMITIVE)
+def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[Vec], dtype: Any) -> Any:
+    row = np.zeros((), dtype=dtype)
     row["linear"] = primitive.kind == "linear"
     row["n"] = primitive.rows
     row["body"] = pair
@@ -152,18 +148,14 @@ def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[
     return row
 
 
-def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Sequence[Vec]) -> Any:
-    row = np.zeros((), dtype=BUSHING)
+def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Sequence[Vec], dtype: Any) -> Any:
+    row = np.zeros((), dtype=dtype)
     row["body"] = pair
     row["A"] = _shift(spring.A, *(shift[b] for b in pair))
     row["stiffness"] = spring.stiffness
     row["damping"] = spring.damping
     row["damped"] = bool(np.any(spring.damping))
     return row
-
-
-def _table(rows: list[Any], dtype: Any) -> Any:
-    return np.array(rows, dtype=dtype) if rows else np.zeros(0, dtype=dtype)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,8 +169,9 @@ class _Joints:
     joints: tuple[PackedJoint, ...]
 
 
-def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]) -> _Joints:
+def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec], scalar: Any) -> _Joints:
     """Bodies by their numbers, points from their reference points."""
+    dtype = of_scalars(PRIMITIVE, scalar)
     rows: list[Any] = []
     drives: list[Any] = []
     functions: list[UserFunction] = []
@@ -187,7 +180,7 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
     for joint in system.joints:
         pair = (number[id(joint.bodies[0])], number[id(joint.bodies[1])])
         first = len(rows)
-        rows += [_primitive_row(primitive, pair, shift) for primitive in joint.primitives()]
+        rows += [_primitive_row(primitive, pair, shift, dtype) for primitive in joint.primitives()]
         law = joint.rheonomic()
         if law is not None:
             drives.append(_pack_drive(law, first))
@@ -196,23 +189,24 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
             rheonomic[first] = law
         points = (joint.at_a - shift[pair[0]], joint.at_b - shift[pair[1]])
         joints.append(PackedJoint(joint.name or "", pair, range(first, len(rows)), points, joint.velocity_rows()))
-    return _Joints(_table(rows, PRIMITIVE), _table(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
+    return _Joints(np.array(rows, dtype), np.array(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
 
 
 def _sorted_forces(
-    system: System, number: Mapping[int, int], shift: Sequence[Vec]
+    system: System, number: Mapping[int, int], shift: Sequence[Vec], scalar: Any = np.float64
 ) -> tuple[Any, list[tuple[str, KernelElement, tuple[int, int]]]]:
     """Springs between points, which are bushings to the kernels, and all other elements with names and bodies."""
     springs: list[Any] = []
+    dtype = of_scalars(BUSHING, scalar)
     elements: list[tuple[str, KernelElement, tuple[int, int]]] = []
     for force in system.forces:
         a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies)][:2]
         for element in force.elements():
             if isinstance(element, PointSpring):
-                springs.append(_bushing_row(element, (a, b), shift))
+                springs.append(_bushing_row(element, (a, b), shift, dtype))
             else:
                 elements.append((force.name or "", element, (a, b)))
-    return _table(springs, BUSHING), elements
+    return np.array(springs, dtype=dtype), elements
 
 
 def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat, Mat, Mat]:
@@ -227,23 +221,31 @@ def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat
     return x, p, xd, om, R
 
 
+def _references(system: System) -> tuple[dict[int, int], list[Vec]]:
+    """The bodies' numbers, and their reference points; the ground is the last."""
+    bodies = (*system.bodies, system.ground)
+    return {id(body): k for k, body in enumerate(bodies)}, [body.reference for body in bodies]
+
+
+def _start(x: Mat, R: Mat) -> Mat:
+    """The initial (x, d1, d2, d3) of bodies and the ground."""
+    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+    return np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(len(x), 9)]), ground])
+
+
 def compile_system(system: System) -> Model:
     """Pack a system. Every joint and force kind is known here by its data, never by its class name."""
     bodies = system.bodies
     n = len(bodies)
     if n == 0:
         raise ValueError("the system has no body: add one with system.add_body(...)")
-    number = {id(body): k for k, body in enumerate((*bodies, system.ground))}
-    shift = [body.reference for body in (*bodies, system.ground)]
-    joints = _pack_joints(system, number, shift)
+    number, shift = _references(system)
+    joints = _pack_joints(system, number, shift, np.float64)
     bushings, elements = _sorted_forces(system, number, shift)
     x, p, xd, om, R = _initial_motion(system, shift)
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    start = np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(n, 9)]), ground])
-    forces = pack(elements, shift, start)
-    rows = _body_rows(system)
+    start = _start(x, R)
+    rows = _body_rows(system, BODY)
     arms = [arm for joint in joints.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    stiffnesses = bushings["stiffness"]
     return Model(
         system=copy.copy(system),
         names=tuple(body.name for body in bodies),
@@ -253,10 +255,10 @@ def compile_system(system: System) -> Model:
         drives=joints.drives,
         user_functions=joints.user_functions,
         rheonomic=joints.rheonomic,
-        forces=forces,
+        forces=pack(elements, shift, start),
         joints=joints.joints,
         tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
-        scales=measured(rows, joints.primitives, joints.rheonomic, arms, stiffnesses, system.gravity, start, xd, om),
+        scales=measured(rows, joints.primitives, joints.rheonomic, arms, bushings, system.gravity, start, xd, om),
         x=x,
         p=p,
         xd=xd,
@@ -273,18 +275,26 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
         if heavier or body is not before:
             rows[k] = _body_row(body, system.gravity)
-    R = rotation_matrices(model.p)
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    start = np.vstack([np.hstack([model.x, np.swapaxes(R, 1, 2).reshape(model.n, 9)]), ground])
+    start = _start(model.x, rotation_matrices(model.p))
     bushings, forces = model.bushings, model.forces
     if forces_too:
-        number = {id(body): k for k, body in enumerate((*bodies, system.ground))}
-        shift = [body.reference for body in (*bodies, system.ground)]
+        number, shift = _references(system)
         bushings, elements = _sorted_forces(system, number, shift)
         forces = pack(elements, shift, start)
     arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
-    stiffnesses = bushings["stiffness"]
     scales = measured(
-        rows, model.primitives, model.rheonomic, arms, stiffnesses, system.gravity, start, model.xd, model.om
+        rows, model.primitives, model.rheonomic, arms, bushings, system.gravity, start, model.xd, model.om
     )
     return replace(model, system=copy.copy(system), bodies=rows, bushings=bushings, forces=forces, scales=scales)
+
+
+def varied(model: Model, system: System) -> Model:
+    """The model of a system in which one number has an imaginary part: so have its records; all else is the same."""
+    number, shift = _references(system)
+    joints = _pack_joints(system, number, shift, complex)
+    bushings, elements = _sorted_forces(system, number, shift, complex)
+    forces = pack(elements, shift, _start(model.x, rotation_matrices(model.p)), complex)
+    bodies = _body_rows(system, of_scalars(BODY, complex))
+    return replace(
+        model, bodies=bodies, primitives=joints.primitives, bushings=bushings, forces=forces, joints=joints.joints
+    )

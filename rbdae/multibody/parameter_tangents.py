@@ -1,42 +1,44 @@
 """dF/dp and df/dp for named numbers p of a system: the recorded residual or right-hand side, differentiated forwards.
 
-A number enters the kernels through the records of the model (masses, inverse inertias, coefficients of points, ...).
-These depend on it as polynomials of degree two at most, inverses of inertias as fractions. Their derivatives are
-differences of order eight over steps of 1/128 of its size: exact but for rounding, 1e-13. What the kernels make of the
-records is differentiated as a graph.
+A number p enters the kernels through the records r of the model (masses, inverse inertias, coefficients of points).
+These are rational functions of it with real coefficients, and are packed at p + i h:
+
+    r(p + i h) = r(p) + i h r'(p) - h^2 r''(p)/2 - ...,    r' = Im r(p + i h) / h.
+
+Nothing is subtracted, and with h = 2^-600 the terms left out are no numbers beside the first. So r' has the rounding of
+the packing alone, as if its derivative, such as d(J^-1) = -J^-1 dJ J^-1, had been written out. The kernels run on
+r(p) + r'(p) s with a symbol s, and what they make of it is differentiated by s as a graph, at s = 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, of_scalars
 from rbdae.compiler.plain import plain
+from rbdae.forces.element import AnyElement, StateElement, UserElement
 from rbdae.graph.derivatives import NoDerivative, inputs_of, jacobian
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.symbolic import opened
+from rbdae.multibody.arrays import arrays_of
 from rbdae.multibody.memory import Memory
-from rbdae.multibody.model import compile_system
+from rbdae.multibody.model import Model, varied
 from rbdae.multibody.parameters import parameters
 from rbdae.multibody.recording import MOST_NODES, Recording, selection_numbers, symbolic_memory
 from rbdae.multibody.workspace import Workspace
+from rbdae.system import System
 
-_STEPS = (-4, -3, -2, -1, 1, 2, 3, 4)
-_SLOPES = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280])
-_MEANS = np.array([-1.0, 8.0, -28.0, 56.0, 56.0, -28.0, 8.0, -1.0]) / 70.0
-"""Of a function's values at `_STEPS`: its derivative times the step, and its value in the middle."""
+_STEP = 2.0**-600
+"""The imaginary part of a parameter."""
 
-_STEP = 2.0**-7
-"""Of a parameter's size."""
-
-_RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", "entries", "tree_velocities")
+_RECORDS = ("bodies", "states", "primitives", "bushings", "elements", "entries")
 """The arrays that depend on parameters."""
 
 
@@ -98,17 +100,14 @@ class ParameterTangents:
         """The residual, or the right-hand side, with one parameter as an input."""
         of, parameter = self._workspace, self._parameters[name]
         kernel = of.settings.kernels.rates if explicit else of.settings.kernels.residual
-        h = _STEP * parameter.size
-        # a force that is there as soon as the number changes is there in all of them
-        memories = [Memory.of(compile_system(parameter.moved(k * h)), of.settings) for k in _STEPS]
-        one = Workspace(memories[_STEPS.index(1)], of.selection)
+        system = parameter.varied(_STEP)
+        _check_functions(name, of.model.system, system)
+        model = varied(of.model, system)
+        one = Workspace(Memory.of(_real(model), of.settings), of.selection)
         recorder = Recorder(numbers, MOST_NODES)
         change = recorder.inputs("parameter")[0]
-        arrays = [memory.arrays for memory in memories]
-        lifted = {name: _lifted([a[name] for a in arrays], change, h) for name in _RECORDS if _counts(arrays[0][name])}
-        if "primitives" in one.owned:  # rows that are dropped
-            for record, mine in zip(lifted["primitives"], one.arrays["primitives"], strict=True):
-                record.keep, record.whole = mine["keep"].tolist(), int(mine["whole"])
+        arrays = arrays_of(model, of.settings, of.layout, complex)
+        lifted = {name: _lifted(one.arrays[name], arrays[name], change) for name in _RECORDS}
         m = symbolic_memory(one, recorder, lifted)
         out = np.zeros(of.layout.n if explicit else self._n_equations, dtype=object)
         run = plain(kernel, one.memory.features)
@@ -125,9 +124,46 @@ class ParameterTangents:
         return _Column(recording, nodes, list(recorder.guards), list(recorder.guards.values()))
 
 
-def _counts(array: Any) -> bool:
-    """Whether it has records; some are numbers where they are not needed."""
-    return bool(len(array)) and array.dtype.names is not None
+def _real(model: Model) -> Model:
+    """A varied model without the imaginary parts; what is in it by them alone, such as a damper whose coefficient is 0,
+    stays."""
+    forces = replace(model.forces, elements=_of_floats(model.forces.elements), entries=_of_floats(model.forces.entries))
+    joints = tuple(replace(joint, points=(joint.points[0].real, joint.points[1].real)) for joint in model.joints)
+    bodies, primitives, bushings = _of_floats(model.bodies), _of_floats(model.primitives), _of_floats(model.bushings)
+    return replace(model, bodies=bodies, primitives=primitives, bushings=bushings, forces=forces, joints=joints)
+
+
+def _of_floats(records: Any) -> Any:
+    out = np.zeros(len(records), dtype=of_scalars(records.dtype, "f8"))
+    for name in out.dtype.names:
+        out[name] = records[name].real
+    return out
+
+
+def _check_functions(name: str, before: System, after: System) -> None:
+    """Raise ValueError if what an element by functions fills depends on the parameter: it is not in the records."""
+    for old, new in zip(before.forces, after.forces, strict=True):
+        if old is new:
+            continue
+        same = [_function(element) for element in old.elements()]
+        for element in new.elements():
+            function = _function(element)
+            if function is None or function in same:
+                continue
+            n = len(element.names) if isinstance(element, StateElement) else 0
+            out = np.zeros(24 + n, dtype=complex)
+            try:
+                function(0.1234, np.random.default_rng(3).standard_normal(48 + n), out)
+            except Exception:  # of a function that does not take complex numbers
+                out[0] = 1j
+            if out.imag.any():
+                raise ValueError(f"parameter {name!r}: a function of the user depends on it")
+
+
+def _function(element: AnyElement) -> Any:
+    if isinstance(element, UserElement):
+        return element.force
+    return element.function if isinstance(element, StateElement) else None
 
 
 def _numbers(workspace: Workspace, t: float, y: Vec, yd: Vec) -> dict[str, Any]:
@@ -135,29 +171,13 @@ def _numbers(workspace: Workspace, t: float, y: Vec, yd: Vec) -> dict[str, Any]:
     return {"t": [t], "y": y, "yd": yd, "c": [0.0], "selection": selection_numbers(workspace), "parameter": [0.0]}
 
 
-def _lifted(arrays: list[Any], change: Any, h: float) -> Any:
+def _lifted(array: Any, stepped: Any, change: Any) -> Any:
     """Records for kernels on symbols whose numbers follow the change of the parameter, at its given value."""
-    one = arrays[_STEPS.index(1)]
-    records = opened("", one)
-    for field in one.dtype.names:
-        if one.dtype[field].base.kind != "f":
-            continue
-        values = np.array([array[field] for array in arrays])
-        slopes, means = np.tensordot(_SLOPES, values, 1) / h, np.tensordot(_MEANS, values, 1)
-        # what does not depend on the parameter is not to have the rounding of the sums
-        still = np.all(values == values[0], axis=0) | np.isnan(values[0])
-        slopes, means = np.where(still, 0.0, slopes), np.where(still, values[0], means)
-        for record, slope, mean in zip(records, slopes, means, strict=True):
-            if not slope.any():
-                setattr(record, field, mean.item() if mean.ndim == 0 else mean.astype(object))
-            elif mean.ndim == 0:
-                setattr(record, field, change * slope.item() + mean.item())
-            else:
-                lifted = mean.astype(object)
-                for place in np.argwhere(slope):
-                    at = tuple(place)
-                    lifted[at] = change * slope[at].item() + mean[at].item()
-                setattr(record, field, lifted)
+    records = opened("", array)
+    for field in array.dtype.names:
+        for record, slope in zip(records, np.imag(stepped[field]) / _STEP, strict=True):
+            if slope.any():
+                setattr(record, field, getattr(record, field) + slope.astype(object) * change)
     return records
 
 

@@ -16,10 +16,11 @@ from typing import Any, TypeAlias, cast, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, varied
 from rbdae._frozen import twin
 from rbdae.body import Body, check_inertia
 from rbdae.forces.element import TimeFunction
+from rbdae.joints.base import AbstractJoint
 from rbdae.system import System
 
 Part: TypeAlias = Any
@@ -43,17 +44,15 @@ class Parameter:
     Parameters
     ----------
     value : the number
-    size : what changes of it are small against, in its own unit
     set : the system with another number in its place, everything else the same, the start as well
     """
 
     value: float
-    size: float
-    set: Callable[[float], System]
+    set: Callable[[Any], System]
 
-    def moved(self, change: float) -> System:
-        """The system with this number larger by a change."""
-        return self.set(self.value + change)
+    def varied(self, step: float) -> System:
+        """The system with this number plus an imaginary step; it does for records alone."""
+        return self.set(varied(np.array(complex(self.value, step))))
 
 
 def parameters(system: System) -> dict[str, Parameter]:
@@ -93,10 +92,7 @@ def _named(system: System, name: str) -> Parameter:
 
 def _of_gravity(system: System) -> dict[str, Parameter]:
     gravity = system.gravity
-    return {
-        f"gravity.{name}": Parameter(float(gravity[axis]), _size(gravity), _gravity(system, axis))
-        for axis, name in enumerate(_AXES)
-    }
+    return {f"gravity.{name}": Parameter(float(gravity[k]), _gravity(system, k)) for k, name in enumerate(_AXES)}
 
 
 def _of_body(system: System, body: Part, fields: Sequence[str] = _OF_BODIES) -> dict[str, Parameter]:
@@ -131,16 +127,14 @@ def _of_field(system: System, part: Part, field: str, value: Any) -> dict[str, P
     if isinstance(value, TimeFunction):
         return {} if value.function is not None else _of_law(system, part, field, value)
     if isinstance(value, float):
-        number = Parameter(value, _size(value), lambda x: _with(system, part, {field: float(x)}))
-        return {f"{part.name}.{field}": number}
+        return {f"{part.name}.{field}": Parameter(value, lambda x: _with(system, part, {field: x}))}
     if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
         return {}
-    size = _least(value) if field == "inertia" else _size(value)
     out = {}
     for name, E in _directions(value).items():
         label = f"{part.name}.{field}.{name}" if name else f"{part.name}.{field}"
         one = float(value[tuple(np.argwhere(E)[0])])
-        out[label] = Parameter(one, size, partial(_replaced, system, part, field, value, E))
+        out[label] = Parameter(one, partial(_replaced, system, part, field, value, E))
     return out
 
 
@@ -151,11 +145,11 @@ def _of_law(system: System, part: Part, field: str, law: TimeFunction) -> dict[s
     for k in range(n):
         label = f"{part.name}.{field}" if n == 1 else f"{part.name}.{field}.{_AXES[k]}"
 
-        def changed(x: float, k: int = k) -> System:
+        def changed(x: Any, k: int = k) -> System:
             constant = np.where(np.arange(n) == k, x, law.constant)
             return _with(system, part, {field: dataclasses.replace(law, constant=_check.frozen(constant))})
 
-        out[label] = Parameter(float(law.constant[k]), _size(law.constant), changed)
+        out[label] = Parameter(float(law.constant[k]), changed)
     return out
 
 
@@ -164,18 +158,17 @@ def _of_points(system: System, part: Part) -> dict[str, Parameter]:
     out = {}
     for point, first, sign in (("at_a", 1, 1.0), ("at_b", 5, -1.0)):
         for k, name in enumerate(_AXES):
-            size = _size(part.A[first : first + 3])
             changed = partial(_replaced_point, system, part, first + k, sign)
-            out[f"{part.name}.{point}.{name}"] = Parameter(sign * float(part.A[first + k]), size, changed)
+            out[f"{part.name}.{point}.{name}"] = Parameter(sign * float(part.A[first + k]), changed)
     return out
 
 
-def _replaced(system: System, part: Part, field: str, value: Any, E: Any, x: float) -> System:
+def _replaced(system: System, part: Part, field: str, value: Any, E: Any, x: Any) -> System:
     """The system with x where E is 1 in a field."""
-    return _with(system, part, {field: _check.frozen(np.where(E == 1.0, x, value))})
+    return _with(system, part, {field: _check.frozen(varied(np.where(E == 1.0, x, value)))})
 
 
-def _replaced_point(system: System, part: Part, place: int, sign: float, x: float) -> System:
+def _replaced_point(system: System, part: Part, place: int, sign: float, x: Any) -> System:
     """The system with x in a point of a force that has coefficients."""
     A = np.where(np.arange(8) == place, sign * x, part.A)
     return _with(system, part, {"A": _check.frozen(A)})
@@ -200,17 +193,8 @@ def _fields(part: Part) -> list[str]:
     return [field.name for field in dataclasses.fields(part)]
 
 
-def _size(value: Any) -> float:
-    return float(np.linalg.norm(value)) or 1.0
-
-
-def _least(inertia: Any) -> float:
-    """The smallest principal moment: the inverse is smooth over a part of it."""
-    return float(np.linalg.eigvalsh(inertia)[0])
-
-
-def _gravity(system: System, axis: int) -> Callable[[float], System]:
-    def changed(x: float) -> System:
+def _gravity(system: System, axis: int) -> Callable[[Any], System]:
+    def changed(x: Any) -> System:
         out = copy.copy(system)
         out._gravity = _check.frozen(np.where(np.arange(3) == axis, x, system.gravity))
         return out
@@ -254,7 +238,9 @@ def _with(system: System, part: Part, changes: dict[str, Any]) -> System:
     """The system with other fields of one part; what refers to it refers to the new one. Nothing is checked again."""
     out = copy.copy(system)
     new: dict[int, Any] = {id(part): twin(part, **changes)}
-    for parts in cast(tuple[dict[str, Part], ...], (out._bodies, out._joints, out._forces)):
+    joints = {name: getattr(force, "joint", None) for name, force in out._forces.items()}
+    loose = {name: joint for name, joint in joints.items() if isinstance(joint, AbstractJoint)}  # perhaps not in it
+    for parts in cast(tuple[dict[str, Part], ...], (out._bodies, out._joints, loose, out._forces)):
         for key, old in parts.items():
             if id(old) not in new:
                 names = [] if isinstance(old, Body) else _fields(old)

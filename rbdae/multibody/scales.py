@@ -58,7 +58,7 @@ def measured(
     primitives: Any,
     rheonomic: Mapping[int, Any],
     arms: Sequence[tuple[int, Vec]],
-    stiffnesses: Mat,
+    bushings: Any,
     gravity: Vec,
     start: Mat,
     xd: Mat,
@@ -77,7 +77,7 @@ def measured(
         float(np.sqrt(np.linalg.norm(gravity) / length)),
         float(np.linalg.norm(xd, axis=1).max()) / length,
         float(np.linalg.norm(om, axis=1).max()),
-        float(np.sqrt(np.max(stiffnesses, initial=0.0) / mass)),
+        float(np.sqrt(np.max(bushings["stiffness"], initial=0.0) / mass)),
     ]
     sizes = [_size(p, start, i in rheonomic and rheonomic[i].kind == LENGTH) for i, p in enumerate(primitives)]
     rows = [size for p, size in zip(primitives, sizes, strict=True) for _ in range(int(p["n"]))]

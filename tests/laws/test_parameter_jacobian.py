@@ -4,15 +4,17 @@ does to them written out here, and against differences between systems, for ever
 from __future__ import annotations
 
 import cases
+import force_cases
 import inside
 import numpy as np
 import pytest
 import samples
+import toy_force
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
 
-TOLERANCE = 1e-12
+TOLERANCE = 1e-14
 STEP = 1e-30
 
 
@@ -160,7 +162,61 @@ def test_names_have_the_differences_between_systems(model, form, rotation):
     for k, name in enumerate(names):
         wanted, step = inside.parameter_difference(problem, name, y, yd)
         # differences have the rounding of the whole residual
-        assert np.max(np.abs(found[:, k] - wanted)) <= 1e-8 * np.max(np.abs(wanted)) + 1e-13 * F / step, name
+        assert np.max(np.abs(found[:, k] - wanted)) <= 1e-12 * np.max(np.abs(wanted)) + 1e-13 * F / step, name
+        wanted = inside.parameter_step(problem, name, y, yd)
+        assert np.max(np.abs(found[:, k] - wanted)) <= 1e-12 * np.max(np.abs(wanted)) + 1e-14 * F / step, name
+
+
+EVERYWHERE = {
+    **cases.SYSTEMS,
+    **{f"{kind}, jointed": lambda kind=kind: force_cases.system_of(kind, jointed=True) for kind in force_cases.FORCES},
+    **{f"{kind}, pivot": lambda kind=kind: force_cases.system_of(kind, pivot=True) for kind in force_cases.FORCES},
+}
+"""Mechanisms, and forces of every kind: some along joints that are not in the system, some with coefficients of 0, some
+whose points are the centre of mass in one component."""
+
+
+@pytest.mark.parametrize("mechanism", EVERYWHERE)
+def test_names_of_every_joint_and_force_have_the_differences_between_systems(mechanism):
+    problem = rbdae.formulate(
+        EVERYWHERE[mechanism](), "index-2", redundant="minimum-norm", consistent="project", code="generic"
+    )
+    y, yd = _state(problem)
+    F = np.max(np.abs(problem.residual(problem.t0, y, yd)))
+    for name in np.random.default_rng(4).permutation(list(problem.parameters))[: samples.count(6, 10_000)]:
+        try:
+            wanted, step = inside.parameter_difference(problem, name, y, yd)
+        except ValueError:  # a spring with a stiffness has one unknown more than without
+            assert problem.parameters[name] == 0.0 and "stiffness" in name
+            continue
+        found = problem.parameter_jacobian(problem.t0, y, yd, [name])[:, 0]
+        assert np.max(np.abs(found - wanted)) <= 1e-12 * np.max(np.abs(wanted)) + 1e-14 * F / step, name
+
+
+def test_a_damper_along_a_joint_that_is_not_in_the_system_follows_its_bodies():
+    """Its joint has the bodies before the change."""
+    problem = rbdae.formulate(force_cases.system_of("torsion"), "index-2", code="generic")
+    heavier = problem.with_parameters({"a.mass": 2.0 * problem.parameters["a.mass"]})
+    assert heavier.parameters["a.mass"] == 2.0 * problem.parameters["a.mass"]
+    found = problem.parameter_jacobian(0.0, problem.y0, np.ones(problem.n), ["a.mass"])
+    np.testing.assert_allclose(
+        heavier.residual(0.0, problem.y0, np.ones(problem.n)) - problem.residual(0.0, problem.y0, np.ones(problem.n)),
+        found[:, 0] * problem.parameters["a.mass"],
+        atol=1e-12,
+    )
+
+
+def test_numbers_in_a_function_of_the_user_are_refused_by_name():
+    system, a, b = force_cases.two_bodies()
+    system.add_force(toy_force.Maxwell(a, b, stiffness=30.0, viscosity=4.0, length=0.5, name="strut"))
+    problem = rbdae.formulate(system, "index-2", code="generic")
+    y, yd = _state(problem)
+    for name in ("strut.stiffness", "strut.viscosity", "strut.length"):
+        with pytest.raises(ValueError, match=f"parameter '{name}': a function of the user depends on it"):
+            problem.parameter_jacobian(0.0, y, yd, [name])
+    found = problem.parameter_jacobian(0.0, y, yd, ["strut.stretch", "a.mass"])
+    wanted = inside.parameter_difference(problem, "a.mass", y, yd)[0]
+    np.testing.assert_allclose(found, np.column_stack([np.zeros(len(found)), wanted]), rtol=0, atol=1e-11)
 
 
 ODES = [
@@ -198,6 +254,9 @@ def test_the_right_hand_side_has_its_own(model, form, velocity):
     for k, name in enumerate(names):
         wanted, step = inside.parameter_difference(problem, name, y, None)
         assert np.max(np.abs(found[:, k] - wanted)) <= 1e-8 * np.max(np.abs(wanted)) + 1e-12 * np.abs(f).max() / step
+        wanted = inside.parameter_step(problem, name, y, None)
+        level = np.max(np.abs(wanted)) + 1e-2 * np.abs(f).max() / step
+        assert np.max(np.abs(found[:, k] - wanted)) <= 1e-12 * level, name
     assert np.abs(found).max() > 0.0
 
 
@@ -235,7 +294,7 @@ def test_values_are_those_of_the_system(mechanism):
         assert found[f"{body.name}.mass"].value == body.mass
     names = list(found)
     for name in (names[k] for k in np.random.default_rng(3).permutation(len(names))[:12]):
-        moved = inside.named_numbers.parameters(found[name].moved(0.25))
+        moved = inside.named_numbers.parameters(found[name].set(found[name].value + 0.25))
         assert moved[name].value == pytest.approx(found[name].value + 0.25, abs=1e-12)
         others = [other for other in names if other in moved and moved[other].value != found[other].value]
         assert all(other.startswith(name) or name.startswith(other) for other in others), (name, others)

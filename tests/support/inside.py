@@ -100,7 +100,7 @@ from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
-from rbdae.multibody.model import compile_system
+from rbdae.multibody.model import compile_system, varied
 from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
@@ -289,6 +289,7 @@ __all__ = [
     "pack",
     "pairing",
     "parameter_difference",
+    "parameter_step",
     "parameter_tangents",
     "passages",
     "pivots",
@@ -604,13 +605,13 @@ def workspace(problem: rbdae.Problem, scalar: Any = np.float64) -> Workspace:
 
 
 def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) -> tuple[Vec, float]:
-    """dF/dp, or without yd df/dp, by central differences of order four between systems, with the unknowns and the
+    """dF/dp, or without yd df/dp, by central differences of order eight between systems, with the unknowns and the
     selection of the problem; and the step."""
     of = problem.workspace
     parameter = named_numbers.parameters(problem.system)[name]
 
     def residual(h: float) -> Vec:
-        other = Workspace(Memory.of(compile_system(parameter.moved(h)), of.settings), of.selection)
+        other = Workspace(Memory.of(compile_system(parameter.set(parameter.value + h)), of.settings), of.selection)
         out = np.zeros(problem.n_equations)
         if yd is None:
             other.plain(of.settings.kernels.rates)(problem.t0, y, out)
@@ -618,9 +619,27 @@ def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | No
             other.plain(of.settings.kernels.residual)(problem.t0, y, yd, out)
         return out
 
-    h = 1e-4 * parameter.size
-    a, b, c, d = (residual(k * h) for k in (-2, -1, 1, 2))
-    return (a - 8.0 * b + 8.0 * c - d) / (12.0 * h), h
+    body, _, field = name.partition(".inertia")
+    whole = name.rpartition(".")[0] if set(name.rpartition(".")[2]) <= set("xyz") else name
+    size = float(np.linalg.norm([x for key, x in problem.parameters.items() if key.startswith(whole)])) or 1.0
+    if field:  # the inverse is smooth over a part of the smallest moment
+        size = np.linalg.eigvalsh(next(b for b in problem.system.bodies if b.name == body).inertia)[0]
+    h = (2.0**-9 if yd is not None else 1e-4) * size  # right-hand sides divide by what may be nearly singular
+    slopes = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+    return sum(c * (residual(k * h) - residual(-k * h)) for k, c in enumerate(slopes, 1)) / h, h
+
+
+def parameter_step(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) -> Vec:
+    """dF/dp, or without yd df/dp, by a complex step of the packing and of the plain kernels."""
+    of = problem.workspace
+    system = named_numbers.parameters(problem.system)[name].varied(1e-30)
+    other = Workspace(Memory.of(varied(of.model, system), of.settings, complex), of.selection)
+    out = np.zeros(problem.n_equations, dtype=complex)
+    if yd is None:
+        other.plain(of.settings.kernels.rates)(problem.t0, y + 0j, out)
+    else:
+        other.plain(of.settings.kernels.residual)(problem.t0, y + 0j, yd + 0j, out)
+    return out.imag / 1e-30
 
 
 def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: bool) -> Any:
