@@ -150,6 +150,7 @@ def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
 
 
 def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:
+    """The code of a recording and its text."""
     module, beside = from_cache((made.made_of, _level(made)), lambda: _written(made))
     functions = tuple(function.address for function in recording.functions)
     return _of_file(module, beside, signs, shapes, functions)

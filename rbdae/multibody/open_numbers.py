@@ -32,8 +32,9 @@ class Part(NamedTuple):
 
     Parameters
     ----------
-    values : the sizes of those that are loaded, each of them once
-    places : (records, floats of a record): 1 + the place of the size among the values, with its sign; 0 for constants
+    values : those that are loaded, each of them once whatever its sign
+    places : (records, floats of a record): 1 + the place among the values, less than zero where the sign is the other
+        one; 0 for constants
     digest : the structure
     """
 
@@ -128,19 +129,23 @@ def _part(array: Any) -> Part:
     free = (rows != 0.0) & (sizes != 1.0) & (rows == rows)
     places = np.zeros(rows.shape, dtype=np.int64)
     known: dict[tuple[int, int, float], int] = {}
+    values: list[float] = []
     i, j = np.nonzero(free)
     if len(i):
         sizes *= free
         same = ((free.sum(axis=0) > 1) & ((sizes == sizes.max(axis=0)) | ~free).all(axis=0)).tolist()
-        mine = [
-            known.setdefault((0, 0, x) if same[column] else (record + 1, columns.field_of[column], x), len(known))
-            for record, column, x in zip(i.tolist(), j.tolist(), sizes[i, j].tolist(), strict=True)
-        ]
-        places[i, j] = np.where(rows[i, j] > 0.0, 1, -1) * (np.array(mine) + 1)
+        mine = []
+        for record, column, x in zip(i.tolist(), j.tolist(), rows[i, j].tolist(), strict=True):
+            key = (0, 0, abs(x)) if same[column] else (record + 1, columns.field_of[column], abs(x))
+            place = known.setdefault(key, len(values) + 1)
+            if place > len(values):
+                values.append(x)
+            mine.append(place if x == values[place - 1] else -place)
+        places[i, j] = mine
         rows[i, j] = 0.0
     digest.update(rows.tobytes())
     digest.update(places.tobytes())
-    return Part(np.array([key[-1] for key in known]), places, digest.digest())
+    return Part(np.array(values, dtype=float), places, digest.digest())
 
 
 def _fill(records: list[Any], dtype: Any, places: Ints, loaded: Sequence[Any]) -> None:
