@@ -204,7 +204,6 @@ __all__ = [
     "cli_target",
     "code_calls_python",
     "code_of_kernels",
-    "code_of_rates",
     "code_text",
     "collocation",
     "compiled_watch",
@@ -568,14 +567,6 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(code_of_kernels, "recorded_kernel", refuse)
     monkeypatch.setattr(Workspace, "record", refuse)
-
-
-def code_of_rates(problem: rbdae.Problem) -> Any:
-    """The code of a right-hand side, not bound to the problem."""
-    kernel = problem.workspace.settings.kernels.rates
-    problem.rhs(problem.t0, problem.y0)
-    (found,) = [code for key, code in problem.workspace.memory.recorded.items() if key[0] is kernel]
-    return found
 
 
 def files_of_code() -> set[str]:
