@@ -31,7 +31,7 @@ _SCRATCH = frozenset(
 )  # fmt: skip
 """The arrays that kernels fill, that a selection fills, and that follow from the others."""
 
-_READ = ("compiler", "formulations", "graph", "kernels", "machine", "multibody", "rotations")
+_READ = ("compiler", "conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
 """The folders that a recording, and the code of it, depend on."""
 
 

@@ -46,6 +46,11 @@ def test_equal_problems_share_code():
     assert len(codes) == 2 and codes[0] is codes[1]
 
 
+def test_files_of_all_kernels_are_in_the_key_of_code_on_disk():
+    kernels, read = inside.folders_that_code_depends_on()
+    assert {"conserving", "formulations", "kernels", "rotations"} <= kernels <= read
+
+
 def test_problems_share_factors_where_they_have_the_same_pivots():
     """Pivots are chosen at the start, with the numbers of the model: each problem has those that it has alone."""
     found, alone = [], []

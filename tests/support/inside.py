@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _ctypes
 import ctypes
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache as cached
 from functools import partial
@@ -95,6 +96,7 @@ from rbdae.multibody import (
     velocity_selection,
 )
 from rbdae.multibody import code as code_of_kernels
+from rbdae.multibody import contents as contents_of_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
@@ -232,6 +234,7 @@ __all__ = [
     "fill",
     "filled",
     "fingerprint",
+    "folders_that_code_depends_on",
     "forbid_new_workers",
     "forget_code",
     "forget_packages",
@@ -567,6 +570,13 @@ def record_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(code_of_kernels, "recorded_kernel", refuse)
     monkeypatch.setattr(Workspace, "record", refuse)
+
+
+def folders_that_code_depends_on() -> tuple[set[str], set[str]]:
+    """Those with kernels or functions that kernels call, and those that keys of code on disk have."""
+    names = [*sys.modules["rbdae.compiler.jit"]._ENTRIES, *STAGES]
+    found = {name.partition(":")[0].split(".")[1] for name in names if name.startswith("rbdae.")}
+    return found, set(contents_of_memory._READ)
 
 
 def files_of_code() -> set[str]:
