@@ -153,7 +153,7 @@ def test_code_does_not_depend_on_the_model_that_asked_first(monkeypatch):
             np.testing.assert_array_equal(after, alone.rhs(alone.t0, other.y0))
 
 
-@pytest.mark.parametrize("k, mechanism", enumerate(SYSTEMS))
+@pytest.mark.parametrize("k, mechanism", list(enumerate(SYSTEMS)))
 def test_masses_that_take_no_search_give_the_same_start(k, mechanism):
     """As a search gives, whether the start is kept or not; reports, too."""
     form = STARTS[k % len(STARTS)]
