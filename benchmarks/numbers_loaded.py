@@ -53,10 +53,9 @@ def repeated(problem: rbdae.Problem, name: str) -> Callable[[int], None]:
     arguments = (function.address, function.context, 0.1, y.ctypes.data, yd.ctypes.data, 1.5, out.ctypes.data)
     many = internals.many()
 
-    def call(n: int) -> None:
+    def call(n: int, keeps: object = (function, y, yd, out, problem)) -> None:
         many(*arguments, n)
 
-    call.keeps = (function, y, yd, out, problem)  # type: ignore[attr-defined]
     return call
 
 

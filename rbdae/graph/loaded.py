@@ -60,12 +60,13 @@ class LoadedNumbers:
             k = self._known[content] = len(self._atoms)
             self._atoms.append(content)
             self._values.append(value)
-        return self.product(1.0, ((k, 1),))  # type: ignore[return-value]
+        return self._loaded(1.0, ((k, 1),))
 
     def product(self, x: float, factors: Factors) -> Loaded | float:
         """x a^p b^q ...; a number where nothing is left."""
-        if not factors or x == 0.0:
-            return x + 0.0
+        return self._loaded(x, factors) if factors and x != 0.0 else x + 0.0
+
+    def _loaded(self, x: float, factors: Factors) -> Loaded:
         key = (x, factors)
         found = self._made.get(key)
         if found is None:

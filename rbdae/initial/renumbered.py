@@ -35,7 +35,6 @@ def renumbered(problem: Problem, system: System, values: Mapping[str, float]) ->
         return None  # a rank and a floor that were found with the masses
     model = with_numbers(old.model, system, forces_too=forces)
     memory = old.memory.renumbered(model)
-    workspace = Workspace(memory, old.selection)
     y0 = _written(problem, model, memory)
     workspace = Workspace(replace(memory, regular=y0), old.selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces)

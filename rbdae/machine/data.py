@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae import graph
 from rbdae._arrays import Ints, Vec
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
@@ -96,7 +97,7 @@ class Data:
 @cache
 def _follow() -> Any:
     """`rbdae.machine.loops.following.follow`, compiled or loaded."""
-    (found,) = callables(Program((follow,)), made_of=("following", sources(loops, native)))
+    (found,) = callables(Program((follow,)), made_of=("following", sources(graph, loops, native)))
     return found
 
 

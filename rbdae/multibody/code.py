@@ -25,9 +25,7 @@ from rbdae.multibody.recording import (
     MOST_NODES,
     Recording,
     opened_numbers,
-    own_constants,
     recording_point,
-    selected,
     selection_numbers,
 )
 from rbdae.multibody.workspace import Workspace
@@ -85,7 +83,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     if not supported():
         return None
     signs = wanted.kernel.signs[1:].replace("M", "o") if wanted.sparse else wanted.kernel.signs[1:]
-    known = on_disk(workspace.memory, wanted.kernel.name)
+    known = on_disk(workspace, wanted.kernel.name)
     with collector_off():
         try:
             if known is None:
@@ -93,9 +91,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
             pattern = (
                 None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
             )
-            chosen = [(name, array.shape) for name, array in selected(workspace).items()]
-            rest = (signs, sorted(wanted.shapes.items()), pattern, workspace.selection.rows.dropped, chosen)
-            key = (known, rest, own_constants(workspace), variant)
+            key = (known, signs, sorted(wanted.shapes.items()), pattern, variant)
             return _of_structure(key, lambda: _texts(workspace, wanted, signs)[1], signs, wanted.shapes)
         except _NotHad as error:
             _not_had(workspace, wanted.kernel, str(error))

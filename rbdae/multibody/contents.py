@@ -15,7 +15,9 @@ import numpy as np
 
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.open_numbers import ADDRESSES, RECORDS
+from rbdae.multibody.recording import own_constants, selected
 from rbdae.multibody.settings import Settings
+from rbdae.multibody.workspace import Workspace
 
 _MODEL = ("bodies", "primitives", "bushings", "drives")
 
@@ -44,14 +46,17 @@ def contents(memory: Memory) -> tuple[Any, ...]:
     return found
 
 
-def on_disk(memory: Memory, kernel: str) -> tuple[object, ...] | None:
-    """The same for other processes; None if a kernel, a chart or a function is not of this library or can be called at
-    an address alone, and for code with the numbers of one model."""
+def on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
+    """The same for other processes, with all of a selection that code depends on; None if a kernel, a chart or a
+    function is not of this library or can be called at an address alone, and for code with the numbers of one model."""
+    memory = workspace.memory
     chart = memory.settings.chart
     own = all(name.startswith(f"{__package__.partition('.')[0]}.") for name in (kernel, chart.parameters.__module__))
     if not (own and memory.opened and all_recorded(memory)) or not _sources():
         return None
-    return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources()
+    chosen = [(name, array.shape) for name, array in selected(workspace).items()]
+    of_selection = (own_constants(workspace), workspace.selection.rows.dropped, chosen)
+    return memory.settings.formulation.name, chart.name, contents(memory)[-1], kernel, _sources(), of_selection
 
 
 def all_recorded(memory: Memory) -> bool:

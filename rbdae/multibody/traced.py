@@ -69,24 +69,21 @@ class TracedKernel:
     @cached_property
     def call(self) -> Kernel:
         """The kernel that Python calls."""
-        code, context = self.code, self._context()
+        code, context = self.code, self.code.context(self._workspace)
         address = code.module.address("python")
         made = callable_from_python(address, self._name, context, code.signs, code.shapes, self.elsewhere)
         return self._workspace.raising(made) if code.functions else made
 
-    def _context(self) -> Context:
-        return self.code.context(self._workspace)
-
     def bare(self) -> MachineFunction:
         """The C function, with a context of its own; it returns 1 where a guard does not hold."""
-        context = self._context()
+        context = self.code.context(self._workspace)
         return MachineFunction(self.code.module.address("machine"), context.ctypes.data, context, [])
 
     def function(self) -> MachineFunction:
         """The C function. Where a user's function is Python, it goes through Python, too, for its exceptions."""
         if self.code.functions and self._workspace.calls_python:
             return trampoline(self.call, self.code.signs, self.code.shapes)
-        context = self._context()
+        context = self.code.context(self._workspace)
         other = trampoline(self.elsewhere, self.code.signs, self.code.shapes)
         context[OTHERWISE] = other.address
         context.alive.append(other)

@@ -223,12 +223,10 @@ class Equations(ABC):
 
 def kept_pattern(workspace: Workspace, record: Callable[[], BlockPattern]) -> BlockPattern:
     """The pattern of the Jacobian, from the cache on disk if its structure is known there."""
-    known = on_disk(workspace.memory, workspace.settings.kernels.jacobian.name)
+    known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
     if known is None:
         return record()
-    chosen = [(name, array.shape) for name, array in selected(workspace).items()]
-    key = ("pattern", known, own_constants(workspace), workspace.selection.rows.dropped, chosen)
-    return BlockPattern.from_bytes(bytes_from_cache(key, lambda: record().to_bytes()))
+    return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: record().to_bytes()))
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY
 from rbdae.machine.native.words import Ints, Vec
-
-ADD, MULTIPLY, DIVIDE = 0, 1, 2
 
 
 def follow(n: int, first: int, rows: Ints, values: Vec) -> None:
