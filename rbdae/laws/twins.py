@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
+from rbdae.laws.acting import Untouched, acts, untouched
 from rbdae.laws.arrays import ONE, TWO, Numbers, numbers
 from rbdae.laws.numbers import NotRecorded, Number, Truth, choice
 from rbdae.laws.surroundings import LIBRARIES, call_of, names_of, of_a_library
@@ -170,6 +171,7 @@ _BUILTINS = {
     "print": _refused("it prints"),
     "open": _refused("it opens a file"),
     "input": _refused("it asks for input"),
+    "__import__": lambda *arguments, **options: _replaced(builtins.__import__(*arguments, **options), {}),
 }
 
 _FIXED = (
@@ -206,7 +208,11 @@ def _replaced(value: Any, made: dict[int, Any]) -> Any:
         return _float
     if isinstance(value, types.FunctionType) and not of_a_library(value):
         return _function(value, made)
+    if acts(value):
+        return untouched(value)
     if isinstance(value, types.MethodType):
+        if acts(value.__func__):
+            return untouched(value)
         return types.MethodType(_replaced(value.__func__, made), _own(value.__self__))
     if _is_spline(value):
         return piecewise(value)
@@ -227,6 +233,8 @@ def _is_spline(value: Any) -> bool:
 
 def _own(value: Any) -> Any:
     """A copy of what a function may change: symbols are not to be left in the user's objects."""
+    if acts(value):
+        return untouched(value)
     if (
         value is None
         or isinstance(value, _FIXED)
@@ -235,8 +243,8 @@ def _own(value: Any) -> Any:
         return value
     try:
         return copy.deepcopy(value)
-    except Exception:  # what cannot be copied, such as an open file, cannot be run on symbols either, or is left alone
-        return value
+    except Exception:
+        return Untouched(f"it uses a {type(value).__qualname__}, which cannot be copied")
 
 
 def _function(function: types.FunctionType, made: dict[int, Any]) -> Any:
@@ -244,9 +252,10 @@ def _function(function: types.FunctionType, made: dict[int, Any]) -> Any:
         return made[id(function)]
     names = {**function.__globals__, "__builtins__": _BUILTINS}
     cells = tuple(types.CellType() for _ in function.__closure__ or ())
-    out = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
-    out.__kwdefaults__ = function.__kwdefaults__
+    out = types.FunctionType(function.__code__, names, function.__name__, None, cells)
     made[id(function)] = out
+    out.__defaults__ = tuple(_replaced(value, made) for value in function.__defaults__ or ()) or None
+    out.__kwdefaults__ = {name: _replaced(value, made) for name, value in (function.__kwdefaults__ or {}).items()}
     for name in names_of(function.__code__):
         if name in function.__globals__:
             names[name] = _replaced(function.__globals__[name], made)

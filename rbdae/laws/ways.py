@@ -49,7 +49,7 @@ def explored(graph: Graph, run: Callable[[Tape], Sequence[int]]) -> Found:
             raise
         except RecursionError:
             raise NotRecorded("it calls itself too often") from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             errors.append(error)
             found = None  # the user's own exception, where a condition falls so
         return _joined(tape, answers, found)

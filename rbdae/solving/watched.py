@@ -126,7 +126,12 @@ def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: R
             outcome = monitor.failed(error)
         else:
             outcome = monitor.ended(outcome)
-        outcome.stats.code = watched.callbacks.code
+        try:
+            outcome.stats.code = watched.callbacks.code
+        except BaseException:
+            if pending.error is None:
+                raise
+            # it was interrupted before there was any: the run so far is not lost for that
         return outcome
     finally:
         monitor.forget()

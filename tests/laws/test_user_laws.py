@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import functools
 import gc
+import logging
 import math
+import os
 import pickle
+import queue
 import re
+import signal
 import sys
+import threading
+import time
+import warnings
 from dataclasses import dataclass
 from math import atan, tanh
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -325,6 +333,70 @@ UNRECORDED = {
     "linear algebra": (lambda s: np.linalg.solve(np.array([[2.0, s], [0.0, 1.0]]), np.ones(2))[0], "linalg.solve"),
     "text": (lambda s: float(f"{s:.3f}"), "as text"),
 }
+
+
+DONE, LOG, MAIL = [], logging.getLogger("of a law"), queue.SimpleQueue()
+LOG.addFilter(DONE.append)
+
+
+def imports(s):
+    import os
+
+    return os.nice(0) and s
+
+
+def held(s, lock=threading.Lock()):  # noqa: B008
+    with lock:
+        return s
+
+
+ACTING = {
+    "a signal": (lambda: os.kill(os.getpid(), signal.SIGINT), "os.getpid|os.kill"),
+    "a signal by its name": (lambda: RAISE(signal.SIGINT), "_signal.raise_signal"),
+    "a log": (lambda: LOG.warning("far"), r"logging.Logger"),
+    "a log of a module": (lambda: logging.warning("far"), r"logging.warning"),
+    "a queue": (lambda: MAIL.put(1), "_queue.SimpleQueue"),
+    "a method of a queue": (lambda: PUT(1), "_queue.SimpleQueue.put"),
+    "a warning": (lambda: warnings.warn("far", stacklevel=1), "warnings.warn"),
+    "a file": (lambda: Path("far").write_text("far"), "pathlib.Path"),
+    "a stream": (lambda: sys.stdout.write("far"), "sys.stdout"),
+    "a clock": (lambda: time.sleep(1e4), "time.sleep"),
+    "an import": (lambda: imports(1.0), "os.nice"),
+    "a lock": (lambda: held(1.0), "lock"),
+    "a generator of values": (lambda: next(TURNS), "generator, which cannot be copied"),
+}
+RAISE, PUT, TURNS = signal.raise_signal, MAIL.put, (DONE.append(1) for _ in range(3))
+
+
+@pytest.mark.parametrize("name", ACTING)
+def test_what_acts_is_not_touched_where_no_motion_goes(name, capsys, tmp_path, monkeypatch):
+    """Every way is walked at the recording; a signal of a law came there, and what a log or a queue would have had was
+    lost in the run."""
+    monkeypatch.chdir(tmp_path)
+    act, why = ACTING[name]
+
+    def law(s):
+        if s > 1e3:
+            act()
+        return s
+
+    problem = formulated("index-0", law_of(law), difference_step=1e-6)
+    assert re.search(why, problem.laws["force 'user-1': law"])
+    assert not DONE and MAIL.empty() and not capsys.readouterr().out and not [*tmp_path.iterdir()]
+
+
+def test_a_law_that_would_end_the_program_where_no_motion_goes_is_recorded():
+    def law(s):
+        if s > 1e3:
+            raise SystemExit(3)
+        return s
+
+    assert formulated("index-0", law_of(law)).laws["force 'user-1': law"] == "recorded"
+
+
+def test_constants_of_such_modules_are_recorded():
+    problem = formulated("index-0", law_of(lambda s: s * (1.0 + sys.float_info.epsilon) + len(os.sep)))
+    assert problem.laws["force 'user-1': law"] == "recorded"
 
 
 @pytest.mark.parametrize("name", UNRECORDED)
