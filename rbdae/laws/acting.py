@@ -1,4 +1,4 @@
-"""Things that act beside giving a value: files, signals, threads, queues, logs. They are not touched in a run on symbols.
+"""Things that act beside giving a value: files, signals, threads, queues, logs. A run on symbols leaves them alone.
 
 There every way through a law is walked once, those too that no motion takes: what acts would act at the recording, and
 never in a run. A law that reaches one is called back.
@@ -11,13 +11,12 @@ from typing import Any, final
 
 from rbdae.laws.numbers import NotRecorded
 
-_ACTING = frozenset(
-    """
-    _io _queue _signal _socket _thread _warnings asyncio concurrent ctypes faulthandler io logging mmap multiprocessing
-    nt os pathlib posix queue sched selectors shutil signal socket sqlite3 subprocess sys tempfile threading time
-    urllib warnings
-    """.split()
-)
+_ACTING = frozenset({
+    "_io", "_queue", "_signal", "_socket", "_thread", "_warnings", "asyncio", "concurrent", "ctypes", "faulthandler",
+    "io", "logging", "mmap", "multiprocessing", "nt", "os", "pathlib", "posix", "queue", "sched", "selectors",
+    "shutil", "signal", "socket", "sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib",
+    "warnings",
+})  # fmt: skip
 """Modules of the standard library whose functions and objects act."""
 
 _CONSTANTS = (int, float, str, bytes, tuple, frozenset, type(None))
