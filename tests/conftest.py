@@ -24,6 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background of a shell; Ctrl-C has its tests
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+    # tests start hundreds of processes, and each would compile every module again
+    sys.dont_write_bytecode = False
+
 if "PYTEST_XDIST_WORKER" in os.environ:
     # the workers keep the cores busy by themselves
     os.environ.setdefault("RBDAE_COMPILE_PROCESSES", "1")

@@ -12,7 +12,6 @@ CAD 11, 1992), there of logic functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, final
 
@@ -143,25 +142,38 @@ class Multiple(_OfOneTerm):
 Divisor: TypeAlias = TwoTerms | TwoFactors | Multiple
 
 
-def divisors(found: Sum, first: int) -> Iterator[Divisor]:
-    """The divisors of a sum, some of them more than once; factors from `first` on are such sums themselves."""
-    terms = list(found.items())
-    for p, c in terms:
-        if _has_constant(p, c):
-            yield from (Multiple(size(c), a) for a in p)
-        if _is_long(p, c):
-            yield from (TwoFactors(a, b) for i, b in enumerate(p) for a in p[:i])
+def gains(found: Sum, first: int) -> dict[Divisor, int]:
+    """The divisors of a sum, with the operations less at all their places in it, their own not counted; factors from
+    `first` on are such sums themselves."""
+    out: dict[Divisor, int] = {}
+    terms = [(p, c, is_one(c)) for p, c in found.items()]
+    for p, c, plain in terms:
+        if len(p) > 1 and not plain:
+            for a in dict.fromkeys(p):
+                multiple = Multiple(size(c), a)
+                out[multiple] = out.get(multiple, 0) + 1
+        if len(p) > 2 or (len(p) > 1 and not plain):
+            for a, b in dict.fromkeys((a, b) for i, b in enumerate(p) for a in p[:i]):
+                factors = TwoFactors(a, b)
+                out[factors] = out.get(factors, 0) + 1
     if len(terms) > _LONGEST:
-        return
-    for i, (p, c) in enumerate(terms):
-        for q, d in terms[:i]:
-            rest = _common(p, q)
-            u, v = without(p, rest), without(q, rest)
-            if u and v and (rest or may_pair(u, v, first)):
-                if (len(u), u) > (len(v), v):
-                    yield TwoTerms(v, u, c / d, first)
-                else:
-                    yield TwoTerms(u, v, d / c, first)
+        return out
+    several = set()  # their places may overlap
+    for i, (p, c, one) in enumerate(terms):
+        for q, d, other in terms[:i]:
+            rest, u, v = _parted(p, q)
+            if not u or not v or not (rest or may_pair(u, v, first)):
+                continue
+            swapped = (len(u), u) > (len(v), v)
+            divisor = TwoTerms(v, u, c / d, first) if swapped else TwoTerms(u, v, d / c, first)
+            if divisor in out:
+                several.add(divisor)
+                continue
+            after = max(1, len(rest) + 1 - (other if swapped else one))
+            out[divisor] = max(1, len(p) - one) + max(1, len(q) - other) - after
+    for divisor in several:
+        out[divisor] = sum(divisor.saved(place, found) for place in divisor.places(found))
+    return out
 
 
 def may_pair(p: Product, q: Product, first: int) -> bool:
@@ -181,12 +193,12 @@ def _is_long(p: Product, c: Constant) -> bool:
 
 def without(product: Product, factors: Product) -> Product | None:
     """The rest of a product; None if it does not have these factors."""
-    left = list(product)
     for a in factors:
-        if a not in left:
+        if a not in product:
             return None
-        left.remove(a)
-    return tuple(left)
+        k = product.index(a)
+        product = product[:k] + product[k + 1 :]
+    return product
 
 
 def merged(p: Product, q: Product) -> Product:
@@ -194,13 +206,21 @@ def merged(p: Product, q: Product) -> Product:
     return tuple(sorted(p + q))
 
 
-def _common(p: Product, q: Product) -> Product:
-    left, out = list(q), []
+def _parted(p: Product, q: Product) -> tuple[Product, Product, Product]:
+    """What both have, and what is left of each."""
+    for a in p:
+        if a in q:
+            break
+    else:
+        return (), p, q
+    left, common, own = list(q), [], []
     for a in p:
         if a in left:
             left.remove(a)
-            out.append(a)
-    return tuple(out)
+            common.append(a)
+        else:
+            own.append(a)
+    return tuple(common), tuple(own), tuple(left)
 
 
-__all__ = ["Divisor", "Multiple", "Place", "TwoFactors", "TwoTerms", "divisors", "merged"]
+__all__ = ["Divisor", "Multiple", "Place", "TwoFactors", "TwoTerms", "gains", "merged"]

@@ -6,7 +6,7 @@ import heapq
 from collections import defaultdict
 from typing import final
 
-from rbdae.graph.divisors import Divisor, divisors, merged
+from rbdae.graph.divisors import Divisor, gains, merged
 from rbdae.graph.sums import Product, Sum
 from rbdae.graph.twos import Constant
 
@@ -25,8 +25,9 @@ class _Sharing:
     def __init__(self, sums: dict[int, Sum], first: int) -> None:
         self.sums = {k: dict(found) for k, found in sums.items()}
         self._first = self._next = first
+        self._gains: dict[int, dict[Divisor, int]] = {}
+        self._total: dict[Divisor, int] = {}
         self._where: dict[Divisor, set[int]] = defaultdict(set)
-        self._of: dict[int, set[Divisor]] = {}
         self._queue: list[tuple[int, int, Divisor]] = []
         self._entered = 0
 
@@ -52,21 +53,23 @@ class _Sharing:
 
     def _saved(self, divisor: Divisor) -> int:
         """Operations less, if a divisor is taken out wherever it is."""
-        out = -divisor.cost()
-        for k in self._where[divisor]:
-            found = self.sums[k]
-            out += sum(divisor.saved(place, found) for place in divisor.places(found))
-        return out
+        return self._total[divisor] - divisor.cost()
 
     def _look_at(self, k: int) -> list[Divisor]:
         """Note the divisors of a sum. Returns those that are new in it."""
-        before, now = self._of.get(k, set()), dict.fromkeys(divisors(self.sums[k], self._first))
-        self._of[k] = set(now)
-        for divisor in before - self._of[k]:
-            self._where[divisor].discard(k)
-        new = [divisor for divisor in now if divisor not in before]
-        for divisor in new:
-            self._where[divisor].add(k)
+        total, where = self._total, self._where
+        before, now = self._gains.get(k, {}), gains(self.sums[k], self._first)
+        self._gains[k] = now
+        for divisor, gain in before.items():
+            total[divisor] -= gain
+            if divisor not in now:
+                where[divisor].discard(k)
+        new = []
+        for divisor, gain in now.items():
+            total[divisor] = total.get(divisor, 0) + gain
+            if divisor not in before:
+                where[divisor].add(k)
+                new.append(divisor)
         return new
 
     def _take_out(self, divisor: Divisor) -> None:

@@ -79,6 +79,8 @@ class Part:
         self._there: set[int] = set()
         self._pointers: set[str] = set()
         self._pairs: set[int] = set()
+        self._tests: dict[int, str] = {}
+        """The conditions that are there as bits; they become numbers where one is asked for."""
 
     def name(self, k: int) -> str:
         """How a value is written: a constant, an argument, or what holds it; loaded first if it is in memory."""
@@ -93,7 +95,9 @@ class Part:
             return f"%{node[1]}"
         if k not in self._there:
             self._there.add(k)
-            if node[0] == "const":
+            if k in self._tests:
+                self.lines.append(f"%v{k} = uitofp i1 {self._tests[k]} to double")
+            elif node[0] == "const":
                 self._load(k, "%context", self._numbers.first + self._numbers.place(node[1]))
             elif node[0] == "input":
                 self._load(k, f"%{node[1]}" if node[1] != "selection" else self._pointer(SELECTION), node[2])
@@ -136,7 +140,13 @@ class Part:
 
     def hold(self, k: int, wanted: bool, holds: str) -> str:
         """The conditions so far, and that one falls as it should."""
-        self.lines += agreement(f"%g{k}", self.name(k), wanted, holds)
+        test = self._tests.get(k)
+        if test is None:
+            self.lines += agreement(f"%g{k}", self.name(k), wanted, holds)
+        elif wanted:
+            self.lines.append(f"%g{k} = and i1 {holds}, {test}")
+        else:
+            self.lines += [f"%g{k}x = xor i1 {test}, true", f"%g{k} = and i1 {holds}, %g{k}x"]
         return f"%g{k}"
 
     def compute(self, k: int) -> None:
@@ -150,6 +160,18 @@ class Part:
             return
         if kind == "result":
             return  # loaded with its call
+        if kind in _COMPARISONS or (kind == "not" and node[1] in self._tests):
+            self._tests[k] = f"%v{k}b"
+            if kind == "not":
+                self.lines.append(f"%v{k}b = xor i1 {self._tests[node[1]]}, true")
+            else:
+                self.lines.append(comparison(kind, f"%v{k}b", [self.name(j) for j in node[1:]]))
+            return
+        if kind == "select" and node[1] in self._tests and node[2] not in self._pairs:
+            test, (one, other) = self._tests[node[1]], [self.name(j) for j in node[2:]]
+            self.lines.append(f"%v{k} = select i1 {test}, double {one}, double {other}")
+            self._there.add(k)
+            return
         if kind == "pair":
             known = [x for j in node[1:] if (x := self._graph.value(j)) is not None]
             if len(known) == len(node) - 1 and any(isinstance(x, Loaded) for x in known):
@@ -197,9 +219,13 @@ def instruction(kind: str, target: str, names: Sequence[str], *, of_pairs: bool 
         test = f"{target}b = fcmp one double {names[0]}, 0.0"
         return [test, f"{target} = select i1 {target}b, double {names[1]}, double {names[2]}"]
     if kind in _COMPARISONS:
-        test = f"{target}b = fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
-        return [test, f"{target} = uitofp i1 {target}b to double"]
+        return [comparison(kind, f"{target}b", names), f"{target} = uitofp i1 {target}b to double"]
     return [f"{target} = {_expression(kind, names)}"]
+
+
+def comparison(kind: str, target: str, names: Sequence[str]) -> str:
+    """The line that compares two numbers."""
+    return f"{target} = fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
 
 
 def _of_pairs(kind: str, names: Sequence[str]) -> str:

@@ -30,6 +30,9 @@ from rbdae.multibody.open_numbers import OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
 
+_BLOCKS = 1024
+"""Blocks of a matrix for which there is room at first, where its pattern is recorded."""
+
 
 @final
 class Workspace:
@@ -192,14 +195,14 @@ class Workspace:
         fill = self.compiled(kernel) if generic else self.raising(self.plain(kernel))
         unused = np.zeros((1, 1), dtype=self.memory.scalar)
         self.head["mode"] = kb.RECORD
+        room, n = 0, _BLOCKS
         try:
-            self.head["n_blocks"] = 0
             with np.errstate(all="ignore"):  # the values do not count, and the state may be beyond a chart
-                fill(*arguments, unused)
-                n = int(self.head["cursor"][0])
-                self.head["n_blocks"] = n
-                self.own("blocks", np.zeros((max(n, 1), 4), dtype=np.int64))
-                fill(*arguments, unused)
+                while n > room:
+                    room = self.head["n_blocks"] = n
+                    self.own("blocks", np.zeros((room, 4), dtype=np.int64))
+                    fill(*arguments, unused)
+                    n = int(self.head["cursor"][0])
         finally:
             self.head["mode"] = kb.STRIDED
         return self._arrays["blocks"][:n]

@@ -195,13 +195,11 @@ def test_every_observable_is_what_it_says(case):
 
 
 @cache
-def _functions(file: str) -> dict[str, str]:
-    """The functions and classes of a test's file with their sources."""
+def _functions(file: str) -> dict[str, ast.AST]:
+    """The functions and classes of a test's file."""
     text = (TESTS / "laws" / f"{file}.py").read_text(encoding="utf-8")
     kinds = (ast.FunctionDef, ast.ClassDef)
-    return {
-        node.name: ast.get_source_segment(text, node) or "" for node in ast.parse(text).body if isinstance(node, kinds)
-    }
+    return {node.name: node for node in ast.parse(text).body if isinstance(node, kinds)}
 
 
 def _reads(file: str, test: str, attribute: str) -> bool:
@@ -210,7 +208,7 @@ def _reads(file: str, test: str, attribute: str) -> bool:
     while waiting:
         name = waiting.pop()
         seen.add(name)
-        for node in ast.walk(ast.parse(functions[name])):
+        for node in ast.walk(functions[name]):
             if isinstance(node, ast.Attribute) and node.attr == attribute:
                 return True
             if isinstance(node, ast.Name) and node.id in functions and node.id not in seen:

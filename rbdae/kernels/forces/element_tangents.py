@@ -18,13 +18,16 @@ def _user_tangents(m: Memory, i: int) -> None:
     """K = dF/dZ and D = dF/dZdot of a user's force."""
     gather(m, i)
     c = element_memory(m)
+    user = c.user
+    K = c.K
+    D = c.D
     for k in range(1152):
-        c.user[k] = 0.0
-    call_user_function(elements(m)[i].jacobian, head(m).time, c.Z, c.user)
+        user[k] = 0.0
+    call_user_function(elements(m)[i].jacobian, head(m).time, c.Z, user)
     for k in range(24):
         for j in range(24):
-            c.K[k, j] = c.user[24 * k + j]
-            c.D[k, j] = c.user[576 + 24 * k + j]
+            K[k, j] = user[24 * k + j]
+            D[k, j] = user[576 + 24 * k + j]
 
 
 @stage("ii", "elements")
@@ -114,7 +117,10 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     b2 = e.body[s2]
     o1 = bodies(m)[b1]
     o2 = bodies(m)[b2]
-    s = states(m)[b2]
+    D0 = states(m)[b2].D0
+    D1 = states(m)[b2].D1
+    B2 = states(m)[b2].B
+    Y = c.Y
     t1 = o1.nt if e.start == 0 else 0
     t2 = o2.nt if e.start == 0 else 0
     r = row + o1.iv + o1.nt - t1
@@ -124,15 +130,15 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
         K = c.K[12 * s1 + k]
         D = c.D[12 * s1 + k]
         for j in range(t2):
-            c.Y[k, j] = K[12 * s2 + j]
+            Y[k, j] = K[12 * s2 + j]
         for j in range(o2.na):
             y = 0.0 * K[0]
             for l in range(9):
-                y += K[12 * s2 + 3 + l] * s.D0[l, j]
+                y += K[12 * s2 + 3 + l] * D0[l, j]
             if moved:
                 for l in range(9):
-                    y += D[12 * s2 + 3 + l] * s.D1[l, j]
-            c.Y[k, t2 + j] = y
+                    y += D[12 * s2 + 3 + l] * D1[l, j]
+            Y[k, t2 + j] = y
     pull_back(m, b1, t1, t2 + o2.na)
     scatter_block(m, r, o2.iq + o2.nt - t2, c.W, t1 + n1, t2 + o2.na, -1.0)
     if e.damped == 0:
@@ -140,12 +146,12 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
     for k in range(3 - t1, 12):
         D = c.D[12 * s1 + k]
         for j in range(3):
-            c.Y[k, j] = D[12 * s2 + j]
+            Y[k, j] = D[12 * s2 + j]
         for j in range(o2.nr):
             y = 0.0 * D[0]
             for l in range(9):
-                y += D[12 * s2 + 3 + l] * s.B[l, j]
-            c.Y[k, 3 + j] = y
+                y += D[12 * s2 + 3 + l] * B2[l, j]
+            Y[k, 3 + j] = y
     pull_back(m, b1, t1, 3 + o2.nr)
     if t1 == 3:
         scatter_velocity(m, b2, r, c.W[:3, :3], c.W[:3, 3:], 3, -1.0)
@@ -155,13 +161,14 @@ def _scatter_side(m: Memory, row: int, i: int, s1: int, s2: int) -> None:
 @stage("iiii", "elements")
 def pull_back(m: Memory, b: int, t: int, n: int) -> None:
     """W[:, :n] = (I, B)^T Y[:, :n], without the first rows where t = 0; B is the row basis."""
-    c = element_memory(m)
+    W = element_memory(m).W
+    Y = element_memory(m).Y
     B = row_basis(m, b)
     for j in range(n):
         for k in range(t):
-            c.W[k, j] = c.Y[k, j]
+            W[k, j] = Y[k, j]
         for k in range(n_row_basis(m, b)):
-            y = 0.0 * c.Y[3, j]
+            y = 0.0 * Y[3, j]
             for l in range(9):
-                y += B[l, k] * c.Y[3 + l, j]
-            c.W[t + k, j] = y
+                y += B[l, k] * Y[3 + l, j]
+            W[t + k, j] = y
