@@ -4,8 +4,8 @@ An entry of the cache (`rbdae.machine.entries_on_disk`) belongs to a key: a dige
 depends on, the level of optimisation, the versions, and the processor with its features. Whether there is a cache, and
 what is in it, changes times and nothing else.
 
-RBDAE_LLVM=quick in the environment asks for code as it comes: slower, and there in a third of the time. That is for
-tests.
+RBDAE_LLVM=quick in the environment asks for code as it comes, with the operations as recorded: slower, and there in a
+third of the time. That is for tests.
 """
 
 from __future__ import annotations
@@ -194,6 +194,11 @@ class Written(NamedTuple):
     beside: bytes = b""
 
 
+def as_it_comes() -> bool:
+    """Whether code is wanted soon, not quick code."""
+    return os.environ.get("RBDAE_LLVM") == "quick"
+
+
 def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, bytes]:
     """The machine code of a text, and what is kept beside it; from the cache if it is there, and the text is not
     written then. `made_of` says all that the text depends on. What a signal has left (`rbdae._signals`) is raised
@@ -204,7 +209,7 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
     NoMachineCode
         if llvmlite cannot make any here
     """
-    quick = os.environ.get("RBDAE_LLVM") == "quick"
+    quick = as_it_comes()
     with _LOCK:
         _llvm()
         key = hashlib.sha256(repr((made_of, quick, *_made_by())).encode()).digest()
@@ -228,4 +233,4 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object =
     return from_cache((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]
 
 
-__all__ = ["Module", "NoMachineCode", "Written", "compiled", "from_cache"]
+__all__ = ["Module", "NoMachineCode", "Written", "as_it_comes", "compiled", "from_cache"]

@@ -79,8 +79,7 @@ class Part:
         self._there: set[int] = set()
         self._pointers: set[str] = set()
         self._pairs: set[int] = set()
-        self._tests: dict[int, str] = {}
-        """The conditions that are there as bits; they become numbers where one is asked for."""
+        self._tests: dict[int, str] = {}  # conditions that are bits; numbers where one is asked for
 
     def name(self, k: int) -> str:
         """How a value is written: a constant, an argument, or what holds it; loaded first if it is in memory."""
@@ -143,10 +142,8 @@ class Part:
         test = self._tests.get(k)
         if test is None:
             self.lines += agreement(f"%g{k}", self.name(k), wanted, holds)
-        elif wanted:
-            self.lines.append(f"%g{k} = and i1 {holds}, {test}")
         else:
-            self.lines += [f"%g{k}x = xor i1 {test}, true", f"%g{k} = and i1 {holds}, %g{k}x"]
+            self.lines += [f"%g{k}x = icmp eq i1 {test}, {str(wanted).lower()}", f"%g{k} = and i1 {holds}, %g{k}x"]
         return f"%g{k}"
 
     def compute(self, k: int) -> None:
@@ -161,15 +158,13 @@ class Part:
         if kind == "result":
             return  # loaded with its call
         if kind in _COMPARISONS or (kind == "not" and node[1] in self._tests):
-            self._tests[k] = f"%v{k}b"
-            if kind == "not":
-                self.lines.append(f"%v{k}b = xor i1 {self._tests[node[1]]}, true")
-            else:
-                self.lines.append(comparison(kind, f"%v{k}b", [self.name(j) for j in node[1:]]))
+            bit = self._tests[k] = f"%v{k}b"
+            names = [self._tests[node[1]]] if kind == "not" else [self.name(j) for j in node[1:]]
+            self.lines.append(f"{bit} = xor i1 {names[0]}, true" if kind == "not" else comparison(kind, bit, names))
             return
         if kind == "select" and node[1] in self._tests and node[2] not in self._pairs:
-            test, (one, other) = self._tests[node[1]], [self.name(j) for j in node[2:]]
-            self.lines.append(f"%v{k} = select i1 {test}, double {one}, double {other}")
+            one, other = (self.name(j) for j in node[2:])
+            self.lines.append(f"%v{k} = select i1 {self._tests[node[1]]}, double {one}, double {other}")
             self._there.add(k)
             return
         if kind == "pair":

@@ -21,6 +21,7 @@ from rbdae.machine.data import Data, Table
 from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.matrix import matrix, places
+from rbdae.machine.module import as_it_comes
 from rbdae.machine.rolled import rolled
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
@@ -116,7 +117,7 @@ def _straight(
 ) -> str:
     """Functions in one go, which store the outputs one after the other, or at places."""
     graph, guards = recording.graph, recording.guards
-    short = factored(graph, outputs, guards, recording.alike)
+    short = None if as_it_comes() else factored(graph, outputs, guards, recording.alike)
     if short is None:
         order = deepest_first(graph, [*guards, *outputs])
     else:

@@ -5,10 +5,10 @@ That both are the same mathematics is a law of its own (tests/laws/test_traced_a
 many models has users' code in some of its cases, and generic kernels in the others:
 
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Two mechanisms
-  are taken of those that a file has for a pairing; for one pairing in sixteen the first has users' code. Files differ
-  in the pairings, so that together they have most of them.
-- Of a test function with four cases or more, one in six has users' code, of one with many six.
-- Of the other test functions one in five runs generic kernels.
+  are taken of those that a file has for a pairing; for one pairing in 24 the first has users' code. Files differ in the
+  pairings, so that together they have most of them.
+- Of a test function with four cases or more, one in ten has users' code, of one with many three.
+- Of the other test functions one in two runs generic kernels.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
 before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
@@ -18,7 +18,7 @@ functions differ in the combinations, and some functions have all pairings, so t
 A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms and combinations are
 taken, with users' code. All functions of a file agree on the code of a mechanism in a pairing, since files keep
 problems between tests; files agree on the mechanism, so that they share code on disk. LLVM takes its quickest
-way, but in files about code.
+way, and operations stay as they are recorded, but in files about code.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ from typing import Any
 import samples
 from cases import Pairing
 
-ONE_IN = 5
+ONE_IN = 2
 """Of test functions without pairings, this one runs generic kernels."""
 
-ONE_PAIRING_IN = 16
+ONE_PAIRING_IN = 24
 """Of the pairings in a file, this one has users' code."""
 
-ONE_CASE_IN = 6
+ONE_CASE_IN = 10
 """Of the cases of a test function without pairings, this one has users' code."""
 
-MOST_CASES = 6
+MOST_CASES = 3
 """Of a test function with many cases, so many have users' code."""
 
 FEW = 4
 """Functions with fewer cases have one code for all."""
 
 THOROUGH = re.compile(
-    r"tests/(house|study)/|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place)|_loops"
+    r"tests/house/|tests/study/test_examples|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place)|_loops"
 )
-"""Files about code, and about what it costs. The others have code as LLVM writes it down at once, in a third of the
-time: the recorded operations are the same."""
+"""Files about code, and about what it costs, and the examples. The others have the operations as they are recorded, as
+LLVM writes them down at once, in a third of the time."""
 
 ALL = 6
 """Functions with fewer cases have all of them."""

@@ -85,23 +85,29 @@ def forms(m: Memory, i: int) -> None:
     e = elements(m)[i]
     c = element_memory(m)
     Z = c.Z
+    q = c.q
+    g = c.g
+    r = c.r
     for a in range(e.forms):
-        c.q[a] = 0.0
-        c.r[a] = 0.0
+        q[a] = 0.0
+        r[a] = 0.0
         for k in range(24):
-            c.g[a, k] = 0.0
+            g[a, k] = 0.0
     T = entries(m)
     for n in range(e.first, e.last):
-        t = T[n]
-        if t.j < 0:
-            c.q[t.form] += t.value * Z[t.i]
-            c.g[t.form, t.i] += t.value
+        a = T[n].form
+        k = T[n].i
+        j = T[n].j
+        x = T[n].value
+        if j < 0:
+            q[a] += x * Z[k]
+            g[a, k] += x
         else:
-            c.q[t.form] += 0.5 * t.value * Z[t.i] * Z[t.j]
-            c.g[t.form, t.i] += t.value * Z[t.j]
+            q[a] += 0.5 * x * Z[k] * Z[j]
+            g[a, k] += x * Z[j]
     for a in range(e.forms):
         for k in range(24):
-            c.r[a] += c.g[a, k] * Z[24 + k]
+            r[a] += g[a, k] * Z[24 + k]
 
 
 @stage("ii", "elements")
