@@ -67,6 +67,7 @@ def test_derived_jacobians_are_the_written_ones(case):
                 assert not (there & (problem.sparsity.toarray() == 0.0)).any()
 
 
+@pytest.mark.users
 @pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 def test_a_formulation_of_its_equations_alone_has_jacobians():
     """In code of the model; elsewhere, where guards do not hold, they are derived at the state."""

@@ -650,4 +650,4 @@ def test_every_rule_is_needed_by_some_case(rule):
 def test_nothing_is_left_out():
     assert {tuple(c[1:4]) for c in CASES} == {p for p in PAIRINGS if p[0] not in WITHOUT_SOLVER}
     assert {c.solver for c in CASES} | {c.solver for c in FIXED_STEP} == set(INFOS)
-    assert all(sum(c.example == e for c in CASES) > 130 for e in EXAMPLES)
+    assert all(sum(c.example == e for c in CASES) > 120 for e in EXAMPLES)

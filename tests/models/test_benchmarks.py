@@ -136,7 +136,7 @@ def test_elliptic_functions_are_those_of_the_benchmark():
     assert 4.0 * ellipk(0.5) / math.sqrt(CV_GRAVITY) == pytest.approx(2.0, rel=1e-14)
 
 
-@each_run
+@each_quick_run
 def test_pendulum(run):
     solution = run("pendulum", np.array((1.0, 5.0, 9.99, 10.0)))
     for k, t in enumerate(solution.t):
@@ -158,7 +158,7 @@ def test_cv_pendulum(run):
     np.testing.assert_allclose(end.angular_velocity, 0.0, rtol=0, atol=1e-6)
 
 
-@each_run
+@each_quick_run
 def test_double_pendulum(run):
     """Two uniform rods in minimal coordinates, by the textbook."""
     solution = run("double_pendulum", np.array((0.5, 1.0)))
@@ -185,7 +185,7 @@ def test_double_pendulum(run):
 
 
 @pytest.mark.parametrize("planar", [False, True])
-@each_run
+@each_quick_run
 def test_a_chain_in_a_plane_needs_no_hinges(run, planar):
     """Ball joints leave a chain that falls in a plane in it: with both the same motion, which keeps its energy."""
     solution = run("chain", np.linspace(0.1, 0.5, 5), {"n": 5, "planar": planar})
@@ -217,7 +217,7 @@ def test_bruels_cardona_top(run):
 
 
 @pytest.mark.parametrize("case", [1, 2])
-@each_run
+@each_quick_run
 def test_rotations_top(run, case):
     """First integrals of a symmetrical top; the paper has figures alone. Case 1 falls first, and its nutation returns
     to the start; the steadiest bound of the tilt is the cubic of the energy. The phase is that of the first run."""
@@ -339,7 +339,7 @@ def test_planar_slider_crank(run):
         assert abs(slider[1]) < 1e-9
 
 
-@each_run
+@each_quick_run
 def test_spatial_slider_crank(run):
     """The slider sits where the crank and the length of the rod want it, and the energy stays."""
     solution = run("spatial_slider_crank", np.linspace(0.1, 1.0, 10))

@@ -177,6 +177,7 @@ def test_compare_with_dask():
     assert mine.rows[0].errors in [row.errors for row in found.rows]
 
 
+@pytest.mark.generic  # every formulation and chart in one test
 @pytest.mark.parametrize("example, t_end", [("A", 0.1), ("B", 0.05), ("C", 0.01)])
 def test_compare_formulations(example, t_end, tmp_path):
     """The main job: its forms differ, all runs succeed, and errors fall with the tolerance."""

@@ -33,7 +33,10 @@ T_END = 0.02
 
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> hostile.Stored:
-    return hostile.stored(tmp_path_factory.mktemp("stored") / "study.jsonl")
+    """With the code of the tests that run a part of it again, since they compare bits."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RBDAE_CODE", "generic")
+        return hostile.stored(tmp_path_factory.mktemp("stored") / "study.jsonl")
 
 
 def test_a_stored_study_is_read_as_it_was_written(stored, tmp_path):
@@ -122,6 +125,7 @@ def test_options_may_be_infinite(tmp_path):
         assert study.compare_cases(rbdae.models.heavy_top(), T_END, [case], **given).resumed == resumed
 
 
+@pytest.mark.generic  # as what is stored
 @pytest.mark.sampled
 @pytest.mark.parametrize("chunk", range(samples.count(60, 1200) // 20))
 def test_damaged_and_forged_results_give_right_numbers_or_a_word(stored, tmp_path, chunk):

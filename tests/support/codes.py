@@ -8,7 +8,7 @@ many models has users' code in some of its cases, and generic kernels in the oth
   are taken of those that a file has for a pairing; for one pairing in 24 the first has users' code. Files differ in the
   pairings, so that together they have most of them.
 - Of a test function with four cases or more, one in ten has users' code, of one with many three.
-- Of the other test functions one in two runs generic kernels.
+- Of the other test functions one in three has users' code.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
 before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
@@ -34,8 +34,8 @@ from typing import Any
 import samples
 from cases import Pairing
 
-ONE_IN = 2
-"""Of test functions without pairings, this one runs generic kernels."""
+ONE_IN = 3
+"""Of test functions without pairings, this one has users' code."""
 
 ONE_PAIRING_IN = 24
 """Of the pairings in a file, this one has users' code."""
@@ -49,10 +49,8 @@ MOST_CASES = 3
 FEW = 4
 """Functions with fewer cases have one code for all."""
 
-THOROUGH = re.compile(
-    r"tests/house/|tests/study/test_examples|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place)|_loops"
-)
-"""Files about code, and about what it costs, and the examples. The others have the operations as they are recorded, as
+THOROUGH = re.compile(r"tests/house/|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place)|_loops")
+"""Files about code, and about what it costs. The others have the operations as they are recorded, as
 LLVM writes them down at once, in a third of the time."""
 
 ALL = 6
@@ -162,7 +160,7 @@ def _of_functions(nodeids: Iterable[str]) -> dict[str, str]:
         first = _number(function)
         one_in = max(ONE_CASE_IN, -(-len(its) // MOST_CASES))
         for k, nodeid in enumerate(its, first):
-            if (k % one_in != 0) if len(its) >= FEW else (first % ONE_IN == 0):
+            if (k % one_in != 0) if len(its) >= FEW else (first % ONE_IN != 0):
                 found[nodeid] = "generic"
     return found
 
