@@ -24,6 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # started in the background of a shell; Ctrl-C has its tests
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    # of workers, and of processes that tests start: threads that have nothing to do wait in a loop
+    os.environ.setdefault(threads, "1")
+
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # tests start hundreds of processes, and each would compile every module again
     sys.dont_write_bytecode = False
@@ -39,7 +43,7 @@ GENERIC = pytest.StashKey[bool]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before workers run the whole suite, compile what the cache lacks on all cores: they would both do so."""
+    """Before workers run the whole suite, compile what the cache lacks: they would both do so."""
     config = session.config
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("markexpr")
     if whole and config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:

@@ -44,7 +44,7 @@ def test_every_interrupt_at_a_random_time_reaches_the_caller(package, code, rng)
     """Real signals from another process; half of the runs call a Python force from compiled code."""
     if package not in PACKAGES:
         pytest.skip(f"{package} is not installed")
-    runs = count(6, 500)
+    runs = count(4, 500)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "RBDAE_CODE": code}
     solvers = [info.name for info in cases.INFOS.values() if info.package == package]
     command = [sys.executable, str(CHILD), ",".join(solvers), str(runs)]

@@ -7,7 +7,7 @@ many models has users' code in some of its cases, and generic kernels in the oth
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Two mechanisms
   are taken of those that a file has for a pairing; for one pairing in 24 the first has users' code. Files differ in the
   pairings, so that together they have most of them.
-- Of a test function with four cases or more, one in ten has users' code, of one with many three.
+- Of a test function with four cases or more, one in twenty has users' code, of one with many two.
 - Of the other test functions one in three has users' code.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
@@ -40,10 +40,10 @@ ONE_IN = 3
 ONE_PAIRING_IN = 24
 """Of the pairings in a file, this one has users' code."""
 
-ONE_CASE_IN = 10
+ONE_CASE_IN = 20
 """Of the cases of a test function without pairings, this one has users' code."""
 
-MOST_CASES = 3
+MOST_CASES = 2
 """Of a test function with many cases, so many have users' code."""
 
 FEW = 4

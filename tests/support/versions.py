@@ -49,7 +49,7 @@ assert set(cases.PAIRINGS) >= PAIRINGS > {WITH_KERNELS}, "pairings that are no m
 
 
 def has_kernels(item: Any) -> bool:
-    """Whether a test may run generic kernels: it has the pairing that may, so that few are compiled, or says so itself."""
+    """Whether a test may run generic kernels: it has the pairing that may, or says so itself; so few are compiled."""
     return item.get_closest_marker("generic") is not None or WITH_KERNELS in _values(item, cases.Pairing)
 
 
