@@ -32,6 +32,7 @@ def load(monkeypatch):
     return find
 
 
+@pytest.mark.slow  # what benchmarks call is what users call; compiles four kernels of numba's
 @pytest.mark.skipif(not ENABLED, reason="the kernels are called by address")
 def test_kernels_are_those_of_the_callbacks(load):
     internals = load("internals")

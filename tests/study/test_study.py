@@ -115,6 +115,7 @@ def test_the_picture_has_a_curve_for_each_form_and_solver(comparison):
         assert len({(line.get_color(), line.get_marker()) for line in axis.lines}) == len(axis.lines)
 
 
+@pytest.mark.slow  # what compiles kernels ahead; over a minute where nothing is there
 def test_all_kernels_are_compiled_once():
     study.compile_kernels()
     assert not any(entry.missing(None) for entry in study.entries())

@@ -28,13 +28,8 @@ import rbdae
 SAMPLE = os.environ.get("RBDAE_VERSIONS", "") not in ("", "0")
 """Whether this is the run on other versions."""
 
-LAWS = (
-    "tests/laws/",
-    "tests/models/",
-    "tests/study/test_benchmark_scripts",
-    "tests/study/test_study.py::test_all_kernels_are_compiled_once",  # a minute of compiling
-)
-"""Folders, files and functions that are laws of mathematics, or of the library by itself, in the main."""
+LAWS = ("tests/laws/", "tests/models/")
+"""Folders whose functions are laws of mathematics, or of the library by itself, in the main."""
 
 PAIRINGS = frozenset(
     cases.Pairing(*names.split("/"))
