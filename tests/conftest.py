@@ -49,7 +49,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if whole and config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
         from rbdae.study import compile_kernels
 
-        compile_kernels()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(
+                "RBDAE_COMPILE_PROCESSES", "1"
+            )  # two take half a minute less, and a quarter more of processor time
+            compile_kernels()
 
 
 @pytest.hookimpl(tryfirst=True)
