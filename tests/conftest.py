@@ -50,9 +50,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         from rbdae.study import compile_kernels
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(
-                "RBDAE_COMPILE_PROCESSES", "1"
-            )  # two take half a minute less, and a quarter more of processor time
+            # two take half a minute less, and a quarter more of processor time
+            patch.setenv("RBDAE_COMPILE_PROCESSES", "1")
             compile_kernels()
 
 
