@@ -6,6 +6,8 @@ import itertools
 import math
 from collections.abc import Callable
 
+import inside
+import numpy as np
 import pytest
 
 from rbdae.graph.evaluate import evaluate
@@ -126,3 +128,26 @@ def test_results_of_calls_are_computed_once_and_follow_at_once():
 
     assert evaluate(graph, [last, two], {"y": [3.0], "t": [0.25]}, [function]) == [3.0 * 11.5, 9.5]
     assert calls == [0.25]
+
+
+@pytest.mark.skipif(not inside.JIT, reason="without the JIT there is no machine code")
+@pytest.mark.parametrize("numbers", [(0.3, 0.7), (0.7, 0.3), (0.7, 0.7), (0.7, math.nan)], ids=str)
+@pytest.mark.parametrize("kind", CONDITIONS)
+def test_conditions_in_straight_code_are_bits_and_numbers(kind, numbers):
+    """As a number, for a selection, for another condition, and as a guard; each of them negated, too."""
+    graph = Graph()
+    a, b = (graph.node("input", "y", k) for k in range(2))
+    test = graph.condition(kind, a, b)
+    opposite = graph.negation(test)
+    chosen = graph.select(opposite, graph.condition("<", a, graph.const(0.5)), test)
+    outputs = [test, opposite, graph.select(test, a, b), graph.select(opposite, a, b), graph.add(test, a), chosen]
+    x, y = numbers
+    holds = CONDITIONS[kind](x, y)
+    wanted = [holds, not holds, x if holds else y, y if holds else x, holds + x, holds or x < 0.5]
+    order = graph.needed(outputs)
+    for guards in ({test: holds, opposite: not holds}, {}):
+        found = inside.values_of_machine_code(graph, order, outputs, guards, np.array(numbers))
+        np.testing.assert_array_equal(found, np.array(wanted, dtype=float))
+    for guards in ({test: not holds}, {opposite: holds}):
+        with pytest.raises(AssertionError):
+            inside.values_of_machine_code(graph, order, outputs, guards, np.array(numbers))
