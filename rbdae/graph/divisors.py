@@ -146,20 +146,20 @@ def gains(found: Sum, first: int) -> dict[Divisor, int]:
     """The divisors of a sum, with the operations less at all their places in it, their own not counted; factors from
     `first` on are such sums themselves."""
     out: dict[Divisor, int] = {}
-    terms = [(p, c, is_one(c)) for p, c in found.items()]
-    for p, c, plain in terms:
-        if len(p) > 1 and not plain:
+    terms = [(p, c, multiplications(len(p), c)) for p, c in found.items()]
+    for p, c, _ in terms:
+        if _has_constant(p, c):
             for a in dict.fromkeys(p):
                 multiple = Multiple(size(c), a)
                 out[multiple] = out.get(multiple, 0) + 1
-        if len(p) > 2 or (len(p) > 1 and not plain):
+        if _is_long(p, c):
             for a, b in dict.fromkeys((a, b) for i, b in enumerate(p) for a in p[:i]):
                 factors = TwoFactors(a, b)
                 out[factors] = out.get(factors, 0) + 1
     if len(terms) > _LONGEST:
         return out
     several = set()  # their places may overlap
-    for i, (p, c, one) in enumerate(terms):
+    for i, (p, c, cost) in enumerate(terms):
         for q, d, other in terms[:i]:
             rest, u, v = _parted(p, q)
             if not u or not v or not (rest or may_pair(u, v, first)):
@@ -169,8 +169,7 @@ def gains(found: Sum, first: int) -> dict[Divisor, int]:
             if divisor in out:
                 several.add(divisor)
                 continue
-            after = max(1, len(rest) + 1 - (other if swapped else one))
-            out[divisor] = max(1, len(p) - one) + max(1, len(q) - other) - after
+            out[divisor] = cost + other - multiplications(len(rest) + 1, d if swapped else c)
     for divisor in several:
         out[divisor] = sum(divisor.saved(place, found) for place in divisor.places(found))
     return out

@@ -24,15 +24,17 @@ _CONSTANTS = (int, float, str, bytes, tuple, frozenset, type(None))
 
 def acts(value: Any) -> bool:
     """Whether it is a module, a class, a function or an object that acts, by the module that it is from."""
+    return _origin(value).partition(".")[0] in _ACTING
+
+
+def _origin(value: Any) -> str:
+    """The module that a thing is from."""
     if isinstance(value, types.ModuleType):
-        name = value.__name__
-    elif isinstance(value, types.BuiltinFunctionType) and value.__module__ is None:  # a method: its object is from one
-        name = type(value.__self__).__module__
-    elif isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)):
-        name = value.__module__ or ""
-    else:
-        name = type(value).__module__ or ""
-    return name.partition(".")[0] in _ACTING
+        return value.__name__
+    if isinstance(value, types.BuiltinFunctionType) and value.__module__ is None:  # a method: its object is from one
+        return type(value.__self__).__module__
+    of = value if isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) else type(value)
+    return of.__module__ or ""
 
 
 @final
@@ -44,9 +46,9 @@ class ActingModule:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._module, name)
-        if isinstance(found, (*_CONSTANTS, types.ModuleType)):
-            return found
-        return Untouched(f"it uses {self._module.__name__}.{name}")
+        if isinstance(found, types.ModuleType):
+            return untouched(found) if acts(found) else found
+        return found if isinstance(found, _CONSTANTS) else Untouched(f"it uses {self._module.__name__}.{name}")
 
 
 def _ends(self: Untouched, *_: Any, **__: Any) -> Any:
@@ -61,16 +63,15 @@ class Untouched:
         object.__setattr__(self, "_what", what)
 
     __getattribute__ = __setattr__ = __call__ = __getitem__ = __setitem__ = __iter__ = __next__ = __len__ = _ends
-    __bool__ = __float__ = __index__ = __enter__ = __exit__ = __contains__ = __eq__ = _ends
-    __hash__ = None  # type: ignore[assignment]
+    __bool__ = __float__ = __index__ = __enter__ = __exit__ = __contains__ = __eq__ = __hash__ = _ends
 
 
 def untouched(value: Any) -> Any:
     """What takes the place of a thing that acts."""
     if isinstance(value, types.ModuleType):
         return ActingModule(value)
-    named = value if hasattr(value, "__qualname__") else type(value)
-    return Untouched(f"it uses {named.__module__ or type(value.__self__).__module__}.{named.__qualname__}")
+    name: str = getattr(value, "__qualname__", type(value).__qualname__)
+    return Untouched(f"it uses {_origin(value)}.{name}")
 
 
 __all__ = ["Untouched", "acts", "untouched"]

@@ -208,11 +208,7 @@ def _replaced(value: Any, made: dict[int, Any]) -> Any:
         return _float
     if isinstance(value, types.FunctionType) and not of_a_library(value):
         return _function(value, made)
-    if acts(value):
-        return untouched(value)
     if isinstance(value, types.MethodType):
-        if acts(value.__func__):
-            return untouched(value)
         return types.MethodType(_replaced(value.__func__, made), _own(value.__self__))
     if _is_spline(value):
         return piecewise(value)
@@ -243,7 +239,7 @@ def _own(value: Any) -> Any:
         return value
     try:
         return copy.deepcopy(value)
-    except Exception:
+    except Exception:  # of any kind: a class may have a __deepcopy__ of its own
         return Untouched(f"it uses a {type(value).__qualname__}, which cannot be copied")
 
 

@@ -158,11 +158,12 @@ class Part:
         if kind == "result":
             return  # loaded with its call
         if kind in _COMPARISONS or (kind == "not" and node[1] in self._tests):
-            bit = self._tests[k] = f"%v{k}b"
-            names = [self._tests[node[1]]] if kind == "not" else [self.name(j) for j in node[1:]]
-            self.lines.append(f"{bit} = xor i1 {names[0]}, true" if kind == "not" else comparison(kind, bit, names))
+            opposite = f"xor i1 {self._tests.get(node[1])}, true"
+            found = opposite if kind == "not" else _compared(kind, [self.name(j) for j in node[1:]])
+            self.lines.append(f"%v{k}b = {found}")
+            self._tests[k] = f"%v{k}b"
             return
-        if kind == "select" and node[1] in self._tests and node[2] not in self._pairs:
+        if kind == "select" and node[1] in self._tests:
             one, other = (self.name(j) for j in node[2:])
             self.lines.append(f"%v{k} = select i1 {self._tests[node[1]]}, double {one}, double {other}")
             self._there.add(k)
@@ -214,13 +215,12 @@ def instruction(kind: str, target: str, names: Sequence[str], *, of_pairs: bool 
         test = f"{target}b = fcmp one double {names[0]}, 0.0"
         return [test, f"{target} = select i1 {target}b, double {names[1]}, double {names[2]}"]
     if kind in _COMPARISONS:
-        return [comparison(kind, f"{target}b", names), f"{target} = uitofp i1 {target}b to double"]
+        return [f"{target}b = {_compared(kind, names)}", f"{target} = uitofp i1 {target}b to double"]
     return [f"{target} = {_expression(kind, names)}"]
 
 
-def comparison(kind: str, target: str, names: Sequence[str]) -> str:
-    """The line that compares two numbers."""
-    return f"{target} = fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
+def _compared(kind: str, names: Sequence[str]) -> str:
+    return f"fcmp {_COMPARISONS[kind]} double {names[0]}, {names[1]}"
 
 
 def _of_pairs(kind: str, names: Sequence[str]) -> str:

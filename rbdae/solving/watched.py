@@ -31,7 +31,7 @@ class _WatchedCallbacks:
     def __init__(self, problem: Solvable, monitor: Monitor) -> None:
         self._inner = problem.callbacks
         self._monitor = monitor
-        self._asked: set[str] = set()
+        self._had: set[str] = set()
 
     @property
     def machine(self) -> Callable[[str], Any]:
@@ -47,46 +47,53 @@ class _WatchedCallbacks:
     def factors(self) -> Callable[..., Any]:
         """Factors for loops in machine code, as `machine`."""
         found: Callable[..., Any] = self._inner.factors  # type: ignore[attr-defined]
-        self._asked.add("jacobian_data")
+        self._had.add("jacobian_data")
         return found
 
     def _noted(self, make: Callable[[str], Any]) -> Callable[[str], Any]:
         def made(name: str) -> Any:
-            self._asked.add(name)
-            return make(name)
+            found = make(name)
+            self._had.add(name)
+            return found
 
         return made
 
     @cached_property
     def residual(self) -> Callable[..., None]:
-        self._asked.add("residual")
-        return self._monitor.residual(self._inner.residual)
+        found = self._inner.residual
+        self._had.add("residual")
+        return self._monitor.residual(found)
 
     @cached_property
     def jacobian(self) -> Callable[..., None]:
-        self._asked.add("jacobian")
-        return self._monitor.jacobian("jacobian", self._inner.jacobian)
+        found = self._inner.jacobian
+        self._had.add("jacobian")
+        return self._monitor.jacobian("jacobian", found)
 
     @cached_property
     def jacobian_data(self) -> Callable[..., None]:
-        self._asked.add("jacobian_data")
-        return self._monitor.jacobian("jacobian_data", self._inner.jacobian_data)
+        found = self._inner.jacobian_data
+        self._had.add("jacobian_data")
+        return self._monitor.jacobian("jacobian_data", found)
 
     @cached_property
     def rhs(self) -> Callable[..., None]:
-        self._asked.add("rhs")
-        return self._monitor.rates(self._inner.rhs)
+        found = self._inner.rhs
+        self._had.add("rhs")
+        return self._monitor.rates(found)
 
     @cached_property
     def rhs_jacobian(self) -> Callable[..., None]:
-        self._asked.add("rhs_jacobian")
-        return self._monitor.jacobian("rhs_jacobian", self._inner.rhs_jacobian)
+        found = self._inner.rhs_jacobian
+        self._had.add("rhs_jacobian")
+        return self._monitor.jacobian("rhs_jacobian", found)
 
     @property
     def code(self) -> str:
-        """The code of the callbacks that the adapter has asked for; empty for problems that do not say."""
+        """The code of the callbacks that the adapter has got, so that none is made here; empty for problems that do not
+        say."""
         of: Callable[[set[str]], str] | None = getattr(self._inner, "code_of", None)
-        return of(self._asked) if of is not None and self._asked else ""
+        return of(self._had) if of is not None and self._had else ""
 
 
 @final
@@ -126,12 +133,7 @@ def _run(adapter: AbstractAdapter, method: Method, problem: Solvable, request: R
             outcome = monitor.failed(error)
         else:
             outcome = monitor.ended(outcome)
-        try:
-            outcome.stats.code = watched.callbacks.code
-        except BaseException:
-            if pending.error is None:
-                raise
-            # it was interrupted before there was any: the run so far is not lost for that
+        outcome.stats.code = watched.callbacks.code
         return outcome
     finally:
         monitor.forget()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import functools
 import gc
 import logging
@@ -341,7 +342,7 @@ UNRECORDED = {
 }
 
 
-DONE, LOG, MAIL = [], logging.getLogger("of a law"), queue.SimpleQueue()
+DONE, LOG, MAIL, LOCK = [], logging.getLogger("of a law"), queue.SimpleQueue(), threading.Lock()
 LOG.addFilter(DONE.append)
 
 
@@ -351,7 +352,7 @@ def imports(s):
     return os.nice(0) and s
 
 
-def held(s, lock=threading.Lock()):  # noqa: B008
+def held(s, lock=LOCK):
     with lock:
         return s
 
@@ -360,6 +361,7 @@ ACTING = {
     "a signal": (lambda: os.kill(os.getpid(), signal.SIGINT), "os.getpid|os.kill"),
     "a signal by its name": (lambda: RAISE(signal.SIGINT), "_signal.raise_signal"),
     "a log": (lambda: LOG.warning("far"), r"logging.Logger"),
+    "a module of a module": (lambda: concurrent.futures.ThreadPoolExecutor(1), "concurrent.futures.ThreadPoolExecutor"),
     "a log of a module": (lambda: logging.warning("far"), r"logging.warning"),
     "a queue": (lambda: MAIL.put(1), "_queue.SimpleQueue"),
     "a method of a queue": (lambda: PUT(1), "_queue.SimpleQueue.put"),

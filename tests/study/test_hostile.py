@@ -336,8 +336,6 @@ def test_an_exception_of_the_user_is_told_with_its_line(winds, capsys, law, said
 def test_ctrl_c_writes_what_was_asked_for(winds, capsys):
     files = ["--save", "run.npz", "--csv", "run.csv", "--report", "run.html", "--plot", "run.png"]
     before = signal.getsignal(signal.SIGINT)
-    main(["run", f"{winds}:with_stops", "--t-end", "0.01"])  # compiled before the signal
-    capsys.readouterr()
     assert main(["run", f"{winds}:with_stops", "--t-end", "1", *files]) == 130
     assert signal.getsignal(signal.SIGINT) is before
     out, err = capsys.readouterr()
