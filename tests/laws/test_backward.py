@@ -114,7 +114,9 @@ def test_a_run_back_is_projected(solver):
     assert np.abs(back.y[-1] - problem.y0)[:d].max() < _level(solver)
 
 
-@pytest.mark.parametrize("solver", ["rbdae:dop853", "scipy:RK45", "assimulo:Radau5ODE"])
+@pytest.mark.parametrize(
+    "solver", ["rbdae:dop853", "scipy:RK45", pytest.param("assimulo:Radau5ODE", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("more", [{}, {"projection": True}], ids=["plain", "projected"])
 def test_charts_are_switched_on_the_way_back(solver, more, tmp_path):
     """A state at a change is in the unknowns of the segment that it begins, at an earlier time."""

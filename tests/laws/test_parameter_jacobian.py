@@ -236,13 +236,16 @@ ODES = [
 ODES += [
     ("spatial_slider_crank", "null-space", None),
     ("chain", "null-space", "spatial"),
-    ("n_four_bar", "null-space", None),
-    ("bricard", "index-0", None),
 ]
-"""Every explicit form; the null-space form with its three structures, redundant rows, spatial velocities."""
+LARGE = [("n_four_bar", "null-space", None), ("bricard", "index-0", None)]
+"""Every explicit form; the null-space form with its three structures, spatial velocities; redundant rows of large
+models in the long run."""
 
 
-@pytest.mark.parametrize("model, form, velocity", list(dict.fromkeys(ODES)))
+@pytest.mark.parametrize(
+    "model, form, velocity",
+    [*dict.fromkeys(ODES), *(pytest.param(*case, marks=pytest.mark.long) for case in LARGE)],
+)
 def test_the_right_hand_side_has_its_own(model, form, velocity):
     """df/dp, by differences between systems and by the implicit function F(t, y, f(p), p) = 0: whoever took -dF/dp of
     the null-space form for it had nonsense."""

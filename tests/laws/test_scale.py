@@ -76,7 +76,7 @@ def test_krylov_gives_the_motion_of_the_direct_solver_in_few_iterations():
 )
 def test_sparse_solvers_run_long_chains(solver, package, monkeypatch):
     needs(package)
-    problem = chain(200, "index-2")
+    problem = chain(120, "index-2")
 
     def dense(*arguments):
         raise AssertionError("the dense Jacobian was asked for")
@@ -84,7 +84,7 @@ def test_sparse_solvers_run_long_chains(solver, package, monkeypatch):
     assert callable(problem.callbacks.jacobian_data)  # which is made of the dense one's kernel
     monkeypatch.setattr(problem.callbacks, "jacobian", dense)
     solution = final(problem, solver, t_end=0.05)
-    reference = final(chain(200, "index-0"), "scipy:DOP853", t_end=0.05, tol=1e-10)
+    reference = final(chain(120, "index-0"), "scipy:DOP853", t_end=0.05, tol=1e-10)
     v = problem.layout.v.stop
     assert np.abs(solution.y[-1][:v] - reference.y[-1]).max() < 1e-3
 

@@ -415,6 +415,7 @@ PASSING = [
     Run("baumgarte-ode", "angular", "scipy:DOP853", 1e-10),
     Run("hamiltonian-eliminated", "momentum", "scipy:DOP853", 1e-10),
 ]
+SLOW = ("scipy:Radau", "assimulo:RodasODE")
 
 
 def _ten_seconds(run: Run, redundant: bool, n: int = 2, t_end: float = 10.0) -> rbdae.Solution:
@@ -447,9 +448,11 @@ def _four_bar_singular_times(n: int) -> Any:
 
 @pytest.mark.parametrize(
     "run, redundant",
-    # without and with the redundant equations in turn; both in the long run
+    # without and with the redundant equations in turn; both, and slow solvers, in the long run
     [
-        pytest.param(run, redundant, id=f"{name}-{run}", marks=[pytest.mark.long] * ((k + redundant) % 2))
+        pytest.param(
+            run, redundant, id=f"{name}-{run}", marks=[pytest.mark.long] * ((k + redundant) % 2 or run.solver in SLOW)
+        )
         for k, run in enumerate(PASSING)
         for name, redundant in (("plain", False), ("redundant", True))
     ],

@@ -52,7 +52,15 @@ def high(t: float, y: Any) -> float:
 T_EVAL = {"steps": None, "t_eval": [0.0, 0.1, 0.25, 0.3], "many": np.linspace(0.0, 0.3, 400)}
 
 
-@pytest.fixture(scope="module", params=[*T_EVAL, "back", "back at t_eval"])
+IN_THE_LONG_RUN = ("many", "back")
+"""The others have steps and output times, and one goes back, too."""
+GIVEN = [
+    pytest.param(name, marks=[pytest.mark.long] * (name in IN_THE_LONG_RUN))
+    for name in (*T_EVAL, "back", "back at t_eval")
+]
+
+
+@pytest.fixture(scope="module", params=GIVEN)
 def run(request: pytest.FixtureRequest) -> rbdae.Solution:
     """The last ones go back in time."""
     t_eval, span = T_EVAL.get(request.param), (0.0, 0.3)

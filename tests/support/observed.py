@@ -368,14 +368,14 @@ class Case:
 
 def chosen() -> list[Case]:
     """Each formulation in the charts that take turns, each velocity; the mechanisms take turns in the usual run, which
-    has the cases alone that bring a formulation, a chart or a velocity, or one of them to a mechanism for the first
-    time. The small one has code of its own now and then."""
+    has the cases alone that bring a formulation or a chart, or a velocity to a mechanism, for the first time. The small
+    one has code of its own now and then."""
     out = []
     names = list(SYSTEMS)
     seen: set[object] = set()
     for k, pairing in enumerate(cases.sample(0) if samples.LONG else cases.turns(0)):
         for i, name in enumerate(names):
-            brought = {pairing.formulation, *((name, part) for part in pairing[1:])}
+            brought = {pairing.formulation, pairing.rotation, (name, pairing.velocity)}
             if samples.LONG or ((k + k // len(names)) % len(names) == i and not brought <= seen):
                 seen |= brought
                 out.append(Case(name, pairing, "traced" if k % 6 == 5 and name == "pair" else "generic"))
