@@ -42,6 +42,11 @@ def varied(array: Vec) -> Vec:
     return array.view(Varied) if array.dtype.kind == "c" else array
 
 
+def copied(array: Any) -> Any:
+    """A copy of an array; of records (n,) as bytes: field by field it takes ten times as long."""
+    return array.copy() if array.dtype.names is None else array.view(np.uint8).copy().view(array.dtype)
+
+
 def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
     """A record with numbers of another kind in place of floats."""
     if scalar is np.float64:
@@ -51,4 +56,17 @@ def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
     return np.dtype(kinds, align=True)
 
 
-__all__ = ["Anything", "ArrayLike", "Bools", "Float", "Ints", "Mat", "Varied", "Vec", "of_scalars", "sense", "varied"]
+__all__ = [
+    "Anything",
+    "ArrayLike",
+    "Bools",
+    "Float",
+    "Ints",
+    "Mat",
+    "Varied",
+    "Vec",
+    "copied",
+    "of_scalars",
+    "sense",
+    "varied",
+]

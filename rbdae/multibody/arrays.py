@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, copied
 from rbdae.kernels import records as kb
 from rbdae.multibody.joint_pattern import joint_pattern
 from rbdae.multibody.layout import Layout
@@ -71,13 +71,13 @@ def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout:
     new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
     if settings.kind.number == kb.DIRECTOR_RATE:
         new["states"] = fresh_states(settings, bodies, scalar)
-    return {name: new[name] if name in new else array.copy() for name, array in arrays.items()}
+    return {name: new[name] if name in new else copied(array) for name, array in arrays.items()}
 
 
 def _forces(model: Model, layout: Layout) -> tuple[Any, Any, int]:
     """Springs between points and other elements, with the memory of one problem alone, and the length of all Jacobians
     of internal states."""
-    bushings, elements = model.bushings.copy(), model.forces.elements.copy()
+    bushings, elements = copied(model.bushings), copied(model.forces.elements)
     state_tangents = _lay_out_state_tangents(elements)
     bushings["body"] = layout.rank[bushings["body"]]
     elements["body"] = layout.rank[elements["body"]]
@@ -109,7 +109,7 @@ def in_cache_lines(n_rows: int, n_columns: int, scalar: Any) -> Mat:
 
 def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
     n = model.n
-    bodies = model.bodies[[*layout.order, n]].copy()
+    bodies = model.bodies[[*layout.order, n]]
     bodies["radial"] *= 1.0 if settings.momenta else settings.radial
     bodies["na"] = settings.chart.n
     bodies["nr"] = settings.kind.size

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, copied
 from rbdae.compiler.declared import Features
 from rbdae.kernels import records as kb
 from rbdae.multibody.arrays import arrays_of, in_cache_lines, renumbered, row_length
@@ -99,7 +99,7 @@ class Memory:
         arrays = renumbered(self.arrays, model, self.settings, self.layout, self.scalar)
         arrays["rhs_tangent"] = np.zeros((1, 1), dtype=self.scalar)
         arrays["planes"] = np.zeros((1, 1, 1), dtype=self.scalar)
-        head = self.head.view(np.uint8).copy().view(self.head.dtype)
+        head = copied(self.head)
         _set_addresses(head, arrays)
         return replace(
             self, model=model, arrays=arrays, head=head, metric=metric(model), recorded={}, known=dict(self.known)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, of_scalars
+from rbdae._arrays import Mat, Vec, copied, of_scalars
 from rbdae.body import Body
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
@@ -271,7 +271,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     all else is the same."""
     bodies, old = system.bodies, model.system.bodies
     heavier = not np.array_equal(system.gravity, model.system.gravity)
-    rows = model.bodies.copy()
+    rows = copied(model.bodies)
     for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
         if heavier or body is not before:
             rows[k] = _body_row(body, system.gravity)

@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Ints, Vec, copied
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
@@ -41,7 +41,7 @@ class Workspace:
     def __init__(self, memory: Memory, selection: Selection) -> None:
         self.memory = memory
         self.selection = selection
-        self.head = memory.head.view(np.uint8).copy().view(memory.head.dtype)  # field by field it takes 16 us
+        self.head = copied(memory.head)
         self._arrays: dict[str, Any] = {}
         self._plain: PlainMemory | None = None
         self._has_tangent = False

@@ -20,6 +20,7 @@ from scipy.integrate import solve_ivp
 from toy_augmented import Augmented
 from toy_force import Maxwell, swinging
 from toy_formulation import StiffJoints
+from toy_state import Viscoelastic
 
 import rbdae
 from rbdae.forces import Bushing, SpringDamper
@@ -51,6 +52,28 @@ def strut(stretch: float = 0.2) -> tuple[Maxwell, rbdae.System]:
     system, a, b = two_bodies()
     force = Maxwell(a, b, stiffness=30.0, viscosity=4.0, length=0.7, stretch=stretch, at_a=(0.3, -0.2, 0.4), at_b=Q)
     return system.add_force(force), system
+
+
+@pytest.mark.skipif(not JIT, reason="laws are recorded for code of the model")
+@pytest.mark.parametrize("form", ["index-2", "index-0", "null-space", "hamiltonian"])
+def test_a_force_with_a_state_needs_its_law_alone(form: str, rng):
+    """The derived Jacobian is the one by hand, and nothing is called back."""
+    problems = []
+    for kind in (Viscoelastic, Maxwell):
+        system, a, b = two_bodies()
+        numbers = {"stiffness": 30.0, "viscosity": 4.0, "length": 0.7, "stretch": 0.2}
+        system.add_force(kind(a, b, **numbers, at_a=(0.3, -0.2, 0.4), at_b=Q, name="strut"))
+        problems.append(rbdae.formulate(system, form))
+    mine, by_hand = problems
+    assert mine.labels == by_hand.labels and set(mine.laws.values()) == {"recorded"}
+    t, c = 0.3, 1.7
+    y, yd = mine.y0 + 0.05 * rng.standard_normal(mine.n), rng.standard_normal(mine.n)
+    found, wanted = ([p.residual(t, y, yd), p.jacobian(t, y, yd, c)] for p in problems)
+    for one, other in zip(found, wanted, strict=True):
+        assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
+    if mine.kind == "ode":
+        one, other = (p.rhs_jacobian(t, y) for p in problems)
+        assert np.abs(one - other).max() < 1e-12 * np.abs(other).max()
 
 
 def evaluated(force: rbdae.forces.AbstractForce, what: str, x: Vec) -> Vec:
