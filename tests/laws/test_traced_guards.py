@@ -41,7 +41,7 @@ def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Any:
 EVERY = [*GUARDED, *traced_cases.drawn(11)][: count(len(GUARDED), 400)]
 
 
-@pytest.mark.parametrize("case", GUARDED, ids=str)
+@pytest.mark.parametrize("case", [*GUARDED[:2], pytest.param(GUARDED[2], marks=pytest.mark.long), GUARDED[3]], ids=str)
 def test_both_sides_of_the_guards(case, rng):
     problems = traced, generic = case.problems()
     assert traced.callbacks.code("rhs") == traced.callbacks.code("rhs_jacobian") == "traced"

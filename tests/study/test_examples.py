@@ -178,7 +178,7 @@ def test_compare_with_dask():
 
 
 @pytest.mark.generic  # every formulation and chart in one test
-@pytest.mark.parametrize("example, t_end", [("A", 0.1), ("B", 0.05), ("C", 0.01)])
+@pytest.mark.parametrize("example, t_end", [("A", 0.1), ("B", 0.05), pytest.param("C", 0.01, marks=pytest.mark.long)])
 def test_compare_formulations(example, t_end, tmp_path):
     """The main job: its forms differ, all runs succeed, and errors fall with the tolerance."""
     needs("sksundae")
