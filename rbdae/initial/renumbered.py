@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rbdae._arrays import Vec
-from rbdae.multibody.contents import contents
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model, with_numbers
@@ -35,7 +34,6 @@ def renumbered(problem: Problem, system: System, values: Mapping[str, float]) ->
     if old.selection.rows.dropped or old.selection.rows.pivot_floor is not None:
         return None  # a rank and a floor that were found with the masses
     model = with_numbers(old.model, system, forces_too=forces)
-    contents(old.memory)  # its structure, which is found once for all that have it
     memory = old.memory.renumbered(model)
     y0 = _written(problem, model, memory)
     workspace = Workspace(replace(memory, regular=y0), old.selection)

@@ -34,7 +34,7 @@ class Memory:
     workspace copies: sizes, kinds, and the addresses of `arrays`. `recorded` has the machine code of recorded kernels
     (`rbdae.multibody.traced`), which is recorded at the state `regular` with the selection's numbers `numbers`,
     whatever the selection of the problem is that asks first: so it is the same in copies, and after switches. `known`
-    has facts that are found once, such as its digest (`rbdae.multibody.contents`).
+    has facts that are found once, such as its digest (`rbdae.multibody.contents`), also for those of other numbers.
     """
 
     model: Model
@@ -101,9 +101,7 @@ class Memory:
         arrays["planes"] = np.zeros((1, 1, 1), dtype=self.scalar)
         head = copied(self.head)
         _set_addresses(head, arrays)
-        return replace(
-            self, model=model, arrays=arrays, head=head, metric=metric(model), recorded={}, known=dict(self.known)
-        )
+        return replace(self, model=model, arrays=arrays, head=head, metric=metric(model), recorded={}, known=self.known)
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""

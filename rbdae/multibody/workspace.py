@@ -239,7 +239,7 @@ class Workspace:
 
 def _with_kept_rows(memory: Memory, dropped: tuple[int, ...]) -> Any:
     """The primitives, with the rows marked that are kept."""
-    primitives = memory.arrays["primitives"].copy()
+    primitives = copied(memory.arrays["primitives"])
     first = primitives["row"] - memory.layout.n_internal
     for row in dropped:
         k = int(np.searchsorted(first, row, side="right")) - 1

@@ -254,7 +254,12 @@ def test_a_tumbling_body_passes_every_singular_set(rotation, code):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    "solver", ["sksundae:ida", "sksundae:cvode", pytest.param("scipy:Radau", marks=pytest.mark.long)]
+    "solver",
+    [
+        pytest.param(solver, marks=[pytest.mark.long] * (solver == "scipy:Radau"))
+        for solver in RUNS
+        if solver != "scipy:DOP853"
+    ],
 )
 @pytest.mark.parametrize("case", range(count(1, len(CENTRED))))
 def test_every_solver_passes_them(solver, case):

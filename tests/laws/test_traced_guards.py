@@ -19,10 +19,11 @@ import rbdae
 pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
 
 # pivots of joints; the order of pivots of loops, and pivots of joints on the way
+CRANK = Case("model-spatial_slider_crank", Pairing("null-space", "quaternion", "angular"))
 GUARDED = [
     Case("loop", Pairing("index-0", "quaternion", "angular")),
     Case("model-planar_slider_crank", Pairing("index-0", "directors", "angular")),
-    Case("model-spatial_slider_crank", Pairing("null-space", "quaternion", "angular")),
+    CRANK,
     Case("redundant", Pairing("null-space", "quaternion", "spatial")),
 ]
 
@@ -41,7 +42,9 @@ def _states(problem: rbdae.Problem, rng: np.random.Generator) -> Any:
 EVERY = [*GUARDED, *traced_cases.drawn(11)][: count(len(GUARDED), 400)]
 
 
-@pytest.mark.parametrize("case", [*GUARDED[:2], pytest.param(GUARDED[2], marks=pytest.mark.long), GUARDED[3]], ids=str)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=[pytest.mark.long] * (case is CRANK)) for case in GUARDED], ids=str
+)
 def test_both_sides_of_the_guards(case, rng):
     problems = traced, generic = case.problems()
     assert traced.callbacks.code("rhs") == traced.callbacks.code("rhs_jacobian") == "traced"

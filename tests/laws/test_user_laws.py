@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 import warnings
-from dataclasses import dataclass
 from math import atan, tanh
 from pathlib import Path
 
@@ -26,9 +25,10 @@ import samples
 from inside import JIT, code_calls_python
 from numpy import array, zeros
 from scipy.interpolate import CubicSpline, PchipInterpolator
+from toy_state import Viscoelastic
 
 import rbdae
-from rbdae.forces import CalledBack, StateElement
+from rbdae.forces import CalledBack
 
 pytestmark = [pytest.mark.users, pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")]
 
@@ -531,36 +531,11 @@ def test_laws_of_time_drives_potentials_and_states_are_recorded():
     np.testing.assert_allclose(angle, 0.3 * np.sin(2.0 * run.t), atol=1e-8)
 
 
-def maxwell(t, x, out):
-    out[:] = 0.0
-    out[0] = -2.0 * (x[0] - x[48])
-    out[24] = 5.0 * np.tanh(x[0] - x[48])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Lagging(rbdae.forces.AbstractForce):
-    """A force with an internal state: its law alone."""
-
-    body: rbdae.Body
-    name: str | None = None
-
-    @property
-    def bodies(self):
-        return (self.body,)
-
-    @property
-    def default_name(self):
-        return "lagging"
-
-    def elements(self):
-        return (StateElement(maxwell, None, ("s",), np.array([0.1])),)
-
-
 def test_a_force_with_an_internal_state_is_its_law():
     """Without a Jacobian: it is that of the law, and that of differences of the residual."""
     system = rbdae.System(gravity=(0.0, 0.0, -9.81))
     body = system.add_body("body", mass=1.3, inertia=(1.0, 2.0, 2.5), position=(0.3, 0.0, 0.0))
-    system.add_force(Lagging(body))
+    system.add_force(Viscoelastic(body, stiffness=30.0, viscosity=4.0, length=0.2, stretch=0.1))
     problem = rbdae.formulate(system, "index-0", code="traced")
     y, h = problem.y0 + 0.05, 1e-6
     J = problem.rhs_jacobian(0.0, y)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from cases import Pairing
 from inside import JIT
-from samples import LONG
 
 import rbdae
 
@@ -26,8 +25,8 @@ FORMS = (
 
 SYSTEMS = {**cases.SYSTEMS, "driven": rbdae.models.driven_pendulum, "governor": rbdae.models.flyball_governor}
 
-TURNS = [(name, FORMS[(k + j) % len(FORMS)]) for k, name in enumerate(SYSTEMS) for j in ((0, 2) if LONG else (0,))]
-"""Each mechanism in two forms, each form with five mechanisms."""
+TURNS = [(name, FORMS[(k + j) % len(FORMS)]) for k, name in enumerate(SYSTEMS) for j in (0, 2)]
+"""Each mechanism in two forms, each form with five mechanisms; the second form of each is for the long run."""
 
 STARTS = ("index-0", "index-1", "null-space", "hamiltonian", "hamiltonian-eliminated")
 
@@ -59,7 +58,11 @@ def changes(problem, rng, n=4):
     return {str(name): problem.parameters[name] * (1.0 + 0.1 * rng.random()) for name in chosen}
 
 
-@pytest.mark.parametrize("mechanism, pairing", TURNS, ids=lambda x: x if isinstance(x, str) else x.formulation)
+@pytest.mark.parametrize(
+    "mechanism, pairing",
+    [pytest.param(*turn, marks=[pytest.mark.long] * (k % 2)) for k, turn in enumerate(TURNS)],
+    ids=lambda x: x if isinstance(x, str) else x.formulation,
+)
 def test_open_code_with_other_numbers_is_that_of_a_model_of_its_own(mechanism, pairing, rng):
     system = SYSTEMS[mechanism]()
     try:

@@ -15,14 +15,14 @@ from rbdae.forces import AbstractPairForce, StateElement
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Viscoelastic(AbstractPairForce):
-    """`toy_force.Maxwell` between two bodies, without its tangents.
+    """`toy_force.Maxwell` without its tangents.
 
     With l the distance of the points and s the stretch of the damper, f = stiffness (l - length - s), viscosity
     sdot = f.
     """
 
     a: Body
-    b: Body
+    b: Body | None = None
     _: KW_ONLY
     stiffness: float
     viscosity: float
