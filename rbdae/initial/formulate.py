@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
@@ -32,6 +32,7 @@ from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.multibody.layout import write
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.model import Model
+from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import selection_numbers
 from rbdae.multibody.row_selection import SUSPENDED_FROM
 from rbdae.multibody.workspace import Workspace
@@ -174,15 +175,12 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     return Problem.of(workspace, start, choices.velocity, partial(_again, choices, t0, hold, wanted))
 
 
-def _again(
-    choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, system: System, values: Mapping[str, float]
-) -> Problem:
-    """Another system of the same kind, formulated in the same way; `values` are the numbers that it has not in common
-    with that of a problem."""
+def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem, new: Changed) -> Problem:
+    """The system of a problem with other numbers, formulated in the same way."""
     with np.errstate(over="ignore", invalid="ignore"):
-        out = renumbered(problem, system, values)
+        out = renumbered(problem, new)
         if out is None:
-            return _formulated(compiled(system, t0), choices, t0, False, hold, code)
+            return _formulated(compiled(new.system(), t0), choices, t0, False, hold, code)
         _refuse_not_finite(out.start, out.layout.labels)
         return out
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, final
 
@@ -91,7 +91,7 @@ class Data:
         values[: len(tape.constants)], values[len(tape.constants) : first] = tape.constants, inputs
         _follow()(len(tape.rows), first, tape.rows.ctypes.data, values.ctypes.data)
         numbers[self.loaded] = values[tape.results]
-        return replace(self, numbers=numbers)
+        return Data(self.indices, numbers, self.scratch, tape, self.loaded)
 
 
 @cache

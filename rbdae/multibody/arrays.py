@@ -110,7 +110,7 @@ def in_cache_lines(n_rows: int, n_columns: int, scalar: Any) -> Mat:
 def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
     n = model.n
     bodies = model.bodies[[*layout.order, n]]
-    bodies["radial"] *= 1.0 if settings.momenta else settings.radial
+    bodies["radial"] *= radial_factor(settings)
     bodies["na"] = settings.chart.n
     bodies["nr"] = settings.kind.size
     bodies["ni"] = settings.kind.internal
@@ -122,6 +122,11 @@ def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
         moving["inu"] = layout.inu
         _hang(model, settings, layout, moving)
     return bodies
+
+
+def radial_factor(settings: Settings) -> float:
+    """What the radial inertia is multiplied by."""
+    return 1.0 if settings.momenta else settings.radial
 
 
 def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None:
@@ -168,4 +173,4 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
     return out
 
 
-__all__ = ["arrays_of", "fresh_states", "in_cache_lines", "renumbered", "row_length"]
+__all__ = ["arrays_of", "fresh_states", "in_cache_lines", "radial_factor", "renumbered", "row_length"]

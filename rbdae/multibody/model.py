@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied, of_scalars
-from rbdae.body import Body
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
 from rbdae.forces.packing import KernelElement, Packed, pack
@@ -22,6 +21,7 @@ from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.kernels.records import BODY, BUSHING, DRIVE, PRIMITIVE
+from rbdae.multibody.body_records import body_row, body_rows
 from rbdae.multibody.graph import Tree, spanning_tree
 from rbdae.multibody.scales import Scales, measured
 from rbdae.rotations.euler_map import rotation_matrices
@@ -86,30 +86,6 @@ class Model:
         raise IndexError(f"no joint row {row}")
 
 
-def _body_row(body: Body, gravity: Vec, dtype: Any = BODY) -> Any:
-    row = np.zeros((), dtype=dtype)
-    row["parent"] = -1
-    row["mass"] = body.mass
-    row["inertia"] = body.inertia
-    row["inertia_inverse"] = np.linalg.inv(body.inertia)
-    euler = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia
-    row["euler"] = euler
-    # a flat body has a singular Euler tensor: the forms that need the inverse refuse it by name
-    if abs(np.linalg.det(euler)) > 1e-12 * np.real(np.trace(body.inertia)) ** 3:
-        row["euler_inverse"] = np.linalg.inv(euler)
-    else:
-        row["euler_inverse"] = np.nan
-    row["radial"] = 0.5 * np.trace(body.inertia)
-    row["center"] = body.center_of_mass
-    row["nt"] = 3 if body.pivot is None else 0
-    if body.pivot is None:
-        row["weight"] = body.mass * gravity
-    else:
-        row["origin"] = body.pivot
-        row["weight_d"] = np.outer(body.center_of_mass, body.mass * gravity).reshape(9)
-    return row
-
-
 def _pack_drive(law: Rheonomic, primitive: int) -> Any:
     row = np.zeros((), dtype=DRIVE)
     row["law"] = law.motion.user_function.address
@@ -126,14 +102,6 @@ def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
     out[1:4] -= A[0] * c1
     out[5:8] -= A[4] * c2
     return out
-
-
-def _body_rows(system: System, dtype: Any) -> Any:
-    """One row a body, the ground last."""
-    ground = np.zeros((), dtype=dtype)
-    ground["parent"], ground["fixed"] = -1, 1
-    ground["mass"] = 1.0  # divided by in places that do not count for the ground
-    return np.array([*(_body_row(body, system.gravity, dtype) for body in system.bodies), ground], dtype=dtype)
 
 
 def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[Vec], dtype: Any) -> Any:
@@ -244,7 +212,7 @@ def compile_system(system: System) -> Model:
     bushings, elements = _sorted_forces(system, number, shift)
     x, p, xd, om, R = _initial_motion(system, shift)
     start = _start(x, R)
-    rows = _body_rows(system, BODY)
+    rows = body_rows(system, BODY)
     arms = [arm for joint in joints.joints for arm in zip(joint.bodies, joint.points, strict=True)]
     return Model(
         system=copy.copy(system),
@@ -274,7 +242,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     rows = copied(model.bodies)
     for k, (body, before) in enumerate(zip(bodies, old, strict=True)):
         if heavier or body is not before:
-            rows[k] = _body_row(body, system.gravity)
+            rows[k] = body_row(body, system.gravity)
     start = _start(model.x, rotation_matrices(model.p))
     bushings, forces = model.bushings, model.forces
     if forces_too:
@@ -294,7 +262,7 @@ def varied(model: Model, system: System) -> Model:
     joints = _pack_joints(system, number, shift, complex)
     bushings, elements = _sorted_forces(system, number, shift, complex)
     forces = pack(elements, shift, _start(model.x, rotation_matrices(model.p)), complex)
-    bodies = _body_rows(system, of_scalars(BODY, complex))
+    bodies = body_rows(system, of_scalars(BODY, complex))
     return replace(
         model, bodies=bodies, primitives=joints.primitives, bushings=bushings, forces=forces, joints=joints.joints
     )

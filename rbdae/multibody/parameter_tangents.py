@@ -100,7 +100,7 @@ class ParameterTangents:
         """The residual, or the right-hand side, with one parameter as an input."""
         of, parameter = self._workspace, self._parameters[name]
         kernel = of.settings.kernels.rates if explicit else of.settings.kernels.residual
-        system = parameter.varied(_STEP)
+        system = parameter.varied(of.model.system, _STEP)
         _check_functions(name, of.model.system, system)
         model = varied(of.model, system)
         one = Workspace(Memory.of(_real(model), of.settings), of.selection)

@@ -11,6 +11,7 @@ import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeAlias, cast, final
 
 import numpy as np
@@ -34,6 +35,11 @@ _NOT_NEGATIVE = frozenset(
     {"length", "stiffness", "damping", "rotational_stiffness", "rotational_damping", "coefficient"}
 )
 _NOT_OF_FORCES = frozenset({"rest", "A", "difference_step"})
+_NOTHING: Mapping[int, Part] = MappingProxyType({})
+
+
+Change: TypeAlias = Callable[[Any, Any], Any]
+"""A field with another number in it, of the field and the number."""
 
 
 @final
@@ -44,26 +50,51 @@ class Parameter:
     Parameters
     ----------
     value : the number
-    set : the system with another number in its place, everything else the same, the start as well
+    part, field : where it is; gravity is a field of the system
+    change : the field with another number in its place
     """
 
     value: float
-    set: Callable[[Any], System]
+    part: Part
+    field: str
+    change: Change
 
-    def varied(self, step: float) -> System:
+    def varied(self, system: System, step: float) -> System:
         """The system with this number plus an imaginary step; it does for records alone."""
-        return self.set(varied(np.array(complex(self.value, step))))
+        return self.replaced(system, varied(np.array(complex(self.value, step))))
+
+    def replaced(self, system: System, x: Any) -> System:
+        """The system with another number in its place, everything else the same, the start as well. Nothing is
+        checked."""
+        return _with(system, {id(self.part): {self.field: self.change(getattr(self.part, self.field), x)}})
+
+
+@final
+class Changed:
+    """Other numbers of a system: `names` are theirs, `fields` the new ones of each part, by its identity, and `bodies`
+    those that have any, by number."""
+
+    def __init__(self, system: System, names: Mapping[str, Any], fields: dict[int, dict[str, Any]]) -> None:
+        self.names = tuple(names)
+        self.fields = fields
+        self.bodies = {k: twin(b, **fields[id(b)]) for k, b in enumerate(system.bodies) if id(b) in fields}
+        self._system = system
+
+    def system(self) -> System:
+        """The system with them."""
+        bodies = self._system.bodies
+        return _with(self._system, self.fields, {id(bodies[k]): body for k, body in self.bodies.items()})
 
 
 def parameters(system: System) -> dict[str, Parameter]:
     """All of a system, by name."""
     out = _of_gravity(system)
     for body in system.bodies:
-        out |= _of_body(system, body)
+        out |= _of_body(body)
     for joint in system.joints:
-        out |= _of_joint(system, joint)
+        out |= _of_joint(joint)
     for force in system.forces:
-        out |= _of_force(system, force)
+        out |= _of_force(force)
     return out
 
 
@@ -84,7 +115,7 @@ def _named(system: System, name: str) -> Parameter:
         for part in parts:
             if name.startswith(f"{part.name}."):
                 field = name.removeprefix(f"{part.name}.").partition(".")[0]
-                known = numbers(system, part, (field,))
+                known = numbers(part, (field,))
                 if name in known:
                     return known[name]
     raise _check.unknown("parameter", name, parameters(system))
@@ -92,86 +123,91 @@ def _named(system: System, name: str) -> Parameter:
 
 def _of_gravity(system: System) -> dict[str, Parameter]:
     gravity = system.gravity
-    return {f"gravity.{name}": Parameter(float(gravity[k]), _gravity(system, k)) for k, name in enumerate(_AXES)}
+    return {
+        f"gravity.{name}": Parameter(float(gravity[k]), system, "_gravity", partial(_at, k))
+        for k, name in enumerate(_AXES)
+    }
 
 
-def _of_body(system: System, body: Part, fields: Sequence[str] = _OF_BODIES) -> dict[str, Parameter]:
+def _of_body(body: Part, fields: Sequence[str] = _OF_BODIES) -> dict[str, Parameter]:
     out: dict[str, Parameter] = {}
     for field in fields:
         if field in _OF_BODIES:
-            out |= _of_field(system, body, field, getattr(body, field))
+            out |= _of_field(body, field, getattr(body, field))
     return out
 
 
-def _of_joint(system: System, joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Parameter]:
+def _of_joint(joint: Part, fields: Sequence[str] = _OF_JOINTS) -> dict[str, Parameter]:
     out: dict[str, Parameter] = {}
     for field in fields:
         if field in _OF_JOINTS and hasattr(joint, field):
-            out |= _of_field(system, joint, field, getattr(joint, field))
+            out |= _of_field(joint, field, getattr(joint, field))
     return out
 
 
-def _of_force(system: System, force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
+def _of_force(force: Part, fields: Sequence[str] | None = None) -> dict[str, Parameter]:
     out: dict[str, Parameter] = {}
     names = _fields(force)
     for field in names:
         if field not in _NOT_OF_FORCES and (fields is None or field in fields):
-            out |= _of_field(system, force, field, getattr(force, field))
+            out |= _of_field(force, field, getattr(force, field))
     if "A" in names:  # of a bushing; the coefficients of its points
-        out |= _of_points(system, force)
+        out |= _of_points(force)
     return out
 
 
-def _of_field(system: System, part: Part, field: str, value: Any) -> dict[str, Parameter]:
+def _of_field(part: Part, field: str, value: Any) -> dict[str, Parameter]:
     """The numbers of a field; none, if it has others."""
     if isinstance(value, TimeFunction):
-        return {} if value.function is not None else _of_law(system, part, field, value)
+        return {} if value.function is not None else _of_law(part, field, value)
     if isinstance(value, float):
-        return {f"{part.name}.{field}": Parameter(value, lambda x: _with(system, part, {field: x}))}
+        return {f"{part.name}.{field}": Parameter(value, part, field, _itself)}
     if not isinstance(value, np.ndarray) or value.shape not in ((3,), (3, 3)):
         return {}
     out = {}
     for name, E in _directions(value).items():
         label = f"{part.name}.{field}.{name}" if name else f"{part.name}.{field}"
         one = float(value[tuple(np.argwhere(E)[0])])
-        out[label] = Parameter(one, partial(_replaced, system, part, field, value, E))
+        out[label] = Parameter(one, part, field, partial(_where, E == 1.0))
     return out
 
 
-def _of_law(system: System, part: Part, field: str, law: TimeFunction) -> dict[str, Parameter]:
+def _of_law(part: Part, field: str, law: TimeFunction) -> dict[str, Parameter]:
     """The numbers of a constant law."""
     n = len(law.constant)
     out = {}
     for k in range(n):
         label = f"{part.name}.{field}" if n == 1 else f"{part.name}.{field}.{_AXES[k]}"
-
-        def changed(x: Any, k: int = k) -> System:
-            constant = np.where(np.arange(n) == k, x, law.constant)
-            return _with(system, part, {field: dataclasses.replace(law, constant=_check.frozen(constant))})
-
-        out[label] = Parameter(float(law.constant[k]), changed)
+        out[label] = Parameter(float(law.constant[k]), part, field, partial(_constant, k))
     return out
 
 
-def _of_points(system: System, part: Part) -> dict[str, Parameter]:
+def _of_points(part: Part) -> dict[str, Parameter]:
     """The points of a force that has them as coefficients of natural coordinates, A = (1, at_a, -1, -at_b)."""
     out = {}
     for point, first, sign in (("at_a", 1, 1.0), ("at_b", 5, -1.0)):
         for k, name in enumerate(_AXES):
-            changed = partial(_replaced_point, system, part, first + k, sign)
-            out[f"{part.name}.{point}.{name}"] = Parameter(sign * float(part.A[first + k]), changed)
+            change = partial(_at, first + k, sign=sign)
+            out[f"{part.name}.{point}.{name}"] = Parameter(sign * float(part.A[first + k]), part, "A", change)
     return out
 
 
-def _replaced(system: System, part: Part, field: str, value: Any, E: Any, x: Any) -> System:
-    """The system with x where E is 1 in a field."""
-    return _with(system, part, {field: _check.frozen(varied(np.where(E == 1.0, x, value)))})
+def _itself(_: Any, x: Any) -> Any:
+    return x
 
 
-def _replaced_point(system: System, part: Part, place: int, sign: float, x: Any) -> System:
-    """The system with x in a point of a force that has coefficients."""
-    A = np.where(np.arange(8) == place, sign * x, part.A)
-    return _with(system, part, {"A": _check.frozen(A)})
+def _where(places: Any, old: Any, x: Any) -> Any:
+    """An array with x in some places."""
+    return _check.frozen(varied(np.where(places, x, old)))
+
+
+def _at(k: int, old: Any, x: Any, *, sign: float = 1.0) -> Any:
+    """A vector with x, or -x, in the k-th place."""
+    return _check.frozen(np.where(np.arange(len(old)) == k, sign * x, old))
+
+
+def _constant(k: int, old: TimeFunction, x: Any) -> TimeFunction:
+    return dataclasses.replace(old, constant=_at(k, old.constant, x))
 
 
 def _directions(value: Vec) -> dict[str, Any]:
@@ -193,17 +229,8 @@ def _fields(part: Part) -> list[str]:
     return [field.name for field in dataclasses.fields(part)]
 
 
-def _gravity(system: System, axis: int) -> Callable[[Any], System]:
-    def changed(x: Any) -> System:
-        out = copy.copy(system)
-        out._gravity = _check.frozen(np.where(np.arange(3) == axis, x, system.gravity))
-        return out
-
-    return changed
-
-
-def with_values(system: System, values: Mapping[str, float]) -> System:
-    """The system with other numbers by their names.
+def changed(system: System, values: Mapping[str, float]) -> Changed:
+    """Other numbers of a system by their names; what follows from several of them is checked at the end.
 
     Raises
     ------
@@ -215,7 +242,7 @@ def with_values(system: System, values: Mapping[str, float]) -> System:
             f"with_parameters: values must be a mapping from name to number, got {_check.show(values)}; give e.g. "
             '{"a.mass": 2.0}'
         )
-    before = system
+    fields: dict[int, dict[str, Any]] = {}
     for name, value in values.items():
         if not isinstance(name, str):
             raise _check.unknown("parameter", name, parameters(system))
@@ -226,30 +253,36 @@ def with_values(system: System, values: Mapping[str, float]) -> System:
             raise ValueError(f"with_parameters: {name} must be positive, got {number:g}")
         if field in _NOT_NEGATIVE and number < 0.0:
             raise ValueError(f"with_parameters: {name} must not be negative, got {number:g}")
-        system = parameter.set(number)
-    for body, first in zip(system.bodies, before.bodies, strict=True):
-        if body is not first:
-            owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
-            check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
-    return system
+        new = fields.setdefault(id(parameter.part), {})
+        old = new.get(parameter.field, getattr(parameter.part, parameter.field))
+        new[parameter.field] = parameter.change(old, number)
+    out = Changed(system, values, fields)
+    for body in out.bodies.values():
+        owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
+        check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
+    return out
 
 
-def _with(system: System, part: Part, changes: dict[str, Any]) -> System:
-    """The system with other fields of one part; what refers to it refers to the new one. Nothing is checked again."""
+def _with(system: System, fields: Mapping[int, dict[str, Any]], new: Mapping[int, Part] = _NOTHING) -> System:
+    """The system with other fields of some parts, of which `new` has those that are there; what refers to one refers to
+    its twin. Nothing is checked again."""
     out = copy.copy(system)
-    new: dict[int, Any] = {id(part): twin(part, **changes)}
+    if id(system) in fields:
+        out._gravity = fields[id(system)]["_gravity"]
+    twins = dict(new)
     joints = {name: getattr(force, "joint", None) for name, force in out._forces.items()}
     loose = {name: joint for name, joint in joints.items() if isinstance(joint, AbstractJoint)}  # perhaps not in it
     for parts in cast(tuple[dict[str, Part], ...], (out._bodies, out._joints, loose, out._forces)):
         for key, old in parts.items():
-            if id(old) not in new:
+            if id(old) not in twins:
                 names = [] if isinstance(old, Body) else _fields(old)
-                linked = {name: new[id(getattr(old, name))] for name in names if id(getattr(old, name)) in new}
-                if not linked:
+                linked = {name: twins[id(getattr(old, name))] for name in names if id(getattr(old, name)) in twins}
+                own = fields.get(id(old), {})
+                if not (linked or own):
                     continue
-                new[id(old)] = twin(old, **linked)
-            parts[key] = new[id(old)]
+                twins[id(old)] = twin(old, **linked, **own)
+            parts[key] = twins[id(old)]
     return out
 
 
-__all__ = ["Parameter", "parameters", "with_values"]
+__all__ = ["Changed", "Parameter", "changed", "parameters"]

@@ -88,12 +88,12 @@ def opened_numbers(workspace: Workspace) -> OpenNumbers:
 
 def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> OpenNumbers:
     """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
-    names = ["bodies"]
+    new = {"bodies": other.memory.filled.bodies}
     if other.settings.kind.number == DIRECTOR_RATE:
-        names.append("states")
+        new |= _constants(other, ["states"])
     if forces_too:
-        names += _OF_FORCES
-    return opened_numbers(first).changed(_constants(other, names))
+        new |= _constants(other, _OF_FORCES)
+    return opened_numbers(first).changed(new)
 
 
 def _constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Workspace:
     def __init__(self, memory: Memory, selection: Selection) -> None:
         self.memory = memory
         self.selection = selection
-        self.head = copied(memory.head)
+        self._made: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
         self._plain: PlainMemory | None = None
         self._has_tangent = False
@@ -54,7 +54,6 @@ class Workspace:
         if selection.references is not None:
             # a body moves by its place in y
             self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
-            self.head["referenced"] = 1
         if selection.velocities is not None:
             self.own("velocity_selection", selection.velocities.S)
             inverse = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes]
@@ -68,9 +67,21 @@ class Workspace:
         """An array in place of the shared one."""
         self._arrays[name] = array
         self.numbers = self.open_numbers = None
-        self.head[name] = array.ctypes.data
+        if "head" in self._made:
+            self._made["head"][name] = array.ctypes.data
         if self._plain is not None:
             self._plain.own(name, array)
+
+    @property
+    def head(self) -> Any:
+        """Sizes, kinds, and the addresses of all arrays; made when it is first read."""
+        if "head" not in self._made:
+            head = copied(self.memory.head)
+            head["referenced"] = self.selection.references is not None
+            for name, array in self._arrays.items():
+                head[name] = array.ctypes.data
+            self._made.setdefault("head", head)  # kernels keep its address
+        return self._made["head"]
 
     @property
     def plain_memory(self) -> PlainMemory:
@@ -129,7 +140,8 @@ class Workspace:
     @property
     def user_functions(self) -> tuple[Any, ...]:
         """The user's functions that kernels call."""
-        return (*self.model.user_functions, *self.model.forces.functions)
+        like = self.memory.filled.like
+        return (*like.user_functions, *like.forces.functions)
 
     @property
     def calls_python(self) -> bool:

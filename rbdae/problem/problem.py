@@ -15,7 +15,7 @@ from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
 from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.model import Model
-from rbdae.multibody.parameters import with_values
+from rbdae.multibody.parameters import Changed, changed
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
-Again: TypeAlias = Callable[["Problem", System, Mapping[str, float]], "Problem"]
+Again: TypeAlias = Callable[["Problem", Changed], "Problem"]
 
 
 @final
@@ -117,7 +117,7 @@ class Problem(Equations):
     @property
     def system(self) -> System:
         """The system that was formulated."""
-        return self.model.system
+        return self.workspace.memory.filled.system
 
     @property
     def formulation(self) -> str:
@@ -287,7 +287,7 @@ class Problem(Equations):
         ValueError
             for an unknown name, a number that a body, joint or force cannot have, and a start that cannot be consistent
         """
-        return self.again(self, with_values(self.system, values), values)
+        return self.again(self, changed(self.system, values))
 
     # ------------------------------------------------------------ what a state means
 

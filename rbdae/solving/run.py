@@ -247,7 +247,7 @@ def _with_warnings(solution: Solution, projected: bool, plan: Plan) -> Solution:
 
 def _singular(solution: Solution, projected: bool) -> str:
     """A word where the joints of a loop passed a singular position."""
-    if solution.problem is not None and not solution.problem.model.tree.closing:
+    if solution.problem is not None and not solution.problem.workspace.memory.filled.like.tree.closing:
         return ""  # asking for them would take longer
     times = solution.singular_times
     if not len(times):

@@ -306,7 +306,7 @@ def test_values_are_those_of_the_system(mechanism):
         assert found[f"{body.name}.mass"].value == body.mass
     names = list(found)
     for name in (names[k] for k in np.random.default_rng(3).permutation(len(names))[:12]):
-        moved = inside.named_numbers.parameters(found[name].set(found[name].value + 0.25))
+        moved = inside.named_numbers.parameters(found[name].replaced(system, found[name].value + 0.25))
         assert moved[name].value == pytest.approx(found[name].value + 0.25, abs=1e-12)
         others = [other for other in names if other in moved and moved[other].value != found[other].value]
         assert all(other.startswith(name) or name.startswith(other) for other in others), (name, others)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
+from functools import partial
 
 import cases
 import inside
@@ -174,6 +177,51 @@ def test_masses_that_take_no_search_give_the_same_start(k, mechanism):
     for one, two in ((other.y0, searched.y0), (other.yd0, searched.yd0)):
         np.testing.assert_allclose(one, two, rtol=0.0, atol=1e-9 * (1.0 + np.abs(two).max()))
     assert str(other.assembly) == str(searched.assembly)
+
+
+@pytest.mark.parametrize("form", ["index-0", "index-2", "hamiltonian", "ggl"])
+@pytest.mark.parametrize("mechanism", ["A", "B", "C", "chain"])
+def test_arrays_that_are_read_later_are_those_of_a_model_of_its_own(mechanism, form):
+    """Masses and inertias of bodies, free ones and those with a pivot, in two steps of which nobody reads the first."""
+    rotation = "directors" if form == "ggl" else "quaternion"
+    problem = rbdae.formulate(
+        (SYSTEMS | {"chain": partial(rbdae.models.chain, 4)})[mechanism](), form, rotation=rotation
+    )
+    first, last = problem.system.bodies[0].name, problem.system.bodies[-1].name
+    numbers = problem.parameters
+    steps = (
+        {f"{first}.mass": 1.1 * numbers[f"{first}.mass"], f"{first}.inertia.xx": 1.01 * numbers[f"{first}.inertia.xx"]},
+        {f"{first}.mass": 1.2 * numbers[f"{first}.mass"], f"{last}.inertia.zz": 0.99 * numbers[f"{last}.inertia.zz"]},
+    )
+    other = problem.with_parameters(steps[0]).with_parameters(steps[1])
+    assert other.system.bodies[0].mass == steps[1][f"{first}.mass"]
+    own = rbdae.formulate(other.system, form, rotation=rotation, code="generic")
+    for name in inside.RECORDS:
+        found, wanted = other.workspace.arrays[name], own.workspace.arrays[name]
+        assert found.tobytes() == wanted.tobytes() or name == "states", name
+        assert name != "states" or all(np.array_equal(found[k], wanted[k]) for k in ("x", "B", "V"))
+    assert other.workspace.memory.filled.bodies.tobytes() == own.workspace.arrays["bodies"].tobytes()
+    ours, theirs = other.model.scales, own.model.scales
+    for name in ("length", "reach", "mass", "rate", "factors", "lengths", "turning"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
+    np.testing.assert_array_equal(other.workspace.memory.metric.scale, own.workspace.memory.metric.scale)
+
+
+def test_a_run_makes_no_arrays_and_keeps_no_problem_before_it(monkeypatch):
+    def run(problem, k):
+        out = problem.with_parameters({"first.mass": 10.01 + 0.1 * k, "second.inertia.xx": 41.01 + 0.1 * k})
+        assert rbdae.solve(out, (0.0, 0.05), solver="rbdae:dop853").success
+        return out
+
+    here, before = run(rbdae.formulate(rbdae.models.linked_bodies(), "index-0"), 0), []  # makes code of the structure
+    with monkeypatch.context() as patch:
+        patch.setattr(inside.filled_memory, "with_numbers", lambda *_, **__: pytest.fail("arrays are made"))
+        for k in range(1, 20):
+            here = run(here, k)
+            before.append(weakref.ref(here))
+    gc.collect()
+    assert [ref() for ref in before if ref() is not None] == [here]
+    assert here.model.bodies["mass"][0] == here.parameters["first.mass"] == 10.01 + 0.1 * 19
 
 
 def test_runs_are_those_of_a_model_of_its_own():

@@ -97,12 +97,14 @@ from rbdae.multibody import (
 )
 from rbdae.multibody import code as code_of_kernels
 from rbdae.multibody import contents as contents_of_memory
+from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
+from rbdae.multibody.open_numbers import RECORDS
 from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
@@ -171,6 +173,7 @@ __all__ = [
     "NO_DATA",
     "ORDERS",
     "PIVOTS",
+    "RECORDS",
     "SCHEMES",
     "CompiledProjection",
     "CompiledWatch",
@@ -233,6 +236,7 @@ __all__ = [
     "files_of_code",
     "fill",
     "filled",
+    "filled_memory",
     "fingerprint",
     "folders_that_code_depends_on",
     "forbid_new_workers",
@@ -621,7 +625,8 @@ def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | No
     parameter = named_numbers.parameters(problem.system)[name]
 
     def residual(h: float) -> Vec:
-        other = Workspace(Memory.of(compile_system(parameter.set(parameter.value + h)), of.settings), of.selection)
+        system = parameter.replaced(problem.system, parameter.value + h)
+        other = Workspace(Memory.of(compile_system(system), of.settings), of.selection)
         out = np.zeros(problem.n_equations)
         if yd is None:
             other.plain(of.settings.kernels.rates)(problem.t0, y, out)
@@ -642,7 +647,7 @@ def parameter_difference(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | No
 def parameter_step(problem: rbdae.Problem, name: str, y: Vec, yd: Vec | None) -> Vec:
     """dF/dp, or without yd df/dp, by a complex step of the packing and of the plain kernels."""
     of = problem.workspace
-    system = named_numbers.parameters(problem.system)[name].varied(1e-30)
+    system = named_numbers.parameters(problem.system)[name].varied(problem.system, 1e-30)
     other = Workspace(Memory.of(varied(of.model, system), of.settings, complex), of.selection)
     out = np.zeros(problem.n_equations, dtype=complex)
     if yd is None:

@@ -1,0 +1,175 @@
+"""`Filled`: a model in arrays, as kernels read them.
+
+Code of a structure has the numbers of a model in its own context. So the arrays of a model that differs from another in
+masses and inertias alone are made when somebody reads them, and so is its system: a run does without both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+
+from rbdae._arrays import copied
+from rbdae.body import Body
+from rbdae.kernels import records as kb
+from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length
+from rbdae.multibody.body_records import body_row, set_inertia, set_mass
+from rbdae.multibody.layout import Layout
+from rbdae.multibody.model import Model, with_numbers
+from rbdae.multibody.settings import Settings
+from rbdae.multibody.velocity_selection import Metric, metric
+from rbdae.system import System
+
+
+class Store(NamedTuple):
+    """A model, its arrays by the names of `rbdae.kernels.memory`, sizes and kinds with the addresses of the arrays, and
+    the metric of its velocities."""
+
+    model: Model
+    arrays: dict[str, Any]
+    head: Any
+    metric: Metric
+
+
+@final
+class Filled:
+    """A store that is there, or are made when they are first read.
+
+    In any case there are `bodies`, the records of bodies, and `like`, a model that differs in these numbers at most: it
+    has the same names, tree, joints and functions.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        layout: Layout,
+        scalar: Any,
+        like: Model,
+        bodies: Any,
+        system: System | Callable[[], System],
+    ) -> None:
+        self.like = like
+        self.bodies = bodies
+        self._settings, self._layout, self._scalar = settings, layout, scalar
+        self._made: dict[str, Any] = {}
+        self._make: Callable[[System], Store] | None = None
+        self._system = system
+
+    @classmethod
+    def of(cls, model: Model, settings: Settings, layout: Layout, scalar: Any) -> Self:
+        """A model with all of it."""
+        arrays = arrays_of(model, settings, layout, scalar)
+        return cls._there(settings, layout, scalar, _stored(_head(model, settings, layout, arrays), arrays, model))
+
+    @classmethod
+    def _there(cls, settings: Settings, layout: Layout, scalar: Any, store: Store) -> Self:
+        out = cls(settings, layout, scalar, store.model, store.arrays["bodies"], store.model.system)
+        out._made["store"] = store
+        return out
+
+    @property
+    def store(self) -> Store:
+        """The store."""
+        found: Store | None = self._made.get("store")
+        if found is None:
+            make = self._make
+            # of two threads the first that is done counts; then nobody needs what they are made of
+            found = self._made["store"] if make is None else self._made.setdefault("store", make(self.system))
+            self._make = None
+        return found
+
+    @property
+    def system(self) -> System:
+        """The system of the model."""
+        found: System | None = self._made.get("system")
+        if found is None:
+            made = self._system if isinstance(self._system, System) else self._system()
+            found = self._system = self._made.setdefault("system", made)
+        return found
+
+    def with_bodies(self, bodies: Mapping[int, Body], system: Callable[[], System]) -> Self:
+        """The same with other masses and inertias of some bodies, by number."""
+        records, old, rank = copied(self.bodies), self.system.bodies, self._layout.rank
+        gravity, radial = self.system.gravity, radial_factor(self._settings)
+        for k, body in bodies.items():
+            if body.inertia is old[k].inertia:
+                set_mass(records, int(rank[k]), body, gravity)
+            else:
+                set_inertia(records, int(rank[k]), body_row(body, gravity), radial)
+        out = type(self)(self._settings, self._layout, self._scalar, self.like, records, system)
+        out._make = self._make or partial(self._filled, self.store, forces_too=False)
+        return out
+
+    def with_numbers(self, system: System, *, forces_too: bool) -> Self:
+        """The same with the masses, inertias and gravity of another system, and its numbers of forces if `forces_too`;
+        made at once."""
+        store = self._filled(self.store, system, forces_too=forces_too)
+        return type(self)._there(self._settings, self._layout, self._scalar, store)
+
+    def _filled(self, store: Store, system: System, *, forces_too: bool) -> Store:
+        model = with_numbers(store.model, system, forces_too=forces_too)
+        arrays = renumbered(store.arrays, model, self._settings, self._layout, self._scalar)
+        return _stored(copied(store.head), arrays, model)
+
+
+def _stored(head: Any, arrays: dict[str, Any], model: Model) -> Store:
+    scalar = arrays["vectors"].dtype
+    arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
+    for name, array in arrays.items():
+        head[name] = array.ctypes.data
+    return Store(model, arrays, head, metric(model))
+
+
+def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, Any]) -> Any:
+    """Sizes and kinds of a model."""
+    head = np.zeros(1, dtype=kb.HEAD)
+    counts = {
+        "n_bodies": model.n,
+        "n_primitives": len(model.primitives),
+        "n_bushings": len(model.bushings),
+        "n_drives": len(model.drives),
+        "n_elements": len(model.forces.elements),
+        "n_entries": len(model.forces.entries),
+        "n_rows": layout.n_rows,
+        "n_pairs": len(arrays["pairs"]),
+        "n_factor": arrays["factor"].shape[1] if layout.n_rows else 0,
+        "n_q": layout.q.stop,
+        "n_v": layout.n_velocities,
+        "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
+        "n_internal": layout.n_internal,
+        "n_la": layout.n_constraints,
+        "n_states": layout.n_states,
+        "most_states": len(arrays["state_results"]) - 24,
+        "n_state_tangents": len(arrays["state_tangents"]),
+        "n_columns": layout.q.stop + layout.n_velocities + layout.n_states,
+        "states_at": layout.s.start,
+        "multipliers_at": layout.la.start,
+        "corrections_at": layout.mu.start,
+        "n_vector": row_length(layout, model),
+        "chart": settings.chart.number,
+        "chart_internal": len(settings.chart.internal),
+        "chart_linear": settings.chart.linear,
+        "kind": settings.kind.number,
+        "momenta": settings.momenta,
+        "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,
+        "spatial": settings.spatial,
+        "forms": settings.forms,
+        "gyroscopic": settings.gyroscopic,
+        "pull_back": settings.pull_back,
+        "projected": settings.formulation.projected and settings.formulation.kind == "dae",
+        "columns": settings.columns,
+        "structure": settings.reduction,
+        "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
+        "integral": settings.formulation.multipliers == "integrals",
+        "stabilised": settings.formulation.stabilised,
+        "n_parameters": len(settings.formulation.parameters),
+    }
+    for name, value in counts.items():
+        head[name] = value
+    return head
+
+
+__all__ = ["Filled", "Store"]
