@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cache
 from typing import Any, NoReturn, TypeVar, final
 
 import numpy as np
@@ -18,10 +19,15 @@ def fill(value: object, **fields: object) -> None:
 
 def twin(value: T, **changes: object) -> T:
     """A shallow copy with some fields changed; what was checked is not checked again."""
-    names = [field.name for field in dataclasses.fields(value)]  # type: ignore[arg-type]
-    out = object.__new__(type(value))
-    fill(out, **({name: getattr(value, name) for name in names} | changes))
+    kind: Any = type(value)
+    out: T = object.__new__(kind)
+    fill(out, **({name: getattr(value, name) for name in _names(kind)} | changes))
     return out
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
 
 
 def made(kind: type[T], fields: dict[str, object]) -> T:

@@ -242,8 +242,9 @@ def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
 def _refuse_not_finite(start: Start, labels: Sequence[str]) -> None:
     """Numbers so large that the equations overflow, or laws that return none."""
     for what, values in (("", start.y0), ("the rate of ", start.yd0)):
-        bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
+        finite = np.isfinite(values)
+        if not finite.all():
+            bad = np.flatnonzero(~finite)
             raise ValueError(
                 f"{what}{labels[bad[0]]} is {values[bad[0]]:g} at t0 = {start.t0:g}"
                 f"{f' (and {len(bad) - 1} more unknowns are not finite)' if len(bad) > 1 else ''}; {_SIZES}"

@@ -7,11 +7,10 @@ recorded: the memory is a copy with other numbers in it, and rates and multiplie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdae._arrays import Vec
+from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import BodyMotion, write
-from rbdae.multibody.memory import Memory
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers
 from rbdae.multibody.workspace import Workspace
@@ -39,9 +38,8 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
         filled = old.memory.filled.with_bodies(new.bodies, new.system)
     else:
         filled = old.memory.filled.with_numbers(new.system(), forces_too=forces)
-    memory = old.memory.renumbered(filled)
-    y0 = _written(problem, memory)
-    workspace = Workspace(replace(memory, regular=y0), old.selection)
+    y0 = _written(problem, filled)
+    workspace = Workspace(old.memory.renumbered(filled, y0), old.selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces)
     start = consistent_start(Interpretation(workspace), problem.t0, y0, problem.assembly)
     return Problem.of(workspace, start, problem.velocity, problem.again)
@@ -84,15 +82,15 @@ def _kinds(system: System, names: Sequence[str]) -> set[str] | None:
     return found
 
 
-def _written(problem: Problem, memory: Memory) -> Vec:
+def _written(problem: Problem, filled: Filled) -> Vec:
     """y0: momenta depend on masses."""
-    assembly, settings = problem.assembly, memory.settings
+    assembly, settings, layout = problem.assembly, problem.workspace.settings, problem.layout
     if not settings.momenta:
         out = problem.y0.copy()
-        out[memory.layout.n_differential :] = 0.0
+        out[layout.n_differential :] = 0.0
         return out
     motion = BodyMotion(assembly.position, assembly.orientation, assembly.velocity, assembly.angular_velocity)
-    return write(memory.model, settings, memory.layout, motion, problem.selection)
+    return write(filled.store.model, settings, layout, motion, problem.selection)
 
 
 __all__ = ["renumbered"]

@@ -77,26 +77,6 @@ from rbdae.kernels.records import (
 )
 
 
-class PlainMemory:
-    """The arrays of a block for plain kernels: what the accessors return, under their names.
-
-    The arrays are those of the machine code where their numbers are floats; they may be of any other kind.
-    """
-
-    def __init__(self, head: Any) -> None:
-        self.head = head.view(np.recarray)[0]
-        self.target: Any = None
-
-    def own(self, name: str, array: Any) -> None:
-        """Another array; structured ones have their fields as attributes."""
-        view = array.view(np.recarray) if array.dtype.names else array
-        setattr(self, name, view[0] if name in SINGLE else view)
-
-
-# records of which a block has one
-SINGLE = ("element_memory", "tangent_memory")
-
-
 def _aim(m: Any, out: Any) -> None:
     m.head.row_stride = out.strides[0] // out.itemsize
     m.head.column_stride = out.strides[1] // out.itemsize

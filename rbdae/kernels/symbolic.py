@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae.kernels.memory import SINGLE
+from rbdae.kernels.plain_memory import SINGLE
 
 
 @final

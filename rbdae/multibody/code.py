@@ -56,10 +56,22 @@ class Code:
 
     def context(self, workspace: Workspace) -> Context:
         """The numbers of a selection and of its model, with what they are used by."""
-        data = self.data.filled(opened_numbers(workspace).values) if len(self.data.loaded) else self.data
-        context = Context.of(selection_numbers(workspace), self.functions, data)
+        spare: Context | None = workspace.contexts.pop(self, None)
+        if spare is not None:
+            return spare
+        context = Context.of(selection_numbers(workspace), self.functions, self.data_of(workspace))
         context.alive += [self.module, workspace]
         return context
+
+    def data_of(self, workspace: Workspace) -> Data:
+        """The data with the numbers of a workspace, made once for it."""
+        if not len(self.data.loaded):
+            return self.data
+        numbers = opened_numbers(workspace)
+        known = numbers.data.get(self.data)
+        if known is None:
+            known = numbers.data[self.data] = self.data.filled(numbers.values)
+        return known
 
 
 @final

@@ -109,10 +109,10 @@ class Memory:
         """The same memory for kernels that run in another way."""
         return replace(self, code=code, regular=regular, numbers=numbers, recorded={}, known={})
 
-    def renumbered(self, filled: Filled) -> Self:
+    def renumbered(self, filled: Filled, regular: Vec) -> Self:
         """A memory of its own for a model that differs in masses, inertias, gravity and numbers of forces alone; its
         code is that of the structure."""
-        return replace(self, filled=filled, recorded={}, known=self.known)
+        return replace(self, filled=filled, regular=regular, recorded={})
 
     def rhs_tangent(self) -> Mat:
         """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""

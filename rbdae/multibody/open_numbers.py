@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
 from rbdae.kernels.symbolic import opened
 
 RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", "entries", "tree_velocities")
@@ -27,28 +27,61 @@ _WORD = 8
 """Bytes of every number in a record."""
 
 
-class Part(NamedTuple):
-    """The numbers of one array.
+class Structure(NamedTuple):
+    """The structure of the numbers of one array.
 
     Parameters
     ----------
-    values : those that are loaded, each of them once whatever its sign
     places : (records, floats of a record): 1 + the place among the values, less than zero where the sign is the other
         one; 0 for constants
-    digest : the structure
+    constants : (records, floats of a record), 0 for loaded ones
+    absolute, sign : of the places
+    first : where each value is met first, in the flat array
+    groups : of each value the record and the field in which another one of its size would be the same; (0, 0) for those
+        that are equal in all records
+    two : two values (2, fields) of each field in which several records have some that are not equal
+    digest : of all this
     """
 
-    values: Vec
     places: Ints
+    absolute: Ints
+    sign: Mat
+    constants: Mat
+    first: Ints
+    groups: list[tuple[int, int]]
+    two: Ints
     digest: bytes
+
+    def values(self, array: Any) -> Vec | None:
+        """The values of another array with the same integers; None if its numbers may have another structure."""
+        rows = _numbers(array)
+        values = rows.ravel()[self.first]
+        sizes = np.abs(values)
+        found = np.append(0.0, values)[self.absolute] * self.sign + self.constants
+        alike = (
+            bool((found.view(np.int64) == rows.view(np.int64)).all())
+            and not ((sizes == 0.0) | (sizes == 1.0) | (values != values)).any()
+            and len(set(zip(self.groups, sizes.tolist(), strict=True))) == len(values)
+            and not (sizes[self.two[0]] == sizes[self.two[1]]).any()
+        )
+        return values if alike else None
+
+
+class Part(NamedTuple):
+    """The numbers of one array: `values` are those that are loaded, each of them once whatever its sign."""
+
+    values: Vec
+    structure: Structure
 
 
 @final
 class OpenNumbers:
-    """The numbers of all arrays: `values` are those of the arrays, one after the other."""
+    """The numbers of all arrays: `values` are those of the arrays, one after the other. `data` has what code makes of
+    them, by the tables that it goes to."""
 
     def __init__(self, arrays: Mapping[str, Part]) -> None:
         self.arrays = arrays
+        self.data: dict[Any, Any] = {}
 
     @classmethod
     def of(cls, arrays: Mapping[str, Any]) -> OpenNumbers:
@@ -56,8 +89,15 @@ class OpenNumbers:
         return cls({name: _part(array) for name, array in arrays.items()})
 
     def changed(self, arrays: Mapping[str, Any]) -> OpenNumbers:
-        """The same with other numbers in some arrays."""
-        return OpenNumbers({**self.arrays, **{name: _part(array) for name, array in arrays.items()}})
+        """The same with other numbers in some arrays, which have the same integers."""
+        parts = {}
+        for name, array in arrays.items():
+            values = self.arrays[name].structure.values(array)
+            parts[name] = _part(array) if values is None else Part(values, self.arrays[name].structure)
+        out = OpenNumbers({**self.arrays, **parts})
+        if all(part.structure is self.arrays[name].structure for name, part in parts.items()):
+            out.digest = self.digest
+        return out
 
     @cached_property
     def values(self) -> Vec:
@@ -69,7 +109,7 @@ class OpenNumbers:
         """The structure."""
         digest = hashlib.sha256()
         for name, part in self.arrays.items():
-            digest.update(name.encode() + part.digest)
+            digest.update(name.encode() + part.structure.digest)
         return digest.digest()
 
     def records(self, arrays: Mapping[str, Any], loaded: Sequence[Any]) -> dict[str, Any]:
@@ -77,7 +117,7 @@ class OpenNumbers:
         out, first = {}, 0
         for name, part in self.arrays.items():
             records = opened(name, arrays[name])
-            _fill(records, arrays[name].dtype, part.places, loaded[first : first + len(part.values)])
+            _fill(records, arrays[name].dtype, part.structure.places, loaded[first : first + len(part.values)])
             out[name], first = records, first + len(part.values)
         return out
 
@@ -119,33 +159,74 @@ def _columns(dtype: Any) -> _Columns:
 
 
 def _part(array: Any) -> Part:
+    return _numbered(array) if len(array) else _nothing(array.dtype)
+
+
+@cache
+def _nothing(dtype: Any) -> Part:
+    """That of no records."""
+    columns, none, places = _columns(dtype), np.zeros(0), np.zeros((2, 0), dtype=np.int64)
+    empty = np.zeros((0, len(columns.floats)))
+    digest = hashlib.sha256(columns.described.encode()).digest()
+    at = empty.astype(np.int64)
+    return Part(none, Structure(at, at, empty, empty, places[0], [], places, digest))
+
+
+def _numbered(array: Any) -> Part:
     columns = _columns(array.dtype)
     digest = hashlib.sha256(f"{array.shape} {columns.described}".encode())
-    words = np.ascontiguousarray(array).view(np.int64).reshape(len(array), array.dtype.itemsize // _WORD)
+    words = _words(array)
     digest.update(words[:, columns.others].tobytes())
     digest.update((words[:, columns.addresses] != 0).tobytes())  # `contents` has the functions
-    rows = words.view(np.float64)[:, columns.floats] + 0.0  # a zero has no sign
+    rows = _numbers(array)
     sizes = np.abs(rows)
     free = (rows != 0.0) & (sizes != 1.0) & (rows == rows)
+    inside = sizes * free
+    same = (free.sum(axis=0) > 1) & ((inside == inside.max(axis=0, initial=0.0)) | ~free).all(axis=0)
     places = np.zeros(rows.shape, dtype=np.int64)
-    known: dict[tuple[int, int, float], int] = {}
+    known: dict[tuple[tuple[int, int], float], int] = {}
     values: list[float] = []
+    first: list[int] = []
     i, j = np.nonzero(free)
     if len(i):
-        sizes *= free
-        same = ((free.sum(axis=0) > 1) & ((sizes == sizes.max(axis=0)) | ~free).all(axis=0)).tolist()
+        everywhere = same.tolist()
         mine = []
         for record, column, x in zip(i.tolist(), j.tolist(), rows[i, j].tolist(), strict=True):
-            key = (0, 0, abs(x)) if same[column] else (record + 1, columns.field_of[column], abs(x))
-            place = known.setdefault(key, len(values) + 1)
+            group = (0, 0) if everywhere[column] else (record + 1, columns.field_of[column])
+            place = known.setdefault((group, abs(x)), len(values) + 1)
             if place > len(values):
                 values.append(x)
+                first.append(record * rows.shape[1] + column)
             mine.append(place if x == values[place - 1] else -place)
         places[i, j] = mine
         rows[i, j] = 0.0
     digest.update(rows.tobytes())
     digest.update(places.tobytes())
-    return Part(np.array(values, dtype=float), places, digest.digest())
+    absolute, sign = np.abs(places), np.sign(places).astype(float)
+    groups, at, two = [group for group, _ in known], np.array(first, dtype=np.int64), _two(absolute, ~same)
+    return Part(
+        np.array(values, dtype=float), Structure(places, absolute, sign, rows, at, groups, two, digest.digest())
+    )
+
+
+def _two(places: Ints, columns: Bools) -> Ints:
+    """Two of the values of each of these columns that has several, (2, columns)."""
+    several = np.flatnonzero(columns & (np.count_nonzero(places, axis=0) > 1))
+    loaded = places[:, several] != 0
+    first, last = loaded.argmax(axis=0), len(loaded) - 1 - loaded[::-1].argmax(axis=0)
+    out: Ints = places[[first, last], several] - 1
+    return out
+
+
+def _numbers(array: Any) -> Mat:
+    """The floats of records; a zero has no sign."""
+    out: Mat = _words(array).view(np.float64)[:, _columns(array.dtype).floats] + 0.0
+    return out
+
+
+def _words(array: Any) -> Ints:
+    out: Ints = np.ascontiguousarray(array).view(np.int64).reshape(len(array), array.dtype.itemsize // _WORD)
+    return out
 
 
 def _fill(records: list[Any], dtype: Any, places: Ints, loaded: Sequence[Any]) -> None:

@@ -70,11 +70,12 @@ class ParameterTangents:
         self._n_equations = n_equations
         self._parameters = parameters(workspace.model.system)
         self._columns: dict[tuple[str, bool], _Column] = {}
+        self._numbers = MappingProxyType({name: parameter.value for name, parameter in self._parameters.items()})
 
     @property
     def numbers(self) -> Mapping[str, float]:
         """All parameters, read only."""
-        return MappingProxyType({name: parameter.value for name, parameter in self._parameters.items()})
+        return self._numbers
 
     def matrix(self, t: float, y: Vec, yd: Vec | None, names: Sequence[str]) -> Mat:
         """dF/dp, (n_equations, len(names)); without yd df/dp, (n, len(names)). Unknown names raise ValueError."""

@@ -257,7 +257,9 @@ def changed(system: System, values: Mapping[str, float]) -> Changed:
         old = new.get(parameter.field, getattr(parameter.part, parameter.field))
         new[parameter.field] = parameter.change(old, number)
     out = Changed(system, values, fields)
-    for body in out.bodies.values():
+    for k, body in out.bodies.items():
+        if body.pivot is None and body.inertia is system.bodies[k].inertia:
+            continue  # no mass has a say in what it may be
         owner, pivot = f"with_parameters: body {body.name!r}", body.pivot is not None
         check_inertia(owner, body.inertia, body.mass, body.center_of_mass, pivot, body.allow_unphysical)
     return out

@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
+from math import prod
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -22,7 +23,14 @@ from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code import Code, Wanted, code_of
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.contents import all_recorded, contents
-from rbdae.multibody.recording import first_numbers, opened_numbers, own_constants, recording_point, selected
+from rbdae.multibody.recording import (
+    first_numbers,
+    opened_numbers,
+    own_constants,
+    recording_point,
+    selected,
+    selection_numbers,
+)
 from rbdae.multibody.workspace import Workspace
 
 Kernel = Callable[..., None]
@@ -144,12 +152,16 @@ def own_point(workspace: Workspace) -> bytes:
 
 def _holds(workspace: Workspace, code: Code, shapes: Shapes) -> bool:
     """Whether conditions fall as the code has them where this workspace answers them."""
-    data = code.data.filled(opened_numbers(workspace).values)
-    context = Context.of(first_numbers(workspace), code.functions, data)
+    first = first_numbers(workspace)
+    own = np.array_equal(first, selection_numbers(workspace))
+    context = code.context(workspace) if own else Context.of(first, code.functions, code.data_of(workspace))
     t, y, yd, c = recording_point(workspace, shapes)
-    out = np.empty(int(np.prod(shapes["out"])))
+    out = np.empty(prod(shapes["out"]))
     run = PROTOTYPE(code.module.address("machine"))
-    return not run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+    holds = not run(context.ctypes.data, t, y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+    if own and holds:
+        workspace.contexts[code] = context  # for the kernel that is made next
+    return holds
 
 
 _RECENT: OrderedDict[Any, Any] = OrderedDict()

@@ -21,7 +21,7 @@ from rbdae.compiler.plain import plain
 from rbdae.compiler.user_functions import raising
 from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.kernels.memory import PlainMemory
+from rbdae.kernels.plain_memory import PlainMemory
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
@@ -46,6 +46,7 @@ class Workspace:
         self._plain: PlainMemory | None = None
         self._has_tangent = False
         self.open_numbers: OpenNumbers | None = None
+        self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         if selection.rows.dropped:
             self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
@@ -67,6 +68,7 @@ class Workspace:
         """An array in place of the shared one."""
         self._arrays[name] = array
         self.numbers = self.open_numbers = None
+        self.contexts.clear()
         if "head" in self._made:
             self._made["head"][name] = array.ctypes.data
         if self._plain is not None:

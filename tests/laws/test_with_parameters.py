@@ -11,6 +11,7 @@ import cases
 import inside
 import numpy as np
 import pytest
+import samples
 from cases import Pairing
 from inside import JIT
 
@@ -222,6 +223,29 @@ def test_a_run_makes_no_arrays_and_keeps_no_problem_before_it(monkeypatch):
     gc.collect()
     assert [ref() for ref in before if ref() is not None] == [here]
     assert here.model.bodies["mass"][0] == here.parameters["first.mass"] == 10.01 + 0.1 * 19
+
+
+def test_other_numbers_have_the_structure_that_they_would_have_alone(rng):
+    """Also where numbers become 0, 1, -1, not a number, equal to another, or are so no longer."""
+    dtype = np.dtype([("kind", "i8"), ("mass", "f8"), ("inertia", "f8", (2, 2)), ("arm", "f8", (3,))])
+    kept = 0
+    for _ in range(samples.count(400, 20_000)):
+        arrays = []
+        for _ in range(2):
+            records = np.zeros(int(rng.integers(2, 4)) if not arrays else len(arrays[0]), dtype)
+            for name in ("mass", "inertia", "arm"):
+                few = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, np.nan] if rng.random() < 0.3 else [2.0, 3.0, 4.0, 5.0]
+                records[name] = rng.choice(few, records[name].shape)
+            if arrays and rng.random() < 0.7:  # near the first one
+                records = np.where(rng.random(len(records)) < 0.5, records, arrays[0])
+                records["arm"] = 1.5 * arrays[0]["arm"]
+            arrays.append(records)
+        first, own = (inside.OpenNumbers.of({"bodies": records}) for records in arrays)
+        found = first.changed({"bodies": arrays[1]})
+        assert found.digest == own.digest
+        np.testing.assert_array_equal(found.values, own.values)
+        kept += found.digest == first.digest
+    assert kept > 20
 
 
 def test_runs_are_those_of_a_model_of_its_own():

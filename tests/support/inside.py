@@ -104,7 +104,7 @@ from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
-from rbdae.multibody.open_numbers import RECORDS
+from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
 from rbdae.multibody.recording import Recording
 from rbdae.multibody.row_selection import redundant_rows, strength
 from rbdae.multibody.selection import KeptRows
@@ -184,6 +184,7 @@ __all__ = [
     "Mat",
     "MirroredProblem",
     "OneState",
+    "OpenNumbers",
     "Recorder",
     "Recording",
     "Rheonomic",

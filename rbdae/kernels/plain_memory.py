@@ -1,0 +1,61 @@
+"""The memory of a problem for plain kernels: its arrays, whose records are objects with attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+SINGLE = ("element_memory", "tangent_memory")
+"""Records of which a block has one."""
+
+
+class PlainMemory:
+    """The arrays of a block for plain kernels: what the accessors return, under their names.
+
+    The arrays are those of the machine code where their numbers are floats; they may be of any other kind.
+    """
+
+    def __init__(self, head: Any) -> None:
+        self.head = PlainRecord(head[0])
+        self.target: Any = None
+        self._arrays: dict[str, Any] = {}
+
+    def own(self, name: str, array: Any) -> None:
+        """Another array."""
+        self._arrays[name] = array
+        self.__dict__.pop(name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        """An array that is asked for for the first time; of records the list of them."""
+        try:
+            array = self.__dict__["_arrays"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+        out = [PlainRecord(row) for row in array] if array.dtype.names else array
+        self.__dict__[name] = out = out[0] if name in SINGLE else out
+        return out
+
+
+class PlainRecord:
+    """A record whose fields are attributes, in its own memory: numpy's own takes five times as long for a number."""
+
+    def __init__(self, row: Any) -> None:
+        self.__dict__["_row"] = row
+
+    def __getattr__(self, name: str) -> Any:
+        """A number as it is now; a vector, a matrix or a list of records, which is kept."""
+        try:
+            out = self.__dict__["_row"][name]
+        except (KeyError, ValueError):
+            raise AttributeError(name) from None
+        if isinstance(out, np.ndarray):
+            out = [PlainRecord(row) for row in out] if out.dtype.names else out
+            self.__dict__[name] = out
+        return out
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._row[name] = value
+
+
+__all__ = ["SINGLE", "PlainMemory"]
