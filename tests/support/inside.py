@@ -290,6 +290,7 @@ __all__ = [
     "norm_rows",
     "null_space",
     "number_of",
+    "numbers_alone",
     "omitted_rows",
     "open_numbers",
     "opened",
@@ -503,6 +504,12 @@ def machine_code(made: Recording, kernel: TracedCall) -> Any:
     found = code_of_kernels.of_text(made, code_of_kernels.code_text(made, signs, shapes, None), signs, shapes)
     assert found is not None
     return found
+
+
+def numbers_alone(records: Any) -> OpenNumbers:
+    """The numbers of bodies, in a process that has met no structure."""
+    open_numbers._recent.clear()
+    return OpenNumbers.of({"bodies": records})
 
 
 def filled(code: Any, problem: rbdae.Problem) -> Any:
