@@ -76,6 +76,9 @@ _LOOK = 256
 
 LEAVES = frozenset({"const", "input"})
 
+_OTHERS = frozenset({"call", "result", "lane"})
+"""Kinds whose nodes have more than operands."""
+
 
 def operands(node: Node) -> tuple[int, ...]:
     """The numbers of the nodes that a node is computed from."""
@@ -84,7 +87,7 @@ def operands(node: Node) -> tuple[int, ...]:
         return ()
     if kind == "call":
         return node[4:]
-    return node[1:2] if kind in ("result", "lane") else node[1:]
+    return node[1:2] if kind in _OTHERS else node[1:]
 
 
 @final
@@ -288,23 +291,31 @@ class Graph:
         nodes, numbers = self.nodes, self._numbers
         done = bytearray(len(nodes))
         out: list[int] = []
-        for output in outputs:
-            todo = [output]
-            while todo:
-                k = todo[-1]
-                missing = [] if done[k] or k in given else [j for j in operands(nodes[k]) if not done[j]]
-                if missing:
-                    todo.extend(reversed(missing))
+        todo = [*outputs]
+        todo.reverse()
+        while todo:
+            k = todo.pop()
+            if k >= 0:
+                if done[k]:
                     continue
-                todo.pop()
-                if not done[k]:
-                    done[k] = 1
-                    out.append(k)
-                    if nodes[k][0] == "call":
-                        results = [numbers.get(("result", k, i), k) for i in range(nodes[k][3])]
-                        out += [j for j in results if not done[j]]
-                        for j in results:
-                            done[j] = 1
+                node = nodes[k]
+                if node[0] not in LEAVES and not (given and k in given):
+                    missing = [j for j in (operands(node) if node[0] in _OTHERS else node[1:]) if not done[j]]
+                    if missing:
+                        todo.append(~k)  # when they are there
+                        todo += missing[::-1]
+                        continue
+            else:
+                k = ~k
+                if done[k]:
+                    continue
+            done[k] = 1
+            out.append(k)
+            if nodes[k][0] == "call":
+                results = [numbers.get(("result", k, i), k) for i in range(nodes[k][3])]
+                out += [j for j in results if not done[j]]
+                for j in results:
+                    done[j] = 1
         return out
 
 

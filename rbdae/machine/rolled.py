@@ -78,10 +78,11 @@ def _once(name: str, plan: Plan, k: int, guards: Mapping[int, bool], numbers: Ta
     for node, place in zip(plan.found.nodes[span].tolist(), plan.place[span].tolist(), strict=True):
         out.compute(node)
         if place >= 0:
-            out.store(node, "%memory", place, f"m{node}")
+            out.store([node], "%memory", place, f"m{node}")
         if node in guards:
             holds = out.hold(node, guards[node], holds)
-    return "\n".join([f"define internal i1 @{name}({_HEAD}) nounwind noinline {{", *out.lines, f"ret i1 {holds}", "}"])
+    head = f"define internal zeroext i1 @{name}({_HEAD}) nounwind noinline {{"
+    return "\n".join([head, *out.lines, f"ret i1 {holds}", "}"])
 
 
 @final
@@ -167,7 +168,7 @@ def _loop(name: str, plan: Plan, k: int, guards: Mapping[int, bool], indices: Ta
         turn.store(offset, plan.place[part.first + offset + part.length * np.arange(part.times)])
     return "\n".join(
         [
-            f"define internal i1 @{name}({_HEAD}) nounwind noinline {{",
+            f"define internal zeroext i1 @{name}({_HEAD}) nounwind noinline {{",
             "entry:",
             "br label %turn",
             "turn:",
@@ -202,7 +203,7 @@ def _whole(name: str, plan: Plan, outputs: Sequence[int], indices: Table, number
             ]
     holds = "true"
     for k in range(len(plan.parts)):
-        lines += [f"%h{k} = call i1 @{name}.{k}({_CALL})", f"%a{k} = and i1 {holds}, %h{k}"]
+        lines += [f"%h{k} = call zeroext i1 @{name}.{k}({_CALL})", f"%a{k} = and i1 {holds}, %h{k}"]
         holds = f"%a{k}"
     lines += _gathered(plan, outputs, indices, numbers)
     return "\n".join([*lines, f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"])

@@ -110,20 +110,15 @@ class Part:
             f"%v{k} = load {kind}, ptr %p{k}, align 8",
         ]
 
-    def store(self, k: int, base: str, place: int, label: str) -> None:
-        """A value to memory."""
-        value = self.name(k)
+    def store(self, values: Sequence[int], base: str, place: int, label: str) -> None:
+        """A value to memory, or two at once."""
+        names = [self.name(k) for k in values]
+        if len(names) == 2:
+            self._pair(f"%{label}v", *names)
+        kind, value = (PAIR, f"%{label}v") if len(names) == 2 else ("double", names[0])
         self.lines += [
             f"%{label} = getelementptr double, ptr {base}, i64 {place}",
-            f"store double {value}, ptr %{label}",
-        ]
-
-    def store_pair(self, values: Sequence[int], base: str, place: int, label: str) -> None:
-        """Two values to memory at once."""
-        self._pair(f"%{label}v", *(self.name(k) for k in values))
-        self.lines += [
-            f"%{label} = getelementptr double, ptr {base}, i64 {place}",
-            f"store {PAIR} %{label}v, ptr %{label}, align 8",
+            f"store {kind} {value}, ptr %{label}, align 8",
         ]
 
     def _pointer(self, place: int) -> str:
@@ -142,8 +137,10 @@ class Part:
         test = self._tests.get(k)
         if test is None:
             self.lines += agreement(f"%g{k}", self.name(k), wanted, holds)
+        elif wanted:
+            self.lines.append(f"%g{k} = and i1 {holds}, {test}")
         else:
-            self.lines += [f"%g{k}x = icmp eq i1 {test}, {str(wanted).lower()}", f"%g{k} = and i1 {holds}, %g{k}x"]
+            self.lines += [f"%g{k}x = xor i1 {test}, true", f"%g{k} = and i1 {holds}, %g{k}x"]
         return f"%g{k}"
 
     def compute(self, k: int) -> None:
@@ -261,23 +258,23 @@ def straight(
     guards: Mapping[int, bool],
     numbers: Table,
     places: Sequence[int] | None = None,
+    *,
+    in_pairs: bool = True,
 ) -> str:
     """The text of a function that computes `nodes` one by one, which are all that is needed, stores the `outputs` at
     their `places`, or one after the other, and says whether the conditions `guards` fall as they should. With `places`
-    it is one of several that do the same, which stay functions: so they are compiled once each."""
+    it is one of several that do the same, which stay functions: so they are compiled once each. Code that is wanted
+    soon stores nothing `in_pairs`: at such an instruction LLVM leaves its quickest way."""
     there = {k: i for i, k in enumerate(nodes)}
     after: dict[int, list[tuple[int, list[int]]]] = {}
-    for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True))):
+    for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True)), in_pairs):
         after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
     part = Part(graph, {}, numbers)
     holds = "true"
     for k in nodes:
         part.compute(k)
         for place, row in after.get(k, ()):
-            if len(row) == 2:
-                part.store_pair(row, "%out", place, f"o{place}")
-            else:
-                part.store(row[0], "%out", place, f"o{place}")
+            part.store(row, "%out", place, f"o{place}")
         if k in guards:
             holds = part.hold(k, guards[k], holds)
     last = [f"%bad = xor i1 {holds}, true", "%status = zext i1 %bad to i32", "ret i32 %status", "}"]
@@ -285,13 +282,13 @@ def straight(
     return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) {attributes} {{", *part.lines, *last])
 
 
-def _beside(stored: Sequence[tuple[int, int]]) -> Iterator[tuple[int, list[int]]]:
+def _beside(stored: Sequence[tuple[int, int]], in_pairs: bool) -> Iterator[tuple[int, list[int]]]:
     """Pairs of results that stand beside each other, and the place of the first; memory takes one store in a cycle, so
     that they are stored at once. Four at once are no quicker: some of them are in two lines of the cache."""
     i = 0
     while i < len(stored):
         place, first = stored[i]
-        both = i + 1 < len(stored) and stored[i + 1][0] == place + 1
+        both = in_pairs and i + 1 < len(stored) and stored[i + 1][0] == place + 1
         yield place, [first, stored[i + 1][1]] if both else [first]
         i += 1 + both
 

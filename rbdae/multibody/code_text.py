@@ -117,13 +117,19 @@ def _straight(
 ) -> str:
     """Functions in one go, which store the outputs one after the other, or at places."""
     graph, guards = recording.graph, recording.guards
-    short = None if as_it_comes() else factored(graph, outputs, guards, recording.alike)
-    if short is None:
+    quick = as_it_comes()
+    short = None if quick else factored(graph, outputs, guards, recording.alike)
+    if quick:
+        order = graph.needed([*guards, *outputs])
+    elif short is None:
         order = deepest_first(graph, [*guards, *outputs])
     else:
         graph, outputs, guards = short.graph, short.outputs, short.guards
         order = few_alive(graph, [*guards, *outputs])
-    return "\n".join(straight(name, graph, order, outputs, guards, numbers, at) for name, at in layouts.items())
+    texts = (
+        straight(name, graph, order, outputs, guards, numbers, at, in_pairs=not quick) for name, at in layouts.items()
+    )
+    return "\n".join(texts)
 
 
 __all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text"]
