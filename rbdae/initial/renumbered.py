@@ -1,7 +1,7 @@
 """`renumbered`: a problem with other masses, inertias, gravity or numbers of forces, where its start stays as it is.
 
-They do not move bodies whose given values agree with each other. So nothing is searched, laid out or
-recorded: the memory is a copy with other numbers in it, and rates and multipliers come of the code that is there.
+They do not move bodies whose given values agree with each other. So nothing is searched, laid out or recorded: the
+memory has other numbers in it (`rbdae.multibody.filled`), and rates and multipliers come of the code that is there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
     if old.selection.rows.dropped or old.selection.rows.pivot_floor is not None:
         return None  # a rank and a floor that were found with the masses
     forces = "forces" in kinds
-    if forces and old.model.forces.functions:
+    if forces and old.memory.filled.like.forces.functions:
         return None
     if kinds == {"bodies"}:
         filled = old.memory.filled.with_bodies(new.bodies, new.system)

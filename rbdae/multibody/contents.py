@@ -61,7 +61,7 @@ def on_disk(workspace: Workspace, kernel: str) -> tuple[object, ...] | None:
 
 def all_recorded(memory: Memory) -> bool:
     """Whether code of the model calls no function of the user."""
-    laws = [function.law for function in _functions(memory)]
+    laws = [function.law for function in memory.filled.like.functions]
     return all(law is not None and law.always_regular for law in laws)
 
 
@@ -109,12 +109,7 @@ def _update(digest: Any, arrays: Mapping[str, Any]) -> None:
 
 
 def _laws(memory: Memory) -> list[object]:
-    return [_identity(function, memory.traced) for function in _functions(memory)]
-
-
-def _functions(memory: Memory) -> tuple[Any, ...]:
-    like = memory.filled.like
-    return (*like.user_functions, *like.forces.functions)
+    return [_identity(function, memory.traced) for function in memory.filled.like.functions]
 
 
 def _without_addresses(array: Any) -> Any:

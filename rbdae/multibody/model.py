@@ -76,6 +76,11 @@ class Model:
         """Number of moving bodies."""
         return len(self.names)
 
+    @property
+    def functions(self) -> tuple[UserFunction, ...]:
+        """The user's functions that kernels call, of drives and of forces."""
+        return (*self.user_functions, *self.forces.functions)
+
     def row_name(self, row: int) -> str:
         """The name of a joint equation, counted over all joints, for messages."""
         for joint in self.joints:

@@ -142,8 +142,7 @@ class Workspace:
     @property
     def user_functions(self) -> tuple[Any, ...]:
         """The user's functions that kernels call."""
-        like = self.memory.filled.like
-        return (*like.user_functions, *like.forces.functions)
+        return self.memory.filled.like.functions
 
     @property
     def calls_python(self) -> bool:
