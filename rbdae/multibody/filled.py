@@ -36,7 +36,7 @@ class Store(NamedTuple):
 
 @final
 class Filled:
-    """A store that is there, or are made when they are first read.
+    """A store that is there, or is made when it is first read.
 
     In any case there are `bodies`, the records of bodies, and `like`, a model that differs in these numbers at most: it
     has the same names, tree, joints and functions.
