@@ -74,7 +74,7 @@ def environment_of(cache: Path, folder: Path) -> dict[str, str]:
     """Of a process with a cache of machine code, and byte code in a folder."""
     return {
         **os.environ,
-        "NUMBA_CACHE_DIR": str(cache),
+        "RBDAE_CACHE_DIR": str(cache),
         "PYTHONPYCACHEPREFIX": str(folder / "bytes"),
         "PYTHONDONTWRITEBYTECODE": "",
     }

@@ -23,7 +23,7 @@ _KERNELS = {"rhs": "rates"}
 def kernel(problem: rbdae.Problem, callback: str) -> tuple[Any, str]:
     """The compiled function behind a callback, and its signature as a word of one letter per argument."""
     entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
-    return entry.kernel, entry.signs
+    return entry.compiled(problem.workspace.memory.features), entry.signs
 
 
 def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:

@@ -14,26 +14,23 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-ENVIRONMENT = "NUMBA_CACHE_DIR"
-"""The variable that has the folder of all caches, numba's own too."""
+ENVIRONMENT = "RBDAE_CACHE_DIR"
+"""The variable that has the folder of all caches."""
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def user_cache() -> Path | None:
-    """The folder for what rbdae keeps between processes: NUMBA_CACHE_DIR, or one of its own in the user's cache; None
+    """The folder for what rbdae keeps between processes: RBDAE_CACHE_DIR, or one of its own in the user's cache; None
     if this user has no home.
 
-    Empty variables count as unset; relative ones, too, but for NUMBA_CACHE_DIR, which numba takes as it is: nobody
-    wants a cache wherever a program happens to be started.
+    Empty variables count as unset, and so do relative ones: nobody wants a cache wherever a program happens to be
+    started.
     """
-    base = os.environ.get(ENVIRONMENT)
-    if base:
-        try:
-            return Path(base).absolute()
-        except OSError:  # the working folder has been removed
-            return None
+    base = _absolute(os.environ.get(ENVIRONMENT))
+    if base is not None:
+        return base
     if sys.platform == "win32":
         root = _absolute(os.environ.get("LOCALAPPDATA")) or _home()
     elif sys.platform == "darwin":

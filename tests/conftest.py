@@ -33,27 +33,9 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # tests start hundreds of processes, and each would compile every module again
     sys.dont_write_bytecode = False
 
-if "PYTEST_XDIST_WORKER" in os.environ:
-    # the workers keep the cores busy by themselves
-    os.environ.setdefault("RBDAE_COMPILE_PROCESSES", "1")
-
 
 GENERIC = pytest.StashKey[bool]()
 """Whether a test runs generic kernels."""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Before workers run the whole suite, compile what the cache lacks: they would both do so."""
-    config = session.config
-    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS and not config.getoption("markexpr")
-    if whole and config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
-        from rbdae.study import compile_kernels
-
-        with pytest.MonkeyPatch.context() as patch:
-            # two take half a minute less, and a quarter more of processor time
-            patch.setenv("RBDAE_COMPILE_PROCESSES", "1")
-            compile_kernels()
 
 
 def pytest_collection_finish() -> None:

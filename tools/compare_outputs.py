@@ -5,7 +5,7 @@
     python tools/compare_outputs.py compare before.npz after.npz [--tolerance 0]
 
 A recording has every pairing of the registry on the systems of `compare_systems.py`, at a consistent state and at one
-off the constraint manifold; with the JIT off (`NUMBA_DISABLE_JIT=1`) a selection of them, or all with `--all`. With
+off the constraint manifold; with the JIT off (`RBDAE_PLAIN=1`) a selection of them, or all with `--all`. With
 `--states` the states are those of an earlier recording, bit for bit, so that a difference of the initial values is not
 counted again in everything else. Seconds are those of the processor.
 

@@ -3,8 +3,8 @@ sides.
 
 Kernels find each other by the globals of their modules, where they are Python functions. `declare` says what such an
 object stands for; from that come the stages that a kernel needs (`needed`), the fingerprint of its machine code
-(`rbdae.compiler.fingerprint`), and its twins: one in machine code (`rbdae.compiler.compiled`), and plain ones
-(`rbdae.compiler.plain`). Nothing is compiled, and numba not imported, before a kernel is asked for in machine code.
+(`rbdae.compiler.fingerprint`), its translation (`rbdae.compiler.translation`), and its plain twins
+(`rbdae.compiler.plain`). Nothing is compiled before a kernel is asked for in machine code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Twins(Protocol):
 
 
 class Machine(Protocol):
-    """Makes what stands in the globals of kernels when numba compiles them."""
+    """Makes calls in machine code of what kernels call."""
 
     def inlined(self, source: Callable[..., Any]) -> Any:
         """A function that becomes part of its callers."""
@@ -70,11 +70,16 @@ class Declared(ABC):
 
     @abstractmethod
     def callee(self, machine: Machine) -> Any:
-        """The object that numba finds in its place."""
+        """The call in its place."""
 
     def stages(self, features: Features | None) -> tuple[AbstractStage, ...]:
         """The stages that a caller needs linked, for problems with these features (None: all)."""
         return ()
+
+    @property
+    def cell(self) -> tuple[str, int] | None:
+        """Symbol and address of the memory with the addresses that a caller finds at run time; None if it is linked."""
+        return None
 
 
 class AbstractStage(Declared):
@@ -160,7 +165,7 @@ class MachineOnly(Declared):
         return self
 
     def callee(self, machine: Machine) -> Any:
-        """numba's function."""
+        """Its call."""
         return machine.known(self.name)
 
 
@@ -230,6 +235,19 @@ def callees(function: Callable[..., Any]) -> tuple[Declared, ...]:
     """The declared objects that a kernel calls."""
     found = (declared(value) for _, value in values(function))
     return tuple({id(d): d for d in found if d is not None}.values())
+
+
+def named_by(function: Callable[..., Any]) -> list[Declared]:
+    """The declared objects that the code of a kernel names, in itself or in functions that become part of it."""
+    seen, todo = {function}, [function]
+    found: dict[int, Declared] = {}
+    while todo:
+        for callee in callees(todo.pop()):
+            found[id(callee)] = callee
+            if callee.source is not None and callee.source not in seen:
+                seen.add(callee.source)
+                todo.append(callee.source)
+    return list(found.values())
 
 
 def needed(function: Callable[..., Any], features: Features | None) -> list[AbstractStage]:

@@ -1,10 +1,8 @@
 """The fingerprint of a kernel: all that its machine code depends on, as a number.
 
-numba's own cache looks at the file of the function alone: it does not notice that a callee in another file has changed
-(numba 0.68, ``cache=True``: the caller stays stale). The fingerprint covers the file of the kernel and, wherever they
-lie, all functions that become part of its code: their instructions, constants, and the values of all globals that they
-name. Of a stage that is only linked, it covers the symbol and the kinds of its arguments. A global of a kind that
-cannot be compared between processes is refused.
+It covers the kernel and, wherever they lie, all functions that become part of its code: their instructions, constants,
+and the values of all globals that they name. Of a stage that is only linked, it covers the symbol and the kinds of its
+arguments. A global of a kind that cannot be compared between processes is refused.
 """
 
 from __future__ import annotations
@@ -12,8 +10,6 @@ from __future__ import annotations
 import dis
 import enum
 import hashlib
-import os
-import sys
 from collections.abc import Callable
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
@@ -23,13 +19,13 @@ import numpy as np
 
 from rbdae.compiler.declared import callees, code_objects, declared, values
 
-# modules whose functions numba compiles by its own means; their versions are in the name of the cache's folder
-_KNOWN = ("builtins", "math", "cmath", "numpy", "numba", "rbdae.compiler")
+# modules whose functions the translation knows
+_KNOWN = ("builtins", "math", "numpy", "rbdae.compiler")
 
 
 def fingerprint(function: Callable[..., Any], kind: str) -> str:
     """A number for the machine code of a kernel of some kind (signature, way of linking)."""
-    digest = hashlib.sha256(f"{kind} {_origin(function)}".encode())
+    digest = hashlib.sha256(f"{kind} {function.__module__}:{function.__qualname__}".encode())
     seen = {function}
     todo = [function]
     while todo:
@@ -40,23 +36,6 @@ def fingerprint(function: Callable[..., Any], kind: str) -> str:
                 seen.add(callee.source)
                 todo.append(callee.source)
     return digest.hexdigest()[:24]
-
-
-def _origin(function: Callable[..., Any]) -> str:
-    """The file and line of a function, which numba's index depends on."""
-    assert isinstance(function, FunctionType)
-    code = function.__code__
-    return f"{function.__module__}:{function.__qualname__} {code.co_firstlineno} {_stamp(code.co_filename)}"
-
-
-@cache
-def _stamp(path: str) -> str:
-    """The state of a file."""
-    try:
-        with open(path, "rb") as file:
-            return f"{path} {os.stat(path).st_mtime_ns} {hashlib.sha256(file.read()).hexdigest()}"
-    except OSError:
-        return path
 
 
 @cache
@@ -111,13 +90,9 @@ def _value(value: Any, user: Callable[..., Any], path: str) -> str:
         return f"{type(value).__name__} ({', '.join(_value(v, user, path) for v in value)})"
     if isinstance(value, ModuleType):
         return f"module {value.__name__}"
-    if _is_of("numba.core.types", "Type", value):
-        return f"type {value!r}"
     if isinstance(value, enum.EnumMeta):
         members: list[enum.Enum] = list(value)
         return f"enum {value.__qualname__} {[(e.name, e.value) for e in members]}"
-    if _is_of("numba.core.extending", "_Intrinsic", value):
-        return f"intrinsic {value.__name__} {_stamp(value.__wrapped__.__code__.co_filename)}"
     if isinstance(value, np.ufunc):
         return f"ufunc {value.__name__}"
     module = getattr(value, "__module__", None) or "builtins"
@@ -129,12 +104,6 @@ def _value(value: Any, user: Callable[..., Any], path: str) -> str:
         f"kernel {user.__module__}:{user.__qualname__} names {path}, a {type(value).__name__}: it is not known what "
         "machine code depends on there; use numbers, arrays, dtypes and kernels"
     )
-
-
-def _is_of(module: str, name: str, value: Any) -> bool:
-    """Whether a value is of a class of numba's; before numba is imported there are none."""
-    kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and isinstance(value, kind)
 
 
 def _loads(function: Callable[..., Any], name: str) -> bool:

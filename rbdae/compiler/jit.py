@@ -1,44 +1,38 @@
 """How a kernel is compiled, linked and entered.
 
 Five decorators, which leave a Python function as it is (a family and an entry become objects), and say what it is to be
-in machine code. numba is imported when the first kernel is asked for in machine code, not before.
+in machine code. Kernels are translated to LLVM IR (`rbdae.compiler.translation`) when a problem first needs them.
 
 ``jit``
-    a kernel that other kernels call. Lazy, no Python objects, IEEE division. It becomes part of its callers; they are
-    cached on disk, it is not.
+    a kernel that other kernels call. It becomes part of its callers; they are cached on disk, it is not.
 ``stage``
-    a larger kernel that other kernels call, compiled once as a C function and linked by its symbol. (numba would link
-    a copy into every caller and optimise it again at each level of the call tree: four times the compile time.) Its
-    arguments are integers and floats; arrays go as addresses (`rbdae.compiler.access`). A stage that only some problems
-    need (one kind of velocity or force) names the features in `when`; it is called through a cell, and the cell is
-    filled when the first problem with these features comes: a first use compiles no more than it runs.
+    a larger kernel that other kernels call, compiled once as a C function and linked by its symbol. Its arguments are
+    integers and floats; arrays go as addresses (`rbdae.compiler.access`). A stage that only some problems need (one
+    kind of velocity or force) names the features in `when`; it is called through a cell, and the cell is filled when
+    the first problem with these features comes: a first use compiles no more than it runs.
 ``family``
     several stages that do the same, one for each number: of each chart, one. Callers find them in a table, and do not
     depend on what is in it.
 ``entry``
-    a kernel that Python calls, compiled for one fixed signature, so that a solver's read-only views do not cost a
-    second compilation, and entered through its C function: no type dispatch (saves 0.2 us of 0.6).
+    a kernel that Python calls, with one signature, through a function of CPython's fast calls.
 ``two_sided``
     a kernel that plain Python cannot run, with a plain function to take its place.
 
-`plain` makes plain Python of any kernel. With ``NUMBA_DISABLE_JIT=1`` nothing is compiled, and all kernels are plain.
+`plain` makes plain Python of any kernel. With ``RBDAE_PLAIN=1`` nothing is compiled, and all kernels are plain.
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from types import FunctionType
 from typing import Any, TypeVar, final
 
 from rbdae import _forks, _signals
-from rbdae.compiler import ahead
-from rbdae.compiler.cache import Cached
 from rbdae.compiler.declared import Declared, Features, Inlined, Machine, Twins, declare, declared, needed
 from rbdae.compiler.options import COMPILING, ENABLED, collector_off
 from rbdae.compiler.plain import plain
-from rbdae.compiler.stages import STAGES, Family, Stage, name_of
+from rbdae.compiler.stages import Family, Stage, name_of
 from rbdae.compiler.stages import add_member as add_member
 from rbdae.compiler.stages import family as family
 from rbdae.compiler.stages import stage as stage
@@ -85,7 +79,7 @@ def two_sided(plain_side: Callable[..., Any]) -> Callable[[F], F]:
 
 
 @final
-class Entry(Declared, Cached):
+class Entry(Declared):
     """A kernel with one signature: ``t`` float, ``y`` input vector, ``o`` output vector, ``M`` output matrix of any
     strides, ``i`` integer (the model block comes first, so that `functools.partial` can bind it)."""
 
@@ -94,7 +88,7 @@ class Entry(Declared, Cached):
         self.name = name_of(function)
         self.signs = signs
         self.kind = f"entry {signs}"
-        self._kernel: Any = None
+        self.module: Any = None
         self._compiled: Callable[..., Any] | None = None
         self._ready: set[tuple[Features | None, int]] = set()
         _ENTRIES[self.name] = self
@@ -109,12 +103,6 @@ class Entry(Declared, Cached):
         """Kernels do not call entries."""
         return f"{self.kind} {self.name}"
 
-    @property
-    def kernel(self) -> Any:
-        """For loops in compiled code: numba's function."""
-        self.compiled()
-        return self._kernel
-
     def plain(self, twins: Twins) -> Callable[..., Any]:
         """Its twin."""
         return twins.function(self.function)
@@ -122,15 +110,6 @@ class Entry(Declared, Cached):
     def callee(self, machine: Machine) -> Any:
         """Kernels do not call entries."""
         return self
-
-    def missing(self, features: Features | None) -> list[Cached]:
-        """The kernels that the cache on disk lacks for problems with these features, the longest first."""
-        if not ENABLED or (features, Family.size) in self._ready:
-            return []
-        stages = [s for s in needed(self.function, features) if isinstance(s, Stage)]
-        lacking: list[Cached] = [s for s in stages if s.compiled is None and not s.is_cached]
-        lacking.sort(key=lambda s: -len(s.function.__code__.co_code))
-        return lacking if self.is_cached else [self, *lacking]
 
     def compiled(self, features: Features | None = None) -> Callable[..., Any]:
         """The C function (compiled or loaded from the cache now) for problems with these features (None: for all), or
@@ -147,26 +126,17 @@ class Entry(Declared, Cached):
         return self._compiled
 
     def _compile(self, features: Features | None) -> None:
-        missing = self.missing(features)
-        if missing:
-            ahead.wait_for(missing, pause=lambda: _forks.give_way(COMPILING))
         with collector_off():
             for stage in needed(self.function, features):
                 assert isinstance(stage, Stage)
                 stage.ensure()
                 _signals.check()
                 _forks.give_way(COMPILING)
-        if self._compiled is None:
-            self._compiled = self.ensure()
+            if self._compiled is None:
+                from rbdae.compiler.linking import compiled_entry  # a slow import
+
+                self.module, self._compiled = compiled_entry(self.function, self.name, self.signs, self.described)
         self._ready.add((features, Family.size))
-
-    def ensure(self) -> Callable[..., Any]:
-        """Compile it, or load it from the cache."""
-        from rbdae.compiler.compiled import COMPILER  # numba is imported here
-
-        with collector_off():
-            self._kernel, out = self.made(lambda options: COMPILER.entry(self.function, self.signs, options))
-        return out
 
 
 def entry(signs: str) -> Callable[[Callable[..., Any]], Entry]:
@@ -178,37 +148,7 @@ def entry(signs: str) -> Callable[[Callable[..., Any]], Entry]:
     return decorate
 
 
-Goals = Sequence[tuple[Entry, Features | None]]
-"""Kernels, and the features of the problems that want them."""
-
-
-def expect(now: Goals, later: Goals) -> None:
-    """Begin with what the cache lacks of several kernels, which will be wanted in this order; do not wait.
-
-    If it lacks nothing of those that are wanted now, it is not the first use: what that one has not called this one
-    will hardly call, and workers for it would be stopped with every short process before they are ready.
-    """
-    if ENABLED and any(entry.missing(features) for entry, features in now):
-        ahead.begin([kernel for entry, features in (*now, *later) for kernel in entry.missing(features)])
-
-
 def _named(name: str) -> Entry:
     """The entry of this name."""
     import_module(name.partition(":")[0])
     return _ENTRIES[name]
-
-
-def compile_alone(name: str) -> None:
-    """Compile one kernel into the cache on disk, for processes that never run it: the stages that it calls get an
-    address that is good for linking only."""
-    import_module(name.partition(":")[0])
-    kernel: Stage | Entry = STAGES[name] if name in STAGES else _ENTRIES[name]
-    from rbdae.compiler.compiled import link_if_missing  # numba is imported here
-
-    nothing = ctypes.c_void_p(0)
-    for called in needed(kernel.function, None):
-        assert isinstance(called, Stage)
-        if not called.when:
-            link_if_missing(called.name, ctypes.addressof(nothing))
-    with collector_off():
-        kernel.ensure()

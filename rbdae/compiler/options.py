@@ -1,50 +1,23 @@
-"""Whether kernels are compiled at all, and numba's options for all of them."""
+"""Whether kernels are compiled at all, and what else holds for all of them."""
 
 from __future__ import annotations
 
 import gc
 import os
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from rbdae import _forks
 
-
-def _enabled() -> bool:
-    """Without an import of numba, which takes half a second: from what numba would read."""
-    config = getattr(sys.modules.get("numba"), "config", None)
-    if config is None and os.path.exists(".numba_config.yaml"):
-        from numba import config  # it reads this file
-    if config is not None:
-        return not config.DISABLE_JIT
-    try:
-        return not int(os.environ.get("NUMBA_DISABLE_JIT") or 0)
-    except ValueError:
-        return True
-
-
-ENABLED: bool = _enabled()
-"""Whether kernels are compiled: ``NUMBA_DISABLE_JIT=1`` says that all are to be plain Python."""
-
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
-
+ENABLED: bool = os.environ.get("RBDAE_PLAIN", "0") in ("", "0")
+"""Whether kernels are compiled: ``RBDAE_PLAIN=1`` says that all are to be plain Python."""
 
 COMPILING = threading.RLock()
-"""One thread at a time compiles: numba's folder for its cache, the collector and the links belong to the process."""
+"""One thread at a time compiles: the collector and the links belong to the process."""
 
 _forks.protect(lambda: COMPILING, 10)
 
-
-def _numba_lock() -> Any:
-    """The lock that keeps other threads out of numba's compiler; None before numba is imported."""
-    found = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
-    return getattr(found, "_lock", None)
-
-
-_forks.protect(_numba_lock, 80)
 
 _switched_off: set[int] = set()
 """The threads that have switched off the collector, and will switch it on again."""

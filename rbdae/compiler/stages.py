@@ -9,7 +9,6 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar, final
 
-from rbdae.compiler.cache import Cached
 from rbdae.compiler.declared import AbstractStage, Declared, Features, Machine, Twins, declare
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,7 +27,7 @@ def _where(function: Callable[..., Any]) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}"
 
 
-class Stage(AbstractStage, Cached):
+class Stage(AbstractStage):
     """A kernel that is compiled for itself.
 
     Its address goes to `place`, where callers find it at run time; without a place they are linked with it.
@@ -90,16 +89,23 @@ class Stage(AbstractStage, Cached):
             return machine.linked(self.name, self.kinds)
         return machine.in_cell(self.name, self.kinds, self.message, ctypes.addressof(self._place))
 
+    @property
+    def cell(self) -> tuple[str, int] | None:
+        """The cell with its address, if it has one."""
+        return None if self._place is None else (self.name, ctypes.addressof(self._place))
+
     def ensure(self) -> None:
         """Compile it, or load it from the cache, and link it."""
         if self.compiled is None:
-            from rbdae.compiler.compiled import COMPILER, link  # numba is imported here
+            from rbdae.compiler.linking import compiled_stage, link  # a slow import
 
-            self.compiled = self.made(lambda options: COMPILER.stage(self.function, self.kinds, options))
+            module = compiled_stage(self.function, self.name, self.kinds, self.described)
+            address = module.address(self.name)
             if self._place is None:
-                link(self.name, self.compiled.address)
+                link(self.name, address)
             else:
-                self._place.value = self.compiled.address
+                self._place.value = address
+            self.compiled = module
 
 
 def stage(kinds: str, when: str = "", *, optional: bool = False) -> Callable[[F], F]:
@@ -153,6 +159,11 @@ class Family(Declared):
         place = ctypes.c_void_p.from_buffer(self._table, number * ctypes.sizeof(ctypes.c_void_p))
         self.members[number] = Stage(function, self.kinds, when, False, place)
         Family.size += 1
+
+    @property
+    def cell(self) -> tuple[str, int] | None:
+        """The table."""
+        return self.name, ctypes.addressof(self._table)
 
     def stages(self, features: Features | None) -> tuple[Stage, ...]:
         """The members that problems with these features may need."""

@@ -47,7 +47,7 @@ def like(function: Any, made: Callable[..., Any]) -> Callable[..., Any]:
     """A function made around a user's one, compiled if that one is."""
     if not (ENABLED and is_compiled(function)):
         return made
-    from rbdae.compiler.compiled import numba
+    import numba
 
     return cast(Callable[..., Any], numba.njit(made))
 
@@ -101,10 +101,10 @@ class UserFunction:
 
 def _compiled(function: Any, n_in: int, n_out: int) -> Any:
     """A numba function f(t, x, out) as a C function."""
+    import numba as _numba
     from numba import types
 
-    from rbdae.compiler.compiled import numba
-
+    numba: Any = _numba
     carray = numba.carray
 
     pointer = types.CPointer(types.float64)  # type: ignore[no-untyped-call]

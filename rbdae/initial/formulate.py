@@ -10,11 +10,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec
-from rbdae.compiler.jit import expect
 from rbdae.formulations.base import (
-    Derivative,
     DirectorConstraints,
-    Explicit,
     Formulation,
     Gyroscopic,
     PullBack,
@@ -166,8 +163,6 @@ def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Ho
     _refuse_state(model, choices, state)
     settings, selection = settings_of(model, choices, state)
     workspace = Workspace(Memory.of(model, settings, code=at_start), selection)
-    if code == "generic":
-        _expect_kernels(workspace)
     start = _start(workspace, state, t0)
     workspace = _with_floor(workspace, choices, start)
     if code != "generic":
@@ -190,19 +185,8 @@ def _refuse_without_kernels(choices: Choices) -> None:
     if not choices.formulation.written:
         raise ValueError(
             f"formulation {choices.formulation.name!r} has no kernel of its Jacobian, so that there is no generic code "
-            "of it; use code='traced' or 'auto', with at most 1000 bodies and without NUMBA_DISABLE_JIT"
+            "of it; use code='traced' or 'auto', with at most 1000 bodies and without RBDAE_PLAIN"
         )
-
-
-def _expect_kernels(workspace: Workspace) -> None:
-    """Have other processes compile what this problem will probably call, in this order."""
-    kernels, features = workspace.settings.kernels, workspace.memory.features
-    further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
-    jacobians = [entry for entry in (*further, kernels.jacobian) if not isinstance(entry, Derivative)]
-    expect(
-        now=[(kernels.rates, features)],
-        later=[(entry, features) for entry in (kernels.residual, *jacobians)],
-    )
 
 
 def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> None:

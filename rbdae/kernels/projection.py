@@ -70,11 +70,11 @@ def project_velocities(m: Memory) -> None:
     v = work(m)
     collect_velocities(m, address(v))
     apply_mass_matrix(m, address(v), address(right_hand_side(m)), 1.0)
-    s = constraint_side(m)
+    side = constraint_side(m)
     for i in range(h.n_la):
-        s[i] = 0.0
-    partial_rates(m, address(s), 0, -1.0)
-    clear_dropped(m, address(s), 0)
+        side[i] = 0.0
+    partial_rates(m, address(side), 0, -1.0)
+    clear_dropped(m, address(side), 0)
     solve_saddle(m)
     v = solution(m)
     for b in range(h.n_bodies):

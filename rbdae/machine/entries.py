@@ -21,19 +21,24 @@ from rbdae.machine.function import (
     VECTORCALL,
     Shapes,
 )
+from rbdae.machine.python_objects import (
+    ALIGNED,
+    BYTE_ORDER,
+    CONTENT,
+    CONTIGUOUS,
+    DIMENSIONS,
+    DOUBLE,
+    DTYPE,
+    FLAGS,
+    LENGTHS,
+    NATIVE,
+    NUMBER,
+    STRIDES,
+    TYPE,
+    WRITEABLE,
+    loaded,
+)
 from rbdae.machine.straight import ARGUMENTS, PASSED
-
-_TYPE, _CONTENT = 8, 16
-"""Bytes from the beginning of an object to its type, and to the number of a float or the address of an array's data."""
-
-_DIMENSIONS, _LENGTHS, _STRIDES, _DTYPE, _FLAGS = 24, 32, 40, 56, 64
-"""The same in NumPy's arrays."""
-
-_BYTE_ORDER, _NUMBER = 26, 28
-"""The same in NumPy's dtypes."""
-
-_NATIVE, _DOUBLE = ord("="), 12
-_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
 
 
 def guarded(name: str, straight: str) -> str:
@@ -104,13 +109,6 @@ def _python_call(name: str, place: int) -> list[str]:
     ]
 
 
-def _loaded(name: str, kind: str, base: str, offset: int) -> list[str]:
-    return [
-        f"  %{name}p = getelementptr i8, ptr %{base}, i64 {offset}",
-        f"  %{name} = load {kind}, ptr %{name}p",
-    ]
-
-
 def _apart(signs: str, shapes: Shapes) -> list[str]:
     """To the next block where the output, from its first to its last number, shares no memory with the inputs."""
     last, shape = len(signs) - 1, shapes["out"]
@@ -140,7 +138,7 @@ def _apart(signs: str, shapes: Shapes) -> list[str]:
 
 
 def _object(k: int) -> list[str]:
-    return [f"a{k}:", *_loaded(f"o{k}", "ptr", "args", 8 * k), *_loaded(f"type{k}", "ptr", f"o{k}", _TYPE)]
+    return [f"a{k}:", *loaded(f"o{k}", "ptr", "args", 8 * k), *loaded(f"type{k}", "ptr", f"o{k}", TYPE)]
 
 
 def _float(k: int) -> list[str]:
@@ -152,50 +150,50 @@ def _float(k: int) -> list[str]:
         f"  %either{k} = or i1 %is{k}, %also{k}",
         f"  br i1 %either{k}, label %b{k}, label %convert",
         f"b{k}:",
-        *_loaded(f"v{k}", "double", f"o{k}", _CONTENT),
+        *loaded(f"v{k}", "double", f"o{k}", CONTENT),
         f"  br label %a{k + 1}",
     ]
 
 
 def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
     """The address of an array's numbers; of matrices the strides, too."""
-    flags = _ALIGNED | (_WRITEABLE if writeable else 0) | (_CONTIGUOUS if len(shape) == 1 else 0)
+    flags = ALIGNED | (WRITEABLE if writeable else 0) | (CONTIGUOUS if len(shape) == 1 else 0)
     lines = [
         *_object(k),
         f"  %is{k} = icmp eq ptr %type{k}, %arraytype",
         f"  br i1 %is{k}, label %b{k}, label %convert",
         f"b{k}:",
-        *_loaded(f"v{k}", "ptr", f"o{k}", _CONTENT),
-        *_loaded(f"nd{k}", "i32", f"o{k}", _DIMENSIONS),
-        *_loaded(f"flags{k}", "i32", f"o{k}", _FLAGS),
-        *_loaded(f"dtype{k}", "ptr", f"o{k}", _DTYPE),
-        *_loaded(f"number{k}", "i32", f"dtype{k}", _NUMBER),
-        *_loaded(f"order{k}", "i8", f"dtype{k}", _BYTE_ORDER),
+        *loaded(f"v{k}", "ptr", f"o{k}", CONTENT),
+        *loaded(f"nd{k}", "i32", f"o{k}", DIMENSIONS),
+        *loaded(f"flags{k}", "i32", f"o{k}", FLAGS),
+        *loaded(f"dtype{k}", "ptr", f"o{k}", DTYPE),
+        *loaded(f"number{k}", "i32", f"dtype{k}", NUMBER),
+        *loaded(f"order{k}", "i8", f"dtype{k}", BYTE_ORDER),
         f"  %c{k}.0 = icmp eq i32 %nd{k}, {len(shape)}",
         f"  %m{k} = and i32 %flags{k}, {flags}",
         f"  %c{k}.1 = icmp eq i32 %m{k}, {flags}",
-        f"  %c{k}.2 = icmp eq i32 %number{k}, {_DOUBLE}",
-        f"  %c{k}.3 = icmp eq i8 %order{k}, {_NATIVE}",
+        f"  %c{k}.2 = icmp eq i32 %number{k}, {DOUBLE}",
+        f"  %c{k}.3 = icmp eq i8 %order{k}, {NATIVE}",
         f"  %d{k}.1 = and i1 %c{k}.0, %c{k}.1",
         f"  %d{k}.2 = and i1 %c{k}.2, %c{k}.3",
         f"  %ok{k} = and i1 %d{k}.1, %d{k}.2",
         f"  br i1 %ok{k}, label %l{k}, label %convert",
         f"l{k}:",
-        *_loaded(f"lengths{k}", "ptr", f"o{k}", _LENGTHS),
+        *loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
     ]
     holds = "true"
     for axis, length in enumerate(shape):
         lines += [
-            *_loaded(f"length{k}.{axis}", "i64", f"lengths{k}", 8 * axis),
+            *loaded(f"length{k}.{axis}", "i64", f"lengths{k}", 8 * axis),
             f"  %e{k}.{axis} = icmp eq i64 %length{k}.{axis}, {length}",
             f"  %h{k}.{axis} = and i1 {holds}, %e{k}.{axis}",
         ]
         holds = f"%h{k}.{axis}"
     if len(shape) == 2:
         lines += [
-            *_loaded(f"strides{k}", "ptr", f"o{k}", _STRIDES),
-            *_loaded(f"rb{k}", "i64", f"strides{k}", 0),
-            *_loaded(f"cb{k}", "i64", f"strides{k}", 8),
+            *loaded(f"strides{k}", "ptr", f"o{k}", STRIDES),
+            *loaded(f"rb{k}", "i64", f"strides{k}", 0),
+            *loaded(f"cb{k}", "i64", f"strides{k}", 8),
             f"  %rs{k} = ashr exact i64 %rb{k}, 3",
             f"  %cs{k} = ashr exact i64 %cb{k}, 3",
         ]

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 from rbdae import _forks, _signals
+from rbdae._frozen import refuse_copies
 from rbdae._version import __version__
 from rbdae.machine import entries_on_disk as entries
 
@@ -40,11 +41,15 @@ class NoMachineCode(RuntimeError):
 
 @final
 class Module:
-    """Machine code; its functions stay where they are as long as this object lives."""
+    """Machine code; its functions stay where they are as long as this object lives. `alive` is what it needs."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
+        self.alive: list[Any] = []
         self._known: dict[str, int] = {}
+
+    def __reduce__(self) -> Any:
+        refuse_copies()
 
     def address(self, name: str) -> int:
         """The address at which a function begins."""
@@ -70,7 +75,7 @@ def _llvm() -> Any:
     if have < _LEAST:
         raise NoMachineCode(
             f"llvmlite {llvmlite.__version__} is too old: its LLVM does not read this machine code; install "
-            f"llvmlite>={_version(_LEAST)}, which comes with numba>=0.62"
+            f"llvmlite>={_version(_LEAST)}"
         )
     try:
         with suppress(RuntimeError):  # newer versions initialise themselves, and say so
@@ -94,7 +99,7 @@ def _version(numbers: tuple[int, ...]) -> str:
 
 
 def _lock_of_llvmlite() -> Any:
-    """The lock that keeps other threads out of LLVM, numba's too; None before llvmlite is imported."""
+    """The lock that keeps other threads out of LLVM; None before llvmlite is imported."""
     ffi = sys.modules.get("llvmlite.binding.ffi")
     return getattr(getattr(getattr(ffi, "lib", None), "_lock", None), "_lock", None)
 
@@ -127,7 +132,7 @@ def _target(level: int) -> Any:
     )
 
 
-def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
+def _optimised(text: str, level: int, *, pairing: bool, loops: bool) -> bytes:
     """The object code of a text."""
     llvm = _llvm()
     context = llvm.create_context()  # the common one keeps every number that was ever in a text
@@ -135,7 +140,7 @@ def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
         module = llvm.parse_assembly(text, context)
         try:
             module.verify()
-            return _emitted(module, level, pairing=pairing)
+            return _emitted(module, level, pairing=pairing, loops=loops)
         finally:
             module.close()
     except RuntimeError as error:
@@ -144,12 +149,12 @@ def _optimised(text: str, level: int, *, pairing: bool) -> bytes:
         context.close()
 
 
-def _emitted(module: Any, level: int, *, pairing: bool) -> bytes:
+def _emitted(module: Any, level: int, *, pairing: bool, loops: bool) -> bytes:
     llvm = _llvm()
     target = _target(2 if level else 0)
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.slp_vectorization = pairing
-    options.loop_vectorization = False  # scatters to eight addresses make LLVM 20 abort ("Already set a value")
+    options.loop_vectorization = loops
     builder = llvm.create_pass_builder(target, options)
     manager = builder.getModulePassManager()
     try:
@@ -186,12 +191,15 @@ def _linked(code: bytes) -> Module:
 
 class Written(NamedTuple):
     """LLVM text, the level of optimisation, from 0 (as it comes) to 3, whether LLVM looks for operations that can be
-    done two at a time, which takes longer than all else in long texts, and what is kept beside the code."""
+    done two at a time, which takes longer than all else in long texts, what is kept beside the code, and whether
+    passes of loops are done several at a time: scatters to eight addresses make LLVM 20 abort there ("Already set a
+    value")."""
 
     text: str
     level: int = 2
     pairing: bool = False
     beside: bytes = b""
+    loops: bool = False
 
 
 def as_it_comes() -> bool:
@@ -219,11 +227,17 @@ def from_cache(made_of: object, write: Callable[[], Written]) -> tuple[Module, b
     written = write()  # other threads may compile meanwhile
     _signals.check()
     with _LOCK:
-        level, pairing = (0, False) if quick else (written.level, written.pairing)
-        code = _optimised(written.text, level, pairing=pairing)
+        level, pairing, loops = (0, False, False) if quick else (written.level, written.pairing, written.loops)
+        code = _optimised(written.text, level, pairing=pairing, loops=loops)
         entries.write(key, written.beside, code)
         _signals.check()
         return _linked(code), written.beside
+
+
+def link(symbol: str, address: int) -> None:
+    """Give a symbol that code leaves open an address."""
+    with _LOCK:
+        _llvm().add_symbol(symbol, address)
 
 
 def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object = None) -> Module:
@@ -233,4 +247,4 @@ def compiled(text: str | Callable[[], str], level: int = 2, *, made_of: object =
     return from_cache((made_of, level), lambda: Written(text if isinstance(text, str) else text(), level))[0]
 
 
-__all__ = ["Module", "NoMachineCode", "Written", "as_it_comes", "compiled", "from_cache"]
+__all__ = ["Module", "NoMachineCode", "Written", "as_it_comes", "compiled", "from_cache", "link"]

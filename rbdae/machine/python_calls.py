@@ -55,20 +55,26 @@ def supported() -> bool:
     )
 
 
+def builtin(address: int, name: str, owner: Any) -> tuple[Callable[..., None], Any]:
+    """A function of Python that is the machine code at an address, with its definition, which has to live as long."""
+    definition = _Definition(name.encode(), address, _FASTCALL, b"")
+    out: Callable[..., None] = _NEW(ctypes.addressof(definition), owner, None)
+    return out, definition
+
+
 def callable_from_python(
     address: int, name: str, context: Context, signs: str, shapes: Shapes, generic: Callable[..., None]
 ) -> Callable[..., None]:
     """A function of Python that calls machine code made by `rbdae.machine.entries.python_entry`. `generic` is the
     kernel for states at which a guard does not hold. It owns the context."""
-    definition = _Definition(name.encode(), address, _FASTCALL, b"")
     known: list[Any] = []
 
     def converting(*arguments: Any) -> None:
         known[0]()(*_as_expected(name, signs, shapes, arguments))
 
+    out, definition = builtin(address, name, context)
     context.alive += [definition, converting, generic]
     context[CONVERTING], context[GENERIC] = id(converting), id(generic)
-    out: Callable[..., None] = _NEW(ctypes.addressof(definition), context, None)
     known.append(weakref.ref(out))  # it owns the context: it would keep itself alive
     return out
 
@@ -120,4 +126,4 @@ def _array(name: str, which: str, shapes: Shapes, value: Any) -> Any:
     )
 
 
-__all__ = ["callable_from_python", "supported"]
+__all__ = ["builtin", "callable_from_python", "supported"]

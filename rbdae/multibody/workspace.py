@@ -22,6 +22,8 @@ from rbdae.compiler.user_functions import raising
 from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
 from rbdae.kernels.plain_memory import PlainMemory
+from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.module import NoMachineCode
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import Model
@@ -134,8 +136,14 @@ class Workspace:
         return int(self.head.ctypes.data) if ENABLED else self.plain_memory
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
-        """The kernel, compiled for what this model needs and bound to this workspace."""
-        bound = partial(kernel.compiled(self.memory.features), self.m)
+        """The kernel, compiled for what this model needs and bound to this workspace; where nothing can be compiled,
+        in plain Python."""
+        try:
+            compiled = kernel.compiled(self.memory.features)
+        except NoMachineCode as error:
+            say_once(str(error))
+            return self.raising(self.plain(kernel))
+        bound = partial(compiled, self.m)
         bound.workspace = KeptAlive(self)  # type: ignore[attr-defined]
         return self.raising(bound)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rbdae._version import __version__
 
-_PACKAGES = ("numpy", "scipy", "numba")
+_PACKAGES = ("numpy", "scipy", "llvmlite")
 
 
 def versions(packages: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

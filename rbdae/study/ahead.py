@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from rbdae.compiler.ahead import wait_for
+from rbdae.compiler.declared import Features
 from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES
 from rbdae.formulations.base import Derivative, Explicit, Formulation
@@ -35,20 +35,14 @@ _READING = (
 
 
 def compile_kernels(*, progress: bool = False, formulations: Iterable[str] | None = None) -> None:
-    """Compile every kernel that is not in the cache on disk, on all cores; worth it before a study by processes.
+    """Compile every kernel that is not in the cache on disk; worth it before a study by processes.
 
     Parameters
     ----------
-    progress : a bar on standard error, if tqdm is installed and something is missing
+    progress : a bar on standard error, if tqdm is installed
     formulations : names of those that are needed; None for all
     """
-    needed = entries(formulations)
-    missing = list(dict.fromkeys(kernel for entry in needed for kernel in entry.missing(None)))
-    with progress_bar(len(missing), "kernels" if progress and missing else "") as advance:
-        wait_for(missing, advance)
-    for entry in needed:
-        if entry.missing(None):
-            entry.compiled()
+    _compile([(entry, None) for entry in entries(formulations)], progress)
 
 
 def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
@@ -60,12 +54,14 @@ def compile_for(problems: Iterable[Problem], *, progress: bool = False) -> None:
         if not problem.workspace.memory.traced
         for entry in entries([problem.workspace.settings.formulation])
     ]
-    missing = list(dict.fromkeys(kernel for entry, features in needed for kernel in entry.missing(features)))
-    with progress_bar(len(missing), "kernels" if progress and missing else "") as advance:
-        wait_for(missing, advance)
-    for entry, features in needed:
-        if entry.missing(features):
+    _compile(list(dict.fromkeys(needed)), progress)
+
+
+def _compile(needed: Sequence[tuple[Entry, Features | None]], progress: bool) -> None:
+    with progress_bar(len(needed), "kernels" if progress and needed else "") as advance:
+        for entry, features in needed:
             entry.compiled(features)
+            advance()
 
 
 def entries(formulations: Iterable[str | Formulation] | None = None) -> list[Entry]:

@@ -17,7 +17,7 @@ from rbdae.study.fingerprint import fingerprint
 from rbdae.study.stored_values import count_of, numbers_of, text_of, texts_of, versions_of
 from rbdae.system import System
 
-_PACKAGES = ("numpy", "scipy", "numba")
+_PACKAGES = ("numpy", "scipy", "llvmlite")
 
 
 @final
@@ -29,7 +29,7 @@ class Provenance:
     ----------
     fingerprint : of the mechanism, by its content: other names of bodies make no other mechanism
     bodies : their names
-    versions : of Python, rbdae, numpy, scipy, numba and the solver packages
+    versions : of Python, rbdae, numpy, scipy, llvmlite and the solver packages
     machine : operating system, processor and number of cores
     date : start of the study, UTC, ISO 8601
     cores : how many processors there are; 0 if that is not known

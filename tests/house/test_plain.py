@@ -153,7 +153,7 @@ print(json.dumps([problem.residual(0.0, y, y).tolist(), problem.jacobian(0.0, y,
 @pytest.mark.parametrize("disabled", ["0", "1"])
 def test_with_and_without_the_jit(disabled):
     """Other processes with and without the JIT give what this one gives."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment = os.environ | {"RBDAE_PLAIN": disabled, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     run = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr[-3000:]
     problem = cases.problem("C", CASES[0][1])

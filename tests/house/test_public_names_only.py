@@ -178,12 +178,12 @@ def test_only_one_file_reaches_inside():
     [
         ("from rbdae._arrays import Vec", "import from rbdae._arrays"),
         ("from rbdae import _check", "import of rbdae._check"),
-        ("import rbdae.compiler.cells as c", "import of rbdae.compiler.cells"),
+        ("import rbdae.compiler.stages as c", "import of rbdae.compiler.stages"),
         ("from rbdae.problem.problem import Problem", "import from rbdae.problem.problem"),
         ("from rbdae import multibody", "import of rbdae.multibody"),
         ("problem._workspace.m", "access to problem._workspace"),
         ("monkeypatch.setattr(rbdae.study, '_run', f)", "patch of _run"),
-        ("CODE = '''\nfrom rbdae.compiler import cells\n'''", "import from rbdae.compiler"),
+        ("CODE = '''\nfrom rbdae.compiler import stages\n'''", "import from rbdae.compiler"),
     ],
 )
 def test_what_is_inside_is_found(source, found):

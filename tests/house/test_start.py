@@ -14,8 +14,6 @@ SLOW = {"numba", "scipy", "pandas", "matplotlib"}
 
 # they are imported by functions that need them
 SLOW_TOO = {
-    "rbdae.compiler.cells",
-    "rbdae.compiler.compiled",
     "rbdae_adapters.scikits_odes._krylov",
     "rbdae_adapters.scipy_ivp",
 }
@@ -100,8 +98,8 @@ def _imported(statements: str, **environment: str) -> set[str]:
 CASES = {
     "all modules": (IMPORT, {}),
     "plain kernels": (PLAIN, {}),
-    "traced code": (TRACED, {"NUMBA_DISABLE_JIT": "0"}),
-    "equations without the JIT": (SOLVE, {"NUMBA_DISABLE_JIT": "1"}),
+    "traced code": (TRACED, {"RBDAE_PLAIN": "0"}),
+    "equations without the JIT": (SOLVE, {"RBDAE_PLAIN": "1"}),
 }
 
 

@@ -32,7 +32,7 @@ OTHER = 12345
 @pytest.fixture
 def empty(tmp_path, monkeypatch) -> Iterator[Path]:
     """An empty cache."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("RBDAE_CACHE_DIR", str(tmp_path / "cache"))
     inside.may_say_again()
     yield tmp_path / "cache"
     inside.may_say_again()
@@ -193,21 +193,21 @@ def _nobody(uid: int) -> Any:
 
 
 def environments(folder: Path) -> dict[str, tuple[dict[str, str], str]]:
-    """Variables that are set (HOME, XDG_CACHE_HOME and NUMBA_CACHE_DIR are not, otherwise), and what is said."""
+    """Variables that are set (HOME, XDG_CACHE_HOME and RBDAE_CACHE_DIR are not, otherwise), and what is said."""
     file = folder / "file"
     file.touch()
     return {
         "nothing": ({}, "no home folder"),
-        "empty": ({"HOME": "", "XDG_CACHE_HOME": "", "NUMBA_CACHE_DIR": ""}, "no home folder"),
+        "empty": ({"HOME": "", "XDG_CACHE_HOME": "", "RBDAE_CACHE_DIR": ""}, "no home folder"),
         "relative": ({"HOME": "home", "XDG_CACHE_HOME": "cache"}, "no home folder"),
         "home": ({"HOME": str(folder / "home"), "XDG_CACHE_HOME": ""}, ""),
         "relative XDG": ({"HOME": str(folder / "home2"), "XDG_CACHE_HOME": "./x"}, ""),
         "XDG": ({"XDG_CACHE_HOME": str(folder / "xdg")}, ""),
-        "a file": ({"NUMBA_CACHE_DIR": str(file)}, "cannot be kept in"),
-        "no folders there": ({"NUMBA_CACHE_DIR": "/proc/no/such/folder"}, "cannot be kept in"),
-        "long": ({"NUMBA_CACHE_DIR": str(folder / ("x" * 300))}, "cannot be kept in"),
-        "surrogates": ({"NUMBA_CACHE_DIR": os.fsdecode(os.fsencode(folder) + b"/\xff\xfe")}, ""),
-        "dots": ({"NUMBA_CACHE_DIR": str(folder / "a" / ".." / "b")}, ""),
+        "a file": ({"RBDAE_CACHE_DIR": str(file)}, "cannot be kept in"),
+        "no folders there": ({"RBDAE_CACHE_DIR": "/proc/no/such/folder"}, "cannot be kept in"),
+        "long": ({"RBDAE_CACHE_DIR": str(folder / ("x" * 300))}, "cannot be kept in"),
+        "surrogates": ({"RBDAE_CACHE_DIR": os.fsdecode(os.fsencode(folder) + b"/\xff\xfe")}, ""),
+        "dots": ({"RBDAE_CACHE_DIR": str(folder / "a" / ".." / "b")}, ""),
         "a device": ({"XDG_CACHE_HOME": "/dev/null"}, "cannot be kept in"),
     }
 
@@ -223,7 +223,7 @@ def test_no_environment_is_an_error_or_leaves_something_behind(tmp_path, monkeyp
         for name, (variables, said) in environments(tmp_path).items():
             inside.may_say_again()
             with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as found:
-                for variable in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+                for variable in ("HOME", "XDG_CACHE_HOME", "RBDAE_CACHE_DIR"):
                     patch.delenv(variable, raising=False)
                 for variable, value in variables.items():
                     patch.setenv(variable, value)
@@ -246,7 +246,7 @@ print(rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dopri5").success, os.listdi
 
 
 def test_a_run_without_a_home(tmp_path):
-    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment = {k: v for k, v in os.environ.items() if k not in ("HOME", "RBDAE_CACHE_DIR", "XDG_CACHE_HOME")}
     environment |= {"XDG_CACHE_HOME": "", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", MINIMAL]
     done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -277,89 +277,6 @@ def test_nothing_stays_of_an_entry_that_cannot_be_written(empty, n_bytes):
     assert not list((empty / "machine").iterdir())
 
 
-# ---------------------------------------------------------------- kernels
-
-
-def triple(values: Any, out: Any) -> None:
-    """A kernel."""
-    for k in range(values.shape[0]):
-        out[k] = 3.0 * values[k]
-
-
-def quadruple(values: Any, out: Any) -> None:
-    """Another one."""
-    for k in range(values.shape[0]):
-        out[k] = 4.0 * values[k]
-
-
-TRIPLE, QUADRUPLE = inside.entry("yo")(triple), inside.entry("yo")(quadruple)
-
-
-def tripled(kernel: Any = TRIPLE) -> float:
-    """1 times 3, by a kernel that is loaded or compiled now."""
-    out = np.zeros(1)
-    kernel.ensure()(np.ones(1), out)
-    return float(out[0])
-
-
-def a_file_of(rng: Any) -> Callable[[Path], Path]:
-    def chosen(folder: Path) -> Path:
-        files = sorted(p for p in folder.rglob("*") if p.is_file())
-        return files[int(rng.integers(len(files)))]
-
-    return chosen
-
-
-@pytest.mark.skipif(not inside.JIT, reason="nothing is compiled without the JIT")
-@pytest.mark.sampled
-def test_damaged_kernels_are_made_again(tmp_path, monkeypatch, rng):
-    """Seen: EOFError and UnpicklingError for every model, until the user finds the folder."""
-    home = tmp_path / f"kernels-{16 * '0'}"
-    inside.cache_in(monkeypatch, home)
-    for kernel in (TRIPLE, QUADRUPLE):
-        monkeypatch.setitem(vars(kernel), "_folder", home / inside.kernel_folder(kernel).name)
-        monkeypatch.setitem(vars(kernel), "_marked", False)
-    inside.may_say_again()
-    assert (tripled(), tripled(QUADRUPLE)) == (3.0, 4.0)
-    folder, other = inside.kernel_folder(TRIPLE), inside.kernel_folder(QUADRUPLE)
-    assert folder.is_dir() and stat.S_IMODE(home.stat().st_mode) == 0o700
-    before = (folder / "compiled").stat().st_mtime_ns
-    assert tripled() == 3.0 and (folder / "compiled").stat().st_mtime_ns == before  # loaded
-    chosen = a_file_of(rng)
-
-    def another() -> None:
-        shutil.rmtree(folder)
-        shutil.copytree(other, folder)
-
-    def is_file() -> None:
-        shutil.rmtree(folder)
-        folder.write_bytes(b"")
-
-    def dangling() -> None:
-        shutil.rmtree(folder)
-        folder.symlink_to("nowhere")
-
-    kinds = (
-        *(lambda damage=damage: damage(chosen(folder), other / "compiled", rng) for damage in DAMAGES[:7]),
-        *(lambda: chosen(folder).unlink(), lambda: (folder / "compiled").unlink(), another, is_file, dangling),
-        lambda: (chosen(folder).parent / "more").write_bytes(b"more"),
-    )
-    for case in range(count(len(kinds), 400)):
-        kinds[case % len(kinds)]()
-        assert tripled() == 3.0, case
-        assert sorted(p.name for p in home.iterdir()) == sorted([folder.name, other.name]), case
-        before = (folder / "compiled").stat().st_mtime_ns
-    with full_disk(20):
-        shutil.rmtree(folder)
-        assert tripled() == 3.0
-    assert [p.name for p in home.iterdir()] == [other.name]
-    inside.may_say_again()
-    home.chmod(0o755)
-    with pytest.warns(RuntimeWarning, match="is not used: it is open to others"):
-        assert tripled() == 3.0
-    inside.may_say_again()
-
-
 # ---------------------------------------------------------------- its size, and the command
 
 
@@ -386,16 +303,12 @@ def test_the_command_shows_and_clears_the_cache(empty, capsys):
     assert capsys.readouterr().out == f"cache in {empty}\n  empty\n"
     for k in range(3):
         inside.number_of(k)
-    kernels = empty / f"kernels-{16 * 'a'}" / (24 * "b")
-    kernels.mkdir(parents=True)
-    (kernels / "compiled").write_bytes(bytes(2_000_000))
-    mine = [empty / "mine.txt", empty / "machine" / "mine.o", empty / "kernels-of-mine"]
+    mine = [empty / "mine.txt", empty / "machine" / "mine.o"]
     for path in mine:
         path.touch()
     assert main(["cache"]) == 0
     shown = capsys.readouterr().out
-    assert "machine code of models        3 entries     0.0 MB" in shown
-    assert "kernels of all models         1 entries     2.0 MB" in shown
+    assert "machine code                  3 entries     0.0 MB" in shown
     assert main(["cache", "--clear"]) == 0
     assert "removed" in capsys.readouterr().out
     assert sorted(p for p in empty.rglob("*") if p.is_file()) == sorted(mine)

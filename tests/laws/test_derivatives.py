@@ -2,7 +2,7 @@
 constraint manifold.
 
 Compiled kernels are compared with central differences of order four, and a subset of them with complex steps through
-the same kernels as plain Python, which have no truncation and no cancellation; with ``NUMBA_DISABLE_JIT=1`` all are.
+the same kernels as plain Python, which have no truncation and no cancellation; with ``RBDAE_PLAIN=1`` all are.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def test_children_of_forks_beside_threads_that_compile(tmp_path):
     forks = count(5, 500)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "NUMBA_CACHE_DIR": str(tmp_path / "empty"),
+        "RBDAE_CACHE_DIR": str(tmp_path / "empty"),
     }
     done = subprocess.run(
         [sys.executable, str(CHILD), str(forks), "0"],

@@ -41,7 +41,7 @@ def test_models_do_not_stay(tmp_path):
     warm, models = count(66, 500), count(40, 5000)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "NUMBA_CACHE_DIR": str(tmp_path / "empty"),
+        "RBDAE_CACHE_DIR": str(tmp_path / "empty"),
     }
     script = PROCESS.format(warm=warm, models=models)
     done = subprocess.run(

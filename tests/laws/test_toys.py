@@ -15,7 +15,7 @@ import test_derivatives as derivatives
 import test_equivalence as equivalence
 from cases import Pairing
 from force_cases import P, Q, two_bodies
-from inside import JIT, Vec, features, fingerprint, pack
+from inside import JIT, Vec, fingerprint, pack
 from scipy.integrate import solve_ivp
 from toy_augmented import Augmented
 from toy_force import Maxwell, swinging
@@ -293,9 +293,7 @@ def test_kernels_of_a_formulation_are_compiled_under_keys_of_their_own():
         one, other = getattr(mine, name), getattr(known, name)
         assert one.signs == other.signs and one.name != other.name
         assert one.name.startswith("toy_formulation:")
-        assert one.missing(frozenset(features(problem))) == []
-        if JIT:
-            assert fingerprint(one.function, one.kind) != fingerprint(other.function, other.kind)
+        assert fingerprint(one.function, one.described) != fingerprint(other.function, other.described)
 
 
 def test_a_formulation_is_not_known_by_its_name():

@@ -299,7 +299,7 @@ def test_it_says_how_the_run_was_made(report, solution):
     assert 'rbdae.formulate(system, "null-space", rotation="quaternion", velocity="angular")' in said
     assert 'rbdae.solve(problem, (0.0, 0.5), solver="scipy:DOP853", rtol=1e-06, atol=1e-06' in said
     assert "projection=True, max_step=0.1)" in said
-    for name in ("rbdae", "numpy", "scipy", "numba", "Python", "system"):
+    for name in ("rbdae", "numpy", "scipy", "llvmlite", "Python", "system"):
         assert re.search(rf"{name} \S+", said)
     assert f"evaluations of residual or right-hand side {solution.stats.evaluations}" in said
     assert report.stat().st_size < 8e6

@@ -1,6 +1,6 @@
 """Forks while other threads compile, a child of the tests: ``python forked_runs.py FORKS SEED``.
 
-One thread compiles code of one model after the other, another one functions by numba, a third one runs. Each child of a
+One thread compiles code of one model after the other, another one generic kernels, a third one runs. Each child of a
 fork compiles what nobody has compiled before, and compares. It prints how many children were right, and what others
 said. A child that hangs is ended by an alarm.
 """
@@ -18,6 +18,7 @@ import warnings
 from collections import Counter
 from typing import Any
 
+import inside
 import numpy as np
 
 import rbdae
@@ -45,17 +46,25 @@ def plain_rates(one: Any) -> Any:
     return np.linalg.solve(about, np.cross(about @ w, w) + np.cross([1.0, 0.0, 0.0], [0.0, 0.0, -9.81 * m]))
 
 
-def checked(seed: int) -> str:
-    """What a child finds: its own new model, and a numba function."""
-    import numba
+def multiplied(x: float, factor: float) -> float:
+    """x times a factor, by a kernel that nobody has compiled before."""
 
+    def scaled(values: Any) -> None:
+        values[0] = factor * values[0]
+
+    values = np.array([x])
+    inside.entry("o")(scaled).compiled()(values)
+    return float(values[0])
+
+
+def checked(seed: int) -> str:
+    """What a child finds: its own new model, and a kernel."""
     one = problem(np.random.default_rng(seed), "traced")
     found = one.rhs(0.0, one.y0)[-3:]
     if not np.allclose(found, plain_rates(one), rtol=1e-11, atol=0.0):
         return "wrong"
-    number = float(seed)
-    if numba.njit(lambda x: x + number)(1.0) != 1.0 + number:
-        return "wrong function"
+    if multiplied(2.0, float(seed)) != 2.0 * seed:
+        return "wrong kernel"
     if not rbdae.solve(one, (0.0, 0.1), solver="rbdae:dopri5").success:
         return "failed"
     return "right" if gc.isenabled() else "without a collector"
@@ -67,12 +76,10 @@ def child(seed: int) -> None:
     sys.exit(WORDS.index(checked(seed)))
 
 
-WORDS = ["right", "hung", "wrong", "wrong function", "failed", "without a collector"]
+WORDS = ["right", "hung", "wrong", "wrong kernel", "failed", "without a collector"]
 
 
 def main(forks: int, seed: int) -> None:
-    import numba
-
     rng = np.random.default_rng(seed)
     done = threading.Event()
     once_round = [threading.Event() for _ in range(3)]
@@ -85,11 +92,11 @@ def main(forks: int, seed: int) -> None:
             one.jacobian(0.0, one.y0, one.yd0, 1.0)
             once_round[0].set()
 
-    def functions() -> None:
+    def kernels() -> None:
         k = 0
         while not done.is_set():
             k += 1
-            numba.njit(lambda x, k=k: x * k)(2.0)
+            multiplied(2.0, k + 0.25)
             once_round[1].set()
 
     def runs() -> None:
@@ -98,7 +105,7 @@ def main(forks: int, seed: int) -> None:
             rbdae.solve(one, (0.0, 1.0), solver="scipy:RK45")
             once_round[2].set()
 
-    threads = [threading.Thread(target=work, daemon=True) for work in (models, functions, runs)]
+    threads = [threading.Thread(target=work, daemon=True) for work in (models, kernels, runs)]
     for thread in threads:
         thread.start()
     # a module that a thread imports at a fork stays locked in the child, whatever it belongs to: let all be imported

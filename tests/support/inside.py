@@ -28,10 +28,7 @@ from rbdae._frozen import fill, twin
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
-from rbdae.compiler import ahead, cache
 from rbdae.compiler.access import address, vector_at
-from rbdae.compiler.ahead import LIMIT as LIMIT_OF_WORKERS
-from rbdae.compiler.ahead import wait_for as wait_for_workers
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
@@ -169,7 +166,6 @@ __all__ = [
     "FIXED_SCHEMES",
     "JIT",
     "LARGEST_ASSEMBLY",
-    "LIMIT_OF_WORKERS",
     "NO_DATA",
     "ORDERS",
     "PIVOTS",
@@ -202,7 +198,6 @@ __all__ = [
     "assembly_report",
     "before_compilation",
     "block_pattern",
-    "cache_in",
     "canvas",
     "chart_functions",
     "chatter",
@@ -240,25 +235,19 @@ __all__ = [
     "filled_memory",
     "fingerprint",
     "folders_that_code_depends_on",
-    "forbid_new_workers",
     "forget_code",
     "forget_packages",
-    "forget_workers",
     "free",
     "generic_callback",
     "generic_kernel",
     "given",
-    "given_up",
     "graph_pivots",
-    "has_workers",
-    "idle_workers",
     "impatient_forks",
     "internal_constraints",
     "interpretation",
     "jit",
     "joint_pattern",
     "kept_joint_velocities",
-    "kernel_folder",
     "layout",
     "limits_of_cache",
     "lock_of_traced",
@@ -307,7 +296,6 @@ __all__ = [
     "plain_residual",
     "plan",
     "plotted",
-    "possible_workers",
     "potentials_of_forces",
     "problem",
     "project",
@@ -342,7 +330,6 @@ __all__ = [
     "show",
     "sides",
     "singular",
-    "sizes_of_groups",
     "solution",
     "stage",
     "stages",
@@ -369,7 +356,6 @@ __all__ = [
     "velocity_metric",
     "velocity_selection",
     "violations",
-    "wait_for_workers",
     "watched",
     "watching",
     "with_best_rows",
@@ -696,48 +682,6 @@ def stages() -> list[Stage]:
     return list(STAGES.values())
 
 
-def sizes_of_groups() -> list[int]:
-    """A list that gets the number of workers whenever some are started."""
-    sizes = []
-
-    class Workers(ahead._Workers):
-        def __init__(self, kernels: Sequence[ahead.Kernel], size: int) -> None:
-            super().__init__(kernels, size)
-            sizes.append(size)
-
-    ahead._Workers = Workers  # type: ignore[misc]
-    return sizes
-
-
-def has_workers() -> bool:
-    return ahead._workers is not None
-
-
-def given_up() -> set[str]:
-    """Names of kernels that no worker will be asked for again."""
-    return ahead._given_up
-
-
-def possible_workers() -> int:
-    return ahead._processes()
-
-
-def forget_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead, "_workers", None)
-    monkeypatch.setattr(ahead, "_given_up", set())
-
-
-def forbid_new_workers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To start some is an error."""
-    monkeypatch.setattr(ahead, "_Workers", None)
-
-
-def idle_workers(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
-    """Workers that do nothing, and a process that waits for that many seconds."""
-    monkeypatch.setattr(ahead, "_CHILD", "import time; time.sleep(100.0)  # {path}")
-    monkeypatch.setattr(ahead, "_PATIENCE", patience)
-
-
 def lock_of_traced() -> Any:
     """One of the locks that forks take."""
     return traced._LOCK
@@ -792,28 +736,16 @@ def machine_folder() -> Path:
     return found
 
 
-def kernel_folder(kernel: Any) -> Path:
-    """Where the cache has an entry, or a stage."""
-    found: Path = kernel._folder
-    return found
-
-
 def may_say_again() -> None:
     """Forget what has been said once in this process, and that a cache could not be used."""
     entry_files.say_once.cache_clear()
     _folders._say.cache_clear()
-    cache._is_usable.cache_clear()
-    cache._full = False
 
 
 def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int) -> None:
     """Have the cache of machine code keep fewer files."""
     monkeypatch.setattr(_on_disk, "MOST_FILES", most_files)
     monkeypatch.setattr(_on_disk, "_EVERY", every)
-
-
-def cache_in(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    monkeypatch.setattr(cache, "directory", lambda: folder)
 
 
 # ---------------------------------------------------------------- selections

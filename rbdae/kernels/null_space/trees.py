@@ -156,10 +156,10 @@ def solve_tree_transposed(m: Memory, x_at: Address) -> None:
             for j in range(i):
                 x[n + j] -= A[i, j] * x[n + i]
         for k in range(5, -1, -1):
-            p = e.pivot[k]
+            best = e.pivot[k]
             t = x[n + k]
-            x[n + k] = x[n + p]
-            x[n + p] = t
+            x[n + k] = x[n + best]
+            x[n + best] = t
         for i in range(e.n_free):
             z[first + o.inu + i] = x[n + e.n_rows + i]
         p = B[o.parent]

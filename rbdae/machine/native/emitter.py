@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import final
+from typing import Protocol
 
 from rbdae.machine.native.types import Type, Value
 
@@ -17,12 +17,19 @@ def constant(value: float | int | bool) -> Value:
     return Value(Type.FLOAT, f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}")
 
 
+class Condition(Protocol):
+    """A truth value in a register."""
+
+    @property
+    def text(self) -> str:
+        """The register, or ``true`` or ``false``."""
+
+
 def _aligned(kind: Type) -> str:
     """Vectors in memory are aligned as doubles are."""
     return ", align 8" if kind is Type.LANES else ""
 
 
-@final
 class Emitter:
     """Collects instructions.
 
@@ -49,16 +56,24 @@ class Emitter:
         if not self.ended:
             self._text.append(f"  {instruction}")
 
-    def value(self, kind: Type, instruction: str) -> Value:
-        """The result of an instruction."""
+    def register(self, instruction: str) -> str:
+        """The register with the result of an instruction."""
         register = "%" + self.name("v")
         self.add(f"{register} = {instruction}")
-        return Value(kind, register)
+        return register
+
+    def value(self, kind: Type, instruction: str) -> Value:
+        """The result of an instruction."""
+        return Value(kind, self.register(instruction))
 
     def variable(self, kind: Type, hint: str) -> str:
         """Memory for a local name; the optimiser makes registers of it."""
+        return self.room(kind.llvm, hint)
+
+    def room(self, llvm: str, hint: str) -> str:
+        """Memory for a value of a type of LLVM."""
         register = "%" + self.name(hint)
-        self._variables.append(f"  {register} = alloca {kind.llvm}")
+        self._variables.append(f"  {register} = alloca {llvm}")
         return register
 
     def load(self, kind: Type, address: str) -> Value:
@@ -82,7 +97,7 @@ class Emitter:
         self.add(f"br label %{name}")
         self.ended = True
 
-    def choose(self, condition: Value, yes: str, no: str) -> None:
+    def choose(self, condition: Condition, yes: str, no: str) -> None:
         """End the block in one of two ways."""
         self.add(f"br i1 {condition.text}, label %{yes}, label %{no}")
         self.ended = True

@@ -1,0 +1,80 @@
+"""Machine code of kernels: kept on disk by what it depends on, and linked by the symbols of kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rbdae.compiler.declared import named_by
+from rbdae.compiler.fingerprint import fingerprint
+from rbdae.compiler.translation.python_entry import KINDS, python_entry, symbols
+from rbdae.compiler.translation.translation import ARGUMENTS, MESSAGE, Translation
+from rbdae.machine.module import Module, Written, from_cache, link
+from rbdae.machine.python_calls import builtin
+
+_message = ctypes.c_void_p(0)
+
+
+def compiled_stage(function: Callable[..., Any], symbol: str, kinds: str, described: str) -> Module:
+    """A stage as a C function with this symbol. `described` is what its code depends on beside its sources."""
+
+    def text() -> str:
+        translation = Translation()
+        translation.exported(function, symbol, tuple(ARGUMENTS[kind] for kind in kinds))
+        return translation.text()
+
+    return _code(function, text, described)
+
+
+def compiled_entry(
+    function: Callable[..., Any], symbol: str, signs: str, described: str
+) -> tuple[Module, Callable[..., None]]:
+    """An entry as a C function with this symbol, and as a function that Python calls."""
+
+    def text() -> str:
+        translation = Translation()
+        translation.exported(function, symbol, tuple(KINDS[sign] for sign in signs))
+        translation.add_message()
+        translation.add(python_entry(symbol, signs, function.__name__))
+        return translation.text()
+
+    module = _code(function, text, described)
+    call, definition = builtin(module.address(f"{symbol}.python"), function.__name__, module)
+    module.alive.append(definition)
+    return module, call
+
+
+def _code(function: Callable[..., Any], text: Callable[[], str], described: str) -> Module:
+    _link_python()
+    for known in named_by(function):
+        if known.cell is not None:
+            link(*known.cell)
+    made_of = ("kernel", fingerprint(function, described), _translator())
+    return from_cache(made_of, lambda: Written(text(), loops=True))[0]
+
+
+@cache
+def _link_python() -> None:
+    """Give CPython's functions, and the cell for messages, their symbols."""
+    link(MESSAGE, ctypes.addressof(_message))
+    for symbol, address in symbols().items():
+        link(symbol, address)
+
+
+@cache
+def _translator() -> str:
+    """A digest of the sources that make text of kernels; empty in an application without sources."""
+    digest = hashlib.sha256()
+    try:
+        for source in sorted(Path(__file__).parent.rglob("*.py")):
+            digest.update(source.read_bytes())
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+__all__ = ["compiled_entry", "compiled_stage", "link"]

@@ -1,0 +1,108 @@
+"""Fields of records and registers of arrays: addresses, and what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rbdae.compiler.translation.body import Body
+from rbdae.compiler.translation.kinds import (
+    INT,
+    WORD,
+    Array,
+    Axis,
+    Number,
+    Record,
+    Several,
+    Value,
+    constant,
+    contiguous,
+    of_dtype,
+    whole,
+    words,
+)
+
+
+class Part(NamedTuple):
+    """A slice along one axis: its first index, and its length (None: as far as the axis goes)."""
+
+    first: Value
+    length: Value | None
+
+
+def field(at: Body, record: Value, name: str) -> Value | None:
+    """The address of a field: an array with its axes, of a number one without; None if there is none."""
+    assert isinstance(record.kind, Record)
+    fields = record.kind.dtype.fields
+    if fields is None or name not in fields:
+        return None
+    dtype, offset = fields[name][:2]
+    base, shape = dtype.subdtype or (dtype, ())
+    address = at.moved(record.text, constant(offset // WORD))
+    return Value(contiguous(of_dtype(base), tuple(shape)), (address,))
+
+
+def part(at: Body, array: Value, indices: Sequence[Value | Part]) -> Value:
+    """A part of an array, one without axes for an entry; axes without an index are left as they are. As in machine
+    code of any kind, indices are trusted."""
+    assert isinstance(array.kind, Array)
+    address, left, registers = array.registers[0], list[Axis](), list[str]()
+    for k, (length, step) in enumerate(at.axes(array)):
+        index = indices[k] if k < len(indices) else Part(constant(0), None)
+        if isinstance(index, Part):
+            first = index.first
+            n = at.arithmetic("-", length, first) if index.length is None else index.length
+            known = array.kind.axes[k][1]
+            left.append((whole(n), known))
+            registers += [n.text] if whole(n) is None else []
+            registers += [step.text] if known is None else []
+        else:
+            first = index
+        address = at.moved(address, at.arithmetic("*", first, step))
+    return Value(Array(array.kind.entry, tuple(left)), (address, *registers))
+
+
+def read(at: Body, place: Value) -> Value:
+    """What is at the address of an array without axes; others are as they are."""
+    if not isinstance(place.kind, Array) or place.kind.axes:
+        return place
+    entry = place.kind.entry
+    return Value(entry, place.registers) if isinstance(entry, Record) else at.read(entry, place.registers[0])
+
+
+def number_at(place: Value) -> tuple[Number, str] | None:
+    """Kind and address of a number that can be written; None for a record, and for an array with axes."""
+    kind = place.kind
+    if isinstance(kind, Array) and not kind.axes and isinstance(kind.entry, Number):
+        return kind.entry, place.registers[0]
+    return None
+
+
+def opened(at: Body, pointer: str, lengths: Value, dtype: Any) -> Value:
+    """The array of a shape at an address."""
+    axes = at.several(lengths) if isinstance(lengths.kind, Several) else [lengths]
+    entry = of_dtype(dtype)
+    kind = contiguous(entry, tuple(whole(length) for length in axes))
+    registers, step = list[str](), constant(words(entry))
+    for length, (known_length, known_step) in zip(reversed(axes), reversed(kind.axes), strict=True):
+        registers[:0] = [x.text for x, known in ((length, known_length), (step, known_step)) if known is None]
+        step = at.arithmetic("*", step, length)
+    return Value(kind, (pointer, *registers))
+
+
+def shape(at: Body, array: Value) -> Value:
+    """The lengths of all axes."""
+    return _together(length for length, _ in at.axes(array))
+
+
+def strides(at: Body, array: Value) -> Value:
+    """The distances of neighbours along all axes, in bytes."""
+    return _together(at.arithmetic("*", step, constant(WORD)) for _, step in at.axes(array))
+
+
+def _together(values: Any) -> Value:
+    found = list(values)
+    return Value(Several((INT,) * len(found)), tuple(value.text for value in found))
+
+
+__all__ = ["Part", "field", "number_at", "opened", "part", "read", "shape", "strides"]

@@ -1,0 +1,209 @@
+"""Kinds of values in kernels, and the values: each is a few numbers and addresses in LLVM's registers.
+
+An array is the address of its first entry and, for each axis, its length and the distance of neighbours in words of
+eight bytes; those that are known when a kernel is translated belong to the kind, the others to the value. All entries
+of arrays and records are doubles and 64-bit integers.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias, final
+
+import numpy as np
+
+WORD = 8
+"""Bytes."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One number in a register."""
+
+    name: str
+    llvm: str
+    rank: int
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of the registers that have a value of this kind."""
+        return (self.llvm,)
+
+
+BOOL, INT, FLOAT = Number("bool", "i1", 0), Number("int", "i64", 1), Number("float", "double", 2)
+"""In the order in which one becomes another."""
+
+
+@final
+@dataclass(frozen=True)
+class Record:
+    """The address of a record with fields."""
+
+    dtype: np.dtype[Any]
+
+    types = ("ptr",)
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return "a record"
+
+
+Axis: TypeAlias = tuple[int | None, int | None]
+"""Length and step in words of one axis; None for what is known only in a value."""
+
+
+@final
+@dataclass(frozen=True)
+class Array:
+    """An array of numbers or records."""
+
+    entry: Number | Record
+    axes: tuple[Axis, ...]
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """The types of the registers of a value: the address, then what is not known of the axes."""
+        return ("ptr", *("i64" for axis in self.axes for known in axis if known is None))
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"an array of {len(self.axes)} axes"
+
+
+@final
+@dataclass(frozen=True)
+class Several:
+    """Values that are returned together."""
+
+    kinds: tuple[Kind, ...]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Those of all, one after the other."""
+        return tuple(part for kind in self.kinds for part in kind.types)
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"{len(self.kinds)} values"
+
+
+@final
+@dataclass(frozen=True)
+class Nothing:
+    """The result of a kernel that returns none."""
+
+    types = ()
+    name = "nothing"
+
+
+NOTHING = Nothing()
+
+Kind: TypeAlias = Number | Record | Array | Several | Nothing
+
+
+class Value(NamedTuple):
+    """A value: its kind, and registers or constants of LLVM."""
+
+    kind: Kind
+    registers: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The register of a value that has one."""
+        (text,) = self.registers
+        return text
+
+
+class Meaning(NamedTuple):
+    """An object that a kernel names: a module, a function, a dtype, a tuple of numbers."""
+
+    object: Any
+
+
+def constant(value: float | int | bool) -> Value:
+    """A number of Python as a value."""
+    if isinstance(value, (bool, np.bool_)):
+        return Value(BOOL, ("true" if value else "false",))
+    if isinstance(value, (int, np.integer)):
+        return Value(INT, (str(int(value)),))
+    return Value(FLOAT, (f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}",))
+
+
+def whole(value: Value) -> int | None:
+    """The number of a constant integer; None for others."""
+    return int(value.text) if value.kind is INT and not value.text.startswith("%") else None
+
+
+def common(a: Kind, b: Kind) -> Kind | None:
+    """The kind that values of both become; None if there is none."""
+    if a == b:
+        return a
+    if isinstance(a, Number) and isinstance(b, Number):
+        return max(a, b, key=lambda kind: kind.rank)
+    if isinstance(a, Array) and isinstance(b, Array) and a.entry == b.entry and len(a.axes) == len(b.axes):
+        pairs = zip(a.axes, b.axes, strict=True)
+        return Array(a.entry, tuple((_same(p[0], q[0]), _same(p[1], q[1])) for p, q in pairs))
+    if isinstance(a, Several) and isinstance(b, Several) and len(a.kinds) == len(b.kinds):
+        kinds = [common(x, y) for x, y in zip(a.kinds, b.kinds, strict=True)]
+        return Several(tuple(kind for kind in kinds if kind is not None)) if None not in kinds else None
+    return None
+
+
+def _same(a: int | None, b: int | None) -> int | None:
+    return a if a == b else None
+
+
+def of_dtype(dtype: Any) -> Number | Record:
+    """The kind of an entry of an array with this dtype. Raises TypeError for numbers that kernels do not have."""
+    dtype = np.dtype(dtype)
+    if dtype.fields is not None:
+        return Record(dtype)
+    if dtype == np.float64:
+        return FLOAT
+    if dtype == np.int64:
+        return INT
+    raise TypeError(f"arrays in kernels have float64, int64 or records of them, not {dtype}")
+
+
+def words(entry: Number | Record) -> int:
+    """The size of an entry, in words."""
+    return entry.dtype.itemsize // WORD if isinstance(entry, Record) else 1
+
+
+def contiguous(entry: Number | Record, lengths: tuple[int | None, ...]) -> Array:
+    """An array in the order of C; a length that is not known makes the steps of the axes before it unknown, too."""
+    axes: list[Axis] = []
+    step: int | None = words(entry)
+    for length in reversed(lengths):
+        axes.insert(0, (length, step))
+        step = None if step is None or length is None else step * length
+    return Array(entry, tuple(axes))
+
+
+__all__ = [
+    "BOOL",
+    "FLOAT",
+    "INT",
+    "NOTHING",
+    "WORD",
+    "Array",
+    "Kind",
+    "Meaning",
+    "Nothing",
+    "Number",
+    "Record",
+    "Several",
+    "Value",
+    "common",
+    "constant",
+    "contiguous",
+    "of_dtype",
+    "whole",
+    "words",
+]
