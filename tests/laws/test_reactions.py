@@ -182,15 +182,19 @@ def test_reactions_along_runs_are_as_good_as_the_states(case):
 
 def test_the_law_sees_what_a_solver_does_not_test():
     """With the solver's own multipliers in place of those by elimination it fails, and most joints are sure. At index 3
-    they are differences of positions, divided by the square of the step."""
+    are differences of positions, divided by the square of the step: how bad they are is chance, by factors of a
+    thousand, so that several runs are made."""
     model = "spatial_slider_crank"
     problem = rbdae.formulate(rbdae.models.spatial_slider_crank(), "index-3")
     t = reference(model).t
-    run = rbdae.solve(problem, (0.0, t[-1]), solver="sksundae:ida", rtol=1e-8, atol=1e-8, t_eval=t)
-    state, _, sure = errors(model, problem, run)
-    assert sure == sum(len(joint) for joint in run.reactions.values())
-    own = np.abs(run.run_multipliers - run.multipliers).max(axis=1) / np.abs(run.multipliers).max()
-    assert (own > 10.0 * (SHARE + AMPLIFICATION * state)).any()
+    worst = 0.0
+    for tolerance in (1e-8, 0.9e-8, 1.1e-8, 2e-8, 1e-7):
+        run = rbdae.solve(problem, (0.0, t[-1]), solver="sksundae:ida", rtol=tolerance, atol=tolerance, t_eval=t)
+        state, _, sure = errors(model, problem, run)
+        assert sure == sum(len(joint) for joint in run.reactions.values())
+        own = np.abs(run.run_multipliers - run.multipliers).max(axis=1) / np.abs(run.multipliers).max()
+        worst = max(worst, (own / (SHARE + AMPLIFICATION * state)).max())
+    assert worst > 30.0
     assert all(reference(c).unique.any() for c in {c.model for c in ALL} - {"bricard"})
 
 
