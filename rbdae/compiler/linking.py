@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from rbdae import compiler
 from rbdae.compiler.declared import named_by
 from rbdae.compiler.fingerprint import fingerprint
-from rbdae.compiler.translation.python_entry import KINDS, python_entry, symbols
-from rbdae.compiler.translation.translation import ARGUMENTS, MESSAGE, Translation
+from rbdae.compiler.python_entry import KINDS, python_entry, symbols
+from rbdae.compiler.translation import ARGUMENTS, MESSAGE, Translation
+from rbdae.machine import language
 from rbdae.machine.module import Module, Written, from_cache, link
 from rbdae.machine.python_calls import builtin
+from rbdae.machine.sources import sources
 
 _message = ctypes.c_void_p(0)
 
@@ -53,7 +54,7 @@ def _code(function: Callable[..., Any], text: Callable[[], str], described: str)
     for known in named_by(function):
         if known.cell is not None:
             link(*known.cell)
-    made_of = ("kernel", fingerprint(function, described), _translator())
+    made_of = ("kernel", fingerprint(function, described), sources(compiler, language))
     return from_cache(made_of, lambda: Written(text(), loops=True))[0]
 
 
@@ -63,18 +64,6 @@ def _link_python() -> None:
     link(MESSAGE, ctypes.addressof(_message))
     for symbol, address in symbols().items():
         link(symbol, address)
-
-
-@cache
-def _translator() -> str:
-    """A digest of the sources that make text of kernels; empty in an application without sources."""
-    digest = hashlib.sha256()
-    try:
-        for source in sorted(Path(__file__).parent.rglob("*.py")):
-            digest.update(source.read_bytes())
-    except OSError:
-        return ""
-    return digest.hexdigest()
 
 
 __all__ = ["compiled_entry", "compiled_stage", "link"]

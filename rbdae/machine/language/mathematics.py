@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.translation.body import Body
-from rbdae.compiler.translation.kinds import FLOAT, INT, Value
+from rbdae.machine.language.body import Body
+from rbdae.machine.language.kinds import FLOAT, INT, Value
 
 Written = Callable[[Body, list[Value]], Value]
 

@@ -11,9 +11,9 @@ from textwrap import dedent
 from types import CodeType, FunctionType, ModuleType
 from typing import final
 
-from rbdae.compiler.translation.body import Body
-from rbdae.compiler.translation.expressions import Around, Expressions, KernelError
-from rbdae.compiler.translation.kinds import INT, NOTHING, Kind, Several, Value, common, constant, whole
+from rbdae.machine.language.body import Body
+from rbdae.machine.language.expressions import Around, Expressions, KernelError
+from rbdae.machine.language.kinds import INT, NOTHING, Kind, Several, Value, common, constant, whole
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-from rbdae.compiler.translation.kinds import (
+from rbdae.machine.language.kinds import (
     BOOL,
     FLOAT,
     INT,
@@ -73,7 +73,7 @@ class Body(Emitter):
     # ------------------------------------------------------------ numbers
 
     def converted(self, value: Value, kind: Kind) -> Value:
-        """A value as one of a kind that it becomes (`rbdae.compiler.translation.kinds.common`)."""
+        """A value as one of a kind that it becomes (`rbdae.machine.language.kinds.common`)."""
         if value.kind == kind:
             return value
         if isinstance(kind, Array):

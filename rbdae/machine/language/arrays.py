@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rbdae.compiler.translation.body import Body
-from rbdae.compiler.translation.kinds import (
+from rbdae.machine.language.body import Body
+from rbdae.machine.language.kinds import (
     INT,
     WORD,
     Array,

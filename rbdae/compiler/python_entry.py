@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rbdae.compiler.translation.kinds import FLOAT, INT, Array, Kind
-from rbdae.compiler.translation.translation import MESSAGE
+from rbdae.compiler.translation import MESSAGE
+from rbdae.machine.language.kinds import FLOAT, INT, Array, Kind
 from rbdae.machine.python_objects import (
     ALIGNED,
     CONTENT,

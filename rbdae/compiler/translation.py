@@ -7,11 +7,11 @@ from types import FunctionType
 from typing import Any, final
 
 from rbdae.compiler.declared import declared
-from rbdae.compiler.translation.body import METADATA, Body
-from rbdae.compiler.translation.expressions import Callee
-from rbdae.compiler.translation.kinds import FLOAT, INT, NOTHING, Kind, Number, Value, constant
-from rbdae.compiler.translation.mathematics import DECLARATIONS, FUNCTIONS
-from rbdae.compiler.translation.statements import Written, returned, unpacked
+from rbdae.machine.language.body import METADATA, Body
+from rbdae.machine.language.expressions import Callee
+from rbdae.machine.language.kinds import FLOAT, INT, NOTHING, Kind, Number, Value, constant
+from rbdae.machine.language.mathematics import DECLARATIONS, FUNCTIONS
+from rbdae.machine.language.statements import Written, returned, unpacked
 
 POINTER = Number("an address", "ptr", 9)
 """The address that `rbdae.compiler.access.carray` opens."""

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeAlias, final
 
 import numpy as np
 
-from rbdae.compiler.translation import arrays
-from rbdae.compiler.translation.body import Body
-from rbdae.compiler.translation.kinds import (
+from rbdae.machine.language import arrays
+from rbdae.machine.language.body import Body
+from rbdae.machine.language.kinds import (
     BOOL,
     FLOAT,
     INT,
@@ -28,7 +28,7 @@ from rbdae.compiler.translation.kinds import (
     contiguous,
     whole,
 )
-from rbdae.compiler.translation.mathematics import FUNCTIONS, power
+from rbdae.machine.language.mathematics import FUNCTIONS, power
 
 _SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _COMPARISONS = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
