@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae.compiler.declared import MachineOnly
 from rbdae.compiler.jit import jit, two_sided
+from rbdae.machine.language.kinds import LONG
 
 Memory: TypeAlias = Any
 """The memory of a problem: its address, or in plain Python an object with the arrays."""
@@ -31,9 +32,6 @@ carray: Any = MachineOnly("carray")
 
 call_address: Any = MachineOnly("call_address")
 """f(at, t, x, out): call the C function f(t, x, out) at an address."""
-
-# longer than any vector here: only the address counts
-_LONG = 1 << 40
 
 
 def _itself(array: Any) -> Any:
@@ -57,14 +55,14 @@ def address(array: Any) -> Any:
 @jit
 def vector_at(at: Any) -> Any:
     """The vector at an address."""
-    return carray(as_pointer(at), _LONG, np.float64)
+    return carray(as_pointer(at), LONG, np.float64)
 
 
 @two_sided(_itself_with_rows)
 @jit
 def matrix_at(at: Any, step: Any) -> Any:
     """The matrix at an address whose rows are `step` numbers apart."""
-    return carray(as_pointer(at), (_LONG, step), np.float64)
+    return carray(as_pointer(at), (LONG, step), np.float64)
 
 
 def accessor(function: Any) -> Any:

@@ -13,10 +13,10 @@ from rbdae import graph
 from rbdae._arrays import Ints, Vec
 from rbdae.graph.graph import Constant
 from rbdae.graph.loaded import Loaded, LoadedNumbers, Tape
-from rbdae.machine import loops, native
+from rbdae.machine import language, loops
+from rbdae.machine.language.callable import callables
+from rbdae.machine.language.program import Program
 from rbdae.machine.loops.following import follow
-from rbdae.machine.native.callable import callables
-from rbdae.machine.native.program import Program
 from rbdae.machine.sources import sources
 
 
@@ -97,7 +97,7 @@ class Data:
 @cache
 def _follow() -> Any:
     """`rbdae.machine.loops.following.follow`, compiled or loaded."""
-    (found,) = callables(Program((follow,)), made_of=("following", sources(graph, loops, native)))
+    (found,) = callables(Program((follow,)), made_of=("following", sources(graph, loops, language)))
     return found
 
 

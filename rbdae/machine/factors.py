@@ -18,12 +18,12 @@ import numpy as np
 from rbdae._arrays import Ints, Vec
 from rbdae.graph.elimination import LARGEST
 from rbdae.graph.pivots import Plan, plan
-from rbdae.machine import loops, native
+from rbdae.machine import language, loops
 from rbdae.machine.function import MachineFunction
+from rbdae.machine.language.native import symbol
+from rbdae.machine.language.program import Program
 from rbdae.machine.loops import elimination as at
 from rbdae.machine.module import Module, compiled
-from rbdae.machine.native.program import Program
-from rbdae.machine.native.types import symbol
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import real
 
@@ -88,7 +88,7 @@ define i32 @solve(ptr %context, double %t, ptr %factors, ptr %b, double %c, ptr 
 @cache
 def _code() -> Module:
     program = Program((at.factorise, at.substitute))
-    return compiled(lambda: program.text() + _TEXT, _LEVEL, made_of=("factors", _TEXT, sources(loops, native)))
+    return compiled(lambda: program.text() + _TEXT, _LEVEL, made_of=("factors", _TEXT, sources(loops, language)))
 
 
 class NotFinite(ArithmeticError):

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.machine import loops, native
+from rbdae.machine import language, loops
 from rbdae.machine.function import MachineFunction
+from rbdae.machine.language.program import Program
 from rbdae.machine.loops import correction
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.compiled import LEVEL
 from rbdae.machine.module import Module, compiled
-from rbdae.machine.native.program import Program
 from rbdae.machine.sources import sources
 
 NOT_FINITE = 3
@@ -47,7 +47,7 @@ declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 @cache
 def _code() -> Module:
     program = Program((correction.project,))
-    return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("projected", _TEXT, sources(loops, native)))
+    return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("projected", _TEXT, sources(loops, language)))
 
 
 def projected(correction: Any, n: int) -> MachineFunction:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from rbdae.machine.native.callable import callables
-from rbdae.machine.native.program import Program
-from rbdae.machine.native.types import NativeError
-from rbdae.machine.native.words import Address, Function, Ints, Vec, each, evaluate
+from rbdae.machine.language.callable import callables
+from rbdae.machine.language.program import Program
+from rbdae.machine.language.source import LanguageError
+from rbdae.machine.language.words import Address, Function, Ints, Vec, each, evaluate
 
 LIMIT = 7
 SCALE = 0.5
@@ -238,6 +238,66 @@ def test_evaluate_calls_machine_functions(machine):
     assert list(out) == [2.5, 12.0, 1.0, 12.0]
 
 
+POWERS = (1.0, 0.5, 0.25)
+
+
+def slices(v: Vec, u: Vec, k: int, n: int) -> float:
+    """Slices with an end, their lengths, and a tuple of numbers as an array."""
+    inner = v[k:n]
+    three = v[k : k + 3]
+    u[0] = inner[1] + v[1:][2]
+    for i in range(len(inner)):
+        u[1] += inner[i] * POWERS[i % 3]
+    u[2] = half(v[1:4], 2) + POWERS[1] * three.shape[0]
+    three[0] = 7.0
+    return float(len(three) + len(POWERS) + inner.shape[0])
+
+
+def test_slices(machine, rng):
+    machine(slices).agrees(rng.standard_normal(9), np.zeros(3), 2, 8)
+
+
+def mixed(a: float, i: int) -> float:
+    """Numbers as conditions, and ints and floats in one name and in one expression."""
+    out = 0
+    if i:
+        out += 1
+    if (a and i) or not a:
+        out += 20
+    while i > 2 and i:
+        i -= 1
+    k = i
+    k = a if a > 0.0 else 1
+    out += k if i else 3
+    out = out + (a > 1.0)
+    return out + 2.5 * k
+    out = 99  # never reached
+
+
+@pytest.mark.parametrize("a", [0.0, 1.5, -2.0, nan])
+@pytest.mark.parametrize("i", [0, 1, 5])
+def test_numbers_as_conditions_and_mixed_numbers(machine, a, i):
+    machine(mixed).agrees(a, i)
+
+
+def first(v: Vec, u: Vec, n: int) -> None:
+    """The same names in a loop of vector registers, and outside; a float becomes another kind between."""
+    c = 1
+    for i in each(n):
+        x = v[i] * c
+        u[i] = x + u[i]
+    x = 3
+    x += u[0]
+    c = x
+    for i in each(n):
+        x2 = v[i] - c
+        v[i] = x2
+
+
+def test_names_of_vector_registers_are_their_own(machine, rng):
+    machine(first).agrees(rng.standard_normal(8), rng.standard_normal(8), 8)
+
+
 # ---------------------------------------------------------------- what is refused
 
 
@@ -303,11 +363,6 @@ def attribute(v: Vec) -> float:
     return v.sum()
 
 
-def other_slice(v: Vec) -> float:
-    u = v[1:2]
-    return u[0]
-
-
 def negative_index(v: Vec) -> float:
     return v[-1]
 
@@ -330,19 +385,6 @@ def changing_step(n: int) -> int:
     return k
 
 
-def unreachable(a: float) -> float:
-    return a
-    a = 2.0
-
-
-def number_as_condition(a: float) -> float:
-    return 1.0 if a else 2.0
-
-
-def two_types(a: float) -> float:
-    return a if a > 0.0 else 1
-
-
 def float_floor(a: float) -> float:
     return a // 2.0
 
@@ -353,6 +395,19 @@ def an_exception(a: float) -> float:
 
 def keyword(a: float) -> float:
     return half(v=a, k=1)
+
+
+def unknown_length(v: Vec) -> int:
+    return len(v)
+
+
+def one_of_two_numbers(i: int) -> int:
+    return i or 3
+
+
+def chosen_by_lanes(v: Vec, n: int) -> None:
+    for i in each(n):
+        v[i] = 1.0 if v[i] > 0.0 else 2.0
 
 
 def few_arguments(v: Vec) -> float:
@@ -391,26 +446,25 @@ REFUSED = {
     defaults: "plain parameters only",
     complex_numbers: "annotated by complex; a native function has float, int, bool, Vec",
     no_return: "may end without a return",
-    wrong_return: "'a' is float, and must be int",
-    unknown_name: "'nowhere' is no local name and no number of the module",
+    wrong_return: "returns int, and here float",
+    unknown_name: "'nowhere' has no value here",
     unassigned: "'b' may be read before it is assigned",
     after_a_loop: "'k' may be read before it is assigned",
-    another_type: "is int and gets float",
-    text: "text.* has no machine code",
+    another_type: "returns int, and here float",
+    text: "text.* is no number and no array",
     a_list: r"'\[a, a\]' has no machine code",
     two_names: "assign to one name at a time",
-    attribute: "calls are of named functions",
-    other_slice: r"the only slices are v\[k:\]",
-    negative_index: "indices count from the beginning",
-    float_index: "'a' is float, and must be int",
+    attribute: "an array of 1 axes has no 'sum'",
+    negative_index: "'-1' is no index: those are whole, and count from the beginning",
+    float_index: "'a' is no index: those are whole",
     over_a_vector: r"loops are `for i in range\(...\)`",
     changing_step: "the step of a range is a whole number",
-    unreachable: "is never reached",
-    number_as_condition: "'a' is float, and must be bool",
-    two_types: "is float or int: write both alike",
-    float_floor: "FloorDiv has no machine code for float",
+    float_floor: "FloorDiv of float and float has no machine code",
     an_exception: "Raise has no machine code",
-    keyword: "with plain arguments",
+    keyword: "called without keywords",
+    unknown_length: "the length of this array is not known",
+    one_of_two_numbers: "'i' is int, and must be bool unless this is a condition",
+    chosen_by_lanes: "is a condition for each lane, and must be a number",
     few_arguments: "half takes 2 arguments, not 1",
     other_builtin: "'round' has no machine code",
     in_lanes: "consist of assignments, not of If",
@@ -422,7 +476,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("function", REFUSED, ids=lambda f: f.__name__)
 def test_what_has_no_machine_code_is_refused_with_file_and_line(function):
-    with pytest.raises(NativeError, match=REFUSED[function]) as caught:
+    with pytest.raises(LanguageError, match=REFUSED[function]) as caught:
         Program((function,)).text()
     file, line = str(caught.value).split(":")[:2]
     first = function.__code__.co_firstlineno

@@ -22,11 +22,11 @@ from scipy.integrate import ode
 
 import rbdae
 from rbdae.adapter import Reason
+from rbdae.machine.language.callable import callables
+from rbdae.machine.language.program import Program
+from rbdae.machine.language.words import Address, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.methods import METHODS
-from rbdae.machine.native.callable import callables
-from rbdae.machine.native.program import Program
-from rbdae.machine.native.words import Address, Vec
 from rbdae_adapters.rbdae_loops import ADAPTER
 
 NAMES = sorted(METHODS)

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rbdae.machine import native
+from rbdae.machine import language
 from rbdae.machine.factors import PIVOTS
+from rbdae.machine.language.native import symbol
+from rbdae.machine.language.program import Program
+from rbdae.machine.language.words import Ints, Vec
 from rbdae.machine.module import Module, compiled
-from rbdae.machine.native.program import Program
-from rbdae.machine.native.types import symbol
-from rbdae.machine.native.words import Ints, Vec
 from rbdae.machine.sources import sources
 from rbdae_adapters.sundials import _places as at
 
@@ -461,7 +461,7 @@ _TEXT = (
 def shims() -> Module:
     """The machine code."""
     program = Program(_LOOPS)
-    return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("sundials", _TEXT, sources(native), _own()))
+    return compiled(lambda: program.text() + _TEXT, LEVEL, made_of=("sundials", _TEXT, sources(language), _own()))
 
 
 def _own() -> bytes:

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.kinds import (
     INT,
+    LONG,
     WORD,
     Array,
     Axis,
     Number,
     Record,
+    Refused,
     Several,
     Value,
     constant,
@@ -51,7 +53,7 @@ def part(at: Body, array: Value, indices: Sequence[Value | Part]) -> Value:
         index = indices[k] if k < len(indices) else Part(constant(0), None)
         if isinstance(index, Part):
             first = index.first
-            n = at.arithmetic("-", length, first) if index.length is None else index.length
+            n = _rest(at, length, first) if index.length is None else index.length
             known = array.kind.axes[k][1]
             left.append((whole(n), known))
             registers += [n.text] if whole(n) is None else []
@@ -60,6 +62,11 @@ def part(at: Body, array: Value, indices: Sequence[Value | Part]) -> Value:
             first = index
         address = at.moved(address, at.arithmetic("*", first, step))
     return Value(Array(array.kind.entry, tuple(left)), (address, *registers))
+
+
+def _rest(at: Body, length: Value, first: Value) -> Value:
+    """The length of an axis from an index on."""
+    return length if whole(length) == LONG else at.arithmetic("-", length, first)
 
 
 def read(at: Body, place: Value) -> Value:
@@ -92,7 +99,10 @@ def opened(at: Body, pointer: str, lengths: Value, dtype: Any) -> Value:
 
 def shape(at: Body, array: Value) -> Value:
     """The lengths of all axes."""
-    return _together(length for length, _ in at.axes(array))
+    lengths = [length for length, _ in at.axes(array)]
+    if any(whole(length) == LONG for length in lengths):
+        raise Refused("the length of this array is not known")
+    return _together(lengths)
 
 
 def strides(at: Body, array: Value) -> Value:
@@ -103,6 +113,3 @@ def strides(at: Body, array: Value) -> Value:
 def _together(values: Any) -> Value:
     found = list(values)
     return Value(Several((INT,) * len(found)), tuple(value.text for value in found))
-
-
-__all__ = ["Part", "field", "number_at", "opened", "part", "read", "shape", "strides"]

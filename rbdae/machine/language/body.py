@@ -1,4 +1,4 @@
-"""The text of one kernel in LLVM IR while it is written: registers, memory, numbers."""
+"""The text of one function in LLVM IR while it is written: blocks, registers, memory, numbers."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from rbdae.machine.language.kinds import (
     BOOL,
     FLOAT,
     INT,
+    LANES,
+    MASK,
+    WIDTH,
     Array,
     Kind,
     Number,
+    Refused,
     Several,
     Value,
     constant,
     whole,
 )
-from rbdae.machine.native.emitter import Emitter
 
-_TAGS = {FLOAT: "!tbaa !3", INT: "!tbaa !4"}
+_TAGS = {FLOAT: "!tbaa !3", LANES: "!tbaa !3", INT: "!tbaa !4"}
 
 METADATA = """
 !0 = !{!"kernels"}
@@ -36,22 +39,86 @@ _INTS = {"+": "add nsw", "-": "sub nsw", "*": "mul nsw"}
 
 
 @final
-class Body(Emitter):
-    """An emitter that knows the kinds of kernels."""
+class Body:
+    """Collects instructions.
+
+    Attributes
+    ----------
+    block : the label of the block that is written
+    ended : whether it has its terminator: what follows cannot be reached
+    """
+
+    def __init__(self) -> None:
+        self._variables: list[str] = []
+        self._text: list[str] = []
+        self._count = 0
+        self.block = "entry"
+        self.ended = False
+
+    def name(self, hint: str) -> str:
+        """A new name."""
+        self._count += 1
+        return f"{hint}.{self._count}"
+
+    def add(self, instruction: str) -> None:
+        """An instruction without a result."""
+        if not self.ended:
+            self._text.append(f"  {instruction}")
+
+    def register(self, instruction: str) -> str:
+        """The register with the result of an instruction."""
+        register = "%" + self.name("v")
+        self.add(f"{register} = {instruction}")
+        return register
+
+    def value(self, kind: Number | Array, instruction: str) -> Value:
+        """The result of an instruction."""
+        return Value(kind, (self.register(instruction),))
+
+    def text(self) -> str:
+        """The text of the function's body."""
+        return "\n".join(["entry:", *self._variables, *self._text])
+
+    # ------------------------------------------------------------ blocks
+
+    def label(self, name: str) -> None:
+        """Begin a block; the one before it falls into it."""
+        self.jump(name)
+        self._text.append(f"{name}:")
+        self.block, self.ended = name, False
+
+    def end(self, instruction: str) -> None:
+        """End the block."""
+        self.add(instruction)
+        self.ended = True
+
+    def jump(self, name: str) -> None:
+        """Continue in another block."""
+        self.end(f"br label %{name}")
+
+    def choose(self, condition: Value, yes: str, no: str) -> None:
+        """Continue in one of two blocks."""
+        self.end(f"br i1 {condition.text}, label %{yes}, label %{no}")
 
     # ------------------------------------------------------------ memory
 
     def read(self, kind: Number, address: str) -> Value:
         """The number at an address."""
-        return Value(kind, (self.register(f"load {kind.llvm}, ptr {address}, align 8, {_TAGS[kind]}"),))
+        return self.value(kind, f"load {kind.llvm}, ptr {address}, align 8, {_TAGS[kind]}")
 
     def write(self, value: Value, address: str) -> None:
         """Write a number to an address."""
         assert isinstance(value.kind, Number)
         self.add(f"store {value.kind.llvm} {value.text}, ptr {address}, align 8, {_TAGS[value.kind]}")
 
+    def room(self, llvm: str, hint: str) -> str:
+        """Memory for a value of a type of LLVM; the optimiser makes a register of it."""
+        register = "%" + self.name(hint)
+        self._variables.append(f"  {register} = alloca {llvm}")
+        return register
+
     def local(self, kind: Kind, name: str) -> tuple[str, ...]:
-        """Memory for a local name; the optimiser makes registers of it."""
+        """Memory for a local name."""
         return tuple(self.room(part, name) for part in kind.types)
 
     def value_of(self, kind: Kind, places: Sequence[str]) -> Value:
@@ -70,10 +137,10 @@ class Body(Emitter):
             return address
         return self.register(f"getelementptr inbounds double, ptr {address}, i64 {offset.text}")
 
-    # ------------------------------------------------------------ numbers
+    # ------------------------------------------------------------ conversions
 
     def converted(self, value: Value, kind: Kind) -> Value:
-        """A value as one of a kind that it becomes (`rbdae.machine.language.kinds.common`)."""
+        """A value as one of a kind that it becomes (`rbdae.machine.language.kinds.common`), or a number as an int."""
         if value.kind == kind:
             return value
         if isinstance(kind, Array):
@@ -86,14 +153,27 @@ class Body(Emitter):
             return Value(kind, tuple(part for x, wanted in pairs for part in self.converted(x, wanted).registers))
         assert isinstance(kind, Number) and isinstance(value.kind, Number)
         n = whole(value)
+        if value.kind is LANES:
+            raise Refused(f"{value.kind.name} is no {kind.name}")
+        if kind is LANES:
+            number = self.converted(value, FLOAT)
+            one = self.register(f"insertelement {LANES.llvm} poison, double {number.text}, i64 0")
+            zeros = f"<{WIDTH} x i32> zeroinitializer"
+            return self.value(LANES, f"shufflevector {LANES.llvm} {one}, {LANES.llvm} poison, {zeros}")
         if value.kind is BOOL:
-            word = Value(INT, (self.register(f"zext i1 {value.text} to i64"),))
+            word = self.value(INT, f"zext i1 {value.text} to i64")
             return word if kind is INT else self.converted(word, FLOAT)
         if kind is INT:
-            return Value(INT, (self.register(f"fptosi double {value.text} to i64"),))
+            return self.value(INT, f"fptosi double {value.text} to i64")
         if n is not None:
             return constant(float(n))
-        return Value(FLOAT, (self.register(f"sitofp i64 {value.text} to double"),))
+        return self.value(FLOAT, f"sitofp i64 {value.text} to double")
+
+    def widened(self, *values: Value, least: Number = INT) -> tuple[Number, list[Value]]:
+        """Numbers as those of the widest kind among them, which `least` is, too."""
+        kinds = [value.kind for value in values if isinstance(value.kind, Number)]
+        kind = max(least, *kinds, key=lambda kind: kind.rank)
+        return kind, [self.converted(value, kind) for value in values]
 
     def axes(self, value: Value) -> list[tuple[Value, Value]]:
         """Length and step of each axis of an array."""
@@ -107,7 +187,7 @@ class Body(Emitter):
 
     @staticmethod
     def several(value: Value) -> list[Value]:
-        """The values that a kernel has returned together."""
+        """The values that a function has returned together."""
         assert isinstance(value.kind, Several)
         out, first = [], 0
         for kind in value.kind.kinds:
@@ -116,12 +196,13 @@ class Body(Emitter):
             first = end
         return out
 
+    # ------------------------------------------------------------ numbers
+
     def arithmetic(self, sign: str, a: Value, b: Value) -> Value:
-        """a sign b for ``+``, ``-``, ``*``, ``/``; numbers that are known are calculated."""
-        kind = FLOAT if sign == "/" or FLOAT in (a.kind, b.kind) else INT
-        a, b = self.converted(a, kind), self.converted(b, kind)
-        if kind is FLOAT:
-            return Value(FLOAT, (self.register(f"{_FLOATS[sign]} double {a.text}, {b.text}"),))
+        """a sign b for ``+``, ``-``, ``*``, ``/``; ints that are known are calculated."""
+        kind, (a, b) = self.widened(a, b, least=FLOAT if sign == "/" else INT)
+        if kind is not INT:
+            return self.value(kind, f"{_FLOATS[sign]} {kind.llvm} {a.text}, {b.text}")
         x, y = whole(a), whole(b)
         if x is not None and y is not None:
             return constant({"+": x + y, "-": x - y, "*": x * y}[sign])
@@ -129,7 +210,7 @@ class Body(Emitter):
             return a
         if (x == 0 and sign == "+") or (x == 1 and sign == "*"):
             return b
-        return Value(INT, (self.register(f"{_INTS[sign]} i64 {a.text}, {b.text}"),))
+        return self.value(INT, f"{_INTS[sign]} i64 {a.text}, {b.text}")
 
     def floored(self, a: Value, b: Value, *, rest: bool) -> Value:
         """Python's a // b or a % b, which round towards minus infinity; the processor rounds towards zero."""
@@ -141,18 +222,19 @@ class Body(Emitter):
         below = self.register(f"and i1 {differ}, {left}")
         if rest:
             shift = self.register(f"select i1 {below}, i64 {b.text}, i64 0")
-            return Value(INT, (self.register(f"add i64 {remainder}, {shift}"),))
+            return self.value(INT, f"add i64 {remainder}, {shift}")
         one = self.register(f"zext i1 {below} to i64")
-        return Value(INT, (self.register(f"sub i64 {quotient}, {one}"),))
+        return self.value(INT, f"sub i64 {quotient}, {one}")
 
     def compared(self, how: str, a: Value, b: Value) -> Value:
-        """A comparison: ``lt``, ``le``, ``gt``, ``ge``, ``eq`` or ``ne``, false for NaN unless it is ``ne``."""
-        kind = FLOAT if FLOAT in (a.kind, b.kind) else INT
-        a, b = self.converted(a, kind), self.converted(b, kind)
-        if kind is FLOAT:
-            return Value(BOOL, (self.register(f"fcmp {'u' if how == 'ne' else 'o'}{how} double {a.text}, {b.text}"),))
-        sign = "" if how in ("eq", "ne") else "s"
-        return Value(BOOL, (self.register(f"icmp {sign}{how} i64 {a.text}, {b.text}"),))
+        """A comparison: ``lt``, ``le``, ``gt``, ``ge``, ``eq`` or ``ne``, false for NaN unless it is ``ne``; of vector
+        registers in each lane."""
+        kind, (a, b) = self.widened(a, b)
+        if kind is INT:
+            sign = "" if how in ("eq", "ne") else "s"
+            return self.value(BOOL, f"icmp {sign}{how} i64 {a.text}, {b.text}")
+        register = self.register(f"fcmp {'u' if how == 'ne' else 'o'}{how} {kind.llvm} {a.text}, {b.text}")
+        return Value(MASK if kind is LANES else BOOL, (register,))
 
     def truth(self, value: Value) -> Value:
         """Whether a number is not zero."""
@@ -161,11 +243,7 @@ class Body(Emitter):
     def chosen(self, condition: Value, a: Value, b: Value) -> Value:
         """a where the condition holds, else b; of numbers the wider kind, else both are of one kind."""
         if isinstance(a.kind, Number) and isinstance(b.kind, Number):
-            kind = FLOAT if FLOAT in (a.kind, b.kind) else INT
-            a, b = self.converted(a, kind), self.converted(b, kind)
+            _, (a, b) = self.widened(a, b)
         triples = zip(a.kind.types, a.registers, b.registers, strict=True)
-        test = f"select i1 {condition.text}"
+        test = f"select {condition.kind.types[0]} {condition.text}"
         return Value(a.kind, tuple(self.register(f"{test}, {part} {x}, {part} {y}") for part, x, y in triples))
-
-
-__all__ = ["METADATA", "Body"]

@@ -1,7 +1,7 @@
-"""Kinds of values in kernels, and the values: each is a few numbers and addresses in LLVM's registers.
+"""Kinds of values in translated functions, and the values: each is a few numbers and addresses in LLVM's registers.
 
 An array is the address of its first entry and, for each axis, its length and the distance of neighbours in words of
-eight bytes; those that are known when a kernel is translated belong to the kind, the others to the value. All entries
+eight bytes; those that are known when a function is translated belong to the kind, the others to the value. All entries
 of arrays and records are doubles and 64-bit integers.
 """
 
@@ -16,6 +16,16 @@ import numpy as np
 
 WORD = 8
 """Bytes."""
+
+WIDTH = 4
+"""Doubles in a vector register; processors with narrower ones take two."""
+
+LONG = 1 << 40
+"""The length of an axis where it is not known and not carried along: slices without an end have it, too."""
+
+
+class Refused(Exception):
+    """The reason why an expression or a statement has no machine code, for an error with its line."""
 
 
 @final
@@ -34,7 +44,26 @@ class Number:
 
 
 BOOL, INT, FLOAT = Number("bool", "i1", 0), Number("int", "i64", 1), Number("float", "double", 2)
+LANES = Number("a vector register", f"<{WIDTH} x double>", 3)
 """In the order in which one becomes another."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A register that is passed on as it is."""
+
+    name: str
+    llvm: str
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The type of the register."""
+        return (self.llvm,)
+
+
+FUNCTION, ADDRESS = Opaque("Function", "ptr"), Opaque("Address", "ptr")
+MASK = Opaque("a condition for each lane", f"<{WIDTH} x i1>")
 
 
 @final
@@ -45,11 +74,7 @@ class Record:
     dtype: np.dtype[Any]
 
     types = ("ptr",)
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-        return "a record"
+    name = "a record"
 
 
 Axis: TypeAlias = tuple[int | None, int | None]
@@ -96,7 +121,7 @@ class Several:
 @final
 @dataclass(frozen=True)
 class Nothing:
-    """The result of a kernel that returns none."""
+    """The result of a function that returns none."""
 
     types = ()
     name = "nothing"
@@ -104,7 +129,20 @@ class Nothing:
 
 NOTHING = Nothing()
 
-Kind: TypeAlias = Number | Record | Array | Several | Nothing
+
+@final
+@dataclass(frozen=True, eq=False)
+class Object:
+    """The kind of an object that a function names, which has no registers: a module, a function, a dtype, a tuple of
+    numbers."""
+
+    object: Any
+
+    types = ()
+    name = "an object"
+
+
+Kind: TypeAlias = Number | Opaque | Record | Array | Several | Nothing | Object
 
 
 class Value(NamedTuple):
@@ -120,12 +158,6 @@ class Value(NamedTuple):
         return text
 
 
-class Meaning(NamedTuple):
-    """An object that a kernel names: a module, a function, a dtype, a tuple of numbers."""
-
-    object: Any
-
-
 def constant(value: float | int | bool) -> Value:
     """A number of Python as a value."""
     if isinstance(value, (bool, np.bool_)):
@@ -133,6 +165,12 @@ def constant(value: float | int | bool) -> Value:
     if isinstance(value, (int, np.integer)):
         return Value(INT, (str(int(value)),))
     return Value(FLOAT, (f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}",))
+
+
+def named(value: Any) -> Value:
+    """An object that a function names, as a value."""
+    is_number = isinstance(value, (bool, int, float, np.integer, np.floating, np.bool_))
+    return constant(value) if is_number else Value(Object(value), ())
 
 
 def whole(value: Value) -> int | None:
@@ -156,11 +194,11 @@ def common(a: Kind, b: Kind) -> Kind | None:
 
 
 def _same(a: int | None, b: int | None) -> int | None:
-    return a if a == b else None
+    return a if a == b else LONG if LONG in (a, b) else None
 
 
 def of_dtype(dtype: Any) -> Number | Record:
-    """The kind of an entry of an array with this dtype. Raises TypeError for numbers that kernels do not have."""
+    """The kind of an entry of an array with this dtype. Raises TypeError for numbers that have no kind."""
     dtype = np.dtype(dtype)
     if dtype.fields is not None:
         return Record(dtype)
@@ -184,26 +222,3 @@ def contiguous(entry: Number | Record, lengths: tuple[int | None, ...]) -> Array
         axes.insert(0, (length, step))
         step = None if step is None or length is None else step * length
     return Array(entry, tuple(axes))
-
-
-__all__ = [
-    "BOOL",
-    "FLOAT",
-    "INT",
-    "NOTHING",
-    "WORD",
-    "Array",
-    "Kind",
-    "Meaning",
-    "Nothing",
-    "Number",
-    "Record",
-    "Several",
-    "Value",
-    "common",
-    "constant",
-    "contiguous",
-    "of_dtype",
-    "whole",
-    "words",
-]

@@ -1,4 +1,4 @@
-"""Functions of numbers in kernels, as LLVM IR."""
+"""Functions of numbers, as LLVM IR."""
 
 from __future__ import annotations
 
@@ -10,91 +10,117 @@ from typing import Any
 import numpy as np
 
 from rbdae.machine.language.body import Body
-from rbdae.machine.language.kinds import FLOAT, INT, Value
+from rbdae.machine.language.calls import Callee
+from rbdae.machine.language.kinds import FLOAT, INT, LANES, WIDTH, Number, Refused, Value, constant
 
-Written = Callable[[Body, list[Value]], Value]
+Written = Callable[..., Value]
+"""f(at, *numbers)."""
 
 
-def _called(name: str) -> Written:
-    """A function of LLVM or of the C library."""
+def _of_numbers(written: Written, least: int = 1, most: int = 1) -> Callee:
+    """A function of numbers, with this many arguments."""
 
-    def written(at: Body, arguments: list[Value]) -> Value:
-        given = ", ".join(f"double {at.converted(x, FLOAT).text}" for x in arguments)
-        return Value(FLOAT, (at.register(f"call double @{name}({given})"),))
+    def call(at: Body, arguments: list[Value]) -> Value:
+        if not least <= len(arguments) <= most:
+            raise Refused(f"does not take {len(arguments)} arguments")
+        for x in arguments:
+            if not isinstance(x.kind, Number):
+                raise Refused(f"takes numbers, and here {x.kind.name}")
+        return written(at, *arguments)
+
+    return call
+
+
+def _intrinsic(name: str) -> Written:
+    """A function of LLVM, which vector registers have, too."""
+
+    def written(at: Body, *arguments: Value) -> Value:
+        kind, arguments_alike = at.widened(*arguments, least=FLOAT)
+        suffix = f"v{WIDTH}f64" if kind is LANES else "f64"
+        given = ", ".join(f"{kind.llvm} {x.text}" for x in arguments_alike)
+        return at.value(kind, f"call {kind.llvm} @llvm.{name}.{suffix}({given})")
 
     return written
 
 
-def power(at: Body, arguments: list[Value]) -> Value:
-    """a ** b."""
-    return _called("llvm.pow.f64")(at, arguments)
+def _library(name: str) -> Written:
+    """A function of the C library."""
+
+    def written(at: Body, *arguments: Value) -> Value:
+        given = ", ".join(f"double {at.converted(x, FLOAT).text}" for x in arguments)
+        return at.value(FLOAT, f"call double @{name}({given})")
+
+    return written
+
+
+power = _intrinsic("pow")
 
 
 def _least(how: str) -> Written:
-    def written(at: Body, arguments: list[Value]) -> Value:
-        best = arguments[0]
-        for other in arguments[1:]:  # as Python does: a later one has to be better, which NaN is not
+    def written(at: Body, best: Value, *others: Value) -> Value:
+        for other in others:  # as Python does: a later one has to be better, which NaN is not
             best = at.chosen(at.compared(how, other, best), other, best)
         return best
 
     return written
 
 
-def _abs(at: Body, arguments: list[Value]) -> Value:
-    (x,) = arguments
-    if x.kind is FLOAT:
-        return _called("llvm.fabs.f64")(at, arguments)
-    return Value(INT, (at.register(f"call i64 @llvm.abs.i64(i64 {at.converted(x, INT).text}, i1 false)"),))
+def _abs(at: Body, x: Value) -> Value:
+    if x.kind in (FLOAT, LANES):
+        return _intrinsic("fabs")(at, x)
+    return at.value(INT, f"call i64 @llvm.abs.i64(i64 {at.converted(x, INT).text}, i1 false)")
 
 
-def _is_nan(at: Body, arguments: list[Value]) -> Value:
-    (x,) = arguments
+def _is_finite(at: Body, x: Value) -> Value:
+    return at.compared("lt", _intrinsic("fabs")(at, x), constant(math.inf))
+
+
+def _is_nan(at: Body, x: Value) -> Value:
     return at.compared("ne", x, x)
 
 
-def _as_index(at: Body, arguments: list[Value]) -> Value:
-    """An index is a whole number that is not negative, which the translation takes for granted."""
-    return at.converted(arguments[0], INT)
+def _as_int(at: Body, x: Value) -> Value:
+    """Without its fraction. An unsigned index is a whole number that is not negative, which is taken for granted."""
+    return at.converted(x, INT)
 
 
-FUNCTIONS: dict[Any, Written] = {
-    builtins.abs: _abs,
-    builtins.min: _least("lt"),
-    builtins.max: _least("gt"),
-    builtins.float: lambda at, arguments: at.converted(arguments[0], FLOAT),
-    builtins.int: _as_index,
-    builtins.bool: lambda at, arguments: at.truth(arguments[0]),
-    np.uint64: _as_index,
-    np.isnan: _is_nan,
-    math.isnan: _is_nan,
-    **{
-        function: _called(f"llvm.{name}.f64")
-        for function, name in (
-            (math.sqrt, "sqrt"),
-            (math.fabs, "fabs"),
-            (math.sin, "sin"),
-            (math.cos, "cos"),
-            (math.exp, "exp"),
-            (math.log, "log"),
-            (math.copysign, "copysign"),
-            (np.floor, "floor"),
-        )
-    },
-    **{getattr(math, name): _called(name) for name in ("asin", "acos", "atan", "atan2", "tan")},
+_ONE = ("sqrt", "fabs", "sin", "cos", "exp", "log")
+_TWO = ("copysign", "pow")
+_OF_LIBRARY = ("asin", "acos", "atan", "tan")
+
+FUNCTIONS: dict[Any, Callee] = {
+    builtins.abs: _of_numbers(_abs),
+    builtins.min: _of_numbers(_least("lt"), 2, 99),
+    builtins.max: _of_numbers(_least("gt"), 2, 99),
+    builtins.float: _of_numbers(lambda at, x: at.converted(x, FLOAT)),
+    builtins.int: _of_numbers(_as_int),
+    builtins.bool: _of_numbers(lambda at, x: at.truth(x)),
+    np.uint64: _of_numbers(_as_int),
+    np.isnan: _of_numbers(_is_nan),
+    np.floor: _of_numbers(_intrinsic("floor")),
+    math.isnan: _of_numbers(_is_nan),
+    math.isfinite: _of_numbers(_is_finite),
+    math.atan2: _of_numbers(_library("atan2"), 2, 2),
+    **{getattr(math, name): _of_numbers(_intrinsic(name)) for name in _ONE},
+    **{getattr(math, name): _of_numbers(_intrinsic(name), 2, 2) for name in _TWO},
+    **{getattr(math, name): _of_numbers(_library(name)) for name in _OF_LIBRARY},
 }
 """By the function of Python."""
 
-_TWO = ("llvm.copysign.f64", "llvm.pow.f64", "atan2")
-_NAMES = [f"llvm.{name}.f64" for name in ("sqrt", "fabs", "sin", "cos", "exp", "log", "copysign", "floor", "pow")]
+
+def _declared(kind: Number, name: str) -> str:
+    n = 2 if name.split(".")[-2:-1] in (["copysign"], ["pow"]) or name == "atan2" else 1
+    return f"declare {kind.llvm} @{name}({', '.join([kind.llvm] * n)})"
+
+
+_INTRINSICS = ("sqrt", "fabs", "sin", "cos", "exp", "log", "copysign", "floor", "pow")
 
 DECLARATIONS = "\n".join(
     [
         "declare i64 @llvm.abs.i64(i64, i1)",
-        *(
-            f"declare double @{name}({', '.join(['double'] * (2 if name in _TWO else 1))})"
-            for name in (*_NAMES, "asin", "acos", "atan", "atan2", "tan")
-        ),
+        *(_declared(FLOAT, f"llvm.{name}.f64") for name in _INTRINSICS),
+        *(_declared(FLOAT, name) for name in ("asin", "acos", "atan", "atan2", "tan")),
     ]
 )
-
-__all__ = ["DECLARATIONS", "FUNCTIONS", "Written", "power"]
+LANES_DECLARATIONS = "\n".join(_declared(LANES, f"llvm.{name}.v{WIDTH}f64") for name in _INTRINSICS)
+"""The same of vector registers."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from rbdae.machine import loops, native
+from rbdae.machine import language, loops
+from rbdae.machine.language.callable import callables
 from rbdae.machine.loops.methods import Multistep, OneStep
-from rbdae.machine.native.callable import callables
 from rbdae.machine.sources import sources
 
 LEVEL = 1
@@ -17,7 +17,7 @@ LEVEL = 1
 @cache
 def entries(method: OneStep | Multistep) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
-    return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, native)))
+    return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
 
 
 __all__ = ["entries"]

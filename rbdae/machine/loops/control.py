@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from math import isfinite, sqrt
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec, each, evaluate
 from rbdae.machine.loops.memory import (
     AFTER_REJECTION,
     ARGUMENT,
@@ -56,7 +57,6 @@ from rbdae.machine.loops.memory import (
     T,
     Y,
 )
-from rbdae.machine.native.words import Address, Function, Ints, Vec, each, evaluate
 
 UROUND = 2.3e-16
 """Hairer's rounding unit."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from math import isfinite
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
 from rbdae.machine.loops.memory import DONE, NOT_PROJECTED, PROJECTED_NOT_FINITE, RESULT, N
-from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
 # ---------------------------------------------------------------- out, behind y
 OFF = 0

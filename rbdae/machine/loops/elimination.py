@@ -8,7 +8,7 @@ read once, in order.
 
 from __future__ import annotations
 
-from rbdae.machine.native.words import Ints, Vec
+from rbdae.machine.language.words import Ints, Vec
 
 # ---------------------------------------------------------------- head, whole numbers
 N = 0

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from math import isfinite
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
 from rbdae.machine.loops.fixed_memory import (
     ALMOST,
     BETWEEN,
@@ -59,7 +60,6 @@ from rbdae.machine.loops.fixed_memory import (
     U,
     Y,
 )
-from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
 EXACT = 1e-11
 """What the balances of an accepted step may lack, relative to its increments, by the estimate of a wrong tangent."""

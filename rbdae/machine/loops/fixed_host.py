@@ -10,13 +10,13 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Ints, Mat, Vec
-from rbdae.machine import loops, native
+from rbdae.machine import language, loops
+from rbdae.machine.language.callable import callables
+from rbdae.machine.language.program import Program
 from rbdae.machine.loops import fixed, fixed_work
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.compiled import LEVEL
 from rbdae.machine.loops.rows import Rows
-from rbdae.machine.native.callable import callables
-from rbdae.machine.native.program import Program
 from rbdae.machine.sources import sources
 
 SLICE = 0.02
@@ -32,13 +32,13 @@ _NEVER = 1 << 62
 @cache
 def _entries() -> tuple[Any, ...]:
     """`run` and `within`, compiled or loaded."""
-    return callables(Program((fixed.run, fixed.within)), LEVEL, made_of=("fixed", sources(loops, native)))
+    return callables(Program((fixed.run, fixed.within)), LEVEL, made_of=("fixed", sources(loops, language)))
 
 
 @cache
 def _works() -> Any:
     """`works`, compiled or loaded."""
-    (found,) = callables(Program((fixed_work.works,)), LEVEL, made_of=("fixed work", sources(loops, native)))
+    (found,) = callables(Program((fixed_work.works,)), LEVEL, made_of=("fixed work", sources(loops, language)))
     return found
 
 

@@ -6,6 +6,7 @@ step of the scheme with the unknowns u.
 
 from __future__ import annotations
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
 from rbdae.machine.loops.fixed import at, composed
 from rbdae.machine.loops.fixed_memory import (
     BETWEEN,
@@ -32,7 +33,6 @@ from rbdae.machine.loops.fixed_memory import (
     U,
     Y,
 )
-from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
 
 def along(

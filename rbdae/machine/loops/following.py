@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from rbdae.graph.loaded import ADD, DIVIDE, MULTIPLY
-from rbdae.machine.native.words import Ints, Vec
+from rbdae.machine.language.words import Ints, Vec
 
 
 def follow(n: int, first: int, rows: Ints, values: Vec) -> None:

@@ -5,6 +5,7 @@ Nothing in here depends on where it has been left: a run in several calls has th
 
 from __future__ import annotations
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec
 from rbdae.machine.loops.correction import CHANGED, project
 from rbdae.machine.loops.correction import DRIFTED as DRIFT
 from rbdae.machine.loops.memory import (
@@ -50,7 +51,6 @@ from rbdae.machine.loops.memory import (
     T,
 )
 from rbdae.machine.loops.watching import asks
-from rbdae.machine.native.words import Address, Function, Ints, Vec
 
 
 def attempt(rhs: Function, context: Address, s: Ints, w: Vec) -> int:

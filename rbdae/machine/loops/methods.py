@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
+from rbdae.machine.language.program import Program
 from rbdae.machine.loops import control, loop, multistep
 from rbdae.machine.loops.dop853 import DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
 from rbdae.machine.loops.written import Writer, functions
-from rbdae.machine.native.program import Program
 
 
 @final

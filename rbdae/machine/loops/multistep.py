@@ -6,6 +6,7 @@ A multistep code interpolates by a polynomial of its order; its derivatives at t
 
 from __future__ import annotations
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
 from rbdae.machine.loops.memory import (
     BUDGET,
     CODE,
@@ -29,7 +30,6 @@ from rbdae.machine.loops.memory import (
     N,
     T,
 )
-from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
 TAKE_STEP = 0.0
 """One step, which ends at t at the latest: the state to y; the time, the library's word, the order to out."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
 from rbdae.machine.loops.memory import MEASURED, MOVING
-from rbdae.machine.native.words import Address, Function, Ints, Vec, evaluate
 
 FAR = 0
 """Positions have moved if one has by more than this, in units of its own."""

@@ -1,6 +1,6 @@
 """The functions of a one-step method, written from its tableau.
 
-They are text in the part of Python that `rbdae.machine.native` translates, as one would write them by hand: a sum
+They are text in the part of Python that `rbdae.machine.language` translates, as one would write them by hand: a sum
 without zeros for each stage, with names for the coefficients. `print(METHODS["dopri5"].text)` shows them.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any, final
 
+from rbdae.machine.language.words import each
 from rbdae.machine.loops import memory
 from rbdae.machine.loops.control import rates, total
 from rbdae.machine.loops.tableau import Row, Stages, Tableau
-from rbdae.machine.native.words import each
 
 _CALLBACK = "rhs: Function, context: Address, s: Ints, w: Vec"
 _VECTORS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from rbdae.machine.native.words import Address, Function, Vec, evaluate
+from rbdae.machine.language.words import Address, Function, Vec, evaluate
 
 FIRST, LAST = 5, 17
 """Numbers of points of the first and of the last level; each has all but one of the points of the next one doubled."""

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.machine import native, reading
+from rbdae.machine import language, reading
 from rbdae.machine.function import MachineFunction
+from rbdae.machine.language.callable import C_TYPES
+from rbdae.machine.language.native import symbol
+from rbdae.machine.language.program import Program
 from rbdae.machine.module import NoMachineCode, compiled
-from rbdae.machine.native.callable import C_TYPES
-from rbdae.machine.native.program import Program
-from rbdae.machine.native.types import symbol
 from rbdae.machine.reading import collocation, loads, motion, rows, sums
 from rbdae.machine.sources import sources
 
@@ -51,7 +51,7 @@ def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
     They keep the interpreter's lock: kernels share the memory of their problem, and a reader may run in any thread.
     """
     try:
-        module = compiled(_PROGRAM.text, _LEVEL, made_of=("reading", sources(reading, native)))
+        module = compiled(_PROGRAM.text, _LEVEL, made_of=("reading", sources(reading, language)))
     except NoMachineCode:
         return dict(zip(_PROGRAM.entries, _PROGRAM.plain(), strict=True))
     out: dict[Callable[..., Any], Callable[..., Any]] = {}

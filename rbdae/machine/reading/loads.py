@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.machine.native.words import Ints, Vec
+from rbdae.machine.language.words import Ints, Vec
 from rbdae.machine.reading.motion import cross
 
 SIDE = 4

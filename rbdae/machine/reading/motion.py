@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import copysign, nan, sqrt
 
-from rbdae.machine.native.words import Ints, Vec
+from rbdae.machine.language.words import Ints, Vec
 
 
 def points(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.machine.native.words import Address, Function, Vec, evaluate
+from rbdae.machine.language.words import Address, Function, Vec, evaluate
 
 
 def each_row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import copysign
 
-from rbdae.machine.native.words import Vec
+from rbdae.machine.language.words import Vec
 from rbdae.machine.reading.motion import cross, dot, turning
 
 MASS = 0

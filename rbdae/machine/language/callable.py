@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from rbdae.machine.language.native import symbol
+from rbdae.machine.language.program import Program
 from rbdae.machine.module import compiled
-from rbdae.machine.native.program import Program
-from rbdae.machine.native.types import symbol
 
 C_TYPES: dict[str, Any] = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 

@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, final
 
-from rbdae.machine.native.builtin import BUILTINS, DECLARATIONS
-from rbdae.machine.native.statements import Statements
-from rbdae.machine.native.types import Source, source_of
+from rbdae.machine.language import native, words
+from rbdae.machine.language.calls import Callee, called
+from rbdae.machine.language.kinds import Kind
+from rbdae.machine.language.mathematics import FUNCTIONS, LANES_DECLARATIONS
+from rbdae.machine.language.native import signature, symbol
+from rbdae.machine.language.source import source_of
+from rbdae.machine.language.statements import Written
+from rbdae.machine.language.text import Text
 
 
 @final
@@ -40,20 +45,9 @@ class Program:
     def text(self) -> str:
         """All of it in LLVM IR.
 
-        Raises NativeError for what has no machine code.
+        Raises LanguageError for what has no machine code.
         """
-        entries = self._entries
-        found = [source_of(entry) for entry in entries]
-
-        def called(source: Source) -> None:
-            if source not in found:
-                found.append(source)
-
-        functions = []
-        for source in found:  # grows meanwhile
-            entry = source.function in entries
-            functions.append(Statements(source, self._bound, called).text(entry=entry))
-        return "\n".join([*DECLARATIONS, *functions, ""])
+        return _ProgramText(self._entries, self._bound).text()
 
     def plain(self) -> tuple[Callable[..., Any], ...]:
         """The entries as Python, with the names bound."""
@@ -72,8 +66,30 @@ class Program:
         return tuple(bound(entry) for entry in self._entries)
 
 
+@final
+class _ProgramText(Text):
+    """The text of a program; entries are called by others and not copied into them."""
+
+    def __init__(self, entries: list[Callable[..., Any]], bound: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.bound = bound
+        self._found: list[Any] = list(entries)
+        self.add(LANES_DECLARATIONS)
+        for k, function in enumerate(self._found):  # grows meanwhile
+            written = Written(function, *signature(source_of(function)), self)
+            how = ("", "noinline nounwind") if k < len(entries) else ("internal ", "nounwind")
+            self.add(written.definition(symbol(function), *how))
+
+    def callee(self, function: Any, kinds: tuple[Kind, ...]) -> Callee | None:
+        """A native function, whose parameters have kinds of their own."""
+        if function is words.evaluate:
+            return native.evaluate
+        if not _is_native(function):
+            return None
+        if function not in self._found:
+            self._found.append(function)
+        return called(f'@"{symbol(function)}"', *signature(source_of(function)))
+
+
 def _is_native(value: object) -> bool:
-    return isinstance(value, types.FunctionType) and value not in BUILTINS and value.__name__ != "evaluate"
-
-
-__all__ = ["Program"]
+    return isinstance(value, types.FunctionType) and value not in FUNCTIONS and value is not words.evaluate
