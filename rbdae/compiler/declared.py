@@ -121,26 +121,6 @@ class Inlined(Declared):
 
 
 @final
-class _Users(Declared):
-    """A function that the user compiled by numba, with options of its own."""
-
-    def __init__(self, dispatcher: Any) -> None:
-        self.source = dispatcher.py_func
-        self._dispatcher = dispatcher
-
-    @property
-    def described(self) -> str:
-        return "inlined"
-
-    def plain(self, twins: Twins) -> Callable[..., Any]:
-        assert self.source is not None
-        return twins.function(self.source)
-
-    def callee(self, machine: Machine) -> Any:
-        return self._dispatcher
-
-
-@final
 class MachineOnly(Declared):
     """An object that only machine code has, by its name."""
 
@@ -190,7 +170,7 @@ def declared(value: Any) -> Declared | None:
     if found is not None:
         return found[1]
     if is_dispatcher(value):
-        declare(value, _Users(value))
+        declare(value, Inlined(value.py_func))
         return declared(value)
     return None
 

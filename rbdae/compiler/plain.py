@@ -10,14 +10,18 @@ it is optional, and else raises RuntimeError.
 
 from __future__ import annotations
 
+import builtins
 import threading
 from collections.abc import Callable
 from functools import lru_cache
+from types import CellType, FunctionType, ModuleType
 from typing import Any, final
 
 from rbdae import _forks
-from rbdae.compiler.declared import Features, declared
-from rbdae.compiler.twins import Scopes
+from rbdae.compiler.declared import Features, declared, names
+
+# no kernels in there
+_OTHERS = ("numpy", "math", "cmath", "builtins", "numba")
 
 
 @final
@@ -26,8 +30,9 @@ class PlainTwins:
 
     def __init__(self, features: Features | None) -> None:
         self._features = features
-        self._made: dict[Callable[..., Any], Callable[..., Any]] = {}
-        self._scopes = Scopes(self.of)
+        self._made: dict[Callable[..., Any], FunctionType] = {}
+        self._scopes: dict[int, dict[str, Any]] = {}
+        self._modules: dict[ModuleType, ModuleType] = {}
 
     @property
     def features(self) -> Features | None:
@@ -36,11 +41,38 @@ class PlainTwins:
 
     def function(self, source: Callable[..., Any]) -> Callable[..., Any]:
         """The twin of a kernel's Python function."""
+        assert isinstance(source, FunctionType)
         with _MAKING:  # another thread must not get one whose globals are not all there
             if source not in self._made:
-                twin = self._made[source] = self._scopes.empty(source)
-                self._scopes.fill(twin, source)
+                self._make(source)
             return self._made[source]
+
+    def _make(self, source: FunctionType) -> None:
+        new = {"__name__": source.__module__, "__builtins__": builtins}
+        scope = self._scopes.setdefault(id(source.__globals__), new)
+        cells = tuple(CellType() for _ in source.__closure__ or ())
+        twin = FunctionType(source.__code__, scope, source.__name__, source.__defaults__, cells)
+        twin.__kwdefaults__ = source.__kwdefaults__
+        twin.__qualname__ = source.__qualname__
+        twin.__doc__ = source.__doc__
+        self._made[source] = twin  # what it names may need it
+        named = names(source)
+        for name in named:
+            if name in source.__globals__:
+                scope[name] = self._in_place_of(source.__globals__[name], named)
+        for mine, other in zip(cells, source.__closure__ or (), strict=True):
+            mine.cell_contents = self._in_place_of(other.cell_contents, named)
+
+    def _in_place_of(self, value: Any, named: tuple[str, ...]) -> Any:
+        if not isinstance(value, ModuleType) or value.__name__.partition(".")[0] in _OTHERS:
+            return self.of(value)
+        # a module of which there is what kernels name
+        module = self._modules.setdefault(value, ModuleType(value.__name__))
+        for name in named:
+            if not hasattr(module, name) and hasattr(value, name):
+                others = tuple(n for n in named if n != name)
+                setattr(module, name, self._in_place_of(getattr(value, name), others))
+        return module
 
     def of(self, value: Any) -> Any:
         """The object that stands in the globals of a twin in place of a value."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rbdae.compiler.translation import MESSAGE
+from rbdae.compiler.translation import MESSAGE, letters
 from rbdae.machine.language.kinds import FLOAT, INT, Array, Kind
 from rbdae.machine.python_objects import (
     ALIGNED,
@@ -62,11 +62,10 @@ DECLARATIONS = "\n".join(
 
 def python_entry(symbol: str, signs: str, name: str) -> str:
     """The text of a function with the symbol ``symbol.python``, which calls that with the symbol."""
-    refusal = f"{name} takes float64 arrays, contiguous if they are vectors".encode() + b"\0"
-    letters = "".join(rf"\{byte:02x}" for byte in refusal)
+    refusal = letters(f"{name} takes float64 arrays, contiguous if they are vectors")
     lines = [
         DECLARATIONS,
-        f'@"{symbol}.refusal" = private unnamed_addr constant [{len(refusal)} x i8] c"{letters}"',
+        f'@"{symbol}.refusal" = private unnamed_addr constant {refusal}',
         f'define ptr @"{symbol}.python"(ptr %self, ptr %args, i64 %n) nounwind {{',
         "entry:",
         f"  %right = icmp eq i64 %n, {len(signs)}",

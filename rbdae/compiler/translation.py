@@ -118,7 +118,7 @@ class Translation(Text):
         at.label(no)
         if message:
             self.add_message()
-            at.add(f"store ptr {self.constant(_text(message))}, ptr @{MESSAGE}")
+            at.add(f"store ptr {self.constant(letters(message))}, ptr @{MESSAGE}")
         at.label(done)
         return Value(NOTHING, ())
 
@@ -145,15 +145,13 @@ def _call_address(at: Body, arguments: list[Value]) -> Value:
     return Value(NOTHING, ())
 
 
-def _text(message: str) -> str:
+def letters(message: str) -> str:
+    """A message as a constant."""
     data = message.encode() + b"\0"
-    letters = "".join(rf"\{byte:02x}" for byte in data)
-    return f'[{len(data)} x i8] c"{letters}"'
+    codes = "".join(rf"\{byte:02x}" for byte in data)
+    return f'[{len(data)} x i8] c"{codes}"'
 
 
 def _kinds(letters: str) -> list[Number]:
     """Kinds of the arguments of a stage."""
     return [ARGUMENTS[letter] for letter in letters]
-
-
-__all__ = ["ARGUMENTS", "MESSAGE", "Translation"]

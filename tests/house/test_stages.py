@@ -166,6 +166,24 @@ def test_an_error_in_a_kernel_is_raised_once():
     assert _flowers.compiled()(np.zeros(1)) is None
 
 
+@compiled_only
+def test_a_function_that_the_user_compiled_by_numba_becomes_part_of_a_kernel():
+    import numba
+
+    @numba.njit
+    def twice(x):
+        return 2.0 * x
+
+    @entry("tyo")
+    def kernel(t, y, out):
+        out[0] = twice(y[0]) + t
+
+    out = np.zeros(2)
+    kernel.compiled()(1.0, np.array([3.0]), out[:1])
+    plain(kernel)(1.0, np.array([3.0]), out[1:])
+    assert list(out) == [7.0, 7.0]
+
+
 def test_two_stages_cannot_have_one_symbol():
     with pytest.raises(
         TypeError, match=r"two stages would have the symbol .*_with_roses: .*test_stages.py:\d+ and .*:\d+"

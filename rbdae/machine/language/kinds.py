@@ -28,14 +28,12 @@ class Refused(Exception):
     """The reason why an expression or a statement has no machine code, for an error with its line."""
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class Number:
-    """One number in a register."""
+class Register:
+    """Something in one register; what is no number is passed on as it is."""
 
     name: str
     llvm: str
-    rank: int
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -43,27 +41,20 @@ class Number:
         return (self.llvm,)
 
 
-BOOL, INT, FLOAT = Number("bool", "i1", 0), Number("int", "i64", 1), Number("float", "double", 2)
-LANES = Number("a vector register", f"<{WIDTH} x double>", 3)
-"""In the order in which one becomes another."""
+FUNCTION, ADDRESS = Register("Function", "ptr"), Register("Address", "ptr")
+MASK = Register("a condition for each lane", f"<{WIDTH} x i1>")
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Opaque:
-    """A register that is passed on as it is."""
+class Number(Register):
+    """A number. It becomes one of a higher rank."""
 
-    name: str
-    llvm: str
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The type of the register."""
-        return (self.llvm,)
+    rank: int
 
 
-FUNCTION, ADDRESS = Opaque("Function", "ptr"), Opaque("Address", "ptr")
-MASK = Opaque("a condition for each lane", f"<{WIDTH} x i1>")
+BOOL, INT, FLOAT = Number("bool", "i1", 0), Number("int", "i64", 1), Number("float", "double", 2)
+LANES = Number("a vector register", f"<{WIDTH} x double>", 3)
 
 
 @final
@@ -142,7 +133,7 @@ class Object:
     name = "an object"
 
 
-Kind: TypeAlias = Number | Opaque | Record | Array | Several | Nothing | Object
+Kind: TypeAlias = Register | Record | Array | Several | Nothing | Object
 
 
 class Value(NamedTuple):
@@ -198,7 +189,7 @@ def _same(a: int | None, b: int | None) -> int | None:
 
 
 def of_dtype(dtype: Any) -> Number | Record:
-    """The kind of an entry of an array with this dtype. Raises TypeError for numbers that have no kind."""
+    """The kind of an entry of an array with this dtype."""
     dtype = np.dtype(dtype)
     if dtype.fields is not None:
         return Record(dtype)
@@ -206,7 +197,7 @@ def of_dtype(dtype: Any) -> Number | Record:
         return FLOAT
     if dtype == np.int64:
         return INT
-    raise TypeError(f"arrays in kernels have float64, int64 or records of them, not {dtype}")
+    raise Refused(f"arrays have float64, int64 or records of them, not {dtype}")
 
 
 def words(entry: Number | Record) -> int:

@@ -84,11 +84,13 @@ def _as_int(at: Body, x: Value) -> Value:
     return at.converted(x, INT)
 
 
-_ONE = ("sqrt", "fabs", "sin", "cos", "exp", "log")
-_TWO = ("copysign", "pow")
-_OF_LIBRARY = ("asin", "acos", "atan", "tan")
+_INTRINSICS = {"sqrt": 1, "fabs": 1, "sin": 1, "cos": 1, "exp": 1, "log": 1, "copysign": 2, "floor": 1, "pow": 2}
+_OF_LIBRARY = {"asin": 1, "acos": 1, "atan": 1, "atan2": 2, "tan": 1}
+"""Names, and how many arguments they have."""
 
 FUNCTIONS: dict[Any, Callee] = {
+    **{getattr(math, name): _of_numbers(_intrinsic(name), n, n) for name, n in _INTRINSICS.items() if name != "floor"},
+    **{getattr(math, name): _of_numbers(_library(name), n, n) for name, n in _OF_LIBRARY.items()},
     builtins.abs: _of_numbers(_abs),
     builtins.min: _of_numbers(_least("lt"), 2, 99),
     builtins.max: _of_numbers(_least("gt"), 2, 99),
@@ -100,27 +102,20 @@ FUNCTIONS: dict[Any, Callee] = {
     np.floor: _of_numbers(_intrinsic("floor")),
     math.isnan: _of_numbers(_is_nan),
     math.isfinite: _of_numbers(_is_finite),
-    math.atan2: _of_numbers(_library("atan2"), 2, 2),
-    **{getattr(math, name): _of_numbers(_intrinsic(name)) for name in _ONE},
-    **{getattr(math, name): _of_numbers(_intrinsic(name), 2, 2) for name in _TWO},
-    **{getattr(math, name): _of_numbers(_library(name)) for name in _OF_LIBRARY},
 }
 """By the function of Python."""
 
 
-def _declared(kind: Number, name: str) -> str:
-    n = 2 if name.split(".")[-2:-1] in (["copysign"], ["pow"]) or name == "atan2" else 1
+def _declared(kind: Number, name: str, n: int) -> str:
     return f"declare {kind.llvm} @{name}({', '.join([kind.llvm] * n)})"
 
-
-_INTRINSICS = ("sqrt", "fabs", "sin", "cos", "exp", "log", "copysign", "floor", "pow")
 
 DECLARATIONS = "\n".join(
     [
         "declare i64 @llvm.abs.i64(i64, i1)",
-        *(_declared(FLOAT, f"llvm.{name}.f64") for name in _INTRINSICS),
-        *(_declared(FLOAT, name) for name in ("asin", "acos", "atan", "atan2", "tan")),
+        *(_declared(FLOAT, f"llvm.{name}.f64", n) for name, n in _INTRINSICS.items()),
+        *(_declared(FLOAT, name, n) for name, n in _OF_LIBRARY.items()),
     ]
 )
-LANES_DECLARATIONS = "\n".join(_declared(LANES, f"llvm.{name}.v{WIDTH}f64") for name in _INTRINSICS)
+LANES_DECLARATIONS = "\n".join(_declared(LANES, f"llvm.{name}.v{WIDTH}f64", n) for name, n in _INTRINSICS.items())
 """The same of vector registers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.calls import fitted, passed
@@ -27,21 +27,14 @@ KINDS: dict[str, Kind] = {
 """By the annotation that means them."""
 
 
-class Signature(NamedTuple):
-    """Kinds of parameters and of the result."""
-
-    parameters: tuple[Kind, ...]
-    result: Kind
-
-
 def symbol(function: Callable[..., Any]) -> str:
     """The name of a native function in machine code."""
     return f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
 
 
 @cache
-def signature(source: Source) -> Signature:
-    """The signature of a native function."""
+def signature(source: Source) -> tuple[tuple[Kind, ...], Kind]:
+    """Kinds of the parameters and of the result of a native function."""
 
     def kind(node: ast.AST, annotation: ast.expr | None) -> Kind:
         text = "nothing" if annotation is None else ast.unparse(annotation)
@@ -52,7 +45,7 @@ def signature(source: Source) -> Signature:
     a = source.tree.args
     if a.posonlyargs or a.kwonlyargs or a.vararg or a.kwarg or a.defaults:
         raise source.error(source.tree, "native functions have plain parameters only")
-    return Signature(tuple(kind(one, one.annotation) for one in a.args), kind(source.tree, source.tree.returns))
+    return tuple(kind(one, one.annotation) for one in a.args), kind(source.tree, source.tree.returns)
 
 
 _EVALUATED = (FUNCTION, ADDRESS, FLOAT, VEC, VEC, FLOAT, VEC)

@@ -12,10 +12,9 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.machine import language, reading
 from rbdae.machine.function import MachineFunction
-from rbdae.machine.language.callable import C_TYPES
-from rbdae.machine.language.native import symbol
+from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
-from rbdae.machine.module import NoMachineCode, compiled
+from rbdae.machine.module import NoMachineCode
 from rbdae.machine.reading import collocation, loads, motion, rows, sums
 from rbdae.machine.sources import sources
 
@@ -51,17 +50,13 @@ def _functions() -> dict[Callable[..., Any], Callable[..., Any]]:
     They keep the interpreter's lock: kernels share the memory of their problem, and a reader may run in any thread.
     """
     try:
-        module = compiled(_PROGRAM.text, _LEVEL, made_of=("reading", sources(reading, language)))
+        made_of = ("reading", sources(reading, language))
+        functions = callables(_PROGRAM, _LEVEL, made_of=made_of, prototype=ctypes.PYFUNCTYPE)
     except NoMachineCode:
-        return dict(zip(_PROGRAM.entries, _PROGRAM.plain(), strict=True))
-    out: dict[Callable[..., Any], Callable[..., Any]] = {}
-    for entry in _PROGRAM.entries:
-        *given, result = entry.__annotations__.values()
-        prototype: Any = ctypes.PYFUNCTYPE(C_TYPES[result], *(C_TYPES.get(kind, ctypes.c_void_p) for kind in given))
-        function = prototype(module.address(symbol(entry)))
-        function.module = module  # the code lives as long as the function
-        out[entry] = _with_addresses(function)
-    return out
+        functions = _PROGRAM.plain()
+    else:
+        functions = tuple(map(_with_addresses, functions))
+    return dict(zip(_PROGRAM.entries, functions, strict=True))
 
 
 def _with_addresses(function: Callable[..., Any]) -> Callable[..., Any]:
