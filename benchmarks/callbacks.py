@@ -1,9 +1,8 @@
 """How long does one residual, right-hand side and Jacobian call take, from Python and in compiled code alone?
 
 Medians over repetitions, in microseconds, for Examples A (heavy top) and C (linked bodies) in every formulation, next
-to an empty compiled call of the same signature and to plain Python. "alone" is the kernel in a compiled loop; "call"
-is `problem.callbacks`; the budgets of the design are on the call: residual and right-hand side 1 (A), 2.5 (C);
-Jacobian 1.5 (A), 6 (C).
+to a call of `math.atan2`. "alone" is the callback in a compiled loop; "call" is `problem.callbacks`; the budgets of the
+design are on the call: residual and right-hand side 1 (A), 2.5 (C); Jacobian 1.5 (A), 6 (C).
 
     python benchmarks/callbacks.py [--quick]
 """
@@ -11,21 +10,16 @@ Jacobian 1.5 (A), 6 (C).
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import internals
-import numba
 import numpy as np
-from numba import types
 
 import rbdae
-
-_IN = types.Array(types.float64, 1, "C", readonly=True)
-_OUT = types.Array(types.float64, 1, "C")
-_MATRIX = types.Array(types.float64, 2, "A")
 
 
 def median(run: Callable[[], float], repetitions: int) -> float:
@@ -41,41 +35,16 @@ def from_python(call: Callable[..., Any], args: tuple[Any, ...], n: int) -> floa
     return (time.perf_counter() - start) / n
 
 
-def alone(kernel: Any, kinds: str, args: tuple[Any, ...]) -> Callable[[int], float]:
-    """A function that gives the seconds of one call in a compiled loop of n calls."""
-    known = {"i": types.intp, "t": types.float64, "y": _IN, "o": _OUT, "M": _MATRIX}
-    signature = types.void(types.intp, *(known[k] for k in kinds))
-    if kinds == "ityyo":
-
-        def loop(n, m, t, y, yd, out):  # type: ignore[no-untyped-def]
-            for _ in range(n):
-                kernel(m, t, y, yd, out)
-
-    elif kinds == "ityytM":
-
-        def loop(n, m, t, y, yd, c, out):  # type: ignore[no-untyped-def]
-            for _ in range(n):
-                kernel(m, t, y, yd, c, out)
-
-    else:
-
-        def loop(n, m, t, y, out):  # type: ignore[no-untyped-def]
-            for _ in range(n):
-                kernel(m, t, y, out)
-
-    compiled = numba.njit(signature)(loop)
-
-    def run(n: int) -> float:
-        start = time.perf_counter()
-        compiled(n, *args)
-        return (time.perf_counter() - start) / n
-
-    return run
-
-
-@numba.njit
-def empty(t, y, yd, out):  # type: ignore[no-untyped-def]
-    """Nothing: what a call costs."""
+def alone(problem: rbdae.Problem, callback: str, args: tuple[Any, ...], n: int) -> float:
+    """Seconds of one call in a compiled loop of n calls."""
+    function = problem.callbacks.machine(callback)
+    t, *vectors, out = args
+    c = vectors.pop() if isinstance(vectors[-1], float) else 0.0
+    y, yd = (vectors[0], vectors[-1])
+    addresses = (y.ctypes.data, yd.ctypes.data, c, out.ctypes.data)
+    start = time.perf_counter()
+    internals.many()(function.address, function.context, t, *addresses, n)
+    return (time.perf_counter() - start) / n
 
 
 def main() -> None:
@@ -85,9 +54,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only formulations whose name contains this")
     options = parser.parse_args()
     repetitions, n = (5, 2000) if options.quick else (15, 10000)
-    y = np.zeros(8)
-    empty(0.0, y, y, y)
-    print(f"empty compiled call {median(lambda: from_python(empty, (0.0, y, y, y), n), repetitions):.2f} us")
+    print(f"math.atan2 {median(lambda: from_python(math.atan2, (1.0, 2.0), n), repetitions):.2f} us")
     print(f"{'':50s}{'residual':>15s}{'jacobian':>15s}{'rhs':>15s}{'rhs jacobian':>15s}")
     print(f"{'':50s}" + f"{'call':>8s}{'alone':>7s}" * 4)
     for name, build in (("A", rbdae.models.heavy_top), ("C", rbdae.models.linked_bodies)):
@@ -107,10 +74,8 @@ def row(problem: rbdae.Problem, repetitions: int, n: int) -> str:
         arguments |= {"rhs": (0.0, y0, out), "rhs_jacobian": (0.0, y0, J)}
     cells = []
     for callback, args in arguments.items():
-        kernel, signs = internals.kernel(problem, callback)
-        # the call comes first: it has the kernel's stages compiled, which the loop is linked with
         outer = median(partial(from_python, getattr(problem.callbacks, callback), args, n), repetitions)
-        inner = median(partial(alone(kernel, signs, (internals.memory_address(problem), *args)), n), repetitions)
+        inner = median(partial(alone, problem, callback, args, n), repetitions)
         cells.append(f"{outer:8.2f}{inner:7.2f}")
     return "".join(cells)
 

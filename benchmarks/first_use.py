@@ -6,13 +6,11 @@ residual and the Jacobian are evaluated. Python's own byte code is there in both
 ratio of the times on all cores, which does not ask what else the machine does. Budgets: cold traced under a fifth of
 cold generic, warm under two thirds. "phases" are imports, formulate and run of the median warm process.
 
-The last line is a run of the heavy top by scipy:DOP853 with a warm cache. It never imports numba, as it asserts. Beside
-it is the same one after ``import numba``: medians of processor times and of their ratios, in turns.
+The last line is a run of the heavy top by scipy:DOP853 with a warm cache.
 
-    python benchmarks/first_use.py [FORMULATION ...] [--processes N] [--scipy]
+    python benchmarks/first_use.py [FORMULATION ...] [--scipy]
 
---scipy prints the last line alone. N is how many processes may compile generic kernels (RBDAE_COMPILE_PROCESSES); by
-default as many as rbdae takes.
+--scipy prints the last line alone.
 """
 
 from __future__ import annotations
@@ -52,12 +50,9 @@ print(json.dumps([b - a for a, b in zip(times, times[1:])]))
 
 _SCIPY = """
 import sys
-if sys.argv[1] == "with":
-    import numba
 import rbdae
 p = rbdae.formulate(rbdae.models.heavy_top(), "index-0")
 assert rbdae.solve(p, (0.0, 0.5), solver="scipy:DOP853").success
-assert ("numba" in sys.modules) == (sys.argv[1] == "with")
 """
 
 
@@ -104,21 +99,18 @@ def compared(model: str, formulation: str, folder: Path) -> tuple[dict[str, Use]
     return cold, medians
 
 
-def scipy_alone(folder: Path) -> tuple[float, float, float]:
-    """Processor seconds of a warm scipy run without numba and with it imported, medians, and the median ratio."""
+def scipy_alone(folder: Path) -> float:
+    """Processor seconds of a warm scipy run, the median."""
     environment = environment_of(folder / "scipy", folder)
 
-    def used(numba: str) -> float:
+    def used() -> float:
         before = os.times()
-        subprocess.run([sys.executable, "-c", _SCIPY, numba], check=True, env=environment)
+        subprocess.run([sys.executable, "-c", _SCIPY], check=True, env=environment)
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
 
-    subprocess.run([sys.executable, "-c", _SCIPY, "with"], check=True, env=environment)  # leaves its code in the cache
-    pairs = [(used("without"), used("with")) for _ in range(_WARM)]
-    without, beside = zip(*pairs, strict=True)
-    ratio = statistics.median(a / b for a, b in pairs)
-    return statistics.median(without), statistics.median(beside), ratio
+    used()  # leaves its code in the cache
+    return statistics.median(used() for _ in range(_WARM))
 
 
 def with_byte_code(folder: Path) -> None:
@@ -133,19 +125,13 @@ def main() -> None:
     """Print cold and warm times."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("formulations", nargs="*", default=["index-0", "null-space", "index-2"])
-    parser.add_argument("--processes", type=int)
     parser.add_argument("--scipy", action="store_true")
     options = parser.parse_args()
-    if options.processes is not None:
-        os.environ["RBDAE_COMPILE_PROCESSES"] = str(options.processes)
     with tempfile.TemporaryDirectory() as root:
         (Path(root) / "bytes").mkdir()
         if not options.scipy:
             against_generic(options.formulations, Path(root))
-        without, beside, ratio = scipy_alone(Path(root))
-        print(
-            f"heavy_top, scipy:DOP853, warm: {without:.2f} s without numba, {beside:.2f} s with it, ratio {ratio:.2f}"
-        )
+        print(f"heavy_top, scipy:DOP853, warm: {scipy_alone(Path(root)):.2f} s")
 
 
 def against_generic(formulations: list[str], root: Path) -> None:

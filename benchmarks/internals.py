@@ -20,12 +20,6 @@ _KERNELS = {"rhs": "rates"}
 """Callbacks whose kernel has another name."""
 
 
-def kernel(problem: rbdae.Problem, callback: str) -> tuple[Any, str]:
-    """The compiled function behind a callback, and its signature as a word of one letter per argument."""
-    entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
-    return entry.compiled(problem.workspace.memory.features), entry.signs
-
-
 def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:
     """The kernel behind a callback as plain Python on numbers of any kind, without the memory as its first argument."""
     entry = getattr(FORMULATIONS[problem.formulation].kernels, _KERNELS.get(callback, callback))
@@ -38,11 +32,6 @@ def plain_kernel(problem: rbdae.Problem, callback: str) -> Callable[..., None]:
 def chart_kernel(rotation: str, name: str) -> Callable[..., None]:
     """A kernel of a chart, for example its ``rotation``, as plain Python, without the chart's number."""
     return partial(plain(getattr(chart, name)), CHARTS[rotation].number)
-
-
-def memory_address(problem: rbdae.Problem) -> int:
-    """The first argument of every kernel: the address of the memory that the problem's kernels share."""
-    return int(problem.workspace.m)
 
 
 def memory_bytes(problem: rbdae.Problem) -> int:

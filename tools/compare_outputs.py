@@ -28,12 +28,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
+import llvmlite
 import numpy as np
 from compare_files import Arrays, Recording, difference, identical, load, save, size
 from compare_systems import SYSTEMS, Entry
 
 import rbdae
+from rbdae.compiler.options import ENABLED
 
 C = 0.7
 TIMES = 10.0
@@ -159,7 +160,7 @@ def examine(case: str, entry: Entry, pairing: tuple[str, str, str], options: Any
 def record(path: Path, states: Path | None, only: str, complete: bool) -> None:
     """Write a recording."""
     given: Recording = load(states)[0] if states else {}
-    thin = bool(numba.config.DISABLE_JIT) and not complete
+    thin = not ENABLED and not complete
     began, out, last = time.process_time(), {}, ""
     print(f"rbdae from {Path(rbdae.__file__).parent}")
     for case, entry, pairing, options in cases(thin):
@@ -171,8 +172,8 @@ def record(path: Path, states: Path | None, only: str, complete: bool) -> None:
         out[case] = examine(case, entry, pairing, options, given.get(case))
     about = {
         "rbdae": str(Path(rbdae.__file__).parent),
-        "jit": not numba.config.DISABLE_JIT,
-        "versions": {"python": sys.version.split()[0], "numpy": np.__version__, "numba": numba.__version__},
+        "jit": ENABLED,
+        "versions": {"python": sys.version.split()[0], "numpy": np.__version__, "llvmlite": llvmlite.__version__},
         "states": str(states) if states else None,
         "seconds": round(time.process_time() - began, 1),
     }

@@ -125,6 +125,13 @@ class Entry(Declared):
         assert self._compiled is not None
         return self._compiled
 
+    def machine(self, features: Features | None) -> int:
+        """The address of the kernel as a function of `rbdae.machine.function`, for problems with these features; its
+        context is what `rbdae.compiler.machine_entry.context` makes."""
+        self.compiled(features)
+        address: int = self.module.address(f"{self.name}.machine")
+        return address
+
     def _compile(self, features: Features | None) -> None:
         with collector_off():
             for stage in needed(self.function, features):

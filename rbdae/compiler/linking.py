@@ -10,6 +10,7 @@ from typing import Any
 from rbdae import compiler
 from rbdae.compiler.declared import named_by
 from rbdae.compiler.fingerprint import fingerprint
+from rbdae.compiler.machine_entry import machine_entry
 from rbdae.compiler.python_entry import KINDS, python_entry, symbols
 from rbdae.compiler.translation import ARGUMENTS, MESSAGE, Translation
 from rbdae.machine import language
@@ -34,13 +35,15 @@ def compiled_stage(function: Callable[..., Any], symbol: str, kinds: str, descri
 def compiled_entry(
     function: Callable[..., Any], symbol: str, signs: str, described: str
 ) -> tuple[Module, Callable[..., None]]:
-    """An entry as a C function with this symbol, and as a function that Python calls."""
+    """An entry as a C function with this symbol, as one of `rbdae.machine.function`, ``symbol.machine``, and as a
+    function that Python calls."""
 
     def text() -> str:
         translation = Translation()
         translation.exported(function, symbol, tuple(KINDS[sign] for sign in signs))
         translation.add_message()
         translation.add(python_entry(symbol, signs, function.__name__))
+        translation.add(machine_entry(symbol, signs))
         return translation.text()
 
     module = _code(function, text, described)

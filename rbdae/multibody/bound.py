@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, final
 
 from rbdae._arrays import Mat, Vec
-from rbdae._frozen import refuse_copies
+from rbdae._frozen import KeptAlive, refuse_copies
 from rbdae.compiler.jit import Entry
-from rbdae.machine.function import MachineFunction
+from rbdae.compiler.machine_entry import context
+from rbdae.compiler.options import ENABLED
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.machine.module import NoMachineCode
 from rbdae.machine.reading.host import evaluate_rows
 from rbdae.multibody.traced import TracedKernel, traced
 from rbdae.multibody.workspace import Workspace
@@ -29,6 +32,19 @@ def in_memory(workspace: Workspace, kernel: Entry) -> Kernel:
     if workspace.memory.code == "plain":
         return workspace.raising(workspace.plain(kernel))
     return workspace.compiled(kernel)
+
+
+def machine_function(workspace: Workspace, kernel: Entry, shapes: Shapes) -> MachineFunction:
+    """A kernel in memory as a C function for arrays of these shapes. A user's function in Python is called through
+    Python, for its exceptions."""
+    if workspace.memory.code == "plain" or workspace.calls_python or not ENABLED:
+        return trampoline(in_memory(workspace, kernel), kernel.signs[1:], shapes)
+    try:
+        address = kernel.machine(workspace.memory.features)
+    except NoMachineCode:
+        return trampoline(in_memory(workspace, kernel), kernel.signs[1:], shapes)
+    numbers = context(workspace.m, shapes)
+    return MachineFunction(address, numbers.ctypes.data, (numbers, KeptAlive(workspace)), [])
 
 
 def evaluate_each(kernel: Kernel, t: Vec, inputs: Sequence[Mat], out: Mat) -> None:
@@ -90,4 +106,4 @@ class _ByShape:
         refuse_copies()
 
 
-__all__ = ["Kernel", "bound", "evaluate_each", "in_memory", "machine_of"]
+__all__ = ["Kernel", "bound", "evaluate_each", "in_memory", "machine_function", "machine_of"]

@@ -16,7 +16,7 @@ from rbdae.kernels.projection import N_INFO, project
 from rbdae.machine.factors import Factors
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.multibody.block_pattern import BlockPattern
-from rbdae.multibody.bound import in_memory
+from rbdae.multibody.bound import in_memory, machine_function
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.derived import evaluated
 from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
@@ -169,9 +169,18 @@ class Callbacks:
             raise ValueError(f"Callbacks: there is no machine function {name!r}; choose from {known}")
         if name not in self._machine:
             own = self._of_this_model(name)
-            made = trampoline(getattr(self, name), _SIGNS[name], self._shapes(name)) if own is None else own.function()
-            self._machine[name] = made
+            self._machine[name] = self._generic_machine(name) if own is None else own.function()
         return self._machine[name]
+
+    def _generic_machine(self, name: str) -> MachineFunction:
+        kernel, shapes = self._kernel(name), self._shapes(name)
+        if isinstance(kernel, Derivative):
+            return trampoline(getattr(self, name), _SIGNS[name], shapes)
+        self._make_room(name)
+        if name == "jacobian_data":
+            self._pattern()
+            shapes = {**shapes, "out": (1, *shapes["out"])}
+        return machine_function(self._workspace, kernel, shapes)
 
     def factors(self, of: str = "residual") -> Factors:
         """Factors of dF/dy + c dF/dyd as two C functions, for loops in machine code; those of ``"rates"`` are of

@@ -13,8 +13,8 @@ from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES, Scheme
 from rbdae.conserving.entries import predict
 from rbdae.kernels import records as kb
-from rbdae.machine.function import MachineFunction, Shapes, trampoline
-from rbdae.multibody.bound import in_memory
+from rbdae.machine.function import MachineFunction, Shapes
+from rbdae.multibody.bound import in_memory, machine_function
 from rbdae.multibody.traced import Tally, traced
 from rbdae.multibody.workspace import Workspace
 
@@ -86,7 +86,7 @@ def _made(
         own = traced(workspace, kernel, shapes, generic=lambda: in_memory(workspace, kernel), tally=tally)
         if own is not None:
             return own.function(), workspace.memory.name
-    return trampoline(in_memory(workspace, kernel), "tyyto", shapes), "generic"
+    return machine_function(workspace, kernel, shapes), "generic"
 
 
 def _turns(workspace: Workspace) -> tuple[tuple[str, int], ...]:

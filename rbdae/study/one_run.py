@@ -61,6 +61,7 @@ class Row:
     timed : how many runs were timed
     given_up_after : the limit of a run that took too long, s (on the wall); None for all others
     same : names of other formulations whose equations are the same, so that this run is theirs, too
+    singular : how many singular positions of loops the run passed; -1 where it has no states
     load : processes that wanted a processor of the machine in the minute before the run's end (`os.getloadavg`), this
         one included; not a number where the system does not tell
     """
@@ -77,6 +78,7 @@ class Row:
     same: tuple[str, ...] = ()
     given_up_after: float | None = None
     load: float = math.nan
+    singular: int = -1
 
     def __post_init__(self) -> None:
         if self.failure and not self.reason:
@@ -153,6 +155,7 @@ def _row(system: System, case: Case, exact: Reference, limit: float, repeats: in
         "" if solution.success else solution.message,
         "" if solution.success else solution.reason.value,
         timed,
+        singular=len(solution.singular_times),
     )
 
 

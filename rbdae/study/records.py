@@ -64,6 +64,7 @@ COLUMNS: Final[dict[str, str]] = {
     "restarts": "number",
     "code": "generic, traced, or mixed where callbacks differ, see rbdae.formulate; empty without a step",
     "handed_over": "number of states that traced code left to generic code",
+    "singular": "number of singular positions of loops that the run passed; there it may take another branch",
     "given_up_after": "limit of a run that took too long, s",
     "failure": "why the run did not reach the end; empty if it did",
     "reason": "the same without times and numbers",
@@ -106,6 +107,7 @@ def record(row: Row, reference: Reference) -> Record:
         **{name: _count(getattr(row.stats, name), row) for name in _COUNTS},
         "code": row.stats.code if done or row.stats.steps else "",
         "handed_over": _count(row.stats.handed_over, row),
+        "singular": None if row.singular < 0 else row.singular,
         "given_up_after": row.given_up_after,
         "failure": row.failure,
         "reason": row.reason,
@@ -156,7 +158,9 @@ def _row_of(given: Mapping[str, Any]) -> Row:
         timed=count_of(given, "timed", 1),
         same=tuple(same.split(", ")) if same else (),
         given_up_after=None if given["given_up_after"] is None else number_of(given, "given_up_after"),
-        load=number_or_nan(given, "load") if "load" in given else math.nan,  # files of older versions have none
+        # files of older versions have neither
+        load=number_or_nan(given, "load") if "load" in given else math.nan,
+        singular=-1 if given.get("singular") is None else count_of(given, "singular", 0),
     )
 
 

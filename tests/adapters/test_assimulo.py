@@ -171,6 +171,18 @@ def test_the_euler_methods_have_order_one(method):
         solve(toy.Pendulum(), method)
 
 
+@pytest.mark.parametrize("method", ["ExplicitEuler", "ImplicitEuler"])
+@pytest.mark.parametrize("n", [40, 60])
+def test_fixed_steps_end_with_the_run(method, n):
+    """Seen: sums of steps stay below the end by rounding, a step of that size follows, and ImplicitEuler failed in it
+    (t = 0.49999999999999484 of 0.5, with switches)."""
+    step = 0.002
+    end = sum([step] * n) * (1.0 + 4e-16)
+    assert sum([step] * n) < end
+    run = solve(toy.Pendulum(), method, t_end=end, step=step)
+    assert run.t[-1] == end and len(run.t) == n + 1
+
+
 def test_native_objects_go_straight_into_the_package():
     from assimulo.solvers import ODASSL, Radau5DAE, Radau5ODE
 

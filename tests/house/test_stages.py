@@ -12,6 +12,7 @@ from typing import Any
 import cases
 import numpy as np
 import pytest
+from by_numba import needs_numba, njit
 from inside import (
     JIT,
     add_member,
@@ -167,10 +168,9 @@ def test_an_error_in_a_kernel_is_raised_once():
 
 
 @compiled_only
+@needs_numba
 def test_a_function_that_the_user_compiled_by_numba_becomes_part_of_a_kernel():
-    import numba
-
-    @numba.njit
+    @njit
     def twice(x):
         return 2.0 * x
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import cases
 import inside
-import numba
 import numpy as np
 import pytest
+from by_numba import njit
 from cases import Pairing
 from scipy.interpolate import CubicSpline
 from toy_augmented import Augmented
@@ -160,7 +160,7 @@ def _slope(t: float, x: Any, out: Any) -> None:
     out[0] = t
 
 
-@numba.njit
+@njit
 def _gust(t):
     return np.array((t, 1.0, 2.0))
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from functools import cache, partial
 
 import cases
-import numba
 import numpy as np
 import pytest
 import scipy.interpolate
+from by_numba import HAS_NUMBA, njit
 from cases import Pairing, close
 from inside import Vec
 from scipy.integrate import solve_ivp
@@ -299,7 +299,7 @@ def test_what_is_held_half_a_turn_beyond_the_angle_is_refused():
 T = np.linspace(-0.5, 1.5, 60)
 
 
-@numba.njit
+@njit
 def _compiled_law(t, x, out):
     out[0] = 0.2 * np.sin(2.0 * t)
     out[1] = 0.4 * np.cos(2.0 * t)
@@ -310,7 +310,7 @@ PLAIN_LAW = (lambda t: 0.2 * np.sin(2 * t), lambda t: 0.4 * np.cos(2 * t), lambd
 LAWS = {
     "cubic spline": (lambda: scipy.interpolate.CubicSpline(T, 0.2 * np.sin(2 * T)), 1e-4),
     "B-spline": (lambda: scipy.interpolate.make_interp_spline(T, 0.2 * np.sin(2 * T), k=5), 1e-6),
-    "numba": (lambda: _compiled_law, 1e-9),
+    **({"numba": (lambda: _compiled_law, 1e-9)} if HAS_NUMBA else {}),
     "list": (lambda: list(PLAIN_LAW), 1e-9),
 }
 

@@ -10,6 +10,7 @@ import force_cases
 import inside
 import numpy as np
 import pytest
+from by_numba import needs_numba, njit
 from cases import Pairing, worst
 from force_cases import FORCES, INTERNAL, axial, system_of, turn, two_bodies
 from inside import JIT, Mat, Vec
@@ -344,12 +345,10 @@ def _bushing_as_user(python: bool) -> tuple[Any, Any]:
 
     if python:
         return force, jacobian
-    import numba
-
-    return numba.njit(force), numba.njit(jacobian)
+    return njit(force), njit(jacobian)
 
 
-@pytest.mark.parametrize("python", [True, False], ids=["python", "numba"])
+@pytest.mark.parametrize("python", [True, pytest.param(False, marks=needs_numba)], ids=["python", "numba"])
 @pytest.mark.parametrize("steps", [False, True], ids=["analytic", "differences"])
 def test_a_user_force_equals_a_bushing(python, steps, rng):
     """Between the centres of mass, where the natural coordinates of the user begin."""

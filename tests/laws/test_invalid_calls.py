@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import invalid_calls
-import numba
 import numpy as np
 import pytest
+from by_numba import needs_numba, njit
 from invalid_calls import hinged, pair
 from samples import count
 from toy_force import Maxwell
@@ -170,12 +170,13 @@ def test_a_law_that_gives_no_vector_is_refused(kind):
         assert ";" in message, (value, message)
 
 
+@needs_numba
 def test_a_compiled_law_of_a_wrong_length_is_refused():
-    @numba.njit
+    @njit
     def four(t):
         return np.array((1.0, 2.0, 3.0, 4.0))
 
-    @numba.njit
+    @njit
     def one(t):
         return (1.0, 2.0)
 
@@ -209,12 +210,13 @@ def test_a_law_of_a_drive_that_gives_no_number_is_refused(kind, order):
         assert "joint 'it'" in _refused(DRIVEN[kind](laws)), value
 
 
-@numba.njit
+@njit
 def _beyond(t, x, out):
     for k in range(len(out) + 3):
         out[k] = 0.0
 
 
+@needs_numba
 def test_a_compiled_law_that_writes_too_far_is_refused():
     assert "fills more than 3 numbers" in _refused(DRIVEN["angle"](_beyond))
     system = _system(lambda a, j: forces.UserForce(a, _beyond, _nothing, name="it"))

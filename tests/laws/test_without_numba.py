@@ -1,4 +1,5 @@
-"""Only what needs numba imports it: small models run where numba cannot be imported; versions that cannot work."""
+"""numba is there for functions of users that it has compiled: all else runs where it cannot be imported; versions of
+llvmlite that cannot work."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ sys.meta_path.insert(0, Block())
 
 RUNS = """
 import rbdae
-for form, solver in {pairs!r}:
-    problem = rbdae.formulate(rbdae.models.heavy_top(), form)
+for form, solver, code in {pairs!r}:
+    problem = rbdae.formulate(rbdae.models.heavy_top(), form, code=code)
     solution = rbdae.solve(problem, (0.0, 0.05), solver=solver, events=lambda t, y: y[0] - 10.0)
     assert solution.success, solution.message
     solution.energy.balance, solution.states, solution.drift, solution.reactions, solution(0.02)
@@ -47,15 +48,16 @@ def _said(script: str) -> tuple[str, str]:
     return done.stdout.strip(), done.stderr
 
 
-def test_runs_of_small_models_need_no_numba():
+def test_runs_need_no_numba():
     """Seen: scipy and IDA imported it for the sum of one vector."""
-    pairs = [(form, solver) for form, solver in PAIRS if cases.INFOS[solver].available]
-    assert len(pairs) >= 4
+    codes = ("auto", "generic")
+    pairs = [(form, solver, code) for form, solver in PAIRS if cases.INFOS[solver].available for code in codes]
+    assert len(pairs) >= 8
     assert _said(BLOCKED + RUNS.format(pairs=pairs)) == ("done", "")
 
 
 OLD = """
-import sys, warnings, llvmlite, numba
+import sys, warnings, llvmlite
 llvmlite.__version__ = {version!r}
 import rbdae
 problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", code="traced")

@@ -468,7 +468,9 @@ def made_up() -> study.Comparison:
                 stats = Stats(counts[0], 3 + k, counts[1], counts[2], seconds=f[4] * 2.0**k, wall_seconds=f[4] * 9.0**k)
                 errors = study.Errors(tolerance * f[5], 0.3 * tolerance * f[6], 0.2 * tolerance)
                 drift, energy = 1e-4 * 10.0 ** (-3 * k) * f[7], 1e-2 * 10.0 ** (-2 * k) * f[3]
-                rows.append(study.Row(case, errors, drift, 2.0 * drift, energy, stats, timed=k + 1, load=0.5 + k))
+                rows.append(
+                    study.Row(case, errors, drift, 2.0 * drift, energy, stats, timed=k + 1, load=0.5 + k, singular=k)
+                )
     reference = study.Reference(1.5, (state, state), study.Errors(1e-12, 2e-12, 3e-12))
     return study.Comparison(reference, tuple(rows))
 
@@ -519,6 +521,7 @@ def test_every_record_is_that_of_its_run():
         below_reference=lambda r: 0,
         factorisations=lambda r: None,
         step=lambda r: None,
+        singular=lambda r: r.singular,
         given_up_after=lambda r: None,
     )
     texts = {"formulation", "rotation", "velocity", "solver", "redundant", "on_singularity"}

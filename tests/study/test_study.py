@@ -231,6 +231,7 @@ ONE_ODE = {"null-space", "index-0", "baumgarte-ode"}
 ONE_RESIDUAL = {"null-space", "ggl", "hiller-anantharaman", "baumgarte", "index-1", "index-2", "index-3"}
 
 
+@pytest.mark.generic  # forms have the same bits by the same kernels alone
 @pytest.mark.parametrize("model, t_end", [("heavy_top", 0.05), ("tennis_racket", 0.01)])
 def test_forms_without_constraints_are_one_equation_and_run_once(model, t_end):
     system = rbdae.models.MODELS[model]()

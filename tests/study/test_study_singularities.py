@@ -57,3 +57,17 @@ def test_the_command_line_centres_charts(tmp_path, capsys):
     run = rbdae.load(saved, problem)
     assert run.stats.restarts > 0
     assert np.abs(run.energy.total - run.energy.total[0]).max() < 1e-6
+
+
+def test_singular_positions_of_loops_are_counted(tmp_path):
+    """There a run may take another branch, and two forms may differ."""
+    mechanism, end = rbdae.models.n_four_bar(), 1.0
+    problem = rbdae.formulate(mechanism, "index-0", redundant="minimum-norm")
+    run = rbdae.solve(problem, (0.0, end), solver="scipy:DOP853", rtol=1e-6, atol=1e-6)
+    last = study.final_state(problem, end, run.y[-1])  # no reference: the count alone is asked for
+    case = study.Case("index-0", "quaternion", "angular", "scipy:DOP853", 1e-6, redundant="minimum-norm")
+    exact = study.Reference(end, (last, last), study.Errors(1e-12, 1e-12, 1e-12))
+    row = study.run(mechanism, case, exact, repeats=1)
+    assert row.singular == len(run.singular_times) > 0
+    study.Comparison(exact, (row,)).to_json(tmp_path / "study.json")
+    assert study.Comparison.from_json(tmp_path / "study.json").records()[0]["singular"] == row.singular

@@ -1,21 +1,19 @@
-"""Which code each test runs: the suite has the code that users get, and generic kernels beside it by turns.
+"""Which code each test runs: the code that users get, and generic kernels beside it by a sample.
 
-Code of one model is recorded and compiled for each model, form and layout, 0.1 to 2 s, where generic kernels are there.
-That both are the same mathematics is a law of its own (tests/laws/test_traced_agreement.py). So a law that runs over
-many models has users' code in some of its cases, and generic kernels in the others:
+That both are the same mathematics is a law of its own (tests/laws/test_traced_agreement.py); the sample is of what goes
+another way around them: bindings, loops, projections, events.
 
 - The laws of all pairings run each pairing of formulation, rotation and velocity on several mechanisms. Two mechanisms
-  are taken of those that a file has for a pairing; for one pairing in 24 the first has users' code. Files differ in the
-  pairings, so that together they have most of them.
-- Of a test function with four cases or more, one in twenty has users' code, of one with many two.
-- Of the other test functions one in three has users' code.
+  are taken of those that a file has for a pairing; for one pairing in six the second one has generic kernels. Files
+  differ in the pairings.
+- Of a test function with four cases or more, one in twenty has generic kernels; of the other test functions one in ten.
 
 Of a test function with many cases, combinations take turns: those are taken in which something occurs that no case
 before has, a formulation, a chart, a velocity, a mechanism, a solver. Each function has an order of its own, so that
 functions differ in the combinations, and some functions have all pairings, so that each is met by six at least
 (tests/house/test_turns.py).
 
-A test about the code itself is marked ``users``. In the long run (`tools/long`) all mechanisms and combinations are
+Some tests are marked ``generic``, with a reason. In the long run (`tools/long`) all mechanisms and combinations are
 taken, with users' code. All functions of a file agree on the code of a mechanism in a pairing, since files keep
 problems between tests; files agree on the mechanism, so that they share code on disk. LLVM takes its quickest
 way, and operations stay as they are recorded, but in files about code.
@@ -34,17 +32,14 @@ from typing import Any
 import samples
 from cases import Pairing
 
-ONE_IN = 3
-"""Of test functions without pairings, this one has users' code."""
+ONE_IN = 10
+"""Of test functions without pairings, this one has generic kernels."""
 
-ONE_PAIRING_IN = 24
-"""Of the pairings in a file, this one has users' code."""
+ONE_PAIRING_IN = 6
+"""Of the pairings in a file, this one has generic kernels on one of two mechanisms."""
 
 ONE_CASE_IN = 20
-"""Of the cases of a test function without pairings, this one has users' code."""
-
-MOST_CASES = 2
-"""Of a test function with many cases, so many have users' code."""
+"""Of the cases of a test function without pairings, this one has generic kernels."""
 
 FEW = 4
 """Functions with fewer cases have one code for all."""
@@ -79,8 +74,8 @@ def cached(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def assigned(items: Iterable[Any]) -> dict[str, str]:
     """The code of the tests that do not run users' code, by node id: ``"generic"``, or ``"long"`` for tests that are
-    left to the long run. Tests that choose the code themselves, by the fixture `code`, and those marked ``users``, run
-    in the usual way; those marked ``generic`` have many models for one law."""
+    left to the long run. Tests that choose the code themselves, by the fixture `code`, and those marked ``users``, are
+    not in the sample."""
     taking_turns = [item for item in items if not _chooses(item)]
     found = {item.nodeid: "generic" for item in taking_turns if item.get_closest_marker("generic") is not None}
     if not samples.LONG:
@@ -146,7 +141,7 @@ def _of_pairings(subjects: Mapping[str, tuple[str, str, str] | None]) -> dict[st
         turn = sorted(mechanisms[file, pairing], key=lambda name: _number(name + pairing)).index(mechanism)
         if turn >= MECHANISMS:
             found[nodeid] = "long"
-        elif turn > 0 or _number(file + pairing) % ONE_PAIRING_IN != 0:
+        elif turn == 1 and _number(file + pairing) % ONE_PAIRING_IN == 0:
             found[nodeid] = "generic"
     return found
 
@@ -158,9 +153,8 @@ def _of_functions(nodeids: Iterable[str]) -> dict[str, str]:
     found = {}
     for function, its in cases.items():
         first = _number(function)
-        one_in = max(ONE_CASE_IN, -(-len(its) // MOST_CASES))
         for k, nodeid in enumerate(its, first):
-            if (k % one_in != 0) if len(its) >= FEW else (first % ONE_IN != 0):
+            if (k % ONE_CASE_IN == 0) if len(its) >= FEW else (first % ONE_IN == 0):
                 found[nodeid] = "generic"
     return found
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
+from by_numba import njit
 from cases import INERTIA
 from inside import Vec
 from scipy.spatial.transform import Rotation
@@ -88,12 +88,12 @@ def wave(t: float) -> float:
     return 3.0 + math.cos(2.0 * t)
 
 
-@numba.njit
+@njit
 def gusts(t):
     return np.array((math.sin(t) - 2.0, 1.0 + t, 0.5))
 
 
-@numba.njit
+@njit
 def mesh(t, x, out):
     """A nonlinear force between two points x_a and x_b that is no element: -(1 + v . P) |P|^2 P, v = Pdot."""
     p = x[0:3] - x[12:15]
@@ -106,7 +106,7 @@ def mesh(t, x, out):
         out[12 + k] = size * p[k]
 
 
-@numba.njit
+@njit
 def mesh_jacobian(t, x, out):
     p = x[0:3] - x[12:15]
     v = x[24:27] - x[36:39]

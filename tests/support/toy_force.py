@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, TypeAlias, final
 
-import numba
 import numpy as np
+from by_numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import expm
 
@@ -141,7 +141,7 @@ class LaggedDamper(AbstractPairForce):
         """One, with a state per lag."""
         functions = self._functions()
         if self.compiled:
-            functions = (numba.njit(self._in_loops()[0]), numba.njit(self._in_loops()[1]))
+            functions = (njit(self._in_loops()[0]), njit(self._in_loops()[1]))
         names = tuple(f"lag{i + 1}" for i in range(self.order))
         return (StateElement(*functions, names, np.linspace(0.1, -0.2, self.order)),)
 
@@ -183,7 +183,7 @@ class LaggedDamper(AbstractPairForce):
         c, d, lag, n = self.damping, self.direct, self.lag, self.order
         A = between(self)
 
-        @numba.njit
+        @njit
         def ends(x: Any) -> tuple[Any, Any, float, float]:
             """Direction, rate of the vector, distance and its rate."""
             e, V = np.zeros(3), np.zeros(3)
