@@ -11,6 +11,7 @@ from typing import final
 
 from rbdae.compiler.options import collector_off
 from rbdae.formulations.base import Jacobian
+from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
 from rbdae.machine.data import Data
@@ -18,9 +19,10 @@ from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.code_text import CodeText, Pattern, code_text
+from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
+from rbdae.multibody.elements import apply_to, elements_of
 from rbdae.multibody.recording import (
     MOST_NODES,
     Recording,
@@ -99,7 +101,7 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     with collector_off():
         try:
             if known is None:
-                return of_text(*_texts(workspace, wanted, signs), signs, wanted.shapes)
+                return _of_text(*_texts(workspace, wanted, signs), signs, wanted.shapes)
             pattern = (
                 None if wanted.pattern is None else (wanted.pattern.rows.tobytes(), wanted.pattern.columns.tobytes())
             )
@@ -116,8 +118,11 @@ def code_of(workspace: Workspace, wanted: Wanted, variant: tuple[bytes, ...]) ->
     return None
 
 
-def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[Recording, CodeText]:
-    """The recording of a kernel and its text."""
+def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int, ...], CodeText]:
+    """The functions of the user that code of a kernel calls, and its text."""
+    made = _of_elements(workspace, wanted, signs)
+    if made is not None:
+        return (), made
     at, most_nodes = recording_point(workspace, wanted.shapes), _most_nodes(workspace)
     try:
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most_nodes, wanted.pattern)
@@ -126,7 +131,24 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[Recording,
     made = code_text(recording, signs, wanted.shapes, wanted.pattern)
     if made.length > LARGEST:
         raise _NotHad(f"{made.length} operations are left where repetitions are loops")
-    return recording, made
+    return _addresses(recording), made
+
+
+def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
+    """The text of a kernel by elements; None where that is not quicker, or not possible."""
+    if not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
+        return None
+    try:
+        found = elements_of(workspace, wanted.pattern)
+    except (NotStraight, NoDerivative):
+        return None
+    if found is None:
+        return None
+    return text_of_elements(*found, len(opened_numbers(workspace).values), signs, wanted.shapes)
+
+
+def _addresses(recording: Recording) -> tuple[int, ...]:
+    return tuple(function.address for function in recording.functions)
 
 
 def _not_had(workspace: Workspace, kernel: Jacobian, why: str) -> None:
@@ -159,8 +181,11 @@ def made(recording: Recording, signs: str, shapes: Shapes) -> Code | None:
 
 def of_text(recording: Recording, made: CodeText, signs: str, shapes: Shapes) -> Code:
     """The code of a recording and its text."""
+    return _of_text(_addresses(recording), made, signs, shapes)
+
+
+def _of_text(functions: tuple[int, ...], made: CodeText, signs: str, shapes: Shapes) -> Code:
     module, beside = from_cache((made.made_of, _level(made)), lambda: _written(made))
-    functions = tuple(function.address for function in recording.functions)
     return _of_file(module, beside, signs, shapes, functions)
 
 

@@ -18,6 +18,7 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
+from rbdae.machine.elements import Element, looped
 from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.matrix import matrix, places
@@ -105,6 +106,14 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
     return CodeText(written, (made_of, recording.loaded and recording.loaded.contents()), len(needed))
 
 
+def text_of_elements(elements: Sequence[Element], size: int, n_numbers: int, signs: str, shapes: Shapes) -> CodeText:
+    """The module of elements: `size` is the number of results, `n_numbers` that of the numbers that are loaded."""
+    body, indices = looped("straight", elements, size)
+    entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
+    text, data = "\n".join([DECLARATIONS, body, *entries]), Data.with_numbers(indices, n_numbers)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(element.length for element in elements))
+
+
 def _not_zero(recording: Recording, n_columns: int) -> Pattern:
     """The entries of a matrix that are not 0 whatever the state."""
     found = [k for k, node in enumerate(recording.outputs) if recording.graph.value(node) != 0.0]
@@ -132,4 +141,4 @@ def _straight(
     return "\n".join(texts)
 
 
-__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text"]
+__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text", "text_of_elements"]

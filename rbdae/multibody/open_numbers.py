@@ -253,10 +253,18 @@ def _fill(records: list[Any], dtype: Any, places: Ints, loaded: Sequence[Any]) -
             setattr(records[k], name, values.reshape(shape) if shape else values[0])
 
 
+def records_with(name: str, array: Any, places: Ints, loaded: Sequence[Any]) -> list[Any]:
+    """Records of an array for kernels on symbols, with the symbols `loaded` at these places (records, floats of a
+    record), as `Structure` has them."""
+    records: list[Any] = opened(name, array)
+    _fill(records, array.dtype, places, loaded)
+    return records
+
+
 def _some(places: Ints) -> tuple[list[int], list[Ints]]:
     """The records in which something is loaded, by their numbers, and the places there."""
     found = np.flatnonzero(places.any(axis=1)).tolist()
     return found, [places[k] for k in found]
 
 
-__all__ = ["ADDRESSES", "RECORDS", "OpenNumbers"]
+__all__ = ["ADDRESSES", "RECORDS", "OpenNumbers", "Structure", "records_with"]

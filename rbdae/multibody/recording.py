@@ -82,7 +82,7 @@ def selection_numbers(workspace: Workspace) -> Vec:
 def opened_numbers(workspace: Workspace) -> OpenNumbers:
     """The numbers of the model that are inputs of open code, those of this selection."""
     if workspace.open_numbers is None:
-        workspace.open_numbers = OpenNumbers.of(_constants(workspace))
+        workspace.open_numbers = OpenNumbers.of(constants(workspace))
     return workspace.open_numbers
 
 
@@ -90,13 +90,13 @@ def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> 
     """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
     new = {"bodies": other.memory.filled.bodies}
     if other.settings.kind.number == DIRECTOR_RATE:
-        new |= _constants(other, ["states"])
+        new |= constants(other, ["states"])
     if forces_too:
-        new |= _constants(other, _OF_FORCES)
+        new |= constants(other, _OF_FORCES)
     return opened_numbers(first).changed(new)
 
 
-def _constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
+def constants(workspace: Workspace, names: Sequence[str] = RECORDS) -> dict[str, Any]:
     """The records with numbers of the model, as they are before any call."""
     out = {name: _lasting(workspace, name) for name in names}
     if "states" in names:
@@ -186,7 +186,7 @@ def finished(workspace: Workspace, ran: Run, outputs: list[int]) -> Recording:
 def _records(workspace: Workspace, recorder: Recorder, loaded: LoadedNumbers) -> dict[str, Any]:
     """The records of the model with constants that are loaded."""
     inputs = [Symbol(recorder, recorder.graph.const(x)) for x in loaded.inputs]
-    return opened_numbers(workspace).records(_constants(workspace), inputs)
+    return opened_numbers(workspace).records(constants(workspace), inputs)
 
 
 def recording_point(workspace: Workspace, shapes: Mapping[str, tuple[int, ...]]) -> tuple[float, Vec, Vec, float]:
@@ -253,6 +253,7 @@ __all__ = [
     "Recording",
     "Run",
     "changed_numbers",
+    "constants",
     "finished",
     "first_numbers",
     "opened_numbers",

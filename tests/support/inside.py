@@ -62,6 +62,7 @@ from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.data import NO_DATA, Table
+from rbdae.machine.elements import looped
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.loops import control as loop_control
@@ -75,6 +76,7 @@ from rbdae.multibody import (
     block_pattern,
     code_text,
     derived,
+    elements,
     joint_pattern,
     joint_values,
     layout,
@@ -221,6 +223,7 @@ __all__ = [
     "digest",
     "distance_to_singularity",
     "dropping",
+    "elements_apply",
     "elimination",
     "elimination_loops",
     "energy_balance",
@@ -259,6 +262,7 @@ __all__ = [
     "machine_code",
     "machine_context",
     "machine_folder",
+    "make_elements_from",
     "mass_matrix",
     "matrices",
     "may_say_again",
@@ -341,6 +345,7 @@ __all__ = [
     "suspends",
     "switches",
     "symbol",
+    "text_of_elements",
     "timed",
     "toolkit_options",
     "traced",
@@ -904,3 +909,38 @@ def option_table(package: str, method: str) -> dict[str, Any]:
 def radau5_m1(problem: rbdae.Problem) -> int:
     """How many equations RADAU5 leaves out of its linear algebra."""
     return radau5_dae._Stacked(problem, radau5_dae.Counts()).m1
+
+
+# ---------------------------------------------------------------- elements
+
+
+def make_elements_from(monkeypatch: pytest.MonkeyPatch, least: int) -> list[int]:
+    """Make residuals and Jacobians of models with so many bodies by elements, without code that is there; returns a
+    list that gets the number of kinds of each."""
+    forget_code(monkeypatch, on_disk=False)
+    monkeypatch.setattr(elements, "RESIDUAL_FROM", least)
+    monkeypatch.setattr(elements, "JACOBIAN_FROM", least)
+    made, kinds = elements.elements_of, []
+
+    def counted(*arguments: Any) -> Any:
+        found = made(*arguments)
+        if found is not None:
+            kinds.append(len(found[0]))
+        return found
+
+    monkeypatch.setattr(code_of_kernels, "elements_of", counted)
+    return kinds
+
+
+def elements_apply(problem: rbdae.Problem) -> list[bool]:
+    """Whether the residual, and the sparse Jacobian, are made of elements."""
+    kernels = problem.workspace.settings.kernels
+    found = ((kernels.residual, False), (kernels.jacobian, True))
+    return [elements.apply_to(problem.workspace, kernel, sparse=sparse) for kernel, sparse in found]
+
+
+def text_of_elements(problem: rbdae.Problem) -> str:
+    """The text of the residual by elements."""
+    found = elements.elements_of(problem.workspace, None)
+    assert found is not None
+    return looped("straight", *found)[0]

@@ -1,0 +1,111 @@
+"""Residuals of long models, and their derivatives, by elements: bodies, and joints with their bodies.
+
+A body's own rows, and those of a joint, are what the kernel gives for a memory that has no other bodies and joints,
+with the places of the unknowns as they are in the model. A joint adds to the rows of its bodies what is linear in its
+multipliers,
+
+    share of row i = sum_k dF_i/dla_k la_k,
+
+the derivative along the multipliers, or along their rates where those are the unknowns: all formulations of
+this library are linear in them. Elements whose records differ in numbers alone are one kind, which is recorded once
+(`rbdae.machine.elements`). Entries of the Jacobian are derivatives of the rows.
+
+Models with drives and forces, with equations that are left out, and in charts whose R(a) is expensive, which each joint
+would compute again, are recorded as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.graph.factoring import factored
+from rbdae.graph.graph import Graph
+from rbdae.graph.order import deepest_first, few_alive
+from rbdae.machine.elements import Element, Output
+from rbdae.machine.module import as_it_comes
+from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.element_groups import groups_of
+from rbdae.multibody.element_recording import Recorded
+from rbdae.multibody.workspace import Workspace
+
+RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
+"""Bodies from which elements are quicker than code of the whole model (docs/decisions.md)."""
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+def apply_to(workspace: Workspace, kernel: Any, *, sparse: bool) -> bool:
+    """Whether a kernel is made of elements."""
+    settings, head = workspace.settings, workspace.head[0]
+    of = settings.kernels.jacobian if sparse else settings.kernels.residual
+    least = JACOBIAN_FROM if sparse else RESIDUAL_FROM
+    return bool(
+        kernel is of
+        and type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
+        and workspace.model.n >= least
+        and workspace.memory.opened
+        and settings.formulation.kind == "dae"
+        and not settings.reduced
+        and settings.chart.distance is None
+        and not any(
+            head[name] for name in ("n_drives", "n_bushings", "n_elements", "n_states", "stabilised", "projected")
+        )
+        and not workspace.selection.rows.dropped
+        and workspace.selection.rows.pivot_floor is None
+        and not workspace.layout.n_hidden
+        and "redundant" not in workspace.memory.features
+    )
+
+
+def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Element], int] | None:
+    """The elements of the residual, or of the data of its Jacobian with these entries, and the number of results. None
+    if some element does what elements do not."""
+    n = workspace.layout.n
+    size = n if entries is None else len(entries.rows)
+    keys = None if entries is None else entries.columns * n + entries.rows
+    order = None if keys is None else np.argsort(keys)
+    written, found = np.zeros(size, dtype=bool), list[Element]()
+    for group in groups_of(workspace):
+        recorded = Recorded(workspace, group)
+        results = recorded.rows() if keys is None else recorded.entries()
+        if keys is not None and order is not None:
+            placed = [(node, _found(keys, order, at)) for node, at in results]
+            if any(at is None for _, at in placed):
+                return None
+            results = [(node, at) for node, at in placed if at is not None]
+        # elements of a kind come one after the other, each with all its results: none may be the first one by turns
+        times = np.bincount(np.concatenate([at.ravel() for _, at in results] or [_NONE]), minlength=size)
+        outputs = [
+            Output(node, at, "add" if written[at].any() or (times[at] > 1).any() else "store") for node, at in results
+        ]
+        written |= times > 0
+        if outputs:
+            found.append(_element(recorded.graph, recorded.inputs(outputs), outputs))
+    return found, size
+
+
+def _found(known: Ints, order: Ints, wanted: Ints) -> Ints | None:
+    """The places of keys; None if there is one that is not known."""
+    at = np.searchsorted(known[order], wanted)
+    if (at >= len(known)).any():
+        return None
+    out: Ints = order[at]
+    return out if (known[out] == wanted).all() else None
+
+
+def _element(graph: Graph, inputs: dict[int, tuple[str, Ints]], outputs: list[Output]) -> Element:
+    """An element from fewer operations where that is quicker."""
+    nodes = [output.node for output in outputs]
+    short = None if as_it_comes() else factored(graph, nodes, {}, {})
+    if short is None:
+        return Element(graph, deepest_first(graph, nodes), inputs, outputs)
+    known = {graph.nodes[k]: at for k, at in inputs.items()}
+    new = {k: known[node] for k, node in enumerate(short.graph.nodes) if node in known}
+    made = [output._replace(node=node) for output, node in zip(outputs, short.outputs, strict=True)]
+    return Element(short.graph, few_alive(short.graph, short.outputs), new, made)
+
+
+__all__ = ["apply_to", "elements_of"]

@@ -1,0 +1,123 @@
+"""Residuals and Jacobians of long models by elements are those of the whole model, whatever the form and the joints."""
+
+from __future__ import annotations
+
+import cases
+import inside
+import numpy as np
+import pytest
+from cases import ALL_PAIRINGS, Pairing
+
+import rbdae
+
+pytestmark = [pytest.mark.users, pytest.mark.skipif(not inside.JIT, reason="code of models needs the JIT")]
+
+
+def tree(n: int, seed: int = 2) -> rbdae.System:
+    """A random tree of several kinds of joints, whose bodies have masses, inertias and points of their own."""
+    rng = np.random.default_rng(seed)
+    system = rbdae.System(gravity=(0.3, 0.0, -9.81))
+    bodies, at = [system.ground], [np.zeros(3)]
+    for k in range(n):
+        parent = 0 if k == 0 else int(rng.integers(max(1, k - 4), k + 1))
+        place = at[parent] + (rng.uniform(0.2, 0.6, 3) if parent else 0.0)
+        A = rng.uniform(-0.02, 0.02, (3, 3))
+        body = system.add_body(
+            f"b{k}",
+            mass=rng.uniform(0.5, 2.0),
+            inertia=np.diag(rng.uniform(0.1, 0.13, 3)) + A @ A.T,
+            center_of_mass=rng.uniform(0.1, 0.3, 3),
+            position=place,
+        )
+        kind = (rbdae.joints.Spherical, rbdae.joints.Revolute, rbdae.joints.Universal, rbdae.joints.Cylindrical)[k % 4]
+        axes = {} if k % 4 in (0, 2) else {"axis_a": (0.0, 0.6, 0.8)}
+        if k % 4 == 2:
+            axes = {"axis_a": (1.0, 0.0, 0.0), "axis_b": (0.0, 1.0, 0.0)}
+        system.add_joint(kind(bodies[parent], body, at_a=place - at[parent], name=f"j{k}", **axes))
+        bodies.append(body)
+        at.append(place)
+    return system
+
+
+MODELS = {
+    "chain": lambda: rbdae.models.chain(4),
+    "hinges": lambda: rbdae.models.chain(3, planar=True),
+    "tree": lambda: tree(6),
+    "loop": lambda: cases.built("loop"),
+    "pivots": rbdae.models.double_pendulum,
+}
+FORMS = ("index-3", "index-2", "index-1", "ggl", "hiller-anantharaman", "hamiltonian", "hamiltonian-ggl")
+PAIRINGS = [p for p in ALL_PAIRINGS if p.formulation in FORMS and p.rotation in ("quaternion", "directors")]
+
+
+def whole_and_elements(monkeypatch, system, pairing: Pairing) -> tuple[rbdae.Problem, rbdae.Problem, list[int]]:
+    """The problem by code of the whole model, and by elements; the numbers of kinds that were made."""
+    problems, kinds = [], []
+    for least in (10_000, 1):
+        kinds = inside.make_elements_from(monkeypatch, least)
+        problem = cases.formulate(system, pairing)
+        problem.residual(problem.t0, problem.y0, problem.yd0)
+        problem.sparse_jacobian(problem.t0, problem.y0, problem.yd0, 1.0)
+        problems.append(problem)
+    return problems[0], problems[1], kinds
+
+
+def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float = 1e-13) -> None:
+    for _ in range(3):
+        y = one.y0 + 0.05 * rng.standard_normal(one.n)
+        yd, c = rng.standard_normal(one.n), float(rng.uniform(0.5, 50.0))
+        for found, wanted in (
+            (other.residual(0.1, y, yd), one.residual(0.1, y, yd)),
+            (other.sparse_jacobian(0.1, y, yd, c).toarray(), one.sparse_jacobian(0.1, y, yd, c).toarray()),
+        ):
+            np.testing.assert_allclose(found, wanted, rtol=0.0, atol=level * max(1.0, np.abs(wanted).max()))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_elements_are_the_whole_model(monkeypatch, rng, model, pairing):
+    one, other, kinds = whole_and_elements(monkeypatch, MODELS[model](), pairing)
+    assert len(kinds) == 2 and min(kinds) >= 1, "it was not made of elements"
+    agree(one, other, rng)
+
+
+def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
+    """Also numbers that were equal by chance in the model whose code it is."""
+    inside.make_elements_from(monkeypatch, 1)
+    first = cases.formulate(rbdae.models.chain(5), Pairing("index-2", "quaternion", "angular"))
+    first.residual(0.0, first.y0, first.yd0)
+    names = [name for name in first.parameters if name.endswith(".mass")]
+    other = first.with_parameters({name: 1.0 + 0.3 * k for k, name in enumerate(names)})
+    inside.make_elements_from(monkeypatch, 10_000)
+    agree(cases.formulate(other.system, Pairing("index-2", "quaternion", "angular")), other, rng)
+
+
+def test_the_text_is_that_of_any_number_of_bodies(monkeypatch):
+    texts = [inside.text_of_elements(rbdae.formulate(rbdae.models.chain(n), "index-2")) for n in (15, 40)]
+    assert texts[0] == texts[1] and "straight.2" in texts[0]
+
+
+def test_a_random_tree_is_a_few_kinds(monkeypatch):
+    """Numbers that differ are no kinds of their own: seen, of inverse inertias that are symmetric but for rounding."""
+    _, _, kinds = whole_and_elements(monkeypatch, tree(24), Pairing("index-2", "quaternion", "angular"))
+    assert max(kinds) <= 7
+
+
+@pytest.mark.parametrize("model", ["andrews", "linked_bodies", "driven_pendulum", "flyball_governor"])
+def test_drives_and_forces_are_recorded_as_a_whole(monkeypatch, rng, model):
+    one, other, kinds = whole_and_elements(
+        monkeypatch, rbdae.models.MODELS[model](), Pairing("index-2", "quaternion", "angular")
+    )
+    assert not kinds
+    agree(one, other, rng, 1e-15)
+
+
+def test_charts_with_a_singular_set_are_recorded_as_a_whole(monkeypatch):
+    assert not whole_and_elements(monkeypatch, MODELS["chain"](), Pairing("index-2", "rotation-vector", "angular"))[2]
+
+
+def test_long_chains_have_them():
+    """What users get from so many bodies on."""
+    for n, wanted in ((10, [False, False]), (20, [False, True]), (50, [True, True])):
+        problem = rbdae.formulate(rbdae.models.chain(n), "index-2")
+        assert inside.elements_apply(problem) == wanted
