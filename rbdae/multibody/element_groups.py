@@ -1,9 +1,8 @@
-"""Kinds of elements, bodies and joints with their bodies: those of one kind differ in places and loaded numbers alone."""
+"""Kinds of elements, bodies and joints with their bodies: those of one kind differ in places and loaded numbers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +17,7 @@ _PLACES = ("iq", "iv", "il", "parent", "inu", "row", "body", "slot")
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Group:
+class Group(NamedTuple):
     """Elements of one kind: their bodies (elements, bodies), the ground as the last body of the model, and their
     primitives (elements, primitives)."""
 

@@ -22,7 +22,7 @@ _MOST_NODES = 100_000
 
 
 @final
-class Recorded:
+class _Recorded:
     """The kernel for the first element of a kind, on symbols, and where the unknowns and numbers of the others are."""
 
     def __init__(self, workspace: Workspace, group: Group) -> None:
@@ -144,4 +144,12 @@ def _memory(workspace: Workspace, recorder: Recorder, group: Group, numbers: _Nu
     return m
 
 
-__all__ = ["Recorded"]
+def recorded_element(workspace: Workspace, group: Group) -> _Recorded:
+    """The kernel for the first element of a kind.
+
+    Raises NotStraight where a condition on the state has to fall as it does there.
+    """
+    return _Recorded(workspace, group)
+
+
+__all__ = ["recorded_element"]

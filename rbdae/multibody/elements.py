@@ -28,7 +28,7 @@ from rbdae.machine.elements import Element, Output
 from rbdae.machine.module import as_it_comes
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.element_groups import groups_of
-from rbdae.multibody.element_recording import Recorded
+from rbdae.multibody.element_recording import recorded_element
 from rbdae.multibody.workspace import Workspace
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
@@ -69,7 +69,7 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Ele
     order = None if keys is None else np.argsort(keys)
     written, found = np.zeros(size, dtype=bool), list[Element]()
     for group in groups_of(workspace):
-        recorded = Recorded(workspace, group)
+        recorded = recorded_element(workspace, group)
         results = recorded.rows() if keys is None else recorded.entries()
         if keys is not None and order is not None:
             placed = [(node, _found(keys, order, at)) for node, at in results]
