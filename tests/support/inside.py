@@ -28,7 +28,7 @@ from rbdae._frozen import fill, twin
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
-from rbdae.compiler.access import address, vector_at
+from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.jit import add_member, entry, family, jit, stage
 from rbdae.compiler.options import ENABLED as JIT
@@ -65,6 +65,7 @@ from rbdae.machine.data import NO_DATA, Table
 from rbdae.machine.elements import looped
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
+from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
 from rbdae.machine.loops import correction, watching
 from rbdae.machine.loops import elimination as elimination_loops
@@ -178,6 +179,7 @@ __all__ = [
     "Explicit",
     "Factors",
     "Graph",
+    "LanguageError",
     "ManyStates",
     "Mat",
     "MirroredProblem",
@@ -251,6 +253,7 @@ __all__ = [
     "jit",
     "joint_pattern",
     "kept_joint_velocities",
+    "kernel_of_rows",
     "layout",
     "limits_of_cache",
     "lock_of_traced",
@@ -265,6 +268,7 @@ __all__ = [
     "make_elements_from",
     "mass_matrix",
     "matrices",
+    "matrix_at",
     "may_say_again",
     "memories",
     "memory",
@@ -944,3 +948,17 @@ def text_of_elements(problem: rbdae.Problem) -> str:
     found = elements.elements_of(problem.workspace, None)
     assert found is not None
     return looped("straight", *found)[0]
+
+
+def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:
+    """The records of the primitives after the residual, from machine code and from plain Python: all their numbers."""
+    out = []
+    for plainly in (False, True):
+        of = workspace(problem)
+        kernel = of.settings.kernels.residual
+        call = of.plain(kernel) if plainly else of.compiled(kernel)
+        call(0.1, problem.y0, problem.yd0, np.zeros(problem.n_equations))
+        rows = of.arrays["rows"]
+        fields = [name for name in rows.dtype.names if rows.dtype[name].base.kind == "f"]
+        out.append(np.concatenate([rows[name].ravel() for name in fields]))
+    return out[0], out[1]

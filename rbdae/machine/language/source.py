@@ -10,6 +10,8 @@ from textwrap import dedent
 from types import CodeType, FunctionType, ModuleType
 from typing import final
 
+from rbdae.machine.module import NoMachineCode
+
 
 class LanguageError(TypeError):
     """A function says something that has no machine code; the message has its file and line."""
@@ -32,12 +34,12 @@ class Source:
 
 @cache
 def source_of(function: FunctionType) -> Source:
-    """The source of a function. Raises LanguageError if it is not there, or is another one's."""
+    """The source of a function. Raises NoMachineCode if it is not there, LanguageError if it is another one's."""
     file = function.__code__.co_filename
     try:
         lines, first = inspect.getsourcelines(function)
     except OSError as error:
-        raise LanguageError(f"{file}: the source of {function.__name__} is not there ({error})") from None
+        raise NoMachineCode(f"{file}: the source of {function.__name__} is not there ({error})") from None
     try:
         tree = ast.parse(dedent("".join(lines))).body[0]
     except SyntaxError:
