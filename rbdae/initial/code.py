@@ -14,10 +14,6 @@ VARIABLE = "RBDAE_CODE"
 
 CHOICES = ("auto", "folded", "generic", "traced")
 
-MOST_BODIES = 1000
-"""Up to which ``"auto"`` tries code of the model alone: beyond, recording it takes seconds in every process; see
-docs/decisions.md."""
-
 
 def check_code(value: str) -> str:
     """The argument `code` of `rbdae.formulate`; the environment decides what ``"auto"`` means."""
@@ -30,7 +26,7 @@ def check_code(value: str) -> str:
     return value
 
 
-def code_of(wanted: str, n_bodies: int) -> Literal["auto", "folded", "generic", "traced"]:
+def code_of(wanted: str) -> Literal["auto", "folded", "generic", "traced"]:
     """The code of a model's problems. Without the JIT, and where LLVM or Python are not as they should be, it is
     generic."""
     if wanted == "generic" or not ENABLED:
@@ -44,7 +40,7 @@ def code_of(wanted: str, n_bodies: int) -> Literal["auto", "folded", "generic", 
         return "traced"
     if wanted == "folded":
         return "folded"
-    return "auto" if n_bodies <= MOST_BODIES else "generic"
+    return "auto"
 
 
 __all__ = ["check_code", "code_of"]

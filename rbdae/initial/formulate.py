@@ -155,7 +155,7 @@ def formulate(
 
 
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
-    code = code_of(wanted, model.n)
+    code = code_of(wanted)
     if code == "generic":
         _refuse_without_kernels(choices)
     at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations

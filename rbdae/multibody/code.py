@@ -36,6 +36,9 @@ LARGEST = 120_000
 """Nodes in LLVM's text beyond which code of one model is not made: it would be megabytes, and no quicker than generic
 code, which is loops (docs/decisions.md)."""
 
+MOST_BODIES = 1000
+"""Bodies up to which models are recorded as a whole with ``code="auto"``; beyond, it takes seconds in every process."""
+
 _FINE, _USUAL = 1500, 50_000
 """Nodes up to which LLVM's most thorough passes pay, and those that are usual; beyond, code that is written down as it
 comes is twice as slow and there in a fifth of the time (docs/decisions.md)."""
@@ -123,6 +126,8 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
     made = _of_elements(workspace, wanted, signs)
     if made is not None:
         return (), made
+    if workspace.memory.code == "auto" and workspace.model.n > MOST_BODIES:
+        raise _NotHad(f"more than {MOST_BODIES} bodies, and no elements")
     at, most_nodes = recording_point(workspace, wanted.shapes), _most_nodes(workspace)
     try:
         recording = recorded_kernel(workspace, wanted.kernel, wanted.shapes, at, most_nodes, wanted.pattern)

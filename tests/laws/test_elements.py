@@ -121,3 +121,14 @@ def test_long_chains_have_them():
     for n, wanted in ((10, [False, False]), (20, [False, True]), (50, [True, True])):
         problem = rbdae.formulate(rbdae.models.chain(n), "index-2")
         assert inside.elements_apply(problem) == wanted
+
+
+@pytest.mark.slow  # protects models too long to be recorded as a whole: two seconds
+def test_any_number_of_bodies_has_them(rng):
+    """Beyond a thousand bodies nothing else is recorded: the other callbacks are generic."""
+    problem = rbdae.formulate(rbdae.models.chain(1100), "index-2")
+    y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    found = problem.residual(0.0, y, yd)
+    assert problem.callbacks.code("residual") == "traced" and problem.callbacks.code("jacobian") == "generic"
+    wanted = rbdae.formulate(problem.system, "index-2", code="generic").residual(0.0, y, yd)
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
