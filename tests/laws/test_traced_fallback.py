@@ -109,20 +109,30 @@ def test_copies_pickles_and_interleaved_runs_have_the_same_bits():
         assert (_run(twin), _run(other)) == wanted
 
 
-def test_a_c_function_gives_what_the_callback_gives():
-    for code in ("traced", "generic"):
-        problem = rbdae.formulate(cases.linked_bodies(), "index-0", code=code)
-        function = problem.callbacks.machine("rhs")
-        kind = ctypes.CFUNCTYPE(
-            ctypes.c_int32,
-            *(ctypes.c_void_p, ctypes.c_double),
-            *[ctypes.c_void_p] * 2,
-            ctypes.c_double,
-            ctypes.c_void_p,
-        )
-        y, out = problem.y0.copy(), np.empty(problem.n)
-        assert kind(function.address)(function.context, 0.1, y.ctypes.data, None, 0.0, out.ctypes.data) == 0
-        np.testing.assert_array_equal(out, problem.rhs(0.1, y))
+CALLBACKS = {
+    "index-0": ("residual", "jacobian", "jacobian_data", "rhs", "rhs_jacobian"),
+    "index-2": ("residual", "jacobian", "jacobian_data"),
+}
+
+
+@pytest.mark.parametrize("code", ["traced", "generic"])
+@pytest.mark.parametrize("form", CALLBACKS)
+def test_c_functions_give_what_the_callbacks_give(form, code, rng):
+    """Matrices row by row. Of generic code they are the kernels themselves, with the lengths in the context."""
+    problem = rbdae.formulate(cases.linked_bodies(), form, code=code)
+    given = ctypes.c_void_p, ctypes.c_double, *[ctypes.c_void_p] * 2, ctypes.c_double, ctypes.c_void_p
+    kind = ctypes.CFUNCTYPE(ctypes.c_int32, *given)
+    y, yd = problem.y0 + 0.01 * rng.standard_normal(problem.n), rng.standard_normal(problem.n)
+    for name in CALLBACKS[form]:
+        shape = {"jacobian_data": (problem.sparsity.nnz,), "residual": (problem.n,), "rhs": (problem.n,)}
+        wanted, out = (np.empty(shape.get(name, (problem.n, problem.n))) for _ in range(2))
+        rates = () if name.startswith("rhs") else (yd,)
+        scale = (2.0,) if name in ("jacobian", "jacobian_data") else ()
+        getattr(problem.callbacks, name)(0.1, y, *rates, *scale, wanted)
+        function = problem.callbacks.machine(name)
+        addresses = (function.context, 0.1, y.ctypes.data, yd.ctypes.data, 2.0, out.ctypes.data)
+        assert kind(function.address)(*addresses) == 0
+        np.testing.assert_array_equal(out, wanted, err_msg=name)
 
 
 def test_statistics_say_which_code_ran():
