@@ -366,7 +366,7 @@ ACTING = {
     "a queue": (lambda: MAIL.put(1), "_queue.SimpleQueue"),
     "a method of a queue": (lambda: PUT(1), "_queue.SimpleQueue.put"),
     "a warning": (lambda: warnings.warn("far", stacklevel=1), "warnings.warn"),
-    "a file": (lambda: Path("far").write_text("far"), "pathlib.Path"),
+    "a file": (lambda: Path("far").write_text("far"), r"pathlib\S*Path"),
     "a stream": (lambda: sys.stdout.write("far"), "sys.stdout"),
     "a clock": (lambda: time.sleep(1e4), "time.sleep"),
     "an import": (lambda: imports(1.0), "os.nice"),

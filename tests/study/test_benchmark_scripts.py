@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_numba import needs_numba
 
 import rbdae
 from rbdae.compiler.jit import ENABLED
@@ -42,9 +43,10 @@ def test_times_are_those_of_the_callbacks(load):
     assert internals.memory_bytes(problem) > 8 * problem.n
 
 
-@pytest.mark.parametrize(
-    "name", ["callbacks", "chain", "charts", "conserving", "first_use", "ida_by_hand", "loops", "radau5", "reading"]
-)
+SCRIPTS = ("callbacks", "chain", "charts", "conserving", "first_use", "loops", "radau5", "reading")
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS, pytest.param("ida_by_hand", marks=needs_numba)])
 def test_every_script_can_be_imported(name, load):
     assert callable(load(name).main)
 
