@@ -40,10 +40,10 @@ class Machine(Protocol):
     def linked(self, symbol: str, kinds: str) -> Any:
         """A C function by its symbol; `kinds` are those of its arguments, as of a stage."""
 
-    def in_cell(self, symbol: str, kinds: str, message: str, cell: int) -> Any:
+    def in_cell(self, symbol: str, kinds: str, message: str) -> Any:
         """A C function by the address of the cell that will have its address; `message` is raised if that is 0."""
 
-    def in_table(self, symbol: str, kinds: str, message: str, table: int) -> Any:
+    def in_table(self, symbol: str, kinds: str, message: str) -> Any:
         """Several of them by their number, in a table."""
 
     def known(self, name: str) -> Any:
@@ -219,15 +219,19 @@ def callees(function: Callable[..., Any]) -> tuple[Declared, ...]:
 
 def named_by(function: Callable[..., Any]) -> list[Declared]:
     """The declared objects that the code of a kernel names, in itself or in functions that become part of it."""
+    return list({id(callee): callee for caller in translated(function) for callee in callees(caller)}.values())
+
+
+def translated(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """A kernel, and the functions that become part of its code."""
     seen, todo = {function}, [function]
-    found: dict[int, Declared] = {}
     while todo:
-        for callee in callees(todo.pop()):
-            found[id(callee)] = callee
+        caller = todo.pop()
+        yield caller
+        for callee in callees(caller):
             if callee.source is not None and callee.source not in seen:
                 seen.add(callee.source)
                 todo.append(callee.source)
-    return list(found.values())
 
 
 def needed(function: Callable[..., Any], features: Features | None) -> list[AbstractStage]:

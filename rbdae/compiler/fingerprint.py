@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.declared import callees, code_objects, declared, values
+from rbdae.compiler.declared import code_objects, declared, translated, values
 
 # modules whose functions the translation knows
 _KNOWN = ("builtins", "math", "numpy", "rbdae.compiler")
@@ -26,15 +26,8 @@ _KNOWN = ("builtins", "math", "numpy", "rbdae.compiler")
 def fingerprint(function: Callable[..., Any], kind: str) -> str:
     """A number for the machine code of a kernel of some kind (signature, way of linking)."""
     digest = hashlib.sha256(f"{kind} {function.__module__}:{function.__qualname__}".encode())
-    seen = {function}
-    todo = [function]
-    while todo:
-        caller = todo.pop()
+    for caller in translated(function):
         digest.update(_described(caller))
-        for callee in callees(caller):
-            if callee.source is not None and callee.source not in seen:
-                seen.add(callee.source)
-                todo.append(callee.source)
     return digest.hexdigest()[:24]
 
 

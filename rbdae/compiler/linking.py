@@ -14,8 +14,8 @@ from rbdae.compiler.machine_entry import machine_entry
 from rbdae.compiler.python_entry import KINDS, python_entry, symbols
 from rbdae.compiler.translation import ARGUMENTS, MESSAGE, Translation
 from rbdae.machine import language
-from rbdae.machine.module import Module, Written, from_cache, link
-from rbdae.machine.python_calls import builtin
+from rbdae.machine.module import Module, NoMachineCode, Written, from_cache, link
+from rbdae.machine.python_calls import builtin, supported
 from rbdae.machine.sources import sources
 
 _message = ctypes.c_void_p(0)
@@ -36,7 +36,10 @@ def compiled_entry(
     function: Callable[..., Any], symbol: str, signs: str, described: str
 ) -> tuple[Module, Callable[..., None]]:
     """An entry as a C function with this symbol, as one of `rbdae.machine.function`, ``symbol.machine``, and as a
-    function that Python calls."""
+    function that Python calls.
+
+    Raises NoMachineCode where Python's objects are not as the last one reads them.
+    """
 
     def text() -> str:
         translation = Translation()
@@ -46,6 +49,10 @@ def compiled_entry(
         translation.add(machine_entry(symbol, signs))
         return translation.text()
 
+    if not supported():
+        raise NoMachineCode(
+            "this Python keeps floats and arrays elsewhere than kernels look for them; plain Python runs"
+        )
     module = _code(function, text, described)
     call, definition = builtin(module.address(f"{symbol}.python"), function.__name__, module)
     module.alive.append(definition)

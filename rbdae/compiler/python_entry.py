@@ -14,20 +14,7 @@ import numpy as np
 
 from rbdae.compiler.translation import MESSAGE, letters
 from rbdae.machine.language.kinds import FLOAT, INT, Array, Kind
-from rbdae.machine.python_objects import (
-    ALIGNED,
-    CONTENT,
-    CONTIGUOUS,
-    DIMENSIONS,
-    DOUBLE,
-    DTYPE,
-    FLAGS,
-    LENGTHS,
-    NUMBER,
-    STRIDES,
-    TYPE,
-    loaded,
-)
+from rbdae.machine.python_objects import ALIGNED, CONTENT, CONTIGUOUS, STRIDES, argument, array_of_doubles, loaded
 
 KINDS: Mapping[str, Kind] = {
     "i": INT,
@@ -73,7 +60,7 @@ def python_entry(symbol: str, signs: str, name: str) -> str:
     ]
     given = []
     for k, sign in enumerate(signs):
-        lines += [f"a{k}:", *loaded(f"o{k}", "ptr", "args", 8 * k), *loaded(f"type{k}", "ptr", f"o{k}", TYPE)]
+        lines += argument(k)
         if sign == "i":
             lines += _whole(k)
         elif sign == "t":
@@ -113,11 +100,18 @@ def _whole(k: int) -> list[str]:
     return [
         f"  %v{k} = call i64 @PyLong_AsLongLong(ptr %o{k})",
         f"  %odd{k} = icmp eq i64 %v{k}, -1",
-        f"  br i1 %odd{k}, label %asked{k}, label %a{k + 1}",
+        *_asked(k, f"a{k + 1}"),
+    ]
+
+
+def _asked(k: int, fine: str) -> list[str]:
+    """From -1, by which CPython says that there may be an error, to ``failed`` if there is one, else to `fine`."""
+    return [
+        f"  br i1 %odd{k}, label %asked{k}, label %{fine}",
         f"asked{k}:",
         f"  %error{k} = call ptr @PyErr_Occurred()",
         f"  %fine{k} = icmp eq ptr %error{k}, null",
-        f"  br i1 %fine{k}, label %a{k + 1}, label %failed",
+        f"  br i1 %fine{k}, label %{fine}, label %failed",
     ]
 
 
@@ -132,11 +126,7 @@ def _float(k: int) -> list[str]:
         f"slow{k}:",
         f"  %made{k} = call double @PyFloat_AsDouble(ptr %o{k})",
         f"  %odd{k} = fcmp oeq double %made{k}, -1.0",
-        f"  br i1 %odd{k}, label %asked{k}, label %both{k}",
-        f"asked{k}:",
-        f"  %error{k} = call ptr @PyErr_Occurred()",
-        f"  %fine{k} = icmp eq ptr %error{k}, null",
-        f"  br i1 %fine{k}, label %both{k}, label %failed",
+        *_asked(k, f"both{k}"),
         f"both{k}:",
         f"  %v{k} = phi double [%x{k}, %quick{k}], [%made{k}, %slow{k}], [%made{k}, %asked{k}]",
         f"  br label %a{k + 1}",
@@ -153,21 +143,7 @@ def _array(k: int, n_axes: int) -> list[str]:
         f"  %kind{k} = call i32 @PyType_IsSubtype(ptr %type{k}, ptr @rbdae.python.ndarray)",
         f"  %also{k} = icmp ne i32 %kind{k}, 0",
         f"  br i1 %also{k}, label %b{k}, label %refuse",
-        f"b{k}:",
-        *loaded(f"v{k}", "ptr", f"o{k}", CONTENT),
-        *loaded(f"nd{k}", "i32", f"o{k}", DIMENSIONS),
-        *loaded(f"flags{k}", "i32", f"o{k}", FLAGS),
-        *loaded(f"dtype{k}", "ptr", f"o{k}", DTYPE),
-        *loaded(f"number{k}", "i32", f"dtype{k}", NUMBER),
-        f"  %c{k}.0 = icmp eq i32 %nd{k}, {n_axes}",
-        f"  %m{k} = and i32 %flags{k}, {flags}",
-        f"  %c{k}.1 = icmp eq i32 %m{k}, {flags}",
-        f"  %c{k}.2 = icmp eq i32 %number{k}, {DOUBLE}",
-        f"  %d{k} = and i1 %c{k}.0, %c{k}.1",
-        f"  %ok{k} = and i1 %d{k}, %c{k}.2",
-        f"  br i1 %ok{k}, label %l{k}, label %refuse",
-        f"l{k}:",
-        *loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
+        *array_of_doubles(k, n_axes, flags, "refuse"),
         *loaded(f"strides{k}", "ptr", f"o{k}", STRIDES),
     ]
     for axis in range(n_axes):

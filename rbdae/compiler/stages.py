@@ -87,7 +87,7 @@ class Stage(AbstractStage):
         """A C function."""
         if self._place is None:
             return machine.linked(self.name, self.kinds)
-        return machine.in_cell(self.name, self.kinds, self.message, ctypes.addressof(self._place))
+        return machine.in_cell(self.name, self.kinds, self.message)
 
     @property
     def cell(self) -> tuple[str, int] | None:
@@ -182,7 +182,7 @@ class Family(Declared):
 
     def callee(self, machine: Machine) -> Any:
         """A function of the number and the arguments."""
-        return machine.in_table(self.name, self.kinds, self.message, ctypes.addressof(self._table))
+        return machine.in_table(self.name, self.kinds, self.message)
 
 
 def family(kinds: str) -> Callable[[Callable[..., Any]], Any]:

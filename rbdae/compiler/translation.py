@@ -86,7 +86,7 @@ class Translation(Text):
         self.declare(symbol, f'declare void @"{symbol}"({", ".join(kind.llvm for kind in types)}) nounwind')
         return called(f'@"{symbol}"', types, NOTHING)
 
-    def in_cell(self, symbol: str, kinds: str, message: str, cell: int) -> Callee:
+    def in_cell(self, symbol: str, kinds: str, message: str) -> Callee:
         """A C function by the address in the cell with this symbol; `message` is left behind if that is 0."""
         self.declare(symbol, f'@"{symbol}" = external global ptr')
 
@@ -96,7 +96,7 @@ class Translation(Text):
 
         return call
 
-    def in_table(self, symbol: str, kinds: str, message: str, table: int) -> Callee:
+    def in_table(self, symbol: str, kinds: str, message: str) -> Callee:
         """Several of them by their number, in a table."""
         self.declare(symbol, f'@"{symbol}" = external global [0 x ptr]')
 

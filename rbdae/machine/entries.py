@@ -23,19 +23,12 @@ from rbdae.machine.function import (
 )
 from rbdae.machine.python_objects import (
     ALIGNED,
-    BYTE_ORDER,
     CONTENT,
     CONTIGUOUS,
-    DIMENSIONS,
-    DOUBLE,
-    DTYPE,
-    FLAGS,
-    LENGTHS,
-    NATIVE,
-    NUMBER,
     STRIDES,
-    TYPE,
     WRITEABLE,
+    argument,
+    array_of_doubles,
     loaded,
 )
 from rbdae.machine.straight import ARGUMENTS, PASSED
@@ -137,14 +130,10 @@ def _apart(signs: str, shapes: Shapes) -> list[str]:
     return [*lines, f"  br i1 {meets}, label %convert, label %apart"]
 
 
-def _object(k: int) -> list[str]:
-    return [f"a{k}:", *loaded(f"o{k}", "ptr", "args", 8 * k), *loaded(f"type{k}", "ptr", f"o{k}", TYPE)]
-
-
 def _float(k: int) -> list[str]:
     """The number of a float, or of one of NumPy's, which have it at the same place."""
     return [
-        *_object(k),
+        *argument(k),
         f"  %is{k} = icmp eq ptr %type{k}, %floattype",
         f"  %also{k} = icmp eq ptr %type{k}, %float64type",
         f"  %either{k} = or i1 %is{k}, %also{k}",
@@ -159,27 +148,10 @@ def _array(k: int, shape: tuple[int, ...], *, writeable: bool) -> list[str]:
     """The address of an array's numbers; of matrices the strides, too."""
     flags = ALIGNED | (WRITEABLE if writeable else 0) | (CONTIGUOUS if len(shape) == 1 else 0)
     lines = [
-        *_object(k),
+        *argument(k),
         f"  %is{k} = icmp eq ptr %type{k}, %arraytype",
         f"  br i1 %is{k}, label %b{k}, label %convert",
-        f"b{k}:",
-        *loaded(f"v{k}", "ptr", f"o{k}", CONTENT),
-        *loaded(f"nd{k}", "i32", f"o{k}", DIMENSIONS),
-        *loaded(f"flags{k}", "i32", f"o{k}", FLAGS),
-        *loaded(f"dtype{k}", "ptr", f"o{k}", DTYPE),
-        *loaded(f"number{k}", "i32", f"dtype{k}", NUMBER),
-        *loaded(f"order{k}", "i8", f"dtype{k}", BYTE_ORDER),
-        f"  %c{k}.0 = icmp eq i32 %nd{k}, {len(shape)}",
-        f"  %m{k} = and i32 %flags{k}, {flags}",
-        f"  %c{k}.1 = icmp eq i32 %m{k}, {flags}",
-        f"  %c{k}.2 = icmp eq i32 %number{k}, {DOUBLE}",
-        f"  %c{k}.3 = icmp eq i8 %order{k}, {NATIVE}",
-        f"  %d{k}.1 = and i1 %c{k}.0, %c{k}.1",
-        f"  %d{k}.2 = and i1 %c{k}.2, %c{k}.3",
-        f"  %ok{k} = and i1 %d{k}.1, %d{k}.2",
-        f"  br i1 %ok{k}, label %l{k}, label %convert",
-        f"l{k}:",
-        *loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
+        *array_of_doubles(k, len(shape), flags, "convert"),
     ]
     holds = "true"
     for axis, length in enumerate(shape):

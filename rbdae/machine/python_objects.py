@@ -24,20 +24,44 @@ def loaded(name: str, kind: str, base: str, offset: int) -> list[str]:
     ]
 
 
+def argument(k: int) -> list[str]:
+    """LLVM text: the block ``a{k}``, with the k-th argument of a fast call and its type."""
+    return [f"a{k}:", *loaded(f"o{k}", "ptr", "args", 8 * k), *loaded(f"type{k}", "ptr", f"o{k}", TYPE)]
+
+
+def array_of_doubles(k: int, n_axes: int, flags: int, otherwise: str) -> list[str]:
+    """LLVM text: the block ``b{k}``, with the address of the numbers of the k-th argument, an array. Where it has that
+    number of axes, these flags and doubles of this machine, ``l{k}`` follows, which begins here with the address of the
+    lengths; else `otherwise`."""
+    return [
+        f"b{k}:",
+        *loaded(f"v{k}", "ptr", f"o{k}", CONTENT),
+        *loaded(f"nd{k}", "i32", f"o{k}", DIMENSIONS),
+        *loaded(f"flags{k}", "i32", f"o{k}", FLAGS),
+        *loaded(f"dtype{k}", "ptr", f"o{k}", DTYPE),
+        *loaded(f"number{k}", "i32", f"dtype{k}", NUMBER),
+        *loaded(f"order{k}", "i8", f"dtype{k}", BYTE_ORDER),
+        f"  %c{k}.0 = icmp eq i32 %nd{k}, {n_axes}",
+        f"  %m{k} = and i32 %flags{k}, {flags}",
+        f"  %c{k}.1 = icmp eq i32 %m{k}, {flags}",
+        f"  %c{k}.2 = icmp eq i32 %number{k}, {DOUBLE}",
+        f"  %c{k}.3 = icmp eq i8 %order{k}, {NATIVE}",
+        f"  %d{k}.1 = and i1 %c{k}.0, %c{k}.1",
+        f"  %d{k}.2 = and i1 %c{k}.2, %c{k}.3",
+        f"  %ok{k} = and i1 %d{k}.1, %d{k}.2",
+        f"  br i1 %ok{k}, label %l{k}, label %{otherwise}",
+        f"l{k}:",
+        *loaded(f"lengths{k}", "ptr", f"o{k}", LENGTHS),
+    ]
+
+
 __all__ = [
     "ALIGNED",
-    "BYTE_ORDER",
     "CONTENT",
     "CONTIGUOUS",
-    "DIMENSIONS",
-    "DOUBLE",
-    "DTYPE",
-    "FLAGS",
-    "LENGTHS",
-    "NATIVE",
-    "NUMBER",
     "STRIDES",
-    "TYPE",
     "WRITEABLE",
+    "argument",
+    "array_of_doubles",
     "loaded",
 ]

@@ -67,12 +67,13 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Ele
     size = n if entries is None else len(entries.rows)
     keys = None if entries is None else entries.columns * n + entries.rows
     order = None if keys is None else np.argsort(keys)
+    known = None if keys is None else keys[order]
     written, found = np.zeros(size, dtype=bool), list[Element]()
     for group in groups_of(workspace):
         recorded = recorded_element(workspace, group)
         results = recorded.rows() if keys is None else recorded.entries()
-        if keys is not None and order is not None:
-            placed = [(node, _found(keys, order, at)) for node, at in results]
+        if known is not None and order is not None:
+            placed = [(node, _found(known, order, at)) for node, at in results]
             if any(at is None for _, at in placed):
                 return None
             results = [(node, at) for node, at in placed if at is not None]
@@ -88,12 +89,12 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Ele
 
 
 def _found(known: Ints, order: Ints, wanted: Ints) -> Ints | None:
-    """The places of keys; None if there is one that is not known."""
-    at = np.searchsorted(known[order], wanted)
-    if (at >= len(known)).any():
+    """The places of keys, `known` in rising order; None if there is one that is not known."""
+    at = np.searchsorted(known, wanted)
+    if (at >= len(known)).any() or (known[at] != wanted).any():
         return None
     out: Ints = order[at]
-    return out if (known[out] == wanted).all() else None
+    return out
 
 
 def _element(graph: Graph, inputs: dict[int, tuple[str, Ints]], outputs: list[Output]) -> Element:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
+import inside
 import numpy as np
 import pytest
 from inside import JIT, LanguageError, address, entry, jit, kernel_of_rows, matrix_at, plain, stage, vector_at
@@ -111,7 +112,14 @@ def test_records_are_read_and_written(rng):
 
 def test_arguments_that_are_none_are_refused():
     kernel = _numbers.compiled()
-    for wrong in (np.zeros(4, dtype=np.float32), np.zeros((4, 1)), np.zeros(8)[::2], [0.0] * 4, None):
+    for wrong in (
+        np.zeros(4, dtype=np.float32),
+        np.zeros((4, 1)),
+        np.zeros(8)[::2],
+        np.zeros(4, ">f8"),
+        [0.0] * 4,
+        None,
+    ):
         with pytest.raises(TypeError, match="_numbers takes float64 arrays, contiguous if they are vectors"):
             kernel(1, wrong)
     with pytest.raises(TypeError):
@@ -119,6 +127,18 @@ def test_arguments_that_are_none_are_refused():
     with pytest.raises(TypeError):
         kernel("1", np.zeros(4))
     kernel(1, np.zeros(4).view(np.recarray))  # a subclass is an array, too
+
+
+def test_a_python_with_other_objects_runs_plain_kernels(monkeypatch):
+    """Machine code would read floats and arrays where they are not."""
+    inside.other_python(monkeypatch)
+    inside.may_say_again()
+    with pytest.warns(RuntimeWarning, match="keeps floats and arrays elsewhere .* plain Python runs"):
+        problem = rbdae.formulate(rbdae.models.heavy_top(), "index-2", code="generic")
+        found = problem.residual(0.0, problem.y0, problem.yd0 + 1.0)
+    monkeypatch.undo()
+    wanted = rbdae.formulate(problem.system, "index-2", code="generic").residual(0.0, problem.y0, problem.yd0 + 1.0)
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
 
 
 def _said(source: str, name: str, arguments: str) -> str:

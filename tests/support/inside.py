@@ -28,6 +28,7 @@ from rbdae._frozen import fill, twin
 from rbdae.adapter import AbstractAdapter
 from rbdae.cli import target as cli_target
 from rbdae.cli.outputs import write_states
+from rbdae.compiler import linking
 from rbdae.compiler.access import address, matrix_at, vector_at
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.jit import add_member, entry, family, jit, stage
@@ -292,6 +293,7 @@ __all__ = [
     "open_numbers",
     "opened",
     "option_table",
+    "other_python",
     "pack",
     "pairing",
     "parameter_difference",
@@ -962,3 +964,10 @@ def kernel_of_rows(problem: rbdae.Problem) -> tuple[Vec, Vec]:
         fields = [name for name in rows.dtype.names if rows.dtype[name].base.kind == "f"]
         out.append(np.concatenate([rows[name].ravel() for name in fields]))
     return out[0], out[1]
+
+
+def other_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Python whose objects are not as machine code reads them, and no kernel that was compiled before."""
+    monkeypatch.setattr(linking, "supported", lambda: False)
+    for one in sys.modules["rbdae.compiler.jit"]._ENTRIES.values():
+        monkeypatch.setattr(one, "_compiled", None)
