@@ -33,6 +33,10 @@ carray: Any = MachineOnly("carray")
 call_address: Any = MachineOnly("call_address")
 """f(at, t, x, out): call the C function f(t, x, out) at an address."""
 
+_doubles: Any = MachineOnly("doubles")
+_as_double: Any = MachineOnly("as_double")
+_n_doubles: Any = MachineOnly("n_doubles")
+
 
 def _itself(array: Any) -> Any:
     """The array: in plain Python it is its own address."""
@@ -63,6 +67,31 @@ def vector_at(at: Any) -> Any:
 def matrix_at(at: Any, step: Any) -> Any:
     """The matrix at an address whose rows are `step` numbers apart."""
     return carray(as_pointer(at), (LONG, step), np.float64)
+
+
+@two_sided(_itself)
+@jit
+def doubles(array: Any) -> Any:
+    """The memory of an array as a vector of doubles: a dual number there is `n_doubles` of them, its value first."""
+    return _doubles(array.ctypes.data)
+
+
+@two_sided(_itself)
+@jit
+def as_double(x: Any) -> Any:
+    """A number without its derivatives."""
+    return _as_double(x)
+
+
+def _one() -> int:
+    return 1
+
+
+@two_sided(_one)
+@jit
+def n_doubles() -> Any:
+    """1, and in kernels on dual numbers the doubles of each."""
+    return _n_doubles()
 
 
 def accessor(function: Any) -> Any:
@@ -156,6 +185,7 @@ __all__ = [
     "Memory",
     "accessor",
     "address",
+    "as_double",
     "as_pointer",
     "asin",
     "atan",
@@ -163,9 +193,11 @@ __all__ = [
     "carray",
     "chosen",
     "cos",
+    "doubles",
     "is_zero",
     "matrix_at",
     "maximum",
+    "n_doubles",
     "rely",
     "select",
     "sin",

@@ -12,7 +12,7 @@ from rbdae.compiler.declared import named_by
 from rbdae.compiler.fingerprint import fingerprint
 from rbdae.compiler.machine_entry import machine_entry
 from rbdae.compiler.python_entry import KINDS, python_entry, symbols
-from rbdae.compiler.translation import ARGUMENTS, MESSAGE, Translation
+from rbdae.compiler.translation import MESSAGE, Translation
 from rbdae.machine import language
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache, link
 from rbdae.machine.python_calls import builtin, supported
@@ -26,7 +26,7 @@ def compiled_stage(function: Callable[..., Any], symbol: str, kinds: str, descri
 
     def text() -> str:
         translation = Translation()
-        translation.exported(function, symbol, tuple(ARGUMENTS[kind] for kind in kinds))
+        translation.exported(function, symbol, tuple(translation.kinds(kinds)))
         return translation.text()
 
     return _code(function, text, described)
@@ -60,7 +60,7 @@ def compiled_entry(
 
 
 def _code(function: Callable[..., Any], text: Callable[[], str], described: str) -> Module:
-    _link_python()
+    link_python()
     for known in named_by(function):
         if known.cell is not None:
             link(*known.cell)
@@ -69,11 +69,11 @@ def _code(function: Callable[..., Any], text: Callable[[], str], described: str)
 
 
 @cache
-def _link_python() -> None:
+def link_python() -> None:
     """Give CPython's functions, and the cell for messages, their symbols."""
     link(MESSAGE, ctypes.addressof(_message))
     for symbol, address in symbols().items():
         link(symbol, address)
 
 
-__all__ = ["compiled_entry", "compiled_stage", "link"]
+__all__ = ["compiled_entry", "compiled_stage", "link", "link_python"]

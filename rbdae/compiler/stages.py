@@ -16,6 +16,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 STAGES: dict[str, Stage] = {}
 """All stages by name."""
 
+FAMILIES: dict[str, Family] = {}
+"""All families by name."""
+
 
 def name_of(function: Callable[..., Any]) -> str:
     """The name of a kernel: the module and the path in it."""
@@ -135,6 +138,7 @@ class Family(Declared):
         self.kinds = kinds
         self.members: dict[int, Stage] = {}
         self._table = (ctypes.c_void_p * self.SIZE)()
+        FAMILIES[self.name] = self
         declare(self, self)
 
     @property

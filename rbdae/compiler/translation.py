@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any, final
+from typing import Any
 
 from rbdae.compiler.declared import declared
 from rbdae.machine.language import arrays
@@ -15,12 +15,16 @@ from rbdae.machine.language.kinds import (
     BOOL,
     FLOAT,
     INT,
+    LONG,
     NOTHING,
+    Array,
     Kind,
     Number,
     Object,
     Refused,
     Value,
+    constant,
+    words,
 )
 from rbdae.machine.language.mathematics import FUNCTIONS
 from rbdae.machine.language.statements import Written
@@ -29,16 +33,17 @@ from rbdae.machine.language.text import Text
 MESSAGE = "rbdae.message"
 """The symbol of the cell for the message of a kernel that was called without the features that it needs."""
 
-ARGUMENTS = {"i": INT, "f": FLOAT}
-"""Kinds of the arguments of a stage by their letters."""
-
-
-@final
 class Translation(Text):
-    """The text of a kernel. It is the `rbdae.compiler.declared.Machine` of what the kernel calls."""
+    """The text of a kernel. It is the `rbdae.compiler.declared.Machine` of what the kernel calls.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    floats : the kind of doubles that depend on the kernel's arguments
+    """
+
+    def __init__(self, floats: Number = FLOAT) -> None:
         super().__init__()
+        self.floats = floats
         self._inlined: dict[tuple[Any, ...], Callee] = {}
 
     def exported(self, function: Callable[..., Any], symbol: str, kinds: tuple[Kind, ...]) -> None:
@@ -63,7 +68,7 @@ class Translation(Text):
         callee: Callee = FUNCTIONS.get(found, found)
         return callee
 
-    def _part(self, source: FunctionType, kinds: tuple[Kind, ...]) -> Callee:
+    def _part(self, source: FunctionType, kinds: tuple[Kind, ...], how: str = "nounwind") -> Callee:
         """A function that becomes part of its callers, translated once for all arguments of these kinds."""
         key = (source, kinds)
         if key not in self._inlined:
@@ -73,7 +78,7 @@ class Translation(Text):
             assert written.result is not None
             symbol = f"{source.__qualname__}.{len(self._inlined)}"
             self._inlined[key] = called(f'@"{symbol}"', kinds, written.result)
-            self.add(written.definition(symbol))
+            self.add(written.definition(symbol, how=how))
         return self._inlined[key]
 
     def inlined(self, source: Callable[..., Any]) -> Any:
@@ -82,7 +87,7 @@ class Translation(Text):
 
     def linked(self, symbol: str, kinds: str) -> Callee:
         """A C function by its symbol; `kinds` are those of its arguments, as of a stage."""
-        types = _kinds(kinds)
+        types = self.kinds(kinds)
         self.declare(symbol, f'declare void @"{symbol}"({", ".join(kind.llvm for kind in types)}) nounwind')
         return called(f'@"{symbol}"', types, NOTHING)
 
@@ -92,7 +97,7 @@ class Translation(Text):
 
         def call(at: Body, arguments: list[Value]) -> Value:
             function = at.register(f'load ptr, ptr @"{symbol}"')
-            return self._call_or_complain(at, function, fitted(at, arguments, _kinds(kinds)), message)
+            return self._call_or_complain(at, function, fitted(at, arguments, self.kinds(kinds)), message)
 
         return call
 
@@ -101,7 +106,7 @@ class Translation(Text):
         self.declare(symbol, f'@"{symbol}" = external global [0 x ptr]')
 
         def call(at: Body, arguments: list[Value]) -> Value:
-            number, *others = fitted(at, arguments, _kinds("i" + kinds))
+            number, *others = fitted(at, arguments, self.kinds("i" + kinds))
             place = at.register(f'getelementptr ptr, ptr @"{symbol}", i64 {number.text}')
             return self._call_or_complain(at, at.register(f"load ptr, ptr {place}"), others, message)
 
@@ -116,15 +121,23 @@ class Translation(Text):
         at.add(f"call void {function}({passed(arguments)})")
         at.jump(done)
         at.label(no)
-        if message:
-            self.add_message()
-            at.add(f"store ptr {self.constant(letters(message))}, ptr @{MESSAGE}")
+        self.complain(at, message)
         at.label(done)
         return Value(NOTHING, ())
 
+    def complain(self, at: Body, message: str) -> None:
+        """Leave the message behind, unless it is empty."""
+        if message:
+            self.add_message()
+            at.add(f"store ptr {self.constant(letters(message))}, ptr @{MESSAGE}")
+
+    def kinds(self, letters: str) -> list[Number]:
+        """Kinds of the arguments of a stage."""
+        return [{"i": INT, "f": self.floats}[letter] for letter in letters]
+
     def known(self, name: str) -> Callee:
         """What plain Python does not have (`rbdae.compiler.access`)."""
-        return {"as_pointer": _as_pointer, "call_address": _call_address, "carray": _carray}[name]
+        return _KNOWN[name]
 
 
 def _as_pointer(at: Body, arguments: list[Value]) -> Value:
@@ -145,13 +158,33 @@ def _call_address(at: Body, arguments: list[Value]) -> Value:
     return Value(NOTHING, ())
 
 
+def _doubles(at: Body, arguments: list[Value]) -> Value:
+    (address,) = fitted(at, arguments, (INT,))
+    pointer = at.register(f"inttoptr i64 {address.text} to ptr")
+    return Value(Array(FLOAT, ((LONG, 1),)), (pointer,))
+
+
+def _as_double(at: Body, arguments: list[Value]) -> Value:
+    (x,) = arguments
+    return at.converted(x, FLOAT)
+
+
+def _n_doubles(at: Body, arguments: list[Value]) -> Value:
+    return constant(words(at.floats))
+
+
+_KNOWN: dict[str, Callee] = {
+    "as_pointer": _as_pointer,
+    "call_address": _call_address,
+    "carray": _carray,
+    "doubles": _doubles,
+    "as_double": _as_double,
+    "n_doubles": _n_doubles,
+}
+
+
 def letters(message: str) -> str:
     """A message as a constant."""
     data = message.encode() + b"\0"
     codes = "".join(rf"\{byte:02x}" for byte in data)
     return f'[{len(data)} x i8] c"{codes}"'
-
-
-def _kinds(letters: str) -> list[Number]:
-    """Kinds of the arguments of a stage."""
-    return [ARGUMENTS[letter] for letter in letters]

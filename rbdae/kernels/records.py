@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.machine.language.kinds import VARIES
 from rbdae.rotations.velocities import ANGULAR as ANGULAR
 from rbdae.rotations.velocities import DIRECTOR_RATE as DIRECTOR_RATE
 from rbdae.rotations.velocities import QUATERNION_RATE as QUATERNION_RATE
@@ -318,6 +319,10 @@ NEWTON_OPERATION = np.dtype(
 )
 
 
+_VARYING = {VARIES: True}
+"""The metadata of records whose numbers depend on the state; those of the others are constants, and laws of time."""
+
+
 def state_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
     vector, nine, square = (3,), (9,), (9, 9)
@@ -334,6 +339,7 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
         ]
         + [("Pi", scalar, (9, 6))],
         align=True,
+        metadata=_VARYING,
     )
 
 
@@ -344,6 +350,7 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
         + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
         + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
         align=True,
+        metadata=_VARYING,
     )
 
 
@@ -364,6 +371,7 @@ def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
         + [("GP", scalar, (3, 6))]
         + [(n, scalar, (9, 9)) for n in squares],
         align=True,
+        metadata=_VARYING,
     )
 
 
@@ -383,6 +391,7 @@ def element_memory_dtype(scalar: Any) -> np.dtype[Any]:
         + [(n, scalar, (24, 24)) for n in ("K", "D")]
         + [(n, scalar, (12, 12)) for n in ("Y", "W")],
         align=True,
+        metadata=_VARYING,
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage, two_sided
-from rbdae.compiler.user_functions import call_user_function
+from rbdae.kernels.forces.user_calls import call_force, call_law
 from rbdae.kernels.memory import element_memory, elements, entries, head, states
 from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
 from rbdae.kernels.scratch import force_state_rates, force_states
@@ -157,7 +157,7 @@ def law(m: Memory, i: int) -> None:
     for a in range(3):
         c.u[a] = e.constant[a]
     if e.law != 0:
-        call_user_function(e.law, head(m).time, c.Z, c.u)
+        call_law(e.law, head(m).time, c.u, 3)
     for a in range(e.forms):
         c.w[a] = 0.0
     for k in range(n):
@@ -214,6 +214,5 @@ def _user_forces(m: Memory, i: int) -> None:
     """F of a user's force."""
     gather(m, i)
     c = element_memory(m)
-    for k in range(24):
-        c.F[k] = 0.0  # what the function leaves out is not what another one has written
-    call_user_function(elements(m)[i].force, head(m).time, c.Z, c.F)
+    e = elements(m)[i]
+    call_force(e.force, e.jacobian, head(m).time, c.Z, 48, c.F, 24, 1, c.user)

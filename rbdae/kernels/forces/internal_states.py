@@ -18,6 +18,7 @@ from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.bodies.natural import n_row_basis
 from rbdae.kernels.forces.element_tangents import pull_back, scatter_natural
+from rbdae.kernels.forces.user_calls import call_force
 from rbdae.kernels.forces.elements import add_to_bodies, displacements, forms, gather
 from rbdae.kernels.memory import (
     bodies,
@@ -74,9 +75,8 @@ def state_forces(m: Memory) -> None:
         if e.shaping != STATEFUL:
             continue
         _gather_arguments(m, i)
-        for k in range(24 + e.n_states):
-            out[k] = 0.0  # what the function leaves out is not what another one has written
-        call_user_function(e.force, head(m).time, state_arguments(m)[: 48 + e.n_states], out[: 24 + e.n_states])
+        x, work = state_arguments(m), _own_tangents(m, e)
+        call_force(e.force, e.jacobian, head(m).time, x, 48 + e.n_states, out, 24 + e.n_states, 0, work)
         add_to_bodies(m, i, out)
         for k in range(e.n_states):
             rates[e.state + k] = out[24 + k]

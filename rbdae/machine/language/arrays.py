@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from rbdae.machine.language.body import Body
 from rbdae.machine.language.kinds import (
+    DUAL,
     INT,
     LONG,
     WORD,
@@ -19,6 +20,7 @@ from rbdae.machine.language.kinds import (
     Value,
     constant,
     contiguous,
+    field_of,
     of_dtype,
     whole,
     words,
@@ -35,13 +37,11 @@ class Part(NamedTuple):
 def field(at: Body, record: Value, name: str) -> Value | None:
     """The address of a field: an array with its axes, of a number one without; None if there is none."""
     assert isinstance(record.kind, Record)
-    fields = record.kind.dtype.fields
-    if fields is None or name not in fields:
+    found = field_of(record.kind, name)
+    if found is None:
         return None
-    dtype, offset = fields[name][:2]
-    base, shape = dtype.subdtype or (dtype, ())
-    address = at.moved(record.text, constant(offset // WORD))
-    return Value(contiguous(of_dtype(base), tuple(shape)), (address,))
+    entry, shape, place = found
+    return Value(contiguous(entry, shape), (at.moved(record.text, constant(place)),))
 
 
 def part(at: Body, array: Value, indices: Sequence[Value | Part]) -> Value:
@@ -88,7 +88,7 @@ def number_at(place: Value) -> tuple[Number, str] | None:
 def opened(at: Body, pointer: str, lengths: Value, dtype: Any) -> Value:
     """The array of a shape at an address."""
     axes = at.several(lengths) if isinstance(lengths.kind, Several) else [lengths]
-    entry = of_dtype(dtype)
+    entry = of_dtype(dtype, at.floats)
     kind = contiguous(entry, tuple(whole(length) for length in axes))
     registers, step = list[str](), constant(words(entry))
     for length, (known_length, known_step) in zip(reversed(axes), reversed(kind.axes), strict=True):
@@ -106,8 +106,12 @@ def shape(at: Body, array: Value) -> Value:
 
 
 def strides(at: Body, array: Value) -> Value:
-    """The distances of neighbours along all axes, in bytes."""
-    return _together(at.arithmetic("*", step, constant(WORD)) for _, step in at.axes(array))
+    """The distances of neighbours along all axes, in bytes; dual numbers count as the doubles in whose place they
+    are."""
+    assert isinstance(array.kind, Array)
+    dual = array.kind.entry is DUAL
+    steps = (step for _, step in at.axes(array))
+    return _together(at.arithmetic("*", step, constant(WORD)) if not dual else step for step in steps)
 
 
 def _together(values: Any) -> Value:

@@ -144,7 +144,7 @@ class Expressions(Names):
 
     def _kind_of(self, node: ast.IfExp) -> Kind:
         """The common kind of both ways; they are written once for it, into a body that nobody reads."""
-        at, self.at = self.at, Body()
+        at, self.at = self.at, Body(self.at.floats)
         try:
             a, b = self(node.body).kind, self(node.orelse).kind
         finally:

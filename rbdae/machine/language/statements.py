@@ -56,7 +56,7 @@ class Written:
 
     def _write(self, tree: ast.FunctionDef, given: dict[str, Value]) -> bool:
         """Write the body; False if kinds have changed meanwhile."""
-        self._at = Body()
+        self._at = Body(self._text.floats)
         self._value = Expressions(self._source, self._at, self._text, self._kinds)
         self._loops: list[tuple[str, str]] = []  # where continue and break lead
         self._left: set[str] = set()  # where breaks have led
