@@ -26,15 +26,16 @@ from rbdae.machine.language.kinds import DUAL, DUAL_WIDTH, FLOAT, INT, NOTHING, 
 from rbdae.machine.module import Module, Written, from_cache
 from rbdae.machine.sources import sources
 
-_KINDS: dict[str, Kind] = {"i": INT, "t": FLOAT, "y": Array(DUAL, ((None, DUAL_WIDTH),)), "o": Array(DUAL, ((None, DUAL_WIDTH),))}
+_VECTOR = Array(DUAL, ((None, DUAL_WIDTH),))
+_KINDS: dict[str, Kind] = {"i": INT, "t": FLOAT, "y": _VECTOR, "o": _VECTOR}
 _STAGE = "noinline nounwind"
 
 
 def dual_kernel(kernel: Entry, features: Features | None) -> Module:
     """The kernel on dual numbers, for problems with these features, as a function of `rbdae.machine.function` with the
     symbol ``machine``. Vectors have eight doubles for each number."""
-    stages = needed(kernel.function, features)
-    made_of = ("duals", kernel.signs, [fingerprint(f, "dual") for f in (kernel.function, *(s.function for s in stages))])
+    functions = [kernel.function, *(stage.function for stage in needed(kernel.function, features))]
+    made_of = ("duals", kernel.signs, [fingerprint(function, "dual") for function in functions])
 
     def text() -> str:
         translation = _Duals(features)

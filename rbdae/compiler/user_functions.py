@@ -57,8 +57,11 @@ class UserFunction:
 
     `address` is for kernels; `python` says that it is called through Python, so that it may raise exceptions.
     `recorded` is a `rbdae.laws.recorded.Recorded`, or a `Derived`: code of a model has the law in its place, if there
-    is one.
+    is one. `slope` is the function with its Jacobian, and whether that is two matrices, with respect to positions and
+    to rates (`rbdae.graph.graph.Graph.slopes`).
     """
+
+    slope: tuple[UserFunction, bool] | None = None
 
     def __init__(self, function: Callable[..., None], n_in: int, n_out: int, recorded: Any = None) -> None:
         self._recorded = recorded

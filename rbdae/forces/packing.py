@@ -134,6 +134,9 @@ def _pack_functions(
         tangent = UserFunction(found, n_in, n_in * n_out, found)
     else:
         tangent = _user_function(owner, "jacobian", jacobian, points, n_in * n_out)[0]
+    if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
+        force = UserFunction(function, n_in, n_out)
+    force.slope = tangent, places is not None
     row["force"], row["jacobian"] = force.address, tangent.address
     row["tangent"] = row["damped"] = 1
     return [force, tangent]

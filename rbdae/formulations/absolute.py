@@ -23,21 +23,16 @@ from rbdae.formulations import explicit
 from rbdae.formulations.base import AbsoluteFormulation, Implicit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
-from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.kinematics import kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate
-from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
+from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.equations import (
     add_forces,
-    natural_tangents,
-    scatter_dynamics,
-    scatter_multiplier_columns,
     set_state,
 )
-from rbdae.kernels.forces.internal_states import scatter_states, states_residual
+from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import head
-from rbdae.kernels.scatter import open_target
 
 
 @jit
@@ -66,38 +61,13 @@ def fill_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     dropped_residual(m, address(out), constraints, address(y), constraints)
 
 
-@jit
-def fill_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd to the target."""
-    h = head(m)
-    level = h.level
-    open_target(m, out)
-    _evaluate(m, t, y, yd, level)
-    natural_tangents(m, max(1, level))
-    gradients(m)
-    dynamics = h.n_q
-    constraints = h.multipliers_at
-    kinematics_tangent(m, c, -1.0)
-    scatter_dynamics(m, dynamics, c)
-    scatter_states(m, c)
-    scatter_multiplier_columns(m, dynamics, constraints, 1.0)
-    scatter_dropped(m, constraints, constraints, 1.0)
-    scatter_constraint_rows(m, constraints, level, c)
-
-
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
     fill_residual(m, t, y, yd, out)
 
 
-@entry("ityytM")
-def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd to the target."""
-    fill_jacobian(m, t, y, yd, c, out)
-
-
-KERNELS = Implicit(residual, jacobian, explicit.rhs)
+KERNELS = Implicit(residual, explicit.rhs)
 
 
 class WithMultipliers(AbsoluteFormulation, kind="dae", kernels=KERNELS, multipliers="values"):

@@ -24,12 +24,12 @@ DirectorConstraints = Literal["rows", "columns"]
 @final
 @dataclass(frozen=True, slots=True)
 class Derivative:
-    """The Jacobian of a kernel, with no kernel of its own: recorded code derives it (`rbdae.multibody.derived`), and
-    generic code does not have it.
+    """The Jacobian of a kernel: code of a model derives it from what the kernel has recorded
+    (`rbdae.multibody.derived`), other code by dual numbers (`rbdae.multibody.duals`).
 
     Parameters
     ----------
-    of : the residual, or the right-hand side
+    of : a residual, or a right-hand side
     """
 
     of: Entry
@@ -45,14 +45,13 @@ class Derivative:
         return {"ityyo": "ityytM", "ityo": "ityM"}[self.of.signs]
 
 
-Jacobian: TypeAlias = Entry | Derivative
+Callback: TypeAlias = Entry | Derivative
 
 
 class AbstractKernels(ABC):
-    """The equations of a formulation as kernels.
+    """The equations of a formulation as kernels. Their Jacobians are derived.
 
-    1. `residual` is F(t, y, yd) and `jacobian` dF/dy + c dF/dyd, a kernel or a `Derivative`. Code of one model derives
-       it in both cases; a kernel is for generic code.
+    1. `residual` is F(t, y, yd).
     2. `rates` maps (t, y) to the consistent rates of positions, velocities and internal states, by elimination of the
        multipliers; the multipliers follow where the output has room for them.
     3. All of them have the internal states of forces (`rbdae.kernels.forces.internal_states`). Where s and the
@@ -60,8 +59,12 @@ class AbstractKernels(ABC):
     """
 
     residual: Entry
-    jacobian: Jacobian
     rates: Entry
+
+    @property
+    def jacobian(self) -> Derivative:
+        """dF/dy + c dF/dyd."""
+        return Derivative(self.residual)
 
 
 @final
@@ -70,7 +73,6 @@ class Implicit(AbstractKernels):
     """Equations that have a residual only."""
 
     residual: Entry
-    jacobian: Jacobian
     rates: Entry
 
 
@@ -93,14 +95,17 @@ class Solved:
 @final
 @dataclass(frozen=True, slots=True)
 class Explicit(AbstractKernels):
-    """Equations that can be solved for yd, too: yd = `rates`, with `rhs_jacobian` d(rates)/dy. `solved` has the linear
-    systems that these kernels solve, with the kernels."""
+    """Equations that can be solved for yd, too: yd = `rates`. `solved` has the linear systems that these kernels solve,
+    with the kernels."""
 
     residual: Entry
-    jacobian: Jacobian
     rates: Entry
-    rhs_jacobian: Jacobian
     solved: tuple[tuple[Entry, Solved], ...] = ()
+
+    @property
+    def rhs_jacobian(self) -> Derivative:
+        """d(rates)/dy."""
+        return Derivative(self.rates)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,12 +220,6 @@ class Formulation:
         return self.kind == "dae" and len(self.levels) == 2
 
     @property
-    def written(self) -> bool:
-        """Whether there are kernels of its Jacobians, which generic code needs."""
-        jacobians = [getattr(self.kernels, name, None) for name in ("jacobian", "rhs_jacobian")]
-        return not any(isinstance(jacobian, Derivative) for jacobian in jacobians)
-
-    @property
     def further_levels(self) -> tuple[int, ...]:
         """Levels of the constraints that an overdetermined form adds as further equations."""
         if self.kind != "overdetermined":
@@ -273,13 +272,13 @@ class AbsoluteFormulation(Formulation, velocities=("angular", "spatial", "coordi
 __all__ = [
     "AbsoluteFormulation",
     "AbstractKernels",
+    "Callback",
     "Derivative",
     "DirectorConstraints",
     "Explicit",
     "Formulation",
     "Gyroscopic",
     "Implicit",
-    "Jacobian",
     "Kind",
     "Multipliers",
     "PullBack",

@@ -12,26 +12,25 @@ spatial angular velocity Omegadot = R^T omegadot.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Array, Memory, address, is_zero
+from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations.base import AbsoluteFormulation, Explicit, Solved
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
 from rbdae.kernels.bodies.spatial import to_spatial_rates, to_spatial_rows
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
-from rbdae.kernels.equations import add_forces, natural_tangents, scatter_dynamics, set_state
+from rbdae.kernels.constraints.rows import constraint_rows
+from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
+from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
-from rbdae.kernels.memory import head, rhs_tangent, states
-from rbdae.kernels.records import SPATIAL_VELOCITIES, STRIDED
-from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
+from rbdae.kernels.memory import head, states
+from rbdae.kernels.records import SPATIAL_VELOCITIES
 from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution
 
 
@@ -132,56 +131,6 @@ def columns(m: Memory) -> None:
         to_spatial_rows(m)
 
 
-@stage("i")
-def acceleration_tangents(m: Memory) -> None:
-    """Minus d vdot/d(q, v, s), or of pdot, to the first nv rows of `rhs_tangent`, and minus that of sdot to its rows
-    after those of the multipliers. Follows `accelerations`: reads `solution`, the multipliers and the factors of the
-    joints."""
-    h = head(m)
-    place(m)  # the natural forces begin with the weight, and those of the joints are among them now
-    gather_accelerations(m, address(solution(m)), 0)
-    accelerate(m)
-    add_forces(m, 2)
-    natural_tangents(m, 2)
-    mode = h.mode
-    open_rhs_tangent(m)
-    scatter_dynamics(m, 0, 0.0)
-    scatter_constraint_rows(m, h.n_v, 2, 0.0)
-    scatter_state_rows(m, h.n_v + h.n_la)
-    h.mode = mode
-    solve_saddle_tangent(m)
-    if h.spatial == SPATIAL_VELOCITIES:
-        to_spatial_rows(m)
-
-
-@jit
-def _fill_tangent(m: Memory, t: float, y: Array, c: float, sign: float, out: Array) -> None:
-    """c I + sign d(rhs)/dy to the target."""
-    h = head(m)
-    _set_rates(m, t, y)
-    acceleration_tangents(m)
-    open_target_above(m, out, h.n_q)
-    kinematics_tangent(m, c, sign)
-    W = rhs_tangent(m)
-    overwrite_block(m, h.n_q, 0, W, h.n_v, h.n_columns, -sign)
-    if h.n_states > 0:
-        overwrite_block(m, h.states_at, 0, W[h.n_v + h.n_la :], h.n_states, h.n_columns, -sign)
-    if not is_zero(c) or h.mode != STRIDED:
-        scatter_identity(m, h.n_q, h.n_q, h.n_v + h.n_states, c)
-
-
-@entry("ityM")
-def rhs_jacobian(m: Memory, t: float, y: Array, out: Array) -> None:
-    """d(rhs)/dy to the target."""
-    _fill_tangent(m, t, y, 0.0, 1.0, out)
-
-
-@entry("ityytM")
-def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """c I - d(rhs)/dy to the target."""
-    _fill_tangent(m, t, y, c, -1.0, out)
-
-
 @entry("ityo")
 def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
     """out[12 b:12 b + 12] = (fx, fd) of every body: weight, applied forces, and the joints' with the multipliers by
@@ -201,7 +150,7 @@ def natural_forces(m: Memory, t: float, y: Array, out: Array) -> None:
 
 SADDLE = Solved(balance, columns)
 
-KERNELS = Explicit(residual, jacobian, rhs, rhs_jacobian, ((residual, SADDLE), (rhs, SADDLE)))
+KERNELS = Explicit(residual, rhs, ((residual, SADDLE), (rhs, SADDLE)))
 
 
 class Index0(AbsoluteFormulation, name="index-0", kind="ode", index=0, kernels=KERNELS, levels=(2,), source="[NS] (6)"):

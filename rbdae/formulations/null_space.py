@@ -19,40 +19,29 @@ from typing import ClassVar
 from rbdae.compiler.access import Address, Array, Memory, address, sqrt
 from rbdae.compiler.jit import entry, jit
 from rbdae.formulations.base import AbstractKernels, DirectorConstraints, Explicit, Formulation, Implicit
-from rbdae.formulations.explicit import SADDLE, acceleration_tangents, accelerations, add_multipliers
+from rbdae.formulations.explicit import SADDLE, accelerations, add_multipliers
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import collect_velocities, gather_positions
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.equations import natural_tangents, scatter_dynamics
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import (
     collect_state_rates,
     gather_force_states,
-    scatter_state_rows,
     states_residual,
 )
 from rbdae.kernels.memory import head, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
-    add_stiffness,
     null_space_matrix,
-    place_reduction_forces,
-    quasi_velocity_tangents,
     reduce_forces,
-    scatter_quasi_kinematics,
-    scatter_row_stiffness,
     select_rates,
-    select_tangent,
     velocities_from_nu,
-    velocity_tangents,
 )
-from rbdae.kernels.null_space.reduction import reduce_tangent, scatter_reduced_states
 from rbdae.kernels.null_space.spatial import turn_motion
-from rbdae.kernels.outputs import position_rows, scatter_position_rows
-from rbdae.kernels.scatter import open_rhs_tangent, open_target, scatter_block, scatter_identity
-from rbdae.kernels.scratch import null_space, quasi_forces, reduced_tangent, solution, work
+from rbdae.kernels.outputs import position_rows
+from rbdae.kernels.scratch import null_space, quasi_forces, solution
 
 
 @jit
@@ -140,61 +129,6 @@ def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array
     position_rows(m, address(out), head(m).multipliers_at)
 
 
-@entry("ityM")
-def rhs_jacobian(m: Memory, t: float, y: Array, out: Array) -> None:
-    """d(rhs)/dy to the target."""
-    h = head(m)
-    _set_state(m, t, address(y))
-    velocity_tangents(m)
-    accelerations(m)
-    acceleration_tangents(m)
-    select_tangent(m)
-    open_target(m, out)
-    scatter_quasi_kinematics(m, 0.0, 1.0)
-    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.states_at + h.n_states, -1.0)
-    scatter_identity(m, h.n_q, h.n_q, h.n_nu, 0.0)
-    scatter_reduced_states(m, 0.0, -1.0)
-
-
-@jit
-def _fill_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd. With h(q, w, wdot) = M wdot - psi the reduced rows are
-
-    d(T^T h) = dT^T h + T^T (h_q + h_w w_q + M wdot_q, h_w T + M wdot_nu + c M T).
-    """
-    h = head(m)
-    _set_dynamics(m, t, address(y), address(yd))
-    reduce_forces(m, address(work(m)), 0)
-    place_reduction_forces(m)
-    natural_tangents(m, 2)
-    quasi_velocity_tangents(m)
-    mode = h.mode
-    open_rhs_tangent(m)
-    scatter_dynamics(m, 0, 0.0)
-    scatter_row_stiffness(m, 0)
-    scatter_state_rows(m, h.n_v + h.n_la)
-    h.mode = mode
-    reduce_tangent(m, c)
-    add_stiffness(m)
-    open_target(m, out)
-    scatter_quasi_kinematics(m, c, -1.0)
-    scatter_block(m, h.n_q, 0, reduced_tangent(m), h.n_nu, h.states_at + h.n_states, 1.0)
-    scatter_reduced_states(m, c, 1.0)
-
-
-@entry("ityytM")
-def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd of the implicit form to the target."""
-    _fill_jacobian(m, t, y, yd, c, out)
-
-
-@entry("ityytM")
-def overdetermined_jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """The same with the rows of g."""
-    _fill_jacobian(m, t, y, yd, c, out)
-    scatter_position_rows(m, head(m).multipliers_at)
-
-
 @dataclass(frozen=True, kw_only=True)
 class NullSpace(
     Formulation, name="null-space", kind="ode", index=0, velocities=("angular", "spatial"), unknowns="quasi-velocities"
@@ -211,7 +145,7 @@ class NullSpace(
     """
 
     source = "[NS] (11), (60), (61)"
-    kernels: ClassVar[AbstractKernels] = Explicit(residual, jacobian, rhs, rhs_jacobian, ((rhs, SADDLE),))
+    kernels: ClassVar[AbstractKernels] = Explicit(residual, rhs, ((rhs, SADDLE),))
     director_constraints: DirectorConstraints = "rows"
 
 
@@ -219,4 +153,4 @@ class NullSpaceOverdetermined(NullSpace, name="null-space-overdetermined", kind=
     """The implicit null-space form with g = 0 as well, for ODASSL."""
 
     source = "[NS] (11)"
-    kernels = Implicit(overdetermined_residual, overdetermined_jacobian, rhs)
+    kernels = Implicit(overdetermined_residual, rhs)

@@ -17,10 +17,10 @@ from __future__ import annotations
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry
 from rbdae.formulations import explicit
-from rbdae.formulations.absolute import WithMultipliers, fill_jacobian, fill_residual
+from rbdae.formulations.absolute import WithMultipliers, fill_residual
 from rbdae.formulations.base import Implicit
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
+from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.memory import head
 
 
@@ -37,24 +37,11 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
         row += h.n_la
 
 
-@entry("ityytM")
-def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd to the target."""
-    h = head(m)
-    fill_jacobian(m, t, y, yd, c, out)
-    n = h.multipliers_at
-    row = n + h.n_la
-    for level in range(h.level):
-        scatter_constraint_rows(m, row, level, 0.0)
-        scatter_dropped(m, row, n, 1.0)
-        row += h.n_la
-
-
 class Overdetermined(WithMultipliers, name="overdetermined", kind="overdetermined", index=2, levels=(1, 0)):
     """Index 2 with g = 0 as well, for ODASSL."""
 
     source = "[FL91]"
-    kernels = Implicit(residual, jacobian, explicit.rhs)
+    kernels = Implicit(residual, explicit.rhs)
 
 
 class Overdetermined1(Overdetermined, name="overdetermined-1", index=1, levels=(2, 0, 1)):

@@ -25,21 +25,15 @@ from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations import explicit
 from rbdae.formulations.base import Formulation, Gyroscopic, Implicit, PullBack
-from rbdae.kernels.bodies.euler_parameter_forms import projected_residual, projected_tangent
+from rbdae.kernels.bodies.euler_parameter_forms import projected_residual
 from rbdae.kernels.bodies.gather import gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.kinematics import kinematics_residual
 from rbdae.kernels.bodies.natural import accelerate
-from rbdae.kernels.constraints.force_directions import scatter_force_columns
-from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.hessians import scatter_primitive_stiffness
-from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
-from rbdae.kernels.equations import add_forces, natural_tangents, set_state
-from rbdae.kernels.forces.applied import scatter_applied_tangents
-from rbdae.kernels.forces.internal_states import scatter_states, states_residual
-from rbdae.kernels.memory import bodies, head, states, tangent_memory
-from rbdae.kernels.scatter import open_target, scatter_block, scatter_identity
+from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.equations import add_forces, set_state
+from rbdae.kernels.forces.internal_states import states_residual
+from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.scratch import multipliers
 
 
@@ -91,23 +85,6 @@ def _dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
         projected_residual(m, b, out_at, r + o.nt, h.level)
 
 
-@stage("iif", "forms")
-def _scatter_dynamics(m: Memory, row: int, c: float) -> None:
-    """Its tangent at fixed natural forces."""
-    scratch = tangent_memory(m)
-    h = head(m)
-    B = bodies(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        r = row + o.iv
-        v = h.n_q + o.iv
-        if o.nt == 3:
-            scatter_identity(m, r, v, 3, c * o.mass)
-        projected_tangent(m, b, c, h.level)
-        scatter_block(m, r + o.nt, o.iq + o.nt, scratch.by_q, 4, 4, 1.0)
-        scatter_block(m, r + o.nt, v + o.nt, scratch.by_v, 4, 4, 1.0)
-
-
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """F(t, y, yd) to out."""
@@ -121,25 +98,6 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     dropped_residual(m, address(out), joints, address(y), joints)
 
 
-@entry("ityytM")
-def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd to the target."""
-    h = head(m)
-    open_target(m, out)
-    _evaluate(m, t, y, yd, h.level)
-    natural_tangents(m, h.level)
-    gradients(m)
-    joints = _joints_at(m)
-    kinematics_tangent(m, c, -1.0)
-    _scatter_dynamics(m, h.n_q, c)
-    scatter_primitive_stiffness(m, h.n_q)
-    scatter_applied_tangents(m, h.n_q)
-    scatter_states(m, c)
-    scatter_force_columns(m, h.n_q, joints, 1.0)
-    scatter_dropped(m, joints, joints, 1.0)
-    scatter_primitive_rows(m, joints, h.level, c, 1.0)
-
-
 class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",), projected=True):
     """Quaternions without a multiplier of the unit norm. The gyroscopic term is that of (23), generalised forces are
     those of (59); a radial inertia would count along p, where there is no equation."""
@@ -151,7 +109,7 @@ class Projected(Formulation, velocities=("coordinate",), charts=("quaternion",),
 class Projected2(Projected, name="projected-2", kind="dae", index=2, levels=(1,), source="[SNS15] (25)"):
     """No multiplier of the unit norm; constraints on velocities."""
 
-    kernels = Implicit(residual, jacobian, explicit.rhs)
+    kernels = Implicit(residual, explicit.rhs)
     multipliers = "values"
 
 

@@ -21,26 +21,20 @@ from rbdae.formulations.absolute import WithMultipliers
 from rbdae.formulations.base import Implicit
 from rbdae.kernels.bodies.dynamics import dynamics_residual
 from rbdae.kernels.bodies.gather import gather_accelerations, gather_multipliers
-from rbdae.kernels.bodies.kinematics import kinematics_residual, kinematics_tangent
+from rbdae.kernels.bodies.kinematics import kinematics_residual
 from rbdae.kernels.constraints.correction import (
     add_corrections,
     gather_corrections,
     place_corrections,
-    scatter_corrections,
 )
-from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.redundant_rows import dropped_residual, scatter_dropped
-from rbdae.kernels.constraints.rows import constraint_rows, scatter_constraint_rows
+from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.equations import (
     add_forces,
-    natural_tangents,
-    scatter_dynamics,
-    scatter_multiplier_columns,
     set_state,
 )
-from rbdae.kernels.forces.internal_states import scatter_states, states_residual
+from rbdae.kernels.forces.internal_states import states_residual
 from rbdae.kernels.memory import head
-from rbdae.kernels.scatter import open_target
 from rbdae.kernels.scratch import corrections, multipliers
 
 
@@ -73,32 +67,10 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     dropped_residual(m, address(out), mu, address(corrections(m)), 0)
 
 
-@entry("ityytM")
-def jacobian(m: Memory, t: float, y: Array, yd: Array, c: float, out: Array) -> None:
-    """dF/dy + c dF/dyd to the target."""
-    h = head(m)
-    open_target(m, out)
-    _evaluate(m, t, y, yd)
-    natural_tangents(m, 1)
-    la = h.multipliers_at
-    mu = h.corrections_at
-    scale = c if h.integral == 1 else 1.0
-    gradients(m)
-    scatter_constraint_rows(m, la, 0, c)
-    scatter_constraint_rows(m, mu, 1, c)
-    kinematics_tangent(m, c, -1.0)
-    scatter_corrections(m, mu, scale)
-    scatter_dynamics(m, h.n_q, c)
-    scatter_states(m, c)
-    scatter_multiplier_columns(m, h.n_q, la, scale)
-    scatter_dropped(m, la, la, scale)
-    scatter_dropped(m, mu, mu, scale)
-
-
 class GGL(WithMultipliers, name="ggl", index=2, levels=(0, 1), source="[GGL85]"):
     """Position and velocity constraint, qdot = v - G^T mu."""
 
-    kernels = Implicit(residual, jacobian, explicit.rhs)
+    kernels = Implicit(residual, explicit.rhs)
 
 
 class HillerAnantharaman(GGL, name="hiller-anantharaman", index=1, multipliers="integrals", source="[AH91]"):

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rbdae.graph.graph import CONDITIONS, LEAVES, Graph, operands
+from rbdae.graph.graph import CONDITIONS, LEAVES, Graph, Node, operands
 
 _CONSTANT = frozenset({*LEAVES, *CONDITIONS, "not", "floor"})
 """Nodes that do not change with what they are computed from, but by jumps."""
 
 
 class NoDerivative(Exception):
-    """A result depends on the inputs through a function of the user, whose derivative is not in the graph."""
+    """A result depends on the inputs through a function of the user that has no derivative."""
 
 
 def inputs_of(graph: Graph, name: str, n: int) -> list[int]:
@@ -98,11 +98,11 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
     """(operand, derivative of the node k with respect to it) for those operands that move, as nodes."""
     node = graph.nodes[k]
     kind = node[0]
+    if kind == "result":
+        return _of_call(graph, node, moves)
     moving = [j for j in operands(node) if moves(j)]
-    if kind in _CONSTANT or not moving:
+    if kind in _CONSTANT or kind == "call" or not moving:
         return []
-    if kind in ("call", "result"):
-        raise NoDerivative("a function of the user depends on it")
     one = graph.const(1.0)
     if kind in ("add", "sub"):
         return [*_one(moving, node[1], one), *_one(moving, node[2], one if kind == "add" else graph.const(-1.0))]
@@ -121,6 +121,26 @@ def _partials(graph: Graph, k: int, moves: Callable[[int], bool]) -> list[tuple[
         slope = graph.mul(p, graph.of_two("power", x, graph.sub(p, one)))
         return [*_one(moving, x, slope), *_one(moving, p, graph.mul(k, graph.function("log", x)))]
     return _one(moving, node[1], _slope(graph, k, kind, node[1]))
+
+
+def _of_call(graph: Graph, node: Node, moves: Callable[[int], bool]) -> list[tuple[int, int]]:
+    """The same of a number that a function of the user gives: entries of what its Jacobian gives (`Graph.slopes`)."""
+    _, call, i = node
+    _, function, n_in, n_out, t, *numbers = graph.nodes[call]
+    x = numbers[:n_in]
+    moving = [(j, operand) for j, operand in enumerate(x) if moves(operand)]
+    if not moving:
+        return []
+    if function not in graph.slopes:
+        raise NoDerivative("a function of the user depends on it")
+    jacobian, by_rates = graph.slopes[function]
+    zeros = [graph.const(0.0)] * (n_in * n_out)
+    slope = graph.node("call", jacobian, n_in, n_in * n_out, t, *x, *zeros)
+    found = []
+    for j, operand in moving:
+        at = n_out * (n_out * (j // n_out) + i) + j % n_out if by_rates else n_in * i + j
+        found.append((operand, graph.node("result", slope, at)))
+    return found
 
 
 def _one(moving: list[int], operand: int, factor: int) -> list[tuple[int, int]]:

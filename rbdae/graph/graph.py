@@ -92,10 +92,17 @@ def operands(node: Node) -> tuple[int, ...]:
 
 @final
 class Graph:
-    """Nodes, in an order in which they can be computed."""
+    """Nodes, in an order in which they can be computed.
+
+    Attributes
+    ----------
+    slopes : for functions of the user that have a Jacobian, by their numbers: the number of that function, and whether
+        its results are two matrices (n_out, n_out), with respect to positions and to rates, and not one (n_out, n_in)
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
+        self.slopes: dict[int, tuple[int, bool]] = {}
         self._numbers: dict[Node, int] = {}
 
     def node(self, *node: Any) -> int:

@@ -156,8 +156,6 @@ def formulate(
 
 def _formulated(model: Model, choices: Choices, t0: float, check: bool, hold: Hold, wanted: str) -> Problem:
     code = code_of(wanted)
-    if code == "generic":
-        _refuse_without_kernels(choices)
     at_start: Code = "generic" if code == "generic" else "plain"  # a start takes few evaluations
     state = consistent_state(model, t0, check=check, hold=hold)
     _refuse_state(model, choices, state)
@@ -178,15 +176,6 @@ def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem,
             return _formulated(compiled(new.system(), t0), choices, t0, False, hold, code)
         _refuse_not_finite(out.start, out.layout.labels)
         return out
-
-
-def _refuse_without_kernels(choices: Choices) -> None:
-    """A formulation whose Jacobian is derived has no generic code."""
-    if not choices.formulation.written:
-        raise ValueError(
-            f"formulation {choices.formulation.name!r} has no kernel of its Jacobian, so that there is no generic code "
-            "of it; use code='traced' or 'auto', with at most 1000 bodies and without RBDAE_PLAIN"
-        )
 
 
 def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
@@ -18,7 +18,7 @@ class BlockPattern:
 
     pointers: Ints
     indices: Ints
-    starts: Ints
+    starts: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> BlockPattern:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import final
 
 from rbdae.compiler.options import collector_off
-from rbdae.formulations.base import Jacobian
+from rbdae.formulations.base import Callback
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import LEAST_NODES
 from rbdae.graph.symbols import NotStraight
@@ -84,7 +84,7 @@ class Code:
 class Wanted:
     """A kernel, the shapes of y, yd and out, and how a Jacobian is filled (`rbdae.multibody.traced.traced`)."""
 
-    kernel: Jacobian
+    kernel: Callback
     shapes: Shapes
     pattern: Pattern | None
     sparse: bool
@@ -156,7 +156,7 @@ def _addresses(recording: Recording) -> tuple[int, ...]:
     return tuple(function.address for function in recording.functions)
 
 
-def _not_had(workspace: Workspace, kernel: Jacobian, why: str) -> None:
+def _not_had(workspace: Workspace, kernel: Callback, why: str) -> None:
     """A warning where code of the model was asked for and cannot be had."""
     if workspace.memory.code == "traced":
         names = workspace.model.names

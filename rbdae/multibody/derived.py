@@ -5,9 +5,8 @@ is differentiated by the residual r(x, y) of this system,
 
     dx = -A^-1 dr,    dr at fixed x,
 
-with the factors that the kernel has left: a sweep through the factorisation has half as many operations again.
-A function of the user in machine code, or in Python that cannot be recorded, has no derivative in the graph: then the
-Jacobian's own kernel is recorded. The guards are those of what is differentiated.
+with the factors that the kernel has left: a sweep through the factorisation has half as many operations again. The
+guards are those of what is differentiated.
 """
 
 from __future__ import annotations
@@ -20,14 +19,13 @@ import numpy as np
 from rbdae._arrays import Vec
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.plain import plain
-from rbdae.formulations.base import Derivative, Explicit, Jacobian, Solved
-from rbdae.graph.derivatives import NoDerivative, inputs_of, tangents
+from rbdae.formulations.base import Callback, Derivative, Explicit, Solved
+from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
 from rbdae.kernels.records import N_TANGENT_ROWS
 from rbdae.kernels.scratch import multipliers, solution
-from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
     MOST_NODES,
@@ -35,36 +33,18 @@ from rbdae.multibody.recording import (
     Run,
     finished,
     recorded,
-    recording_point,
     run,
     selection_numbers,
 )
 from rbdae.multibody.workspace import Workspace
 
-_WRITTEN = ("tree", "loops")
-"""Structures of null-space forms whose Jacobians' own kernels are recorded: derived ones take 1.15 to 3 times as long
-(docs/decisions.md)."""
-
 Rows = list[dict[int, int]]
 """Nodes of a matrix by row and column."""
 
 
-def differentiated(workspace: Workspace, kernel: Jacobian) -> Entry | None:
-    """The kernel whose derivative a kernel is; None if it is no derivative."""
-    if isinstance(kernel, Derivative):
-        return kernel.of
-    settings = workspace.settings
-    kernels = settings.kernels
-    if settings.reduced and settings.structure in _WRITTEN:
-        return None
-    if kernel is kernels.jacobian:
-        return kernels.residual
-    return kernels.rates if isinstance(kernels, Explicit) and kernel is kernels.rhs_jacobian else None
-
-
 def recorded_kernel(
     workspace: Workspace,
-    kernel: Jacobian,
+    kernel: Callback,
     shapes: dict[str, tuple[int, ...]],
     point: tuple[float, Vec, Vec, float],
     most_nodes: int,
@@ -76,43 +56,15 @@ def recorded_kernel(
     ------
     NotStraight
         if the graph has more nodes than `most_nodes`
-    ValueError
-        if there is neither a derivative nor a kernel
+    NoDerivative
+        if a function of the user that has no derivative is in the way
     """
-    of = differentiated(workspace, kernel)
-    if of is not None:
-        try:
-            return _derived(workspace, of, shapes, point, most_nodes, pattern)
-        except NoDerivative as error:
-            if isinstance(kernel, Derivative):
-                raise ValueError(f"{kernel.name}: {error}; the formulation has no kernel of it") from None
-    assert isinstance(kernel, Entry)
-    room = shapes if pattern is None else {**shapes, "out": (1, len(pattern.rows))}
-    return recorded(workspace, kernel, room, point, most_nodes)
-
-
-def _derived(
-    workspace: Workspace,
-    of: Entry,
-    shapes: dict[str, tuple[int, ...]],
-    point: tuple[float, Vec, Vec, float],
-    most_nodes: int,
-    pattern: Pattern | None,
-) -> Recording:
+    if isinstance(kernel, Entry):
+        return recorded(workspace, kernel, shapes, point, most_nodes)
     n = workspace.layout.n
-    rows = shapes["out"][0] if pattern is None else max(n, int(pattern.rows.max()) + 1)
-    ran = run(workspace, of, {**shapes, "out": (rows,)}, point, most_nodes)
-    recorder, g = ran.recorder, ran.recorder.graph
-    outputs = [recorder.number(value) for value in ran.out]
-    one, zero, c = g.const(1.0), g.const(0.0), g.node("input", "c", 0)
-    seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(inputs_of(g, "y", n))}
-    kernels = workspace.settings.kernels
-    solved = dict(kernels.solved).get(of) if isinstance(kernels, Explicit) else None
-    if solved is not None:
-        seeds |= _of_solution(workspace, solved, ran, seeds)
-    if "yd" in shapes:
-        seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
-    found = tangents(g, outputs, seeds)
+    n_rows = shapes["out"][0] if pattern is None else max(n, int(pattern.rows.max()) + 1)
+    ran, found = derivative_rows(workspace, kernel, {**shapes, "out": (n_rows,)}, point, most_nodes)
+    zero = ran.recorder.graph.const(0.0)
     if pattern is None:
         entries = [row.get(j, zero) for row in found for j in range(n)]
     else:
@@ -121,11 +73,34 @@ def _derived(
     return finished(workspace, ran, entries)
 
 
+def derivative_rows(
+    workspace: Workspace,
+    kernel: Derivative,
+    shapes: dict[str, tuple[int, ...]],
+    point: tuple[float, Vec, Vec, float],
+    most_nodes: int,
+) -> tuple[Run, Rows]:
+    """The run of the kernel on symbols, and by rows the nodes of dF/dy + c dF/dyd that are not zero whatever the state;
+    `shapes` has that of F as `out`."""
+    n = workspace.layout.n
+    ran = run(workspace, kernel.of, shapes, point, most_nodes)
+    recorder, g = ran.recorder, ran.recorder.graph
+    outputs = [recorder.number(value) for value in ran.out]
+    one, c = g.const(1.0), g.node("input", "c", 0)
+    seeds: dict[int, Mapping[int, int]] = {node: {j: one} for j, node in enumerate(inputs_of(g, "y", n))}
+    kernels = workspace.settings.kernels
+    solved = dict(kernels.solved).get(kernel.of) if isinstance(kernels, Explicit) else None
+    if solved is not None:
+        seeds |= _of_solution(workspace, solved, ran, seeds)
+    if "yd" in shapes:
+        seeds |= {node: {j: c} for j, node in enumerate(inputs_of(g, "yd", n))}
+    return ran, tangents(g, outputs, seeds)
+
+
 def evaluated(
     workspace: Workspace, kernel: Derivative, shapes: dict[str, tuple[int, ...]], pattern: Pattern | None
 ) -> Callable[..., None]:
-    """A derivative where code of the model has none, or where its guards do not hold: recorded at the state and
-    evaluated in Python, slowly."""
+    """A derivative without machine code: recorded at the state and evaluated in Python, slowly."""
 
     def fill(t: float, y: Vec, *others: Any) -> None:
         yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
@@ -140,17 +115,6 @@ def evaluated(
             out[pattern.rows, pattern.columns] = values
 
     return fill
-
-
-def structure(workspace: Workspace, kernel: Derivative, n_equations: int) -> BlockPattern:
-    """The compressed columns of the entries that are not zero whatever the state."""
-    n = workspace.layout.n
-    shapes = {"y": (n,), "yd": (n,), "out": (n_equations, n)}
-    found = recorded_kernel(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES)
-    there = np.reshape([found.graph.value(node) != 0.0 for node in found.outputs], (n_equations, n))
-    columns, rows = np.nonzero(there.T)
-    pointers = np.searchsorted(columns, np.arange(n + 1))
-    return BlockPattern(pointers, rows, np.empty(0, dtype=np.int64))
 
 
 def _of_solution(
@@ -200,4 +164,4 @@ def _replace_guards(recorder: Recorder, before: set[int], at: Mapping[int, int])
         recorder.guards.setdefault(guard, fall)
 
 
-__all__ = ["differentiated", "evaluated", "recorded_kernel", "structure"]
+__all__ = ["derivative_rows", "evaluated", "recorded_kernel"]

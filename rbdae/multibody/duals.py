@@ -6,31 +6,79 @@ value and derivatives in seven directions (`rbdae.compiler.duals`). It is made w
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import copied
+from rbdae._arrays import Vec, copied
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.duals import dual_kernel
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.machine_entry import context
+from rbdae.compiler.options import ENABLED
+from rbdae.formulations.base import Derivative
 from rbdae.machine.directions import by_directions
-from rbdae.machine.function import MachineFunction
+from rbdae.machine.entries_on_disk import say_once
+from rbdae.machine.function import MachineFunction, Shapes, trampoline
 from rbdae.machine.language.kinds import DUAL_WIDTH, VARIES
+from rbdae.machine.module import NoMachineCode
 from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.derived import evaluated
 from rbdae.multibody.workspace import Workspace
+
+_PROTOTYPE = ctypes.PYFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p
+)
+"""As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held."""
 
 _NOT_NEEDED = ("rhs_tangent", "planes", "newton_matrix", "blocks", "block_starts")
 
 
-def by_duals(workspace: Workspace, of: Entry, n_rows: int, pattern: Pattern | None) -> MachineFunction:
-    """The Jacobian of a kernel as a machine function: a matrix, or its data with a pattern.
+def derivative_kernel(
+    workspace: Workspace, kernel: Derivative, shapes: Shapes, pattern: Pattern | None
+) -> Callable[..., None]:
+    """A Jacobian that Python calls, f(t, y, out) or f(t, y, yd, c, out): `out` is a matrix of any strides, or its data
+    with a pattern. Without machine code it is evaluated in Python."""
+    if workspace.memory.code == "plain" or not ENABLED:
+        return workspace.raising(evaluated(workspace, kernel, shapes, pattern))
+    try:
+        function = _by_duals(workspace, kernel.of, shapes, pattern)
+    except NoMachineCode as error:
+        say_once(str(error))
+        return workspace.raising(evaluated(workspace, kernel, shapes, pattern))
+    run, results = _PROTOTYPE(function.address), np.empty(shapes["out"])
 
-    It has memory of its own, so that calls must not overlap.
-    """
+    def fill(t: float, y: Vec, *others: Any) -> None:
+        yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
+        if run(function.context, t, y.ctypes.data, yd.ctypes.data, c, results.ctypes.data):
+            raise RuntimeError(f"{kernel.name} was called for a problem without the kernels that it needs")
+        out[...] = results
+
+    fill.owner = function  # type: ignore[attr-defined]
+    return workspace.raising(fill)
+
+
+def derivative_function(
+    workspace: Workspace, kernel: Derivative, shapes: Shapes, pattern: Pattern | None
+) -> MachineFunction:
+    """The same as a C function, with a matrix row after row. A user's function in Python is called through Python, for
+    its exceptions."""
+    if workspace.memory.code != "plain" and ENABLED and not workspace.calls_python:
+        with suppress(NoMachineCode):
+            return _by_duals(workspace, kernel.of, shapes, pattern)
+    signs = kernel.signs[1:].replace("M", "o")
+    return trampoline(derivative_kernel(workspace, kernel, shapes, pattern), signs, shapes)
+
+
+def _by_duals(workspace: Workspace, of: Entry, shapes: Shapes, pattern: Pattern | None) -> MachineFunction:
+    """The Jacobian of a kernel. It has memory of its own, so that calls must not overlap."""
     n = workspace.layout.n
+    n_rows = count_equations(workspace) if pattern is not None else shapes["out"][0]
     memory = _memory(workspace)
     module = dual_kernel(of, workspace.memory.features)
     numbers = context(memory.ctypes.data, {"y": (n,), "yd": (n,), "out": (n_rows,)})
@@ -89,4 +137,4 @@ class _Head(np.ndarray):
     arrays: dict[str, Any]
 
 
-__all__ = ["by_duals"]
+__all__ = ["derivative_function", "derivative_kernel"]

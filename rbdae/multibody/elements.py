@@ -43,7 +43,7 @@ def apply_to(workspace: Workspace, kernel: Any, *, sparse: bool) -> bool:
     of = settings.kernels.jacobian if sparse else settings.kernels.residual
     least = JACOBIAN_FROM if sparse else RESIDUAL_FROM
     return bool(
-        kernel is of
+        kernel == of
         and type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
         and workspace.model.n >= least
         and workspace.memory.opened

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.compiler.options import collector_off
-from rbdae.formulations.base import Jacobian
+from rbdae.formulations.base import Callback
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.elimination import LARGEST, Complexes, Factors, Field, Reals, eliminate, substitute
 from rbdae.graph.evaluate import evaluate
@@ -74,7 +74,7 @@ class BoundFactors:
     order: Plan
 
 
-def recorded_factors(workspace: Workspace, kernel: Jacobian, pattern: Pattern) -> FactorCode | None:
+def recorded_factors(workspace: Workspace, kernel: Callback, pattern: Pattern) -> FactorCode | None:
     """The code of the factors for this workspace; None if it has none, or is too long.
 
     Parameters
@@ -112,7 +112,7 @@ def _samples(workspace: Workspace, recording: Recording, pattern: Pattern) -> li
     return found
 
 
-def _code(workspace: Workspace, kernel: Jacobian, pattern: Pattern, key: tuple[Any, ...]) -> FactorCode | None:
+def _code(workspace: Workspace, kernel: Callback, pattern: Pattern, key: tuple[Any, ...]) -> FactorCode | None:
     """The code of the factors; models of one structure with the same pivots share it."""
     n = workspace.layout.n
     shapes: dict[str, tuple[int, ...]] = {"y": (n,), "yd": (n,), "out": (len(pattern.rows),)}

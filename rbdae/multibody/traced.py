@@ -17,7 +17,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 
 from rbdae import _forks
-from rbdae.formulations.base import Jacobian
+from rbdae.formulations.base import Callback
 from rbdae.machine.function import OTHERWISE, PROTOTYPE, Context, MachineFunction, Shapes, trampoline
 from rbdae.machine.python_calls import callable_from_python
 from rbdae.multibody.code import Code, Wanted, code_of
@@ -100,7 +100,7 @@ class TracedKernel:
 
 def traced(
     workspace: Workspace,
-    kernel: Jacobian,
+    kernel: Callback,
     shapes: Shapes,
     *,
     generic: Callable[[], Kernel],

@@ -10,20 +10,20 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae._frozen import refuse_copies
-from rbdae.formulations.base import Derivative, Explicit, Jacobian
+from rbdae.formulations.base import Callback, Derivative, Explicit
 from rbdae.kernels.near_projection import N_MORE, project_near
 from rbdae.kernels.projection import N_INFO, project
 from rbdae.machine.factors import Factors
-from rbdae.machine.function import MachineFunction, Shapes, trampoline
+from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.derived import evaluated
+from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.duals import derivative_function, derivative_kernel
 from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
 from rbdae.multibody.workspace import Workspace
-from rbdae.problem.count_equations import count_equations
 from rbdae.problem.machine_projection import machine_projection
 from rbdae.problem.steps import StepFunctions, step_functions, work_function
 from rbdae.problem.violations import TOLERANCE, ViolationScales
@@ -175,11 +175,7 @@ class Callbacks:
     def _generic_machine(self, name: str) -> MachineFunction:
         kernel, shapes = self._kernel(name), self._shapes(name)
         if isinstance(kernel, Derivative):
-            return trampoline(getattr(self, name), _SIGNS[name], shapes)
-        self._make_room(name)
-        if name == "jacobian_data":
-            self._pattern()
-            shapes = {**shapes, "out": (1, *shapes["out"])}
+            return derivative_function(self._workspace, kernel, shapes, self._entries_of(name))
         return machine_function(self._workspace, kernel, shapes)
 
     def factors(self, of: str = "residual") -> Factors:
@@ -203,7 +199,6 @@ class Callbacks:
         return self._factors
 
     def _recorded_factors(self) -> BoundFactors | None:
-        self._make_room("jacobian")
         if self._of_this_model("jacobian_data") is None:
             return None
         found = recorded_factors(self._workspace, self._kernel("jacobian"), self._entries())
@@ -245,7 +240,7 @@ class Callbacks:
         found = self._of_this_model(name)
         return self._generic(name) if found is None else found.call
 
-    def _kernel(self, name: str) -> Jacobian:
+    def _kernel(self, name: str) -> Callback:
         if name in ("rhs", "rhs_jacobian"):
             explicit = self._explicit()
             return explicit.rates if name == "rhs" else explicit.rhs_jacobian
@@ -256,7 +251,6 @@ class Callbacks:
             kernel = self._kernel(name)
             if not self._workspace.memory.traced:
                 return None
-            self._make_room(name)
             pattern = self._entries() if name.startswith("jacobian") else None
             self._traced[name] = traced(
                 self._workspace,
@@ -270,25 +264,14 @@ class Callbacks:
         return self._traced[name]
 
     def _generic(self, name: str) -> Callable[..., None]:
-        self._make_room(name)
         kernel = self._kernel(name)
         if isinstance(kernel, Derivative):
-            pattern = self._entries() if name.startswith("jacobian") else None
-            return evaluated(self._workspace, kernel, self._shapes(name), pattern)
-        call = in_memory(self._workspace, kernel)
-        if name != "jacobian_data":
-            return call
-        self._pattern()
+            return derivative_kernel(self._workspace, kernel, self._shapes(name), self._entries_of(name))
+        return in_memory(self._workspace, kernel)
 
-        def fill(t: float, y: Vec, yd: Vec, c: float, data: Vec) -> None:
-            call(t, y, yd, c, data.reshape(1, -1))
-
-        return fill
-
-    def _make_room(self, name: str) -> None:
-        """For Jacobians of forms without multipliers, which go through dense matrices."""
-        if "jacobian" in name and self._workspace.settings.formulation.multipliers == "none":
-            self._workspace.make_rhs_tangent()
+    def _entries_of(self, name: str) -> Pattern | None:
+        """The entries of a callback that fills the data of a sparse matrix."""
+        return self._entries() if name == "jacobian_data" else None
 
     def _shapes(self, name: str) -> Shapes:
         n, rows = self._workspace.layout.n, count_equations(self._workspace)

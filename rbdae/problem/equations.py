@@ -11,18 +11,18 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Bools, Ints, Mat, Vec
-from rbdae.formulations.base import Derivative, Kind
+from rbdae.formulations.base import Kind
 from rbdae.machine.entries_on_disk import bytes_from_cache
-from rbdae.multibody.block_pattern import BlockPattern, block_pattern
+from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.contents import on_disk
-from rbdae.multibody.derived import structure
+from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.jacobian_pattern import jacobian_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.parameter_tangents import ParameterTangents
-from rbdae.multibody.recording import own_constants, selected, selection_numbers
+from rbdae.multibody.recording import own_constants, selected
 from rbdae.multibody.traced import shared
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.callbacks import Callbacks
-from rbdae.problem.count_equations import count_equations
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_matrix
@@ -187,7 +187,7 @@ class Equations(ABC):
 
     @cached_property
     def sparsity(self) -> csc_matrix:
-        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones, recorded from the Jacobian's own kernel."""
+        """Pattern of dF/dy + c dF/dyd as a CSC matrix of ones: the entries that are not zero whatever the state."""
         from scipy.sparse import csc_matrix
 
         pattern = self._block_pattern
@@ -197,36 +197,31 @@ class Equations(ABC):
 
     @cached_property
     def _block_pattern(self) -> BlockPattern:
-        """The same, recorded from the Jacobian's own kernel, or that of its derivative."""
-        workspace = self.workspace
-        if workspace.settings.formulation.multipliers == "none":  # then its Jacobian goes through dense matrices
-            workspace.make_rhs_tangent()
-        kernel = workspace.settings.kernels.jacobian
+        """The same as compressed columns; other selections have it, too, unless they drop other rows."""
+        workspace, known = self.workspace, self.workspace.memory.known
+        key = ("pattern", workspace.selection.rows.dropped, tuple(selected(workspace)))
+        if key not in known:
+            known[key] = self._found_pattern((*key, own_constants(workspace)))
+        found: BlockPattern = known[key]
+        return found
 
-        def recorded() -> BlockPattern:
-            if isinstance(kernel, Derivative):
-                return structure(workspace, kernel, self.n_equations)
-            blocks = workspace.record(kernel, 0.0, self._vector("y", self._regular), np.zeros(self.n), 1.0)
-            return block_pattern(blocks, self.n_equations, self.n)
+    def _found_pattern(self, key: tuple[Any, ...]) -> BlockPattern:
+        workspace, memory, n_equations = self.workspace, self.workspace.memory, self.n_equations
 
-        # Recorded in plain Python, which takes its time. Other selections, which a run may make by the hundred, are not
-        # told apart by the key.
-        usual = np.array_equal(selection_numbers(workspace), workspace.memory.numbers)
-        if usual and workspace.memory.traced and not workspace.code_calls_python:
-            key = ("pattern", kernel, workspace.selection.rows.dropped, tuple(selected(workspace)))
-            pattern = shared(workspace, (*key, own_constants(workspace)), lambda: kept_pattern(workspace, recorded))
-        else:
-            pattern = recorded()
-        workspace.set_starts(pattern.starts)
-        return pattern
+        def find() -> BlockPattern:
+            return jacobian_pattern(workspace, n_equations)
+
+        if not memory.traced or workspace.code_calls_python:
+            return find()
+        return shared(workspace, key, lambda: _kept_pattern(workspace, find))
 
 
-def kept_pattern(workspace: Workspace, record: Callable[[], BlockPattern]) -> BlockPattern:
+def _kept_pattern(workspace: Workspace, find: Callable[[], BlockPattern]) -> BlockPattern:
     """The pattern of the Jacobian, from the cache on disk if its structure is known there."""
     known = on_disk(workspace, workspace.settings.kernels.jacobian.name)
     if known is None:
-        return record()
-    return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: record().to_bytes()))
+        return find()
+    return BlockPattern.from_bytes(bytes_from_cache(("pattern", known), lambda: find().to_bytes()))
 
 
 def _check_parameters(owner: str, t: float, names: Sequence[str]) -> float:

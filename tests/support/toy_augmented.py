@@ -19,22 +19,18 @@ from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
 from rbdae.formulations import Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
-from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
-from rbdae.kernels.bodies.natural import accelerate, place, velocity_basis
+from rbdae.kernels.bodies.gather import clear_accelerations
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
+from rbdae.kernels.bodies.natural import accelerate, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
-from rbdae.kernels.equations import add_forces, natural_tangents, scatter_dynamics, set_state
+from rbdae.kernels.equations import set_state
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
+from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear.saddle import reduce_bodies, solve_saddle
-from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
 from rbdae.kernels.linear.schur import assemble_schur, eliminate_schur
-from rbdae.kernels.memory import factor, factor_start, formulation_parameters, head, rhs_tangent
-from rbdae.kernels.records import STRIDED
-from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
+from rbdae.kernels.memory import factor, factor_start, formulation_parameters, head
 from rbdae.kernels.scratch import constraint_side, constraint_values, multipliers, right_hand_side, solution
 
 PENALTY, OMEGA, ZETA = 0, 1, 2
@@ -87,26 +83,6 @@ def accelerations(m):
     solve_saddle(m)
 
 
-@stage("i")
-def acceleration_tangents(m):
-    """-d vdot/d(q, v, s) to the first nv rows of `rhs_tangent`, -d sdot/d(q, v, s) to those after the multipliers.
-    Follows `accelerations`."""
-    h = head(m)
-    place(m)  # the natural forces begin with the weight
-    gather_accelerations(m, address(solution(m)), 0)
-    accelerate(m)
-    add_forces(m, 2)
-    natural_tangents(m, 2)
-    mode = h.mode
-    open_rhs_tangent(m)
-    scatter_dynamics(m, 0, 0.0)
-    for level in range(3):
-        scatter_primitive_rows(m, h.n_v, level, 0.0, _weight(m, level))
-    scatter_state_rows(m, h.n_v + h.n_la)
-    h.mode = mode
-    solve_saddle_tangent(m)
-
-
 @entry("ityo")
 def rhs(m, t, y, out):
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
@@ -137,35 +113,6 @@ def residual(m, t, y, yd, out):
     states_residual(m, address(yd), address(out))
 
 
-@jit
-def _fill_tangent(m, t, y, c, sign, out):
-    """c I + sign d(rhs)/dy to the target."""
-    h = head(m)
-    set_state(m, t, y)
-    accelerations(m)
-    acceleration_tangents(m)
-    open_target_above(m, out, h.n_q)
-    kinematics_tangent(m, c, sign)
-    W = rhs_tangent(m)
-    overwrite_block(m, h.n_q, 0, W, h.n_v, h.n_columns, -sign)
-    if h.n_states > 0:
-        overwrite_block(m, h.states_at, 0, W[h.n_v + h.n_la :], h.n_states, h.n_columns, -sign)
-    if c != 0.0 or h.mode != STRIDED:
-        scatter_identity(m, h.n_q, h.n_q, h.n_v + h.n_states, c)
-
-
-@entry("ityM")
-def rhs_jacobian(m, t, y, out):
-    """d(rhs)/dy to the target."""
-    _fill_tangent(m, t, y, 0.0, 1.0, out)
-
-
-@entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
-    """c I - d(rhs)/dy to the target."""
-    _fill_tangent(m, t, y, c, -1.0, out)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Augmented(Formulation, name="augmented", kind="ode", index=0, velocities=("angular",), damping="zeta"):
     """Constraints as oscillators of a large mass, an ODE in (q, v).
@@ -179,7 +126,7 @@ class Augmented(Formulation, name="augmented", kind="ode", index=0, velocities=(
     """
 
     source = "Bayo, Garcia de Jalon and Serna (1988)"
-    kernels = Explicit(residual, jacobian, rhs, rhs_jacobian)
+    kernels = Explicit(residual, rhs)
     penalty: float = parameter(1e6, "1 / penalty is meant", positive=True)
     omega: float = parameter(10.0, "it is a frequency")
     zeta: float = parameter(1.0, "violations would grow")

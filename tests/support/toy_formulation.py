@@ -13,19 +13,14 @@ from dataclasses import dataclass
 
 from rbdae.compiler.access import address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations import Derivative, Explicit, Formulation, parameter
+from rbdae.formulations import Explicit, Formulation, parameter
 from rbdae.kernels.bodies.dynamics import collect_forces
-from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual, kinematics_tangent
-from rbdae.kernels.bodies.natural import velocity_basis
-from rbdae.kernels.constraints.gradients import gradients
-from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
+from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_residual, primitive_vectors
-from rbdae.kernels.equations import natural_tangents, scatter_dynamics, set_state
+from rbdae.kernels.equations import set_state
 from rbdae.kernels.forces.applied import applied_forces
-from rbdae.kernels.forces.internal_states import collect_state_rates, scatter_state_rows, states_residual
-from rbdae.kernels.memory import bodies, formulation_parameters, head, primitives, rhs_tangent, rows
-from rbdae.kernels.records import STRIDED
-from rbdae.kernels.scatter import open_rhs_tangent, open_target_above, overwrite_block, scatter_identity
+from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
+from rbdae.kernels.memory import bodies, formulation_parameters, head, primitives, rows
 from rbdae.kernels.scratch import constraint_values, multipliers, right_hand_side, solution
 
 
@@ -102,30 +97,6 @@ def _pull_back(m, D):
                         D[o.iv + o.nt + j, column] += r.Gw[side, k, j] * D[source, column]
 
 
-@stage("i")
-def acceleration_tangents(m):
-    """-d vdot/d(q, v, s) to the first nv rows of `rhs_tangent`, -d sdot/d(q, v, s) to those after the multipliers.
-    Follows `accelerations`."""
-    h = head(m)
-    natural_tangents(m, 1)
-    velocity_basis(m)
-    gradients(m)
-    mode = h.mode
-    open_rhs_tangent(m)
-    scatter_dynamics(m, 0, 0.0)
-    scatter_state_rows(m, h.n_v + h.n_la)
-    parameters = formulation_parameters(m)
-    alpha = parameters[0]
-    beta = parameters[1]
-    scatter_primitive_rows(m, h.n_v, 0, 0.0, beta * beta)
-    scatter_primitive_rows(m, h.n_v, 1, 0.0, 2.0 * alpha)
-    h.mode = mode
-    D = rhs_tangent(m)
-    _pull_back(m, D)
-    for column in range(h.n_columns):
-        _divide_by_mass(m, D[:, column], D[:, column])
-
-
 @entry("ityo")
 def rhs(m, t, y, out):
     """(qdot, vdot, sdot) to out; the multipliers follow if out has room for them."""
@@ -156,47 +127,11 @@ def residual(m, t, y, yd, out):
     states_residual(m, address(yd), address(out))
 
 
-@jit
-def _fill_tangent(m, t, y, c, sign, out):
-    """c I + sign d(rhs)/dy to the target."""
-    h = head(m)
-    set_state(m, t, y)
-    accelerations(m)
-    acceleration_tangents(m)
-    open_target_above(m, out, h.n_q)
-    kinematics_tangent(m, c, sign)
-    D = rhs_tangent(m)
-    overwrite_block(m, h.n_q, 0, D, h.n_v, h.n_columns, -sign)
-    if h.n_states > 0:
-        overwrite_block(m, h.states_at, 0, D[h.n_v + h.n_la :], h.n_states, h.n_columns, -sign)
-    if c != 0.0 or h.mode != STRIDED:
-        scatter_identity(m, h.n_q, h.n_q, h.n_v + h.n_states, c)
-
-
-@entry("ityM")
-def rhs_jacobian(m, t, y, out):
-    """d(rhs)/dy to the target."""
-    _fill_tangent(m, t, y, 0.0, 1.0, out)
-
-
-@entry("ityytM")
-def jacobian(m, t, y, yd, c, out):
-    """c I - d(rhs)/dy to the target."""
-    _fill_tangent(m, t, y, c, -1.0, out)
-
-
 @dataclass(frozen=True, kw_only=True)
 class StiffJoints(Formulation, name="stiff-joints", kind="ode", index=0, velocities=("angular",), damping="alpha"):
     """Joints as stiff dampers, an ODE in (q, v); alpha in N s/m, beta^2 in N/m."""
 
     source = "[BL96]"
-    kernels = Explicit(residual, jacobian, rhs, rhs_jacobian)
+    kernels = Explicit(residual, rhs)
     alpha: float = parameter(10.0, "joints would gain energy")
     beta: float = parameter(10.0, "its square is meant")
-
-
-class StiffJointsAlone(StiffJoints, name="stiff-joints-alone"):
-    """The same without the derivatives: its equations alone."""
-
-    source = "[BL96]"
-    kernels = Explicit(residual, Derivative(residual), rhs, Derivative(rhs))

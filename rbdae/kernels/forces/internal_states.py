@@ -18,8 +18,8 @@ from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.bodies.chain_rule import scatter_velocity
 from rbdae.kernels.bodies.natural import n_row_basis
 from rbdae.kernels.forces.element_tangents import pull_back, scatter_natural
-from rbdae.kernels.forces.user_calls import call_force
 from rbdae.kernels.forces.elements import add_to_bodies, displacements, forms, gather
+from rbdae.kernels.forces.user_calls import call_force
 from rbdae.kernels.memory import (
     bodies,
     element_memory,

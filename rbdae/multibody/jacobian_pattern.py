@@ -1,0 +1,103 @@
+"""The entries that a Jacobian may have: the derivatives that are not zero whatever the state.
+
+They are found by elements, or by recording the whole model. Models that are too long for that have all entries between
+the rows and the unknowns of bodies that a joint or a force connects; forms without multipliers, whose accelerations
+depend on all bodies, have every entry then.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.graph.derivatives import NoDerivative
+from rbdae.graph.symbols import NotStraight
+from rbdae.multibody.block_pattern import BlockPattern
+from rbdae.multibody.code import MOST_BODIES
+from rbdae.multibody.derived import derivative_rows
+from rbdae.multibody.recording import MOST_NODES, recording_point
+from rbdae.multibody.workspace import Workspace
+
+
+def jacobian_pattern(workspace: Workspace, n_equations: int) -> BlockPattern:
+    """The compressed columns of dF/dy + c dF/dyd."""
+    n = workspace.layout.n
+    if workspace.model.n <= MOST_BODIES:
+        try:
+            return _compressed(*_recorded(workspace, n_equations), n_equations, n)
+        except (NotStraight, NoDerivative, TypeError, AttributeError, ArithmeticError):
+            pass  # a kernel from elsewhere, such as a user's chart, may do what cannot be recorded
+    return _compressed(*_coarse(workspace, n_equations), n_equations, n)
+
+
+def _compressed(rows: Ints, columns: Ints, n_rows: int, n: int) -> BlockPattern:
+    keys = np.unique(columns * n_rows + rows)
+    return BlockPattern(np.searchsorted(keys, np.arange(n + 1) * n_rows), keys % n_rows)
+
+
+def _recorded(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
+    """Row and column of the entries."""
+    n = workspace.layout.n
+    shapes = {"y": (n,), "yd": (n,), "out": (n_equations,)}
+    kernel = workspace.settings.kernels.jacobian
+    _, found = derivative_rows(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES)
+    rows = np.repeat(np.arange(n_equations), [len(row) for row in found])
+    return rows, np.array([j for row in found for j in row], dtype=np.int64)
+
+
+def _coarse(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
+    """Row and column of all entries between what belongs to one body, or to the bodies of one joint or force."""
+    layout, settings = workspace.layout, workspace.settings
+    if settings.reduced or settings.formulation.multipliers == "none":
+        rows, columns = np.divmod(np.arange(n_equations * layout.n), layout.n)
+        return rows, columns
+    arrays, n = workspace.arrays, workspace.model.n
+    sets = [[k] for k in range(layout.n)]
+    of_body = [_of_body(workspace, b) for b in range(n)]
+    sets += of_body
+    joints: dict[tuple[int, int], list[int]] = {}
+    for primitive in arrays["primitives"]:
+        pair = int(primitive["body"][0]), int(primitive["body"][1])
+        joints.setdefault(pair, []).extend(range(int(primitive["row"]), int(primitive["row"] + primitive["n"])))
+    starts = [part.start for part in (layout.la, layout.mu) if part.stop > part.start]
+    hidden = layout.n_hidden
+    for pair, own in joints.items():
+        bodies = [k for b in pair if b < n for k in of_body[b]]
+        sets.append([*bodies, *(start + row - hidden for start in starts for row in own)])
+    for name in ("bushings", "elements"):
+        for force in arrays[name]:
+            bodies = [k for b in force["body"] if b < n for k in of_body[b]]
+            states = range(int(force["state"]), int(force["state"] + force["n_states"])) if name == "elements" else ()
+            sets.append([*bodies, *(layout.s.start + k for k in states)])
+    rows, columns = [], []
+    for own in sets:
+        k = np.array(own, dtype=np.int64)
+        rows.append(np.repeat(k, len(k)))
+        columns.append(np.tile(k, len(k)))
+    return _with_further_rows(workspace, np.concatenate(rows), np.concatenate(columns), n_equations)
+
+
+def _of_body(workspace: Workspace, b: int) -> list[int]:
+    """The unknowns of one body, which are the places of its rows, too."""
+    layout, o = workspace.layout, workspace.arrays["bodies"][b]
+    q, v = layout.q.start + int(o["iq"]), layout.v.start + int(o["iv"])
+    out = [*range(q, q + int(o["nt"] + o["na"])), *range(v, v + int(o["nt"] + o["nr"]))]
+    if not layout.n_hidden:
+        for part in (layout.la, layout.mu):
+            if part.stop > part.start:
+                out += range(part.start + int(o["il"]), part.start + int(o["il"] + o["ni"]))
+    return out
+
+
+def _with_further_rows(workspace: Workspace, rows: Ints, columns: Ints, n_equations: int) -> tuple[Ints, Ints]:
+    """The same with the rows after the unknowns, which are constraints again."""
+    layout = workspace.layout
+    size = layout.n_constraints
+    found = [(rows, columns)]
+    for first in range(layout.n, n_equations, size or 1):
+        mine = (rows >= layout.la.start) & (rows < layout.la.start + size)
+        found.append((rows[mine] - layout.la.start + first, columns[mine]))
+    return np.concatenate([row for row, _ in found]), np.concatenate([column for _, column in found])
+
+
+__all__ = ["jacobian_pattern"]
