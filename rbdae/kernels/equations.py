@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit
-from rbdae.kernels.bodies.dynamics import dynamics_tangent
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.internal_constraints import internal_columns
-from rbdae.kernels.bodies.natural import accelerate_tangent, move, move_tangent, place, place_tangent
+from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.force_directions import scatter_force_columns
 from rbdae.kernels.constraints.gradients import scatter_primitive_columns
-from rbdae.kernels.constraints.hessians import scatter_primitive_stiffness
 from rbdae.kernels.constraints.primitives import primitive_forces, primitive_vectors
-from rbdae.kernels.forces.applied import applied_forces, scatter_applied_tangents
+from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import head
 
@@ -37,26 +35,6 @@ def add_forces(m: Memory, level: int) -> None:
     primitive_vectors(m, level)
     applied_forces(m)
     primitive_forces(m)
-
-
-@jit
-def natural_tangents(m: Memory, level: int) -> None:
-    """Tangents of the natural coordinates with their rates, up to the positions (0), velocities (1) or
-    accelerations (2)."""
-    place_tangent(m)
-    if level > 0:
-        move_tangent(m)
-    if level > 1:
-        accelerate_tangent(m)
-
-
-@jit
-def scatter_dynamics(m: Memory, row: int, c: float) -> None:
-    """Tangent of M vdot - psi + G^T la with respect to q, v, s and c times vdot, at fixed la. Needs `gradients` and
-    `natural_tangents`."""
-    dynamics_tangent(m, row, c)
-    scatter_primitive_stiffness(m, row)
-    scatter_applied_tangents(m, row)
 
 
 @jit

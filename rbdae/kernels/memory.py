@@ -28,9 +28,8 @@ accessor                 what
 ``factor_start(m)``      row pointers of L; ``factor_column(m)`` its columns, then the constraint row of each place
 ``pairs(m)``             pairs of primitives that share a body, with their places in the factor
 ``vectors(m)``           scratch vectors, by name in `rbdae.kernels.scratch`
-``rhs_tangent(m)``       scratch matrix for the Jacobian of the explicit forms, (nv + nla + ns) x (nq + nv + ns and
-                         zeros up to whole cache lines)
-``planes(m)``            scratch matrices of the null-space Jacobian, by name in `rbdae.kernels.scratch`
+``rhs_tangent(m)``       right-hand sides of the saddle-point system, for derivatives on symbols
+``null_space(m)``        T of the null-space forms, nv x nnu
 ``tree_velocities(m)``   per body of a tree: its joint equations and quasi-velocities
 ``velocity_selection(m)``
                          S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
@@ -61,7 +60,6 @@ from rbdae.kernels.records import (
     ELEMENT_MEMORY,
     ENTRY,
     HEAD,
-    N_PLANES,
     N_TANGENT_ROWS,
     N_VECTORS,
     NEWTON_BODY,
@@ -82,12 +80,6 @@ def _aim(m: Any, out: Any) -> None:
     m.head.column_stride = out.strides[1] // out.itemsize
     span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
     m.target = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
-
-
-def _aim_at_rhs_tangent(m: Any) -> None:
-    m.head.row_stride = m.rhs_tangent.shape[1]
-    m.head.column_stride = 1
-    m.target = m.rhs_tangent.reshape(-1)
 
 
 @accessor
@@ -241,9 +233,9 @@ def blocks(m: Memory) -> Any:
 
 
 @accessor
-def planes(m: Memory) -> Any:
+def null_space(m: Memory) -> Any:
     h = head(m)
-    return carray(as_pointer(h.planes), (N_PLANES, h.n_plane_rows, h.n_columns), np.float64)
+    return carray(as_pointer(h.null_space), (h.n_v, h.n_nu), np.float64)
 
 
 @accessor
@@ -328,14 +320,3 @@ def aim(m: Memory, out: Array) -> None:
     h.column_stride = out.strides[1] // 8
     h.target = out.ctypes.data
     h.n_target = (out.shape[0] - 1) * h.row_stride + (out.shape[1] - 1) * h.column_stride + 1
-
-
-@two_sided(_aim_at_rhs_tangent)
-@jit
-def aim_at_rhs_tangent(m: Memory) -> None:
-    """`rhs_tangent` becomes the target."""
-    h = head(m)
-    h.row_stride = h.rhs_tangent_width
-    h.column_stride = 1
-    h.target = h.rhs_tangent
-    h.n_target = (h.n_v + h.n_la + h.n_states) * h.rhs_tangent_width

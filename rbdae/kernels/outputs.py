@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.kernels.bodies.director_columns import column_constraints, column_products_tangent
+from rbdae.kernels.bodies.director_columns import column_constraints
 from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.constraints.primitive_tangents import scatter_kept_positions
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import bodies, head, primitives, states, tangent_memory
+from rbdae.kernels.memory import head, primitives, states
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
-from rbdae.kernels.scatter import scatter_block
 from rbdae.kernels.scratch import constraint_values
-from rbdae.rotations.chart import distance, internal_constraints, internal_tangent, rate
+from rbdae.rotations.chart import distance, internal_constraints, rate
 
 
 @stage("ii")
@@ -113,24 +111,6 @@ def position_rows(m: Memory, out_at: Address, row: int) -> None:
             if p.keep[k] == 1:
                 out[row] = g[first + p.row + k]
                 row += 1
-
-
-@jit
-def scatter_position_rows(m: Memory, row: int) -> None:
-    """Their tangent; needs `place_tangent`."""
-    scratch = tangent_memory(m)
-    h = head(m)
-    n = h.chart_internal
-    if n > 0:
-        for b in range(h.n_bodies):
-            o = bodies(m)[b]
-            a = states(m)[b].a
-            if h.columns == 1:
-                column_products_tangent(address(a), 1.0, address(scratch.block), 9)
-            else:
-                internal_tangent(h.chart, a, scratch.block)
-            scatter_block(m, row + n * b, o.iq + o.nt, scratch.block, n, o.na, 1.0)
-    scatter_kept_positions(m, row + n * h.n_bodies)
 
 
 @entry("ityo")

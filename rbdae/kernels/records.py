@@ -30,9 +30,8 @@ HOMOGENEOUS = 0
 MOMENT = 1
 INHOMOGENEOUS = 2
 
-# rows of the scratch vectors and matrices, see `rbdae.kernels.scratch`
+# rows of the scratch vectors, see `rbdae.kernels.scratch`
 N_VECTORS = 15
-N_PLANES = 6
 
 # rows below those of the scratch matrix `rhs_tangent`, for sums of its rows
 N_TANGENT_ROWS = 3
@@ -60,7 +59,7 @@ _ARRAYS = (
     "rhs_tangent",
     "block_starts",
     "blocks",
-    "planes",
+    "null_space",
     "drives",
     "elements",
     "entries",
@@ -113,7 +112,6 @@ HEAD = np.dtype(
             "stabilised",
             "n_parameters",
             "n_nu",
-            "n_plane_rows",
             "rhs_tangent_width",
             "n_starts",
             "n_blocks",
@@ -125,7 +123,6 @@ HEAD = np.dtype(
             "kind",
             "chart",
             "chart_internal",
-            "chart_linear",
             "referenced",
             "momenta",
             "chained",
@@ -329,7 +326,7 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
     return np.dtype(
         [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
         + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
-        + [(n, scalar, square) for n in ("D0", "D1", "D2", "B", "W", "U", "V", "Ud", "Vd")]
+        + [(n, scalar, square) for n in ("B", "U", "Ud", "Vd")]
         + [
             ("N", scalar, (9, 3)),
             ("C", scalar, (3, 3)),
@@ -355,21 +352,14 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
 
 
 def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of the tangents of one primitive (by side), bushing or body at a time: it stays in the cache.
+    """Working memory of one primitive or body at a time: it stays in the cache.
 
-    `C..` tangents of a constraint row with respect to x (`Cx`), xdot (`Cu`), a (`Ca`) and w (`Cw`); `P..`, `Q..` of
-    the vectors P and Q, with a `d` of their rates. `K`, `A`: K(a) and d(K(a) Omega)/da; `by_q`, `by_v`: of the
-    dynamics of a body; `left`, `right`, `left_rate`: matrices of quaternion products; `chained`: columns of q or v by
-    the chain rule; `basis`: T_d(d); `lever` to `velocity_pulled`: of bushings; `block`, `product`: of the stage that
-    asks for them.
+    `K`: K(a); `left`, `right`: matrices of quaternion products; `basis`: T_d(d); `work`, `GP`, `A`, `chained`, `block`,
+    `product`: of the stage that asks for them.
     """
-    squares = ["K", "A", "by_q", "by_v", "left", "right", "left_rate", "chained", "basis", "block", "product"]
-    squares += ["lever", "point", "force", "pulled", "velocity_force", "velocity_pulled"]
     return np.dtype(
-        [(n, scalar, (2, 3, 3)) for n in ("Cx", "Cu")]
-        + [(n, scalar, (2, 3, 9)) for n in ("Ca", "Cw", "Pa", "Qa", "Pda", "Qda", "work")]
-        + [("GP", scalar, (3, 6))]
-        + [(n, scalar, (9, 9)) for n in squares],
+        [("work", scalar, (2, 3, 9)), ("GP", scalar, (3, 6))]
+        + [(n, scalar, (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
         align=True,
         metadata=_VARYING,
     )
@@ -379,7 +369,7 @@ def element_memory_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one force element, see kernels/elements.py."""
     return np.dtype(
         [(n, scalar, (3,)) for n in ("q", "r", "s", "f", "w", "u")]
-        + [(n, scalar, (3, 3)) for n in ("J", "X", "C", "E")]
+        + [(n, scalar, (3, 3)) for n in ("J", "X", "C")]
         + [(n, scalar, (3, 24)) for n in ("g", "h")]
         + [
             ("Z", scalar, (48,)),
@@ -388,8 +378,7 @@ def element_memory_dtype(scalar: Any) -> np.dtype[Any]:
             ("z", scalar, (24,)),
             ("user", scalar, (1152,)),
         ]
-        + [(n, scalar, (24, 24)) for n in ("K", "D")]
-        + [(n, scalar, (12, 12)) for n in ("Y", "W")],
+        + [("K", scalar, (24, 24)), ("Y", scalar, (12, 12))],
         align=True,
         metadata=_VARYING,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import aim, aim_at_rhs_tangent, block_starts, blocks, head, target
+from rbdae.kernels.memory import aim, block_starts, blocks, head, target
 from rbdae.kernels.records import COLUMNS, RECORD, STRIDED
 
 
@@ -26,26 +26,6 @@ def open_target(m: Memory, out: Array) -> None:
         h.mode = COLUMNS if out.shape[0] == 1 else STRIDED
         _clear_target(m, out.shape[0], out.shape[1])
     h.cursor = 0
-
-
-@jit
-def open_target_above(m: Memory, out: Array, n_rows: int) -> None:
-    """The same for kernels that overwrite the rows from `n_rows` on (`overwrite_block`): a dense matrix keeps them."""
-    h = head(m)
-    aim(m, out)
-    if h.mode != RECORD:
-        h.mode = COLUMNS if out.shape[0] == 1 else STRIDED
-        _clear_target(m, min(n_rows, out.shape[0]), out.shape[1])
-    h.cursor = 0
-
-
-@jit
-def open_rhs_tangent(m: Memory) -> None:
-    """Zero `rhs_tangent` and make it the target, mode STRIDED."""
-    h = head(m)
-    aim_at_rhs_tangent(m)
-    h.mode = STRIDED
-    _clear_target(m, h.n_v + h.n_la + h.n_states, h.rhs_tangent_width)
 
 
 @stage("iii")
@@ -140,37 +120,6 @@ def _scatter_block(
         h.cursor = start + n_columns
     else:
         _record(m, row, column, n_rows, n_columns)
-
-
-@jit
-def overwrite_block(m: Memory, row: int, column: int, A: Array, n_rows: int, n_columns: int, scale: float) -> None:
-    """target[row + i, column + j] = scale A[i, j] in a dense matrix, whatever was there; elsewhere `scatter_block`."""
-    _overwrite_block(m, row, column, address(A), A.strides[0] // 8, n_rows, n_columns, scale)
-
-
-@stage("iiiiiiif")
-def _overwrite_block(
-    m: Memory, row: int, column: int, A_at: Address, step: int, n_rows: int, n_columns: int, scale: float
-) -> None:
-    A = matrix_at(A_at, step)
-    h = head(m)
-    if h.mode != STRIDED:
-        scatter_block(m, row, column, A, n_rows, n_columns, scale)
-        return
-    out = target(m)
-    rs = h.row_stride
-    cs = h.column_stride
-    start = row * rs + column * cs
-    if cs == 1:
-        for i in range(n_rows):
-            first = start + i * rs
-            for j in range(n_columns):
-                out[np.uint64(first + j)] = scale * A[i, j]
-    else:
-        for j in range(n_columns):
-            first = start + j * cs
-            for i in range(n_rows):
-                out[first + i * rs] = scale * A[i, j]
 
 
 @jit

@@ -1,8 +1,7 @@
-"""The scratch of the kernels by name: what each vector and matrix holds.
+"""The scratch of the kernels by name: what each vector holds.
 
-Vectors are rows of `vectors(m)`, long enough for the unknowns and for (g, gdot); matrices of the null-space Jacobian
-are `planes(m)`, of as many columns as q, v and s have together. A stage says in its docstring which of them it reads
-and writes.
+Vectors are rows of `vectors(m)`, long enough for the unknowns and for (g, gdot). A stage says in its docstring which of
+them it reads and writes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 
 from rbdae.compiler.access import Memory
 from rbdae.compiler.jit import jit
-from rbdae.kernels.memory import head, planes, rhs_tangent, vectors
+from rbdae.kernels.memory import head, rhs_tangent, vectors
 
 
 @jit
@@ -109,39 +108,3 @@ def force_state_rates(m: Memory) -> Any:
 def turned_row(m: Memory) -> Any:
     """A row of S P of the null-space form of loops with spatial velocities."""
     return vectors(m)[14]
-
-
-@jit
-def null_space(m: Memory) -> Any:
-    """T, nv x nnu."""
-    return planes(m)[0]
-
-
-@jit
-def velocity_by_q(m: Memory) -> Any:
-    """dw/dq, nv x nq."""
-    return planes(m)[1]
-
-
-@jit
-def acceleration_by_q(m: Memory) -> Any:
-    """dwdot/dq, nv x nq."""
-    return planes(m)[2]
-
-
-@jit
-def acceleration_by_nu(m: Memory) -> Any:
-    """dwdot/dnu, nv x nnu."""
-    return planes(m)[3]
-
-
-@jit
-def reduced_tangent(m: Memory) -> Any:
-    """The tangent of nudot, or of T^T h, with respect to (q, nu, s), nnu x (nq + nnu + ns)."""
-    return planes(m)[4]
-
-
-@jit
-def plane_work(m: Memory) -> Any:
-    """A matrix of the stage that asks for it."""
-    return planes(m)[5]

@@ -6,15 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, copied
+from rbdae._arrays import copied
 from rbdae.kernels import records as kb
 from rbdae.multibody.joint_pattern import joint_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
-
-_LINE = 8
-"""Numbers in a cache line: vector instructions that cross the end of one take twice as long."""
 
 
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
@@ -69,8 +66,6 @@ def renumbered(arrays: dict[str, Any], model: Model, settings: Settings, layout:
     bushings, elements, _ = _forces(model, layout)
     bodies = _bodies(model, settings, layout)
     new = {"bodies": bodies, "bushings": bushings, "elements": elements, "entries": model.forces.entries}
-    if settings.kind.number == kb.DIRECTOR_RATE:
-        new["states"] = fresh_states(settings, bodies, scalar)
     return {name: new[name] if name in new else copied(array) for name, array in arrays.items()}
 
 
@@ -94,17 +89,8 @@ def _lay_out_state_tangents(elements: Any) -> int:
 
 def row_length(layout: Layout, model: Model) -> int:
     """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
-    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states + _LINE
+    unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states
     return int(max(unknowns, 2 * (6 * model.n + layout.n_rows))) + 1
-
-
-def in_cache_lines(n_rows: int, n_columns: int, scalar: Any) -> Mat:
-    """Zeros; each row begins with a cache line, and ends with one."""
-    width = -(-n_columns // _LINE) * _LINE
-    room = np.zeros(n_rows * width + _LINE, dtype=scalar)
-    start = -room.ctypes.data % (_LINE * 8) // room.itemsize
-    out: Mat = room[start : start + n_rows * width].reshape(n_rows, width)
-    return out
 
 
 def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:
@@ -149,11 +135,8 @@ def fresh_states(settings: Settings, bodies: Any, scalar: Any) -> Any:
     for k, body in enumerate(bodies):
         states[k]["x"] = body["origin"]
         states[k]["d"] = np.eye(3).reshape(9)
-        if settings.chart.linear:
-            states[k]["D0"][:, : settings.chart.n] = settings.chart.constant_tangent()
         if settings.kind.number == kb.DIRECTOR_RATE:
             states[k]["B"] = np.eye(9)
-            states[k]["V"] = np.kron(body["euler_inverse"], np.eye(3))
     return states
 
 
@@ -173,4 +156,4 @@ def _tree(model: Model, settings: Settings, layout: Layout, primitives: Any) -> 
     return out
 
 
-__all__ = ["arrays_of", "fresh_states", "in_cache_lines", "radial_factor", "renumbered", "row_length"]
+__all__ = ["arrays_of", "fresh_states", "radial_factor", "renumbered", "row_length"]

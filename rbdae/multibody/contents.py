@@ -28,7 +28,7 @@ _SCRATCH = frozenset(
         "references", "rows", "element_memory", "state_arguments", "state_results", "state_tangents", "tangent_memory",
         "pivot_floor", "velocity_selection", "velocity_metric", "block_starts", "blocks", "factor", "vectors",
         "square_factors", "row_exchanges", "newton_matrix", "newton_operations", "newton_bodies", "newton_joints",
-        "newton_forces", "rhs_tangent", "planes",
+        "newton_forces", "null_space",
     }
 )  # fmt: skip
 """The arrays that kernels fill, that a selection fills, and that follow from the others."""
@@ -75,10 +75,8 @@ def _structure(memory: Memory) -> bytes:
     digest.update(head.tobytes())
     _update(digest, {name: x for name, x in memory.arrays.items() if name not in _SCRATCH and name not in RECORDS})
     named = _named(memory.settings)
-    chart = memory.settings.chart
-    constant = chart.constant_tangent().tolist() if chart.linear else None
     places = [np.asarray(x).tolist() for x in (memory.layout.order, memory.layout.iq, memory.layout.iv)]
-    digest.update(repr((named, constant, places, sorted(memory.features), _laws(memory))).encode())
+    digest.update(repr((named, places, sorted(memory.features), _laws(memory))).encode())
     return digest.digest()
 
 

@@ -36,7 +36,7 @@ _PROTOTYPE = ctypes.PYFUNCTYPE(
 )
 """As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held."""
 
-_NOT_NEEDED = ("rhs_tangent", "planes", "newton_matrix", "blocks", "block_starts")
+_NOT_NEEDED = ("null_space", "newton_matrix", "blocks", "block_starts")
 
 
 def derivative_kernel(

@@ -117,7 +117,7 @@ class Filled:
 
 def _stored(head: Any, arrays: dict[str, Any], model: Model) -> Store:
     scalar = arrays["vectors"].dtype
-    arrays["rhs_tangent"], arrays["planes"] = np.zeros((1, 1), dtype=scalar), np.zeros((1, 1, 1), dtype=scalar)
+    arrays["rhs_tangent"], arrays["null_space"] = (np.zeros((1, 1), dtype=scalar) for _ in range(2))
     for name, array in arrays.items():
         head[name] = array.ctypes.data
     return Store(model, arrays, head, metric(model))
@@ -151,7 +151,6 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_vector": row_length(layout, model),
         "chart": settings.chart.number,
         "chart_internal": len(settings.chart.internal),
-        "chart_linear": settings.chart.linear,
         "kind": settings.kind.number,
         "momenta": settings.momenta,
         "chained": settings.momenta or settings.spatial == kb.SPATIAL_VELOCITIES,

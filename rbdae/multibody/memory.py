@@ -9,8 +9,6 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.declared import Features
-from rbdae.kernels import records as kb
-from rbdae.multibody.arrays import in_cache_lines
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
@@ -114,17 +112,12 @@ class Memory:
         code is that of the structure."""
         return replace(self, filled=filled, regular=regular, recorded={})
 
-    def rhs_tangent(self) -> Mat:
-        """Room for the Jacobians of the explicit and null-space forms; made once, on demand (it is dense)."""
-        if self.arrays["rhs_tangent"].size == 1:
-            l = self.layout
-            n_columns = l.q.stop + l.n_velocities + l.n_states
-            n_rows = l.n_velocities + l.n_constraints + l.n_states + kb.N_TANGENT_ROWS
-            self.arrays["rhs_tangent"] = in_cache_lines(n_rows, n_columns, self.scalar)
-            if self.settings.reduced:
-                rows = max(l.n_velocities, 9)  # those of the parameters of one body, too
-                self.arrays["planes"] = np.zeros((kb.N_PLANES, rows, n_columns), dtype=self.scalar)
-        out: Mat = self.arrays["rhs_tangent"]
+    def null_space(self) -> Mat:
+        """Room for T of the null-space forms; made once, on demand (it is dense)."""
+        if self.arrays["null_space"].size == 1:
+            shape = self.layout.n_velocities, self.layout.v.stop - self.layout.v.start
+            self.arrays["null_space"] = np.zeros(shape, dtype=self.scalar)
+        out: Mat = self.arrays["null_space"]
         return out
 
 

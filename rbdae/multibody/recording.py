@@ -20,7 +20,6 @@ from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
-from rbdae.kernels.records import DIRECTOR_RATE
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
@@ -32,7 +31,7 @@ MOST_NODES = 2_000_000
 SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
 """The arrays of a workspace that come from its selection and are numbers."""
 
-_WRITTEN = frozenset({"rhs_tangent", "planes", "blocks", "block_starts", "newton_matrix"})
+_WRITTEN = frozenset({"null_space", "blocks", "block_starts", "newton_matrix"})
 """Those that are memory for results, and where they go."""
 
 _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "newton_forces"})
@@ -89,8 +88,6 @@ def opened_numbers(workspace: Workspace) -> OpenNumbers:
 def changed_numbers(first: Workspace, other: Workspace, *, forces_too: bool) -> OpenNumbers:
     """Those of a workspace with other masses, inertias and gravity, and numbers of forces if `forces_too`."""
     new = {"bodies": other.memory.filled.bodies}
-    if other.settings.kind.number == DIRECTOR_RATE:
-        new |= constants(other, ["states"])
     if forces_too:
         new |= constants(other, _OF_FORCES)
     return opened_numbers(first).changed(new)

@@ -46,7 +46,6 @@ class Workspace:
         self._made: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
         self._plain: PlainMemory | None = None
-        self._has_tangent = False
         self.open_numbers: OpenNumbers | None = None
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
@@ -183,18 +182,10 @@ class Workspace:
         """The same memory with another selection."""
         return self if selection is self.selection else Workspace(self.memory, selection)
 
-    def make_rhs_tangent(self) -> None:
-        """Have room for the Jacobians of the explicit and null-space forms."""
-        if self._has_tangent:
-            return
-        tangent = self.memory.rhs_tangent()
-        self.head["rhs_tangent_width"] = tangent.shape[1]
-        self.own("rhs_tangent", tangent)
-        if self.settings.reduced:
-            tree = self.memory.arrays["planes"]
-            self.head["n_plane_rows"] = tree.shape[1]
-            self.own("planes", tree)
-        self._has_tangent = True
+    def make_null_space(self) -> None:
+        """Have room for T of the null-space forms."""
+        if "null_space" not in self._arrays:
+            self.own("null_space", self.memory.null_space())
 
     def make_newton(self) -> None:
         """Have room for the Newton equations of steps (`rbdae.kernels.conserving`)."""

@@ -56,7 +56,7 @@ def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list
 def test_compiled_and_plain_kernels_give_the_same(system, pairing, rng):
     problem = cases.problem(system, pairing)
     workspace = inside.workspace(problem)
-    workspace.make_rhs_tangent()
+    workspace.make_null_space()
     for entry in _entries(problem):
         arguments, first = _arguments(problem, entry, rng)
         results = []

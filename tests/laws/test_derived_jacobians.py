@@ -1,4 +1,4 @@
-"""Jacobians of recorded code, which nobody has written, are those of the kernels that people have written."""
+"""Jacobians, which nobody has written, are the same by recordings and by dual numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import samples
 import traced_cases
 from inside import JIT
-from toy_formulation import StiffJoints, StiffJointsAlone
 
 import rbdae
 from rbdae.graph.evaluate import evaluate
@@ -35,16 +34,16 @@ def derived(problem, kernel, names, y, yd, c):
     return values, there, made
 
 
-def written(problem, kernel, *arguments):
-    out, workspace = np.zeros((problem.n_equations, problem.n)), inside.workspace(problem)
-    workspace.make_rhs_tangent()
-    workspace.plain(kernel)(*arguments, out)
+def by_duals(problem, name, *arguments):
+    """The same by dual numbers in generic kernels, which share nothing with recordings."""
+    out = np.zeros((problem.n_equations if name == "jacobian" else problem.n, problem.n))
+    inside.generic_callback(problem, name)(*arguments, out)
     return out
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_derived_jacobians_are_the_written_ones(case):
+def test_derivatives_of_recordings_are_those_by_dual_numbers(case):
     """On the constraints and off, with no entry beside the pattern."""
     try:
         problem = case.problem("traced")
@@ -60,35 +59,19 @@ def test_derived_jacobians_are_the_written_ones(case):
         if problem.kind == "ode":
             found["rhs_jacobian"] = (*derived(problem, kernels.rhs_jacobian, ("y",), y, yd, c), (t, y))
         for name, (values, there, made, at) in found.items():
-            wanted = written(problem, getattr(kernels, name), *at)
+            wanted = by_duals(problem, name, *at)
             error = np.abs(values - wanted).max() / np.abs(wanted).max()
             assert error <= TOLERANCE, (name, off, error, np.argmax(np.abs(values - wanted)))
             if name == "jacobian" and not made.functions:
                 assert not (there & (problem.sparsity.toarray() == 0.0)).any()
 
 
-@pytest.mark.users
-@pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
-def test_a_formulation_of_its_equations_alone_has_jacobians():
-    """In code of the model; elsewhere, where guards do not hold, they are derived at the state."""
-    with_kernels = rbdae.formulate(cases.built("C"), StiffJoints(alpha=0.5, beta=3.0))
-    alone = rbdae.formulate(cases.built("C"), StiffJointsAlone(alpha=0.5, beta=3.0))
-    t, y, yd = alone.t0, alone.y0 + 0.01, alone.yd0 + 1.0
-    assert {alone.callbacks.code(name) for name in ("jacobian", "jacobian_data", "rhs_jacobian")} == {"traced"}
-    for name, at in (("jacobian", (t, y, yd, 3.0)), ("rhs_jacobian", (t, y))):
-        wanted = getattr(with_kernels, name)(*at)
-        found, slowly = getattr(alone, name)(*at), np.full_like(wanted, np.nan)
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
-        inside.generic_callback(alone, name)(*at, slowly)
-        np.testing.assert_allclose(slowly, wanted, rtol=1e-12, atol=1e-12)
-    assert not (alone.sparsity.toarray() > with_kernels.sparsity.toarray()).any()
-    data = alone.sparsity
-    alone.callbacks.jacobian_data(t, y, yd, 3.0, data.data)
-    np.testing.assert_allclose(data.toarray(), with_kernels.jacobian(t, y, yd, 3.0), rtol=1e-12, atol=1e-12)
-    runs = [rbdae.solve(problem, (0.0, 0.3), solver="scipy:BDF", rtol=1e-6) for problem in (alone, with_kernels)]
-    np.testing.assert_allclose(runs[0].y[-1], runs[1].y[-1], rtol=1e-4, atol=1e-4)
-
-
-def test_generic_code_refuses_a_formulation_of_its_equations_alone():
-    with pytest.raises(ValueError, match="'stiff-joints-alone' has no kernel of its Jacobian"):
-        rbdae.formulate(cases.built("C"), StiffJointsAlone(), code="generic")
+@pytest.mark.skipif(not JIT, reason="without the JIT there is no generic machine code")
+def test_sparse_and_dense_jacobians_of_generic_code_are_one():
+    """Columns that share a direction do not mix."""
+    for form in ("index-1", "ggl", "overdetermined", "null-space"):
+        problem = rbdae.formulate(cases.built("C"), form, code="generic")
+        t, y, yd = problem.t0, problem.y0 + 0.01, problem.yd0 + 1.0
+        dense, sparse = problem.jacobian(t, y, yd, 3.0), problem.sparse_jacobian(t, y, yd, 3.0)
+        np.testing.assert_allclose(sparse.toarray(), dense, rtol=1e-15, atol=0.0)
+        assert sparse.nnz < dense.size

@@ -478,7 +478,7 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
     """A kernel as that of all models, with the selection of the problem."""
     if sparse:
         return problem.callbacks._generic("jacobian_data")
-    problem.workspace.make_rhs_tangent()
+    problem.workspace.make_null_space()
     return problem.workspace.compiled(entry)
 
 
@@ -666,7 +666,7 @@ def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: b
     """A callback in plain Python with the stages that the problem needs, or with those of all features."""
     kernels = problem.workspace.settings.kernels
     kernel = getattr(kernels, {"rhs": "rates"}.get(callback, callback))
-    problem.workspace.make_rhs_tangent()
+    problem.workspace.make_null_space()
     return partial(
         plain(kernel, None if all_features else problem.workspace.memory.features), problem.workspace.plain_memory
     )

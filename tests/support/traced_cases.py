@@ -187,7 +187,7 @@ def _difference(
     if same.all():
         return 0.0
     own = inside.workspace(problems[1])
-    own.make_rhs_tangent()
+    own.make_null_space()
     size = rounding.size(own, kernel.entry, arguments, shape)
     with np.errstate(all="ignore"):
         found = np.where(same, 0.0, np.abs(traced - generic) / size)

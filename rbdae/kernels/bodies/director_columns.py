@@ -10,7 +10,6 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.scatter import scatter_identity
 from rbdae.kernels.scratch import multipliers
 
 
@@ -106,16 +105,6 @@ def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) ->
     else:
         add_column_products(address(s.a), address(s.wd), out_at, r, 1.0)
         add_column_products(address(s.w), address(s.w), out_at, r, 1.0)
-
-
-@stage("iiiii", "columns")
-def scatter_constraint_stiffness(m: Memory, b: int, la_at: Address, r: int, q: int) -> None:
-    """d(G_int^T la)/dq at fixed la."""
-    la = vector_at(la_at)
-    il = bodies(m)[b].il
-    for i in range(3):
-        for j in range(3):
-            scatter_identity(m, r + 3 * i, q + 3 * j, 3, la[il + _entry(i, j)])
 
 
 @stage("iiiii", "columns")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, is_zero, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_columns
-from rbdae.kernels.bodies.chain_rule import chain_directors
-from rbdae.kernels.memory import bodies, head, states, tangent_memory
-from rbdae.kernels.scatter import scatter_block, scatter_identity
+from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.scratch import multipliers
 from rbdae.rotations.algebra import add_row_products, row_products_tangent
 
@@ -34,15 +32,6 @@ def euler_tensor_times(E: Array, v: Array, out: Array) -> None:
             out[3 * i + k] = E[i, 0] * v[k] + E[i, 1] * v[3 + k] + E[i, 2] * v[6 + k]
 
 
-@stage("iiiif", "director-rate")
-def scatter_mass(m: Memory, row: int, column: int, E_at: Address, scale: float) -> None:
-    """scale E, or another 3 x 3 matrix, on each component of the directors."""
-    E = matrix_at(E_at, 3)
-    for i in range(3):
-        for j in range(3):
-            scatter_identity(m, row + 3 * i, column + 3 * j, 3, scale * E[i, j])
-
-
 @stage("iiii", "director-rate")
 def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
     """out[r:r + 9] = E vdot (or pdot) - t + G_int^T la."""
@@ -65,19 +54,6 @@ def dynamics_residual(m: Memory, b: int, out_at: Address, r: int) -> None:
         out[r + j] = s.ad[j] - s.t[j] + l0 * s.a[j] + l3 * s.a[j + 1] + l4 * s.a[j + 2]
         out[r + j + 1] = s.ad[j + 1] - s.t[j + 1] + l3 * s.a[j] + l1 * s.a[j + 1] + l5 * s.a[j + 2]
         out[r + j + 2] = s.ad[j + 2] - s.t[j + 2] + l4 * s.a[j] + l5 * s.a[j + 1] + l2 * s.a[j + 2]
-
-
-@stage("iiii", "director-rate")
-def dynamics_tangent(m: Memory, b: int, r: int, q: int) -> None:
-    """d(G_int^T la)/dq. Reads the multipliers."""
-    if head(m).columns == 1:
-        director_columns.scatter_constraint_stiffness(m, b, address(multipliers(m)), r, q)
-        return
-    scratch = tangent_memory(m)
-    T = scratch.block
-    symmetric(multipliers(m), bodies(m)[b].il, T)
-    for j in range(0, 9, 3):
-        scatter_block(m, r + j, q + j, T, 3, 3, 1.0)
 
 
 @jit
@@ -109,41 +85,6 @@ def internal_residual(m: Memory, b: int, out_at: Address, r: int, level: int) ->
     else:
         add_row_products(s.a, s.wd, out, r, 1.0)
         add_row_products(s.w, s.w, out, r, 1.0)
-
-
-@stage("iiiiff", "director-rate")
-def internal_tangent(m: Memory, b: int, row: int, level: int, c: float, scale: float) -> None:
-    """scale times its tangent; c is the factor of the rates at level 2."""
-    scratch = tangent_memory(m)
-    h = head(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    r = row + o.il
-    q = o.iq + o.nt
-    v = h.n_q + o.iv + o.nt
-    T = scratch.block
-    if level == 0:
-        constraint_gradient(m, s.a, 1.0, T)
-        scatter_block(m, r, q, T, 6, 9, scale)
-        return
-    if level == 1:
-        constraint_gradient(m, s.w, 1.0, T)
-        scatter_block(m, r, q, T, 6, 9, scale)
-        constraint_gradient(m, s.a, 1.0, T)
-    else:
-        constraint_gradient(m, s.wd, 1.0, T)
-        scatter_block(m, r, q, T, 6, 9, scale)
-        constraint_gradient(m, s.w, 2.0, T)
-        if not is_zero(c):
-            constraint_gradient(m, s.a, c, scratch.product)
-            for i in range(6):
-                for j in range(9):
-                    T[i, j] += scratch.product[i, j]
-    if h.momenta == 1:
-        chain_directors(T, o.euler_inverse, 6, scratch.chained)
-        scatter_block(m, r, v, scratch.chained, 6, 9, scale)
-    else:
-        scatter_block(m, r, v, T, 6, 9, scale)
 
 
 @jit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, address, is_zero, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
     angular,
@@ -13,9 +13,8 @@ from rbdae.kernels.bodies import (
     quaternion_rates,
     spatial,
 )
-from rbdae.kernels.memory import bodies, head, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.kernels.scatter import scatter_block, scatter_identity
 from rbdae.kernels.scratch import multipliers
 
 
@@ -102,50 +101,6 @@ def dynamics_residual(m: Memory, out_at: Address, row: int) -> None:
                 director_columns.dynamics_residual(m, b, out_at, r)
             else:
                 director_rates.dynamics_residual(m, b, out_at, r)
-
-
-@stage("iif")
-def dynamics_tangent(m: Memory, row: int, c: float) -> None:
-    """Tangent of M vdot - psi + G_int^T la of each body with respect to q and v at fixed natural forces, plus c M.
-    Reads the multipliers, fd, D0 and the velocities with their rates."""
-    scratch = tangent_memory(m)
-    h = head(m)
-    B = bodies(m)
-    la = multipliers(m)
-    for b in range(h.n_bodies):
-        o = B[b]
-        r = row + o.iv
-        q = o.iq + o.nt
-        v = h.n_q + o.iv
-        if o.nt == 3:
-            if not is_zero(c) or h.mode != 0:
-                scatter_identity(m, r, v, 3, c if h.momenta == 1 else c * o.mass)
-            r += 3
-            v += 3
-        if h.kind == ANGULAR:
-            if h.spatial == SPATIAL_VELOCITIES:
-                spatial.dynamics_tangent(m, b, c)
-            else:
-                angular.dynamics_tangent(m, b, c)
-            scatter_block(m, r, q, scratch.by_q, 3, o.na, 1.0)
-            scatter_block(m, r, v, scratch.by_v, 3, 3, 1.0)
-        elif h.kind == QUATERNION_RATE:
-            if h.momenta == 1:
-                quaternion_momenta.dynamics_tangent(m, b, c, la[o.il])
-            elif h.forms == 1:
-                euler_parameter_forms.dynamics_tangent(m, b, c, la[o.il])
-            else:
-                quaternion_rates.dynamics_tangent(m, b, c, la[o.il])
-            scatter_block(m, r, q, scratch.by_q, 4, 4, 1.0)
-            scatter_block(m, r, v, scratch.by_v, 4, 4, 1.0)
-        else:
-            director_rates.dynamics_tangent(m, b, r, q)
-            if is_zero(c) and h.mode == 0:
-                continue
-            if h.momenta == 1:
-                scatter_identity(m, r, v, 9, c)
-            else:
-                director_rates.scatter_mass(m, r, v, address(o.euler), c)
 
 
 @jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.bodies import director_columns, director_rates, quaternion_rates
+from rbdae.kernels.bodies import director_columns, director_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
@@ -36,18 +36,6 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
             out[r] = dot(s.a, s.pd, 4) + dot(s.p, s.w, 4)
         else:
             out[r] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
-
-
-@stage("iiiff")
-def internal_tangent(m: Memory, row: int, level: int, c: float, scale: float) -> None:
-    """scale times the tangents of the internal constraints; c is the factor of the rates at level 2."""
-    h = head(m)
-    if h.kind == QUATERNION_RATE:
-        for b in range(h.n_bodies):
-            quaternion_rates.internal_tangent(m, b, row, level, c, scale)
-    elif h.kind == DIRECTOR_RATE:
-        for b in range(h.n_bodies):
-            director_rates.internal_tangent(m, b, row, level, c, scale)
 
 
 @stage("iiif")

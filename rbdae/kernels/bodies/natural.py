@@ -17,7 +17,6 @@ from typing import Any
 from rbdae.compiler.access import Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import (
-    angular,
     director_rates,
     euler_parameter_forms,
     quaternion_momenta,
@@ -26,8 +25,8 @@ from rbdae.kernels.bodies import (
 )
 from rbdae.kernels.memory import bodies, head, references, states
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn, turn_columns
-from rbdae.rotations.chart import rotation, rotation_tangent
+from rbdae.rotations.algebra import add_spin, director_tangents, spin, turn
+from rbdae.rotations.chart import rotation
 
 
 @stage("i")
@@ -51,12 +50,6 @@ def place(m: Memory) -> None:
 def _turn(m: Memory, b: int) -> None:
     """d = R_ref R(a). Reads R(a) in d."""
     turn(references(m)[b], states(m)[b].d)
-
-
-@stage("ii", "centred")
-def _turn_tangent(m: Memory, b: int) -> None:
-    """D0 = R_ref dR/da. Reads dR/da in D0."""
-    turn_columns(references(m)[b], states(m)[b].D0, bodies(m)[b].na)
 
 
 @stage("i")
@@ -132,85 +125,6 @@ def velocity_basis(m: Memory) -> None:
             quaternion_rates.natural_tangent(address(s.a), address(s.B))
             if h.forms == 1:
                 euler_parameter_forms.row_basis(m, b, 0)
-
-
-@stage("i")
-def place_tangent(m: Memory) -> None:
-    """D0 = dd/da and B = d(ddot)/dw; with momenta U = dw/dq and V = dw/dp, with spatial velocities also Ud, with the
-    forms of [SNS15] the row basis U. Reads a and d, with momenta p, with spatial velocities p and pd."""
-    h = head(m)
-    S = states(m)
-    if h.kind == DIRECTOR_RATE:
-        return  # D0 = B = I and, with momenta, V = E^-1: constant, set when the block was made
-    joined = h.n_primitives + h.n_bushings + h.n_elements > 0
-    for b in range(h.n_bodies):
-        s = S[b]
-        if h.kind == ANGULAR:
-            if h.chart_linear == 0:  # else D0 is constant, set when the block was made
-                rotation_tangent(h.chart, s.a, s.D0)
-                if h.referenced == 1:
-                    _turn_tangent(m, b)
-            if joined:
-                director_tangents(s.d, s.B)
-        else:
-            if joined:
-                quaternion_rates.natural_tangent(address(s.a), address(s.D0))
-                quaternion_rates.natural_tangent(address(s.a), address(s.B))
-                if h.forms == 1:
-                    euler_parameter_forms.row_basis(m, b, h.projected)
-            if h.momenta == 1:
-                quaternion_momenta.velocity_tangents(m, b)
-    if h.spatial == SPATIAL_VELOCITIES:
-        spatial.tangents_of_bodies(m)
-
-
-@stage("i")
-def move_tangent(m: Memory) -> None:
-    """D1 = d(ddot)/da at fixed w. Reads D0 and w."""
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings + h.n_elements == 0:
-        return
-    for b in range(h.n_bodies):
-        s = S[b]
-        if h.kind == ANGULAR:
-            for i in range(9):
-                for j in range(B[b].na):
-                    s.D1[i, j] = 0.0
-            angular.add_spin_columns_at(address(s.D0), address(s.w), B[b].na, address(s.D1))
-        else:
-            quaternion_rates.natural_tangent(address(s.w), address(s.D1))
-
-
-@stage("i")
-def accelerate_tangent(m: Memory) -> None:
-    """D2 = d(dddot)/da and W = d(dddot)/dw at fixed wdot; with momenta Ud = dwdot/dq and Vd = dwdot/dp. Reads B, D0,
-    D1, dd, w and wd; with momenta p, pd, U and V."""
-    h = head(m)
-    B = bodies(m)
-    S = states(m)
-    if h.kind == DIRECTOR_RATE or h.n_primitives + h.n_bushings == 0:
-        return
-    for b in range(h.n_bodies):
-        s = S[b]
-        if h.kind == ANGULAR:
-            na = B[b].na
-            for i in range(9):
-                for j in range(na):
-                    s.D2[i, j] = 0.0
-            angular.add_spin_columns_at(address(s.D0), address(s.wd), na, address(s.D2))
-            angular.add_spin_columns_at(address(s.D1), address(s.w), na, address(s.D2))
-            director_tangents(s.dd, s.W)
-            angular.add_spin_columns_at(address(s.B), address(s.w), 3, address(s.W))
-        else:
-            quaternion_rates.natural_tangent(address(s.wd), address(s.D2))
-            quaternion_rates.natural_tangent(address(s.w), address(s.W))
-            for i in range(9):
-                for j in range(4):
-                    s.W[i, j] *= 2.0
-            if h.momenta == 1:
-                quaternion_momenta.acceleration_tangents(m, b)
 
 
 @jit

@@ -14,12 +14,10 @@ constraints of quaternions and directors, too.
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Array, Memory, is_zero, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.angular import dynamics_tangent as material_tangent
-from rbdae.kernels.memory import bodies, head, rhs_tangent, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, rhs_tangent, states
 from rbdae.kernels.row_operations import mix_three
-from rbdae.kernels.scatter import scatter_block
 from rbdae.kernels.scratch import solution
 
 
@@ -55,14 +53,6 @@ def times_three(C: Array, x: Array, i: int, out: Array, j: int) -> None:
         out[j + k] = C[k, 0] * a + C[k, 1] * b + C[k, 2] * e
 
 
-@jit
-def add_turned(D: Array, om: Array, n: int, out: Array) -> None:
-    """out[:3, :n] += d(R^T om)/da; D = dd/da."""
-    for i in range(3):
-        for c in range(n):
-            out[i, c] += D[3 * i, c] * om[0] + D[3 * i + 1, c] * om[1] + D[3 * i + 2, c] * om[2]
-
-
 @stage("i", "spatial")
 def velocities(m: Memory) -> None:
     """w = R^T omega of all bodies."""
@@ -85,100 +75,6 @@ def spatial_velocity(m: Memory, b: int) -> None:
     s = states(m)[b]
     inverse_transposed(s.d, s.C)
     times_three(s.C, s.w, 0, s.p, 0)
-
-
-@stage("ii", "spatial")
-def tangents(m: Memory, b: int) -> None:
-    """U, V and Ud. Reads d, D0, omega and omegadot."""
-    s = states(m)[b]
-    n = bodies(m)[b].na
-    for i in range(3):
-        for c in range(n):
-            s.U[i, c] = 0.0
-            s.Ud[i, c] = 0.0
-        for k in range(3):
-            s.V[i, k] = s.d[3 * i + k]
-    add_turned(s.D0, s.p, n, s.U)
-    add_turned(s.D0, s.pd, n, s.Ud)
-
-
-@stage("i", "spatial")
-def tangents_of_bodies(m: Memory) -> None:
-    """U, V and Ud of all bodies."""
-    for b in range(head(m).n_bodies):
-        tangents(m, b)
-
-
-@jit
-def add_product(K: Array, U: Array, n_rows: int, n: int, out: Array) -> None:
-    """out[:n_rows, :n] += K[:n_rows, :3] U[:3, :n]."""
-    for i in range(n_rows):
-        for c in range(n):
-            out[i, c] += K[i, 0] * U[0, c] + K[i, 1] * U[1, c] + K[i, 2] * U[2, c]
-
-
-@stage("iif", "spatial")
-def dynamics_tangent(m: Memory, b: int, c: float) -> None:
-    """by_q and by_v of the dynamics, whose rows are material, with respect to a and omega, the latter plus c J V.
-    Reads what `angular.dynamics_tangent` reads, U, V and Ud."""
-    scratch = tangent_memory(m)
-    o = bodies(m)[b]
-    s = states(m)[b]
-    material_tangent(m, b, 0.0)
-    add_product(scratch.by_v, s.U, 3, o.na, scratch.by_q)
-    add_product(o.inertia, s.Ud, 3, o.na, scratch.by_q)
-    for i in range(3):
-        for j in range(3):
-            scratch.product[i, j] = scratch.by_v[i, j] + c * o.inertia[i, j]
-            scratch.by_v[i, j] = 0.0
-    add_product(scratch.product, s.V, 3, 3, scratch.by_v)
-
-
-@stage("iiiiiif", "spatial")
-def scatter_velocity_columns(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
-    """scale times the tangent K of n rows with respect to w, in the columns of a and omega. Reads U and V."""
-    s = states(m)[b]
-    _scatter_chained(m, b, row, K_at, K_step, n, s.U, scale)
-    _scatter_omega_columns(m, b, row, K_at, K_step, n, scale)
-
-
-@stage("iiiiiiff", "spatial")
-def scatter_acceleration_columns(
-    m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, c: float, scale: float
-) -> None:
-    """scale times the tangent K of n rows with respect to wdot, in the columns of a, and c times in those of omega.
-    Reads Ud and V."""
-    s = states(m)[b]
-    _scatter_chained(m, b, row, K_at, K_step, n, s.Ud, scale)
-    if not is_zero(c) or head(m).mode != 0:
-        _scatter_omega_columns(m, b, row, K_at, K_step, n, scale * c)
-
-
-@jit
-def _scatter_chained(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, U: Array, scale: float) -> None:
-    """K U in the columns of a."""
-    o = bodies(m)[b]
-    out = tangent_memory(m).chained
-    _clear(out, n, o.na)
-    add_product(matrix_at(K_at, K_step), U, n, o.na, out)
-    scatter_block(m, row, o.iq + o.nt, out, n, o.na, scale)
-
-
-@jit
-def _scatter_omega_columns(m: Memory, b: int, row: int, K_at: Address, K_step: int, n: int, scale: float) -> None:
-    """K V in the columns of omega."""
-    o = bodies(m)[b]
-    out = tangent_memory(m).chained
-    _clear(out, n, 3)
-    add_product(matrix_at(K_at, K_step), states(m)[b].V, n, 3, out)
-    scatter_block(m, row, head(m).n_q + o.iv + o.nt, out, n, 3, scale)
-
-
-@jit
-def _clear(out: Array, n_rows: int, n: int) -> None:
-    for i in range(n_rows):
-        for c in range(n):
-            out[i, c] = 0.0
 
 
 @stage("i", "spatial")

@@ -36,39 +36,9 @@ from rbdae.rotations.quaternion_algebra import conjugate_product
 
 
 @jit
-def start_position(m: Memory, b: int) -> Any:
-    """x0 of a body."""
-    return states(m)[b].pxd
-
-
-@jit
 def start_directors(m: Memory, b: int) -> Any:
     """R0 of a body, column by column."""
     return states(m)[b].ddd
-
-
-@jit
-def start_translation(m: Memory, b: int) -> Any:
-    """h v0 of a body."""
-    return states(m)[b].xdd
-
-
-@jit
-def start_rotation(m: Memory, b: int) -> Any:
-    """h Om0 / 2 of a body."""
-    return states(m)[b].om
-
-
-@jit
-def start_spin(m: Memory, b: int) -> Any:
-    """J h Om0 / 2 of a body."""
-    return states(m)[b].tx
-
-
-@jit
-def translation(m: Memory, b: int) -> Any:
-    """The unknown dx of a body."""
-    return states(m)[b].gx
 
 
 @jit

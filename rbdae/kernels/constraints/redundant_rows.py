@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
-from rbdae.kernels.memory import head, primitives, rows, tangent_memory
-from rbdae.kernels.scatter import scatter
+from rbdae.kernels.memory import head, primitives, rows
 
 
 @stage("iii", "redundant")
@@ -22,21 +21,6 @@ def drop_gradient(m: Memory, i: int, side: int) -> None:
                 r.Gx[side, k, j] = 0.0
             for j in range(9):
                 r.Gw[side, k, j] = 0.0
-
-
-@stage("iii", "redundant")
-def drop_tangent(m: Memory, i: int, side: int) -> None:
-    """The tangents of one side of a primitive become zero in its dropped rows."""
-    p = primitives(m)[i]
-    c = tangent_memory(m)
-    for k in range(p.n):
-        if p.keep[k] == 0:
-            for j in range(3):
-                c.Cx[side, k, j] = 0.0
-                c.Cu[side, k, j] = 0.0
-            for j in range(9):
-                c.Ca[side, k, j] = 0.0
-                c.Cw[side, k, j] = 0.0
 
 
 @stage("iii", "redundant", optional=True)
@@ -62,14 +46,3 @@ def dropped_residual(m: Memory, out_at: Address, row: int, y_at: Address, column
         for k in range(p.n):
             if p.keep[k] == 0:
                 out[row + p.row + k] = y[column + p.row + k]
-
-
-@stage("iiif", "redundant", optional=True)
-def scatter_dropped(m: Memory, row: int, column: int, scale: float) -> None:
-    """The tangent of `dropped_residual`."""
-    C = primitives(m)
-    for i in range(head(m).n_primitives):
-        p = C[i]
-        for k in range(p.n):
-            if p.keep[k] == 0:
-                scatter(m, row + p.row + k, column + p.row + k, scale)

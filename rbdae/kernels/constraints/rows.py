@@ -10,8 +10,7 @@ from typing import Any
 
 from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.bodies.internal_constraints import internal_residual, internal_tangent
-from rbdae.kernels.constraints.primitive_tangents import scatter_primitive_rows
+from rbdae.kernels.bodies.internal_constraints import internal_residual
 from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.memory import formulation_parameters, head
 from rbdae.kernels.scratch import constraint_values
@@ -49,24 +48,3 @@ def _add_baumgarte_rows(m: Memory, out_at: Address, row: int) -> None:
         primitive_residual(m, address(g), 0, level)
         for i in range(h.n_la):
             out[row + i] += f * g[i]
-
-
-@jit
-def scatter_constraint_rows(m: Memory, row: int, level: int, c: float) -> None:
-    """Their tangent; c is the factor of the rates. Reads the gradients and the tangents of the natural coordinates
-    up to this level."""
-    internal_tangent(m, row, level, c, 1.0)
-    scatter_primitive_rows(m, row, level, c, 1.0)
-    if level == 2:
-        _scatter_baumgarte_rows(m, row)
-
-
-@stage("ii", "baumgarte", optional=True)
-def _scatter_baumgarte_rows(m: Memory, row: int) -> None:
-    """The tangent of 2 alpha gdot + beta^2 g."""
-    if head(m).stabilised == 0:
-        return
-    for level in range(2):
-        f = _factor(m, level)
-        internal_tangent(m, row, level, 0.0, f)
-        scatter_primitive_rows(m, row, level, 0.0, f)

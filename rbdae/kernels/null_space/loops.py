@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, address, chosen, is_zero, matrix_at, maximum, rely, vector_at
+from rbdae.compiler.access import Address, Array, Memory, address, chosen, is_zero, maximum, rely, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import (
     bodies,
     head,
     primitives,
-    rhs_tangent,
     row_exchanges,
     rows,
     square_factors,
     velocity_metric,
     velocity_selection,
 )
-from rbdae.kernels.null_space.reduction import by_quasi_velocities
-from rbdae.kernels.null_space.spatial_loops import add_selected_tangent, place_selection, turned_selection
-from rbdae.kernels.scratch import reduced_tangent, turned_row, work
+from rbdae.kernels.null_space.spatial_loops import place_selection, turned_selection
+from rbdae.kernels.scratch import turned_row, work
 
 ALMOST = 1000.0
 """A recorded elimination is good while no pivot is smaller than the best one by more than this factor: the threshold of
@@ -167,36 +165,6 @@ def solve_loops_transposed(m: Memory, x_at: Address) -> None:
 
 
 @stage("iiii", "loops")
-def solve_loops_columns(m: Memory, X_at: Address, step: int, n_columns: int) -> None:
-    """X = [G; S]^-1 X for the first columns of a matrix."""
-    X = matrix_at(X_at, step)
-    A = square_factors(m)
-    P = row_exchanges(m)
-    n = head(m).n_v
-    for k in range(n):
-        if P[k] != k:
-            for c in range(n_columns):
-                t = X[k, c]
-                X[k, c] = X[P[k], c]
-                X[P[k], c] = t
-    for i in range(n):
-        for j in range(i):
-            t = A[i, j]
-            if not is_zero(t):
-                for c in range(n_columns):
-                    X[i, c] -= t * X[j, c]
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            t = A[i, j]
-            if not is_zero(t):
-                for c in range(n_columns):
-                    X[i, c] -= t * X[j, c]
-        t = 1.0 / A[i, i]
-        for c in range(n_columns):
-            X[i, c] *= t
-
-
-@stage("iiii", "loops")
 def select_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = S w."""
     w = vector_at(w_at)
@@ -208,25 +176,3 @@ def select_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> No
         for j in range(h.n_v):
             t += s[j] * w[j]
         out[row + i] = t
-
-
-@stage("i", "loops")
-def select_loop_tangent(m: Memory) -> None:
-    """Minus the tangent of nudot = S vdot. Reads minus that of vdot in `rhs_tangent`, T and dw/dq; writes
-    `reduced_tangent`."""
-    h = head(m)
-    W = rhs_tangent(m)
-    F = reduced_tangent(m)
-    x = work(m)
-    for i in range(h.n_nu):
-        s = _selected(m, i)
-        for j in range(h.n_columns):
-            x[j] = 0.0
-        for l in range(h.n_v):
-            t = s[l]
-            if not is_zero(t):
-                for j in range(h.n_columns):
-                    x[j] += t * W[l, j]
-        if h.spatial != 0:
-            add_selected_tangent(m, i, address(x))
-        by_quasi_velocities(m, x, F[i])

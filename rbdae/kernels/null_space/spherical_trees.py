@@ -14,7 +14,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.spatial import to_material
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.memory import bodies, head, null_space, states
 from rbdae.kernels.scratch import quasi_forces
 
 ROOT = -1
@@ -176,3 +176,46 @@ def select_spherical_rates(m: Memory, vd_at: Address, out_at: Address, row: int)
         j += o.nt
         for k in range(3):
             out[i + k] = vd[j + k]
+
+
+@stage("i", "spherical-tree")
+def spherical_null_space(m: Memory) -> None:
+    """T (nv x nnu). Reads B of the bodies."""
+    h = head(m)
+    B = bodies(m)
+    T = null_space(m)
+    for i in range(h.n_v):
+        for j in range(h.n_nu):
+            T[i, j] = 0.0
+    for b in range(h.n_bodies):
+        o = B[b]
+        i = o.iv
+        j = o.inu
+        if o.parent == ROOT:
+            for k in range(o.nt):
+                T[i + k, j + k] = 1.0
+            i += o.nt
+            j += o.nt
+        else:
+            if B[o.parent].fixed == 0:
+                q = B[o.parent]
+                if q.nt == 3:
+                    for k in range(3):
+                        for c in range(h.n_nu):
+                            T[i + k, c] = T[q.iv + k, c]
+                j_parent = q.inu + (3 if (q.parent == ROOT and q.nt == 3) else 0)
+                _add_arm_columns(m, o.parent, i, j_parent, o.parent_arm, 1.0)
+            _add_arm_columns(m, b, i, j, o.arm, -1.0)
+            i += o.nt
+        for k in range(3):
+            T[i + k, j + k] = 1.0
+
+
+@jit
+def _add_arm_columns(m: Memory, b: int, row: int, j: int, r: Array, scale: float) -> None:
+    """The columns of scale R'_b r by Omega_b, in three rows."""
+    T = null_space(m)
+    s = states(m)[b]
+    for k in range(3):
+        for c in range(3):
+            T[row + k, j + c] += scale * (r[0] * s.B[k, c] + r[1] * s.B[3 + k, c] + r[2] * s.B[6 + k, c])

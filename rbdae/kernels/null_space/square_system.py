@@ -18,19 +18,18 @@ from rbdae.kernels.bodies.gather import clear_accelerations, gather_acceleration
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import head, primitives, states
+from rbdae.kernels.memory import head, null_space, primitives, states
 from rbdae.kernels.null_space.loops import (
     factorise_loops,
     select_loop_rates,
     solve_loops,
-    solve_loops_columns,
     solve_loops_transposed,
 )
 from rbdae.kernels.null_space.spatial import to_material_quasi_velocities
 from rbdae.kernels.null_space.tree_frames import select_tree_rates, subtract_frame_rates
-from rbdae.kernels.null_space.trees import factorise_tree, solve_tree, solve_tree_columns, solve_tree_transposed
+from rbdae.kernels.null_space.trees import factorise_tree, solve_tree, solve_tree_transposed
 from rbdae.kernels.records import TREE
-from rbdae.kernels.scratch import constraint_values, multipliers, null_space, quasi_forces, square_side
+from rbdae.kernels.scratch import constraint_values, quasi_forces, square_side
 
 
 @jit
@@ -58,16 +57,6 @@ def _solve_transposed(m: Memory, x: Array) -> None:
         solve_tree_transposed(m, address(x))
     else:
         solve_loops_transposed(m, address(x))
-
-
-@jit
-def solve_columns(m: Memory, X: Array, n_columns: int) -> None:
-    """X = [G; S]^-1 X for the first columns of X."""
-    step = X.strides[0] // 8
-    if head(m).structure == TREE:
-        solve_tree_columns(m, address(X), step, n_columns)
-    else:
-        solve_loops_columns(m, address(X), step, n_columns)
 
 
 @jit
@@ -149,29 +138,16 @@ def select_square_rates(m: Memory, vd_at: Address, out_at: Address, row: int) ->
 
 
 @stage("i", "square-system")
-def reduction_multipliers(m: Memory) -> None:
-    """Multipliers -zeta of the joints. Reads (zeta, T^T h) in `quasi_forces`; writes `multipliers`."""
-    C = primitives(m)
-    z = quasi_forces(m)
-    la = multipliers(m)
-    n = 0
-    for i in range(head(m).n_primitives):
-        for k in range(C[i].n):
-            la[C[i].row + k] = 0.0
-            if C[i].keep[k] == 1:
-                la[C[i].row + k] = -z[n]
-                n += 1
-
-
-@stage("i", "square-system")
 def square_null_space(m: Memory) -> None:
-    """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]."""
+    """T (nv x nnu), the solution for the unit vectors of nu. Reads the factors of [G; S]; writes `square_side`."""
     h = head(m)
     T = null_space(m)
+    x = square_side(m)
     first = h.n_v - h.n_nu
-    for i in range(h.n_v):
-        for j in range(h.n_nu):
-            T[i, j] = 0.0
-    for i in range(h.n_nu):
-        T[first + i, i] = 1.0
-    solve_columns(m, T, h.n_nu)
+    for j in range(h.n_nu):
+        for i in range(h.n_v):
+            x[i] = 0.0
+        x[first + j] = 1.0
+        _solve(m, x)
+        for i in range(h.n_v):
+            T[i, j] = x[i]

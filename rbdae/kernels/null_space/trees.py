@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdae.compiler.access import Address, Array, Memory, is_zero, matrix_at, vector_at
+from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities
 from rbdae.kernels.null_space.spherical_trees import ROOT
-from rbdae.kernels.scratch import plane_work, work
+from rbdae.kernels.scratch import work
 
 
 @stage("i", "tree")
@@ -179,76 +179,3 @@ def solve_tree_transposed(m: Memory, x_at: Address) -> None:
                     x[n2 + j] -= r.Gw[side, k, j] * t
     for i in range(h.n_v):
         x[i] = z[i]
-
-
-@jit
-def _swap_rows(X: Array, i: int, k: int, n: int) -> None:
-    """Rows i and k of X change places."""
-    for c in range(n):
-        t = X[i, c]
-        X[i, c] = X[k, c]
-        X[k, c] = t
-
-
-@jit
-def _subtract_row(X: Array, i: int, k: int, t: float, n: int) -> None:
-    """Row i of X -= t row k."""
-    if not is_zero(t):
-        for c in range(n):
-            X[i, c] -= t * X[k, c]
-
-
-@stage("iiii", "tree")
-def solve_tree_columns(m: Memory, X_at: Address, step: int, n_columns: int) -> None:
-    """`solve_tree` for the first columns of a matrix. Writes `plane_work`."""
-    h = head(m)
-    B = bodies(m)
-    E = tree_velocities(m)
-    R = rows(m)
-    X = matrix_at(X_at, step)
-    Y = plane_work(m)
-    factors = tree_factors(m)
-    first = h.n_v - h.n_nu
-    for b in range(h.n_bodies):
-        o = B[b]
-        n = o.iv
-        if o.parent == ROOT:
-            for j in range(o.nt + 3):
-                for c in range(n_columns):
-                    Y[n + j, c] = X[first + o.inu + j, c]
-            continue
-        e = E[b]
-        A = factors[6 * b : 6 * b + 6]
-        p = B[o.parent]
-        for i in range(e.n_rows):
-            for c in range(n_columns):
-                Y[n + i, c] = X[e.row[i], c]
-            if p.fixed == 0:
-                r = R[e.primitive[i]]
-                side = 1 - e.side[i]
-                k = e.equation[i]
-                n2 = p.iv
-                if p.nt == 3:
-                    for j in range(3):
-                        _subtract_row(Y, n + i, n2 + j, r.Gx[side, k, j], n_columns)
-                    n2 += 3
-                for j in range(3):
-                    _subtract_row(Y, n + i, n2 + j, r.Gw[side, k, j], n_columns)
-        for i in range(e.n_free):
-            for c in range(n_columns):
-                Y[n + e.n_rows + i, c] = X[first + o.inu + i, c]
-        for k in range(6):
-            if e.pivot[k] != k:
-                _swap_rows(Y, n + k, n + e.pivot[k], n_columns)
-        for i in range(6):
-            for j in range(i):
-                _subtract_row(Y, n + i, n + j, A[i, j], n_columns)
-        for i in range(5, -1, -1):
-            for j in range(i + 1, 6):
-                _subtract_row(Y, n + i, n + j, A[i, j], n_columns)
-            t = 1.0 / A[i, i]
-            for c in range(n_columns):
-                Y[n + i, c] *= t
-    for i in range(h.n_v):
-        for c in range(n_columns):
-            X[i, c] = Y[i, c]
