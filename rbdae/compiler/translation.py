@@ -33,6 +33,7 @@ from rbdae.machine.language.text import Text
 MESSAGE = "rbdae.message"
 """The symbol of the cell for the message of a kernel that was called without the features that it needs."""
 
+
 class Translation(Text):
     """The text of a kernel. It is the `rbdae.compiler.declared.Machine` of what the kernel calls.
 

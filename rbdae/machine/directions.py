@@ -20,17 +20,15 @@ from rbdae.machine.language.words import Address, Function, Vec, evaluate
 from rbdae.machine.module import Module, compiled
 from rbdae.machine.sources import sources
 
-N, RATES, ROWS, DIRECTIONS, ENTRIES, HEAD = range(6)
-"""Whole numbers of a Jacobian: unknowns; 1 if their rates are arguments, too; rows; directions; entries, -1 for a dense
-one; then come the direction of each unknown, and of each entry its direction, its row and its place, by directions."""
+N, RATES, ROWS, DIRECTIONS, ENTRIES, ZEROS, HEAD = range(7)
+"""Whole numbers of a Jacobian: unknowns; 1 if their rates are arguments, too; rows; directions; entries, -1 if all are
+there; numbers that are zero beside them; then come the direction of each unknown, and of each entry its direction, its row and its place, by directions."""
 
 _WIDTH = DUAL_WIDTH
 _PASS = _WIDTH - 1
 
 
-def jacobian(
-    kernel: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, yd: Vec, c: float, out: Vec
-) -> int:
+def jacobian(kernel: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, yd: Vec, c: float, out: Vec) -> int:
     """out = df/dy + c df/dyd, a matrix row by row or the data of a sparse one; 0 if it is complete. `w` is memory for
     2 n and for the rows dual numbers."""
     n = s[N]
@@ -40,6 +38,8 @@ def jacobian(
     YD = w[_WIDTH * n :]
     F = w[2 * _WIDTH * n :]
     entry = 0
+    for k in range(s[ZEROS]):
+        out[k] = 0.0
     for first in range(0, s[DIRECTIONS], _PASS):
         for j in range(n):
             for k in range(_WIDTH):
@@ -94,7 +94,7 @@ def _code() -> Module:
 
 
 def by_directions(
-    kernel: MachineFunction, n: int, n_rows: int, rates: bool, pattern: tuple[Ints, Ints] | None
+    kernel: MachineFunction, n: int, n_rows: int, rates: bool, pattern: tuple[Ints, Ints] | None, dense: bool
 ) -> MachineFunction:
     """The Jacobian of a function on dual numbers as a machine function.
 
@@ -102,7 +102,8 @@ def by_directions(
     ----------
     kernel : f(t, y, yd, out) of n numbers each, and `n_rows` results; eight doubles for each of them
     rates : whether f depends on yd
-    pattern : row and column of each entry, in the order of the data; None for a matrix
+    pattern : row and column of the entries that are not always zero; None if all are there
+    dense : whether it fills a matrix, and not the data of a sparse one
     """
     direction = np.arange(n) if pattern is None else directions(*pattern, n, n_rows)
     s = np.concatenate([np.zeros(HEAD, dtype=np.int64), direction])
@@ -110,8 +111,9 @@ def by_directions(
     if pattern is not None:
         rows, columns = pattern
         order = np.argsort(direction[columns], kind="stable")
-        s[ENTRIES] = len(rows)
-        s = np.concatenate([s, direction[columns][order], rows[order], order])
+        s[ENTRIES], s[ZEROS] = len(rows), n_rows * n if dense else 0
+        places = rows * n + columns if dense else np.arange(len(rows))
+        s = np.concatenate([s, direction[columns][order], rows[order], places[order]])
     w = np.zeros((2 * n + n_rows) * _WIDTH)
     context = np.array([kernel.address, kernel.context, s.ctypes.data, w.ctypes.data], dtype=np.int64)
     owner = (_code(), kernel, s, w, context)

@@ -51,7 +51,7 @@ def derivative_kernel(
     except NoMachineCode as error:
         say_once(str(error))
         return workspace.raising(evaluated(workspace, kernel, shapes, pattern))
-    run, results = _PROTOTYPE(function.address), np.empty(shapes["out"])
+    run, results = _PROTOTYPE(function.address), np.zeros(shapes["out"])
 
     def fill(t: float, y: Vec, *others: Any) -> None:
         yd, c, out = others if len(others) == 3 else (y, 0.0, *others)
@@ -85,7 +85,7 @@ def _by_duals(workspace: Workspace, of: Entry, shapes: Shapes, pattern: Pattern 
     owner = (module, memory, numbers, KeptAlive(workspace))
     kernel = MachineFunction(module.address("dual.machine"), numbers.ctypes.data, owner, [])
     entries = None if pattern is None else (pattern.rows, pattern.columns)
-    return by_directions(kernel, n, n_rows, of.signs == "ityyo", entries)
+    return by_directions(kernel, n, n_rows, of.signs == "ityyo", entries, len(shapes["out"]) == 2)
 
 
 @cache

@@ -251,7 +251,7 @@ class Callbacks:
             kernel = self._kernel(name)
             if not self._workspace.memory.traced:
                 return None
-            pattern = self._entries() if name.startswith("jacobian") else None
+            pattern = self._entries_of(name)
             self._traced[name] = traced(
                 self._workspace,
                 kernel,
@@ -270,8 +270,8 @@ class Callbacks:
         return in_memory(self._workspace, kernel)
 
     def _entries_of(self, name: str) -> Pattern | None:
-        """The entries of a callback that fills the data of a sparse matrix."""
-        return self._entries() if name == "jacobian_data" else None
+        """The entries of a Jacobian of the residual, of which the pattern is known."""
+        return self._entries() if name.startswith("jacobian") else None
 
     def _shapes(self, name: str) -> Shapes:
         n, rows = self._workspace.layout.n, count_equations(self._workspace)

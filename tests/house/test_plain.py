@@ -13,7 +13,6 @@ import inside
 import numpy as np
 import pytest
 from cases import Pairing
-from inside import Explicit
 
 from rbdae.formulations import FORMULATIONS
 
@@ -28,9 +27,7 @@ IDS = [f"{s}-{p}" for s, p in CASES]
 
 def _entries(problem: Any) -> list[Any]:
     kernels = problem.workspace.settings.kernels
-    further = [kernels.rhs_jacobian] if isinstance(kernels, Explicit) else []
-    found = [kernels.residual, kernels.jacobian, kernels.rates]
-    return [*found, *further, inside.constraints, inside.natural, inside.log_determinant, inside.project]
+    return [kernels.residual, kernels.rates, inside.constraints, inside.natural, inside.log_determinant, inside.project]
 
 
 def _arguments(problem: Any, entry: Any, rng: np.random.Generator) -> tuple[list[Any], int]:

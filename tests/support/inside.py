@@ -40,7 +40,7 @@ from rbdae.conserving import entries as conserving_entries
 from rbdae.forces import differences, symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
-from rbdae.formulations.base import Explicit
+from rbdae.formulations.base import Derivative, Explicit
 from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
@@ -221,6 +221,7 @@ __all__ = [
     "contract",
     "correction",
     "dense",
+    "derivative_at",
     "derived",
     "differences",
     "digest",
@@ -251,6 +252,7 @@ __all__ = [
     "impatient_forks",
     "internal_constraints",
     "interpretation",
+    "is_derivative",
     "jit",
     "joint_pattern",
     "kept_joint_velocities",
@@ -478,8 +480,23 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
     """A kernel as that of all models, with the selection of the problem."""
     if sparse:
         return problem.callbacks._generic("jacobian_data")
+    if is_derivative(entry):
+        return problem.callbacks._generic("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     problem.workspace.make_null_space()
     return problem.workspace.compiled(entry)
+
+
+def is_derivative(entry: Any) -> bool:
+    """Whether a callback is the Jacobian of a kernel."""
+    return isinstance(entry, Derivative)
+
+
+def derivative_at(
+    problem: rbdae.Problem, kernel: TracedCall, point: tuple[float, Vec, Vec, float], shape: tuple[int, ...]
+) -> Recording:
+    """A Jacobian recorded at a state, as a matrix."""
+    shapes = {**kernel.shapes, "out": shape}
+    return derived.recorded_kernel(problem.workspace, kernel.entry, shapes, point, recording.MOST_NODES)
 
 
 def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, Vec, Vec, float]:
@@ -490,7 +507,7 @@ def recording_point(problem: rbdae.Problem, kernel: TracedCall) -> tuple[float, 
 def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
     """What a kernel's code was made of."""
     workspace, jacobian = problem.workspace, problem.workspace.settings.kernels.jacobian
-    pattern = problem.callbacks._entries() if kernel.sparse or kernel.entry is jacobian else None
+    pattern = problem.callbacks._entries() if kernel.sparse or kernel.entry == jacobian else None
     point = recording_point(problem, kernel)
     return derived.recorded_kernel(workspace, kernel.entry, kernel.shapes, point, recording.MOST_NODES, pattern)
 

@@ -9,12 +9,13 @@ in which each operation is off by its own random +-`OFF`, and the size is the sp
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
-from inside import SymbolicMemory, Vec, plain
+from inside import SymbolicMemory, Vec, plain, value_of
 from inside import opened as opened_records
 
 OFF = 2.0**-30
@@ -187,10 +188,51 @@ def size(workspace: Any, kernel: Any, arguments: tuple[Any, ...], shape: tuple[i
     return np.array(sizes).reshape(shape)
 
 
+def size_of_derivative(recording: Any, inputs: dict[str, Any], shape: tuple[int, ...]) -> Any:
+    """The same of the results of a recording, for which the inputs have these numbers."""
+    _SOURCE.restart()
+    graph, known = recording.graph, {}
+    with np.errstate(all="ignore"):
+        for k in graph.needed(recording.outputs):
+            known[k] = _of_node(graph.nodes[k], known, inputs, recording.functions)
+        sizes = [max(carried(known[k]), abs(float(_values(known[k])[0]))) for k in recording.outputs]
+    return np.array(sizes).reshape(shape)
+
+
+def _of_node(node: Any, known: Any, inputs: dict[str, Any], functions: Any) -> Any:
+    kind, *rest = node
+    if kind == "const":
+        return _number(value_of(rest[0]))
+    if kind == "input":
+        return _number(float(inputs[rest[0]][rest[1]]))
+    if kind == "call":
+        number, n_in, _, *operands = rest
+        t, *others = (known[k] for k in operands)
+        return _SOURCE.call(functions[number], t, others[:n_in], others[n_in:])
+    if kind == "result":
+        return known[rest[0]][rest[1]]
+    x, *others = (known[k] for k in rest)
+    if kind == "select":
+        return others[0] if x else others[1]
+    if kind == "not":
+        return not x
+    if kind == "rcp":
+        return 1.0 / x
+    if kind in _OPERATORS:
+        return _OPERATORS[kind](x, *others)
+    return Rounded(getattr(np, kind)(_values(x), *map(_values, others)) * _SOURCE.factors())
+
+
+_OPERATORS = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg, "abs": abs,
+    "<": operator.lt, "<=": operator.le, "==": operator.eq,
+}  # fmt: skip
+
+
 def carried(x: Any) -> float:
     """The root of the sum of squares of what roundings make of a number, over one of them."""
     values = _values(x)
     return float(np.sqrt(np.mean((values[1:] - values[0]) ** 2)) / OFF)
 
 
-__all__ = ["OFF", "Rounded", "carried", "opened", "size"]
+__all__ = ["OFF", "Rounded", "carried", "opened", "size", "size_of_derivative"]

@@ -186,12 +186,20 @@ def _difference(
     same = (traced == generic) | (np.isnan(traced) & np.isnan(generic))
     if same.all():
         return 0.0
-    own = inside.workspace(problems[1])
-    own.make_null_space()
-    size = rounding.size(own, kernel.entry, arguments, shape)
+    size = _size(kernel, problems[1], arguments, shape)
     with np.errstate(all="ignore"):
         found = np.where(same, 0.0, np.abs(traced - generic) / size)
     return float(np.max(np.nan_to_num(found, nan=np.inf))) * 2.0**53
+
+
+def _size(kernel: inside.TracedCall, problem: rbdae.Problem, arguments: tuple[Any, ...], shape: tuple[int, ...]) -> Vec:
+    if not inside.is_derivative(kernel.entry):
+        return rounding.size(inside.workspace(problem), kernel.entry, arguments, shape)
+    t, y, *others = arguments
+    yd, c = others or (y, 0.0)
+    found = inside.derivative_at(problem, kernel, (t, y, yd, c), shape)
+    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": inside.recording.selection_numbers(problem.workspace)}
+    return rounding.size_of_derivative(found, inputs, shape)
 
 
 def size_of_multipliers(problem: rbdae.Problem, t: float, y: Vec) -> Vec:
