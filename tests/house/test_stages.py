@@ -198,16 +198,13 @@ def test_stages_of_other_problems_do_nothing_here(system, pairing):
     """The process shares its stages: once another problem has them linked, an optional one is called where there is
     nothing for it to do. (Baumgarte's terms and redundant rows wrote beyond the patterns of problems without them.)"""
     problem = cases.problem(system, pairing)
-    calls = {"residual": (problem.n_equations,), "jacobian": (problem.n_equations, problem.n)}
-    if problem.kind == "ode":
-        calls |= {"rhs": (problem.n,), "rhs_jacobian": (problem.n, problem.n)}
+    calls = {"residual": (problem.n_equations,)} | ({"rhs": (problem.n,)} if problem.kind == "ode" else {})
     for callback, shape in calls.items():
         found = []
         for all_features in (False, True):
             out = np.full(shape, -3.0)
-            rates = (problem.yd0,) if callback in ("residual", "jacobian") else ()
-            scale = (0.7,) if callback == "jacobian" else ()
-            with_stages_of_all(problem, callback, all_features=all_features)(0.1, problem.y0, *rates, *scale, out)
+            rates = (problem.yd0,) if callback == "residual" else ()
+            with_stages_of_all(problem, callback, all_features=all_features)(0.1, problem.y0, *rates, out)
             found.append(out)
         assert np.array_equal(*found), callback
 

@@ -1,4 +1,4 @@
-"""Derivatives of recorded graphs, which nobody has written, against Jacobians by dual numbers; forwards and backwards."""
+"""Derivatives of recorded graphs against Jacobians by dual numbers; forwards and backwards."""
 
 from __future__ import annotations
 
