@@ -13,7 +13,7 @@ from rbdae.graph.derivatives import tangents
 from rbdae.graph.symbols import NotStraight, Recorder
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine.elements import Output
-from rbdae.multibody.element_groups import Group, records_of, unknowns_of
+from rbdae.multibody.element_groups import Group, groups_of, records_of, unknowns_of
 from rbdae.multibody.open_numbers import OpenNumbers, records_with
 from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
 from rbdae.multibody.workspace import Workspace
@@ -56,13 +56,19 @@ class _Recorded:
             nodes |= {i: share.get(0, g.const(0.0)) for i, share in zip(others, shares, strict=True)}
         self._column = {int(i): k for k, i in enumerate(self._unknowns[0])}
         self._nodes = {i: node for i, node in nodes.items() if self.graph.value(node) != 0.0}
+        self._entries: list[tuple[int, Ints]] | None = None
 
     def rows(self) -> list[tuple[int, Ints]]:
         """The rows to which the elements add: node, and place for each element."""
         return [(node, self._unknowns[:, self._column[i]]) for i, node in self._nodes.items()]
 
     def entries(self) -> list[tuple[int, Ints]]:
-        """The entries of dF/dy + c dF/dyd: node, and column n + row for each element."""
+        """The entries of dF/dy + c dF/dyd that are not 0: node, and column n + row for each element."""
+        if self._entries is None:
+            self._entries = self._differentiated()
+        return self._entries
+
+    def _differentiated(self) -> list[tuple[int, Ints]]:
         g, n = self.graph, self._workspace.layout.n
         c, one = g.node("input", "c", 0), g.const(1.0)
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
@@ -144,12 +150,14 @@ def _memory(workspace: Workspace, recorder: Recorder, group: Group, numbers: _Nu
     return m
 
 
-def recorded_element(workspace: Workspace, group: Group) -> _Recorded:
-    """The kernel for the first element of a kind.
+def recorded_elements(workspace: Workspace) -> list[_Recorded]:
+    """The kernel for the first element of each kind; recorded once for a workspace.
 
     Raises NotStraight where a condition on the state has to fall as it does there.
     """
-    return _Recorded(workspace, group)
+    if workspace.elements is None:
+        workspace.elements = [_Recorded(workspace, group) for group in groups_of(workspace)]
+    return workspace.elements
 
 
-__all__ = ["recorded_element"]
+__all__ = ["recorded_elements"]

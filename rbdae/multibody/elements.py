@@ -21,14 +21,15 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Ints
+from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph
 from rbdae.graph.order import deepest_first, few_alive
+from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Element, Output
 from rbdae.machine.module import as_it_comes
 from rbdae.multibody.code_text import Pattern
-from rbdae.multibody.element_groups import groups_of
-from rbdae.multibody.element_recording import recorded_element
+from rbdae.multibody.element_recording import recorded_elements
 from rbdae.multibody.workspace import Workspace
 
 RESIDUAL_FROM, JACOBIAN_FROM = 40, 12
@@ -39,14 +40,16 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 def apply_to(workspace: Workspace, kernel: Any, *, sparse: bool) -> bool:
     """Whether a kernel is made of elements."""
-    settings, head = workspace.settings, workspace.head[0]
-    of = settings.kernels.jacobian if sparse else settings.kernels.residual
+    of = workspace.settings.kernels.jacobian if sparse else workspace.settings.kernels.residual
     least = JACOBIAN_FROM if sparse else RESIDUAL_FROM
+    return bool(kernel == of and workspace.model.n >= least and workspace.memory.opened and possible(workspace))
+
+
+def possible(workspace: Workspace) -> bool:
+    """Whether the residual of a model is the sum of what its elements give."""
+    settings, head = workspace.settings, workspace.head[0]
     return bool(
-        kernel == of
-        and type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
-        and workspace.model.n >= least
-        and workspace.memory.opened
+        type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
         and settings.formulation.kind == "dae"
         and not settings.reduced
         and settings.chart.distance is None
@@ -60,6 +63,21 @@ def apply_to(workspace: Workspace, kernel: Any, *, sparse: bool) -> bool:
     )
 
 
+def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
+    """The entries of dF/dy + c dF/dyd that are not 0 whatever the state and the numbers of the model: their rows and
+    columns, in rising order of (column, row). None if the model is not the sum of elements."""
+    if not possible(workspace):
+        return None
+    try:
+        entries = [places for element in recorded_elements(workspace) for _, places in element.entries()]
+    except (NotStraight, NoDerivative):
+        return None
+    columns, rows = np.divmod(
+        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), workspace.layout.n
+    )
+    return rows, columns
+
+
 def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Element], int] | None:
     """The elements of the residual, or of the data of its Jacobian with these entries, and the number of results. None
     if some element does what elements do not."""
@@ -69,8 +87,7 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Ele
     order = None if keys is None else np.argsort(keys)
     known = None if keys is None else keys[order]
     written, found = np.zeros(size, dtype=bool), list[Element]()
-    for group in groups_of(workspace):
-        recorded = recorded_element(workspace, group)
+    for recorded in recorded_elements(workspace):
         results = recorded.rows() if keys is None else recorded.entries()
         if known is not None and order is not None:
             placed = [(node, _found(known, order, at)) for node, at in results]
@@ -109,4 +126,4 @@ def _element(graph: Graph, inputs: dict[int, tuple[str, Ints]], outputs: list[Ou
     return Element(short.graph, few_alive(short.graph, short.outputs), new, made)
 
 
-__all__ = ["apply_to", "elements_of"]
+__all__ = ["apply_to", "elements_of", "pattern_of_elements", "possible"]

@@ -48,6 +48,7 @@ class Workspace:
         self._plain: PlainMemory | None = None
         self.open_numbers: OpenNumbers | None = None
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
+        self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
         self.numbers: Vec | None = None  # of the selection, once asked for: `rbdae.multibody.recording`
         if selection.rows.dropped:
             self.own("primitives", _with_kept_rows(memory, selection.rows.dropped))
@@ -68,7 +69,7 @@ class Workspace:
     def own(self, name: str, array: Any) -> None:
         """An array in place of the shared one."""
         self._arrays[name] = array
-        self.numbers = self.open_numbers = None
+        self.numbers = self.open_numbers = self.elements = None
         self.contexts.clear()
         if "head" in self._made:
             self._made["head"][name] = array.ctypes.data

@@ -132,3 +132,21 @@ def test_any_number_of_bodies_has_them(rng):
     assert problem.callbacks.code("residual") == "traced" and problem.callbacks.code("jacobian") == "generic"
     wanted = rbdae.formulate(problem.system, "index-2", code="generic").residual(0.0, y, yd)
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("pairing", [p for p in PAIRINGS if p.velocity != "coordinate"], ids=str)
+@pytest.mark.parametrize("model", ["hinges", "loop"])
+def test_elements_know_the_pattern(rng, model, pairing):
+    """It has every entry of a complex step, and few others; all of them are in the pattern by blocks."""
+    problem = cases.formulate(MODELS[model](), pairing)
+    rows, columns = inside.pattern_of_elements(problem)
+    n, c = problem.n, 1.7
+    order = columns * n + rows
+    assert (np.diff(order) > 0).all()
+    blocks = problem.sparsity.tocoo()
+    assert np.isin(order, blocks.col * n + blocks.row).all()
+    y, yd = problem.y0 + 0.05 * rng.standard_normal(n), rng.standard_normal(n)
+    step = inside.complex_jacobian(problem, 0.1, y, yd, c)
+    i, j = np.nonzero(np.abs(step) > 1e-13 * np.abs(step).max())  # some are 0 but for rounding
+    assert np.isin(j * n + i, order).all(), "an entry is missing"
+    assert len(i) > 0.97 * len(order)

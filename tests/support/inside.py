@@ -302,6 +302,7 @@ __all__ = [
     "parameter_step",
     "parameter_tangents",
     "passages",
+    "pattern_of_elements",
     "pivots",
     "placed",
     "plain",
@@ -960,6 +961,24 @@ def elements_apply(problem: rbdae.Problem) -> list[bool]:
     kernels = problem.workspace.settings.kernels
     found = ((kernels.residual, False), (kernels.jacobian, True))
     return [elements.apply_to(problem.workspace, kernel, sparse=sparse) for kernel, sparse in found]
+
+
+def pattern_of_elements(problem: rbdae.Problem) -> tuple[Any, Any]:
+    """The rows and columns of the entries of its Jacobian that elements have."""
+    found = elements.pattern_of_elements(problem.workspace)
+    assert found is not None
+    return found
+
+
+def complex_jacobian(problem: rbdae.Problem, t: float, y: Vec, yd: Vec, c: float) -> Any:
+    """dF/dy + c dF/dyd by complex steps of the plain kernel, column by column."""
+    of = workspace(problem, complex)
+    residual, h = of.plain(of.settings.kernels.residual), 1e-30j
+    columns = np.zeros((problem.n, problem.n_equations), dtype=complex)
+    for j, out in enumerate(columns):
+        unit = np.eye(1, problem.n, j)[0]
+        residual(t, y + h * unit, yd + h * c * unit, out)
+    return columns.T.imag / 1e-30
 
 
 def text_of_elements(problem: rbdae.Problem) -> str:
