@@ -82,6 +82,7 @@ class _Choice:
             for (i, j), x in sample.items():
                 rows[i][j] = x
                 self._columns[j].add(i)
+        self._largest: dict[int, list[float]] = {}  # by column, until it changes
         self._heap = [(len(row), i) for i, row in enumerate(self._values[0])]
         heapq.heapify(self._heap)
         self.left = set(range(n))
@@ -92,12 +93,15 @@ class _Choice:
 
     def _ratio(self, i: int, j: int) -> float:
         """The size of an entry beside the largest of its column, in the sample where that is smallest."""
-        column, out = self._columns[j], 1.0
-        for rows in self._values:
+        out, largest = 1.0, self._largest.get(j)
+        if largest is None:
+            column = self._columns[j]
+            largest = self._largest[j] = [max(abs(rows[r][j]) for r in column) for rows in self._values]
+        for rows, most in zip(self._values, largest, strict=True):
             size = abs(rows[i][j])
             if size == 0.0:
                 return 0.0
-            out = min(out, size / max(abs(rows[r][j]) for r in column))
+            out = min(out, size / most)
         return out
 
     def _pivot(self) -> Place:
@@ -114,11 +118,14 @@ class _Choice:
                 continue
             tried.append((count, i))
             for j in row:
+                products = (count - 1) * (len(self._columns[j]) - 1)
+                if best is not None and (products, False, i, j) > best[0]:
+                    continue
                 ratio = self._ratio(i, j)
                 good = max(good, (ratio, (i, j)))
                 if ratio < self._least:
                     continue
-                cost = ((count - 1) * (len(self._columns[j]) - 1), ratio < 10.0 * self._least, i, j)
+                cost = products, ratio < 10.0 * self._least, i, j
                 if best is None or cost < best[0]:
                     best = cost, (i, j)
             if best is not None and (len(tried) >= _TRIED or best[0][0] <= (count - 1) ** 2):
@@ -142,6 +149,7 @@ class _Choice:
         below = sorted(r for r in columns[j] if r != i)
         for k in first[i]:
             columns[k].discard(i)
+            self._largest.pop(k, None)
         for rows in self._values:
             pivot = rows[i]
             for r in below:

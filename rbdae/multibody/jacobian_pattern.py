@@ -15,6 +15,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import MOST_BODIES
 from rbdae.multibody.derived import derivative_rows
+from rbdae.multibody.elements import pattern_of_elements
 from rbdae.multibody.recording import MOST_NODES, recording_point
 from rbdae.multibody.workspace import Workspace
 
@@ -22,6 +23,9 @@ from rbdae.multibody.workspace import Workspace
 def jacobian_pattern(workspace: Workspace, n_equations: int) -> BlockPattern:
     """The compressed columns of dF/dy + c dF/dyd."""
     n = workspace.layout.n
+    by_elements = pattern_of_elements(workspace)
+    if by_elements is not None:
+        return _compressed(*by_elements, n_equations, n)
     if workspace.model.n <= MOST_BODIES:
         try:
             return _compressed(*_recorded(workspace, n_equations), n_equations, n)
