@@ -22,7 +22,8 @@ from rbdae.machine.sources import sources
 
 N, RATES, ROWS, DIRECTIONS, ENTRIES, ZEROS, HEAD = range(7)
 """Whole numbers of a Jacobian: unknowns; 1 if their rates are arguments, too; rows; directions; entries, -1 if all are
-there; numbers that are zero beside them; then come the direction of each unknown, and of each entry its direction, its row and its place, by directions."""
+there; numbers that are zero beside them; then come the direction of each unknown, and of each entry its direction, its
+row and its place, by directions."""
 
 _WIDTH = DUAL_WIDTH
 _PASS = _WIDTH - 1

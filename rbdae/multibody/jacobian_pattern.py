@@ -12,6 +12,7 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.graph.derivatives import NoDerivative
 from rbdae.graph.symbols import NotStraight
+from rbdae.machine.function import Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.code import MOST_BODIES
 from rbdae.multibody.derived import derivative_rows
@@ -42,7 +43,7 @@ def _compressed(rows: Ints, columns: Ints, n_rows: int, n: int) -> BlockPattern:
 def _recorded(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
     """Row and column of the entries."""
     n = workspace.layout.n
-    shapes = {"y": (n,), "yd": (n,), "out": (n_equations,)}
+    shapes: Shapes = {"y": (n,), "yd": (n,), "out": (n_equations,)}
     kernel = workspace.settings.kernels.jacobian
     _, found = derivative_rows(workspace, kernel, shapes, recording_point(workspace, shapes), MOST_NODES)
     rows = np.repeat(np.arange(n_equations), [len(row) for row in found])
@@ -73,12 +74,10 @@ def _coarse(workspace: Workspace, n_equations: int) -> tuple[Ints, Ints]:
             bodies = [k for b in force["body"] if b < n for k in of_body[b]]
             states = range(int(force["state"]), int(force["state"] + force["n_states"])) if name == "elements" else ()
             sets.append([*bodies, *(layout.s.start + k for k in states)])
-    rows, columns = [], []
-    for own in sets:
-        k = np.array(own, dtype=np.int64)
-        rows.append(np.repeat(k, len(k)))
-        columns.append(np.tile(k, len(k)))
-    return _with_further_rows(workspace, np.concatenate(rows), np.concatenate(columns), n_equations)
+    places = [np.array(own, dtype=np.int64) for own in sets]
+    rows = np.concatenate([np.repeat(k, len(k)) for k in places])
+    columns = np.concatenate([np.tile(k, len(k)) for k in places])
+    return _with_further_rows(workspace, rows, columns, n_equations)
 
 
 def _of_body(workspace: Workspace, b: int) -> list[int]:

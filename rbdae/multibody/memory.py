@@ -45,7 +45,7 @@ class Memory:
     regular: Vec
     numbers: Vec
     recorded: dict[Any, Any]
-    known: dict[str, Any]
+    known: dict[Any, Any]
 
     @classmethod
     def of(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rbdae.compiler.declared import Features
 from rbdae.compiler.jit import Entry
 from rbdae.conserving import SCHEMES
-from rbdae.formulations.base import Derivative, Explicit, Formulation
+from rbdae.formulations.base import Formulation
 from rbdae.formulations.table import FORMULATIONS, named
 from rbdae.kernels import matrices, outputs
 from rbdae.kernels.forces.potentials import potentials
@@ -73,8 +73,6 @@ def entries(formulations: Iterable[str | Formulation] | None = None) -> list[Ent
     for form in FORMULATIONS.values() if formulations is None else map(named, formulations):
         kernels = form.kernels
         found += [kernels.rates, kernels.residual]
-        jacobians = [kernels.jacobian, *([kernels.rhs_jacobian] if isinstance(kernels, Explicit) else [])]
-        found += [jacobian for jacobian in jacobians if not isinstance(jacobian, Derivative)]
     return list(dict.fromkeys(found))
 
 
