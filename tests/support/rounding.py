@@ -217,7 +217,7 @@ def _of_node(node: Any, known: Any, inputs: dict[str, Any], functions: Any) -> A
     if kind == "not":
         return not x
     if kind == "rcp":
-        return 1.0 / x
+        return 1.0 / x if isinstance(x, Rounded) else np.float64(1.0) / x  # of the side that is not chosen
     if kind in _OPERATORS:
         return _OPERATORS[kind](x, *others)
     return Rounded(getattr(np, kind)(_values(x), *map(_values, others)) * _SOURCE.factors())
