@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from rbdae._arrays import Vec
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import BodyMotion, write
+from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed
 from rbdae.multibody.recording import changed_numbers
 from rbdae.multibody.workspace import Workspace
@@ -38,6 +39,8 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
         filled = old.memory.filled.with_bodies(new.bodies, new.system)
     else:
         filled = old.memory.filled.with_numbers(new.system(), forces_too=forces)
+        if _records(filled.store.model) != _records(old.model):
+            return None
     y0 = _written(problem, filled)
     workspace = Workspace(old.memory.renumbered(filled, y0), old.selection)
     workspace.open_numbers = changed_numbers(old, workspace, forces_too=forces)
@@ -47,20 +50,27 @@ def renumbered(problem: Problem, new: Changed) -> Problem | None:
 
 def _stays(problem: Problem) -> bool:
     """Whether the start is where its search began, and masses had no say in that: unknown velocities have the least
-    kinetic energy beside given ones, and depend on masses where the centre of mass is not the origin of the body."""
+    kinetic energy beside given ones, and depend on masses where something moves and the centre of mass is not the
+    origin of the body."""
     known = problem.workspace.memory.known
     if "stays" not in known:
         assembly = problem.assembly
+        moves = assembly.velocity.any() or assembly.angular_velocity.any()
         changes = (assembly.moved, assembly.turned, assembly.velocity_change, assembly.spin_change)
         known["stays"] = (
             not (assembly.steps or any(change.any() for change in changes))
             and problem.workspace.settings.structure != "loops"  # velocities are selected with masses
             and all(
-                body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
+                not moves or body.pivot is not None or set(body.given) >= _MOVING or not body.center_of_mass.any()
                 for body in problem.system.bodies
             )
         )
     return bool(known["stays"])
+
+
+def _records(model: Model) -> tuple[int, ...]:
+    """How many records of forces a model has: a force may have none for a number that is zero."""
+    return len(model.bushings), len(model.forces.elements), len(model.forces.entries)
 
 
 def _kinds(system: System, names: Sequence[str]) -> set[str] | None:

@@ -55,11 +55,17 @@ class Structure(NamedTuple):
     def values(self, array: Any) -> Vec | None:
         """The values of another array with the same integers; None if its numbers may have another structure."""
         rows = _numbers(array)
+        if rows.shape != self.constants.shape:
+            return None
         values = rows.ravel()[self.first]
+        if not len(values):
+            return values if rows.tobytes() == self.constants.tobytes() else None
         sizes = np.abs(values)
-        found = np.append(0.0, values)[self.absolute] * self.sign + self.constants
+        table = np.zeros(len(values) + 1)
+        table[1:] = values
+        found = table[self.absolute] * self.sign + self.constants
         alike = (
-            bool((found.view(np.int64) == rows.view(np.int64)).all())
+            found.tobytes() == rows.tobytes()
             and not ((sizes == 0.0) | (sizes == 1.0) | (values != values)).any()
             and len(set(zip(self.groups, sizes.tolist(), strict=True))) == len(values)
             and not (sizes[self.two[0]] == sizes[self.two[1]]).any()
@@ -126,7 +132,7 @@ class _Columns(NamedTuple):
     """The words of a record that are floats, those of each field with its name and shape, addresses, and the others;
     and a digest of what the record is."""
 
-    floats: Ints
+    floats: Ints | slice
     fields: tuple[tuple[str, tuple[int, ...], slice], ...]
     field_of: list[int]
     addresses: Ints
@@ -155,15 +161,15 @@ def _columns(dtype: Any) -> _Columns:
         else:
             others += words
     places = [np.array(words, dtype=np.int64) for words in (floats, addresses, others)]
-    return _Columns(
-        places[0], tuple(fields), field_of, places[1], places[2], hashlib.sha256(repr(dtype.descr).encode()).hexdigest()
-    )
+    described = hashlib.sha256(repr(dtype.descr).encode()).hexdigest()
+    all_floats = len(floats) == dtype.itemsize // _WORD
+    return _Columns(slice(None) if all_floats else places[0], tuple(fields), field_of, places[1], places[2], described)
 
 
 _MOST_RECENT, _FEW = 256, 50
 """Structures that are kept, and records that one may have for that."""
 
-_recent: dict[bytes, Structure] = {}
+_recent: dict[tuple[Any, ...], Structure] = {}
 """Structures that were met, by what is not a number in their records."""
 
 
@@ -171,15 +177,13 @@ def _part(array: Any) -> Part:
     """The numbers of an array, whose structure is looked for among those that were met: that takes a fifth of the
     time."""
     columns, words = _columns(array.dtype), _words(array)
-    digest = hashlib.sha256(f"{array.shape} {columns.described}".encode())
-    digest.update(words[:, columns.others].tobytes())
-    digest.update((words[:, columns.addresses] != 0).tobytes())  # `contents` has the functions
-    key = digest.digest()
+    addresses = (words[:, columns.addresses] != 0).tobytes()  # `contents` has the functions
+    key = (f"{array.shape} {columns.described}", words[:, columns.others].tobytes(), addresses)
     known = _recent.get(key)
     values = None if known is None else known.values(array)
     if known is not None and values is not None:
         return Part(values, known)
-    out = _numbered(array, digest)
+    out = _numbered(array, hashlib.sha256(b"".join((key[0].encode(), *key[1:]))))
     if len(array) <= _FEW:
         while len(_recent) >= _MOST_RECENT:
             _recent.pop(next(iter(_recent)), None)

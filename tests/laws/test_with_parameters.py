@@ -275,6 +275,35 @@ def test_other_geometry_is_assembled_anew():
     assert other.with_parameters({"body.mass": 3.0}).parameters["spherical-1.at_b.x"] == -0.9
 
 
+@pytest.mark.parametrize("mechanism", ["at rest", "turning"])
+def test_masses_have_no_say_in_a_start_at_rest(mechanism):
+    """Of bodies whose centre of mass is not their origin, too; where one of them turns it is searched again."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    for k in range(2):
+        spin = (0.3, 0.0, 0.0) if mechanism == "turning" and k else None
+        at = (float(k), 0.0, 0.0)
+        name, inertia, center = f"link{k}", (0.01, 0.1, 0.1), (0.5, 0.0, 0.0)
+        system.add_body(name, mass=1.2, inertia=inertia, center_of_mass=center, position=at, angular_velocity=spin)
+    first, second = system.bodies
+    system.add_joint(rbdae.joints.Spherical(system.ground, first))
+    system.add_joint(rbdae.joints.Spherical(first, second, at_a=(1.0, 0.0, 0.0)))
+    problem = rbdae.formulate(system, "index-0")
+    other = problem.with_parameters({"link1.mass": 1.7})
+    assert (other.assembly is problem.assembly) == (mechanism == "at rest")  # without a search
+    alone = rbdae.formulate(other.system, "index-0")
+    np.testing.assert_allclose(other.y0, alone.y0, rtol=0.0, atol=1e-14)
+    np.testing.assert_allclose(other.yd0, alone.yd0, rtol=0.0, atol=1e-13 * np.abs(alone.yd0).max())
+
+
+@pytest.mark.parametrize("name", ["rotational_damping", "rotational_stiffness.xz"])
+def test_a_number_by_which_a_force_has_further_elements(name):
+    problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2")
+    other = problem.with_parameters({"bushing-1.rotational_stiffness.xx": 2.5, f"bushing-1.{name}": 0.5})
+    expected = rbdae.formulate(other.system, "index-2", code="generic")
+    np.testing.assert_allclose(other.yd0, expected.yd0, rtol=0.0, atol=1e-12 * np.abs(expected.yd0).max())
+    same(evaluated(other, other.y0), evaluated(expected, other.y0))
+
+
 def test_copies_and_pickles_have_their_numbers():
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-0").with_parameters({"first.mass": 11.0})
     other = pickle.loads(pickle.dumps(problem))
