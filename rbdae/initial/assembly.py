@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -39,6 +39,7 @@ _CLOSED = 1e-9  # the same where rounding stops the steps
 _EXACT = 1e-13  # of velocities: what is dearer need not change
 _STEADY = 1e-8  # of velocities
 _TURN = 0.5  # rad, the largest turn of a body in one step
+_NOTHING = 1e-8  # of the violation; the smallest part of a step has to reduce it by 5e-5
 _ESCAPES = 6
 _RESTARTS = 8  # from other orientations, where they are unknown and no way leads from the first ones
 _FLAT = 1e-6  # rows of G below this fraction of the largest have no direction to move in
@@ -124,62 +125,81 @@ def _other_starts(known: Known, start: BodyMotion) -> Iterator[BodyMotion]:
 
 def _descended(merit: Merit, start: BodyMotion, moves: Sequence[Bools]) -> Closed:
     """The end of steps in some coordinates: first, from the wrong side of an axis, to the right one."""
-    moved, steps, here = np.zeros((len(start.x), 6)), 0, start
+    moved, steps, here = np.zeros((len(start.x), 6)), 0, _Place(start, merit.gaps(start))
     if not merit.sides.right(start.p):
-        here, moved, steps = _steps(merit.by_sides(), here, moves, moved)
+        by_sides = merit.by_sides()
+        there, moved, steps = _steps(by_sides, _Place(start, by_sides.gaps(start)), moves, moved)
+        here = _Place(there.motion, merit.gaps(there.motion))
     here, _, count = _steps(merit, here, moves, moved)
-    return Closed(here, merit.gaps(here), steps + count, start)
+    return Closed(here.motion, here.gaps, steps + count, start)
 
 
-def _steps(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat) -> tuple[BodyMotion, Mat, int]:
+class _Place(NamedTuple):
+    """Positions of the origins, and the violations there."""
+
+    motion: BodyMotion
+    gaps: Vec
+
+
+def _steps(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat) -> tuple[_Place, Mat, int]:
     """Steps until nothing falls, to the place nearest to where all began: where they end, the displacement from the
     beginning, and their number."""
     steps, escapes, pull, last = 0, 0, True, False
-    size = largest(merit.gaps(here))
-    while steps < _STEPS and not last and size > 0.0:
+    while steps < _STEPS and not last and largest(here.gaps) > 0.0:
         # to the nearest place steps converge linearly: one more goes straight to a closed one
-        last = size <= _TOLERANCE
+        last = largest(here.gaps) <= _TOLERANCE
         steps += not last
-        step = _shortened(merit, here, _step(merit, here, moves, moved if pull and not last else None))
-        if step is None and last:
+        found = _shortened(merit, here, *_step(merit, here, moves, moved if pull and not last else None))
+        if found is None and last:
             break
-        if step is None and pull:
+        if found is None and pull and moved.any():
             pull = False  # looking for the nearest place stands in the way of finding any
             continue
-        if step is None and escapes < _ESCAPES:
+        if found is None and escapes < _ESCAPES:
             escapes, pull = escapes + 1, True
-            step = way_out(here, moves, merit)
-        if step is None:
+            away = way_out(here.motion, moves, merit)
+            found = None if away is None else (_moved(merit, here, away), away)
+        if found is None:
             break  # no descent: at the rounding level, or the joints cannot be closed
-        here, moved = displaced(here, step), moved + step
-        size = largest(merit.gaps(here))
+        here, moved = found[0], moved + found[1]
         pull = pull and 2 * steps < _STEPS
     return here, moved, steps
 
 
-def _shortened(merit: Merit, here: BodyMotion, step: Mat) -> Mat | None:
-    """A part of the step that reduces the violation."""
+def _moved(merit: Merit, here: _Place, step: Mat) -> _Place:
+    motion = displaced(here.motion, step)
+    return _Place(motion, merit.gaps(motion))
+
+
+def _shortened(merit: Merit, here: _Place, step: Mat, change: Vec) -> tuple[_Place, Mat] | None:
+    """The place after a part of the step that reduces the violation, and that part; `change` is what the whole step
+    does to the violations, but for its square."""
     turn = float(np.max(np.linalg.norm(step[:, 3:], axis=1)))
     fraction = min(1.0, _TURN / turn) if turn > 0.0 else 1.0
-    norm = float(np.linalg.norm(merit.gaps(here)))
+    norm = float(np.linalg.norm(here.gaps))
+    if largest(step / merit.units) <= _NOTHING * norm and largest(change) <= _NOTHING * norm:
+        return None
     for _ in range(12):
-        if float(np.linalg.norm(merit.gaps(displaced(here, fraction * step)))) < (1.0 - 0.1 * fraction) * norm:
-            return fraction * step
+        part = fraction * step
+        there = _moved(merit, here, part)
+        if float(np.linalg.norm(there.gaps)) < (1.0 - 0.1 * fraction) * norm:
+            return there, part
         fraction *= 0.5
     return None
 
 
-def _step(merit: Merit, here: BodyMotion, moves: Sequence[Bools], moved: Mat | None) -> Mat:
-    """The displacement (n, 6) of least size; with what has moved so far that to the nearest place."""
-    return _solved(merit.known, here, merit.slopes(here), -merit.gaps(here), moves, moved)
+def _step(merit: Merit, here: _Place, moves: Sequence[Bools], moved: Mat | None) -> tuple[Mat, Vec]:
+    """The displacement (n, 6) of least size, with what has moved so far that to the nearest place; and G times it."""
+    G = merit.slopes(here.motion)
+    step = _solved(merit, here.motion, G, -here.gaps, moves, moved)
+    return step, np.einsum("rni,ni->r", G, step)
 
 
-def _solved(known: Known, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | None) -> Mat:
+def _solved(merit: Merit, here: BodyMotion, G: Mat, rhs: Vec, moves: Sequence[Bools], moved: Mat | None) -> Mat:
     """d (n, 6) with G d = rhs in the sense of least squares and the least mass-weighted size, or the least size of d
     with what has moved."""
-    M = known.masses(known.columns(rotation_matrices(here.p)))
-    units = np.where(np.arange(6) < 3, known.model.scales.length, 1.0)
-    scale = np.linalg.norm((G * units).reshape(len(G), -1), axis=1)
+    M = merit.known.masses(merit.known.columns(rotation_matrices(here.p)))
+    scale = np.linalg.norm((G * merit.units).reshape(len(G), -1), axis=1)
     scale = np.maximum(scale, _FLAT * largest(scale))
     scale[scale == 0.0] = 1.0
     rhs = rhs / scale
@@ -249,7 +269,7 @@ def _steered(merit: Merit, start: BodyMotion, moves: Sequence[Bools], exact: flo
     out, rest = start, merit.rates(start)
     G = merit.slopes(start)[: len(rest)]
     for _ in range(2):  # the second time against rounding
-        step = _solved(merit.known, start, G, -rest, moves, None)
+        step = _solved(merit, start, G, -rest, moves, None)
         out = replace(out, xd=out.xd + step[:, :3], om=out.om + step[:, 3:])
         rest = merit.rates(out)
         if largest(rest) <= exact:

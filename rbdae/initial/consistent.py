@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, Vec
 from rbdae.initial.assembly import LARGEST, close, drive
 from rbdae.initial.disagreement import of_positions, of_velocities
 from rbdae.initial.given import Hold, Known
@@ -58,7 +58,8 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
     """
     known = Known.of(model, hold)
     joints = Joints(model, t0)
-    start = known.at_references(known.start())
+    stated = known.stated()
+    start = known.at_references(known.of_least_energy(stated))
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
         g, rate = joints.violation(start)
     if not (np.isfinite(g).all() and np.isfinite(rate).all()):
@@ -66,12 +67,12 @@ def consistent_state(model: Model, t0: float, *, check: bool = False, hold: Hold
             f"the constraints are not finite at the given initial values, t0 = {t0:g}; check the sizes of positions "
             "and velocities, and that the laws of drives return numbers"
         )
-    search = _Search(joints, known, start)
+    search = _Search(joints, known, start, g, rate)
     motion = search.motion()
     search.sides.check(motion.p)
     dropped = redundant_rows(model, joints.matrix(motion)) if search.loops or search.failure is not None else ()
     gaps = largest(g), largest(rate)
-    assembly = report(model, known.at_references(known.stated()), motion, gaps, search.steps, motion is not start)
+    assembly = report(model, known.at_references(stated), motion, gaps, search.steps, motion is not start)
     if dropped:
         assembly = replace(assembly, redundant=tuple(model.row_name(k) for k in dropped))
     if assembly.changes:
@@ -93,7 +94,7 @@ class _Search:
     closed, the dense assembly does it.
     """
 
-    def __init__(self, joints: Joints, known: Known, start: BodyMotion) -> None:
+    def __init__(self, joints: Joints, known: Known, start: BodyMotion, g: Vec, rate: Vec) -> None:
         model = joints.model
         self.joints, self.known, self.start = joints, known, start
         self.steps = 0
@@ -105,7 +106,8 @@ class _Search:
         self.sides = Sides(model, joints.t)
         self._merit = Merit(known, self.sides, joints, np.ones(len(joints.sizes), dtype=bool))
         # where given values begin to change: positions, and gdot
-        self._before, self._rates = start, joints.violation(start)[1]
+        self._before, self._rates = start, rate
+        self._gap, self._rate = joints.relative(g, rate)
 
     def motion(self) -> BodyMotion:
         """A consistent motion.
@@ -115,7 +117,7 @@ class _Search:
         ValueError, ProjectionError
             There is none near the start.
         """
-        gap, rate = self.joints.relative(self.start)
+        gap, rate = self._gap, self._rate
         right = self.sides.right(self.start.p)
         exact = right and gap <= EXACT
         if exact and rate <= EXACT:
@@ -129,7 +131,7 @@ class _Search:
                 return found
         placed = self.start if exact else self._placed(whole)
         moving = placed if exact else self.known.at_references(self.known.replaced(self.known.at_origins(placed)))
-        if self.joints.relative(moving)[1] <= EXACT:
+        if self.joints.relative(*self.joints.violation(moving))[1] <= EXACT:
             return moving
         if whole and (len(self.known.velocity_moves()) == 1 or not self.small):
             found = self._projected(moving, positions=False)

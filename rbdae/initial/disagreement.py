@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, cross
 from rbdae.joints.base import AbstractJoint
 from rbdae.joints.primitives import Coincidence, Distance, Dot1, Dot2, Primitive
 from rbdae.multibody.layout import BodyMotion
@@ -92,7 +92,7 @@ def _of_kind(joint: AbstractJoint, kind: type) -> list[Primitive]:
 
 def _angle(u: Vec, v: Vec) -> float:
     """Between two directions, in degrees."""
-    return math.degrees(math.atan2(float(np.linalg.norm(np.cross(u, v))), float(u @ v)))
+    return math.degrees(math.atan2(float(np.linalg.norm(cross(u, v))), float(u @ v)))
 
 
 __all__ = ["of_positions", "of_velocities"]

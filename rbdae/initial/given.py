@@ -13,7 +13,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Bools, Mat
+from rbdae._arrays import Bools, Mat, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
@@ -75,15 +75,11 @@ class Known:
         unknown = self.free[:, 0] & ~self.moving[:, 0]
         if not unknown.any():
             return motion
-        swing = np.einsum("bij,bj->bi", rotation_matrices(motion.p), np.cross(motion.om, self.arms))
+        swing = np.einsum("bij,bj->bi", rotation_matrices(motion.p), cross(motion.om, self.arms))
         return replace(motion, xd=np.where(unknown[:, None], -swing, motion.xd))
 
-    def start(self) -> BodyMotion:
-        """The same with unknown velocities that have, without the joints, the least kinetic energy."""
-        return self.of_least_energy(self.stated())
-
     def replaced(self, placed: BodyMotion) -> BodyMotion:
-        """The same with the positions of another motion."""
+        """The same with the positions of another motion, and unknown velocities of the least kinetic energy."""
         return self.of_least_energy(replace(self.stated(), x=placed.x, p=placed.p))
 
     def of_least_energy(self, motion: BodyMotion) -> BodyMotion:
@@ -94,12 +90,15 @@ class Known:
         The energy of unknown velocities v_u + d is that of v_u and d^T M_uu d / 2: of all velocities on the constraints
         those have the least energy that have the least mass-weighted distance from here.
         """
-        jointed = np.isin(np.arange(self.model.n), [b for joint in self.model.joints for b in joint.bodies])
-        unknown = self.free & ~self.moving & ~self.held & jointed[:, None]
+        jointed = np.zeros(self.model.n + 1, dtype=bool)  # the ground, too, which is left out again
+        jointed[[b for joint in self.model.joints for b in joint.bodies]] = True
+        unknown = self.free & ~self.moving & ~self.held & jointed[:-1, None]
         if not unknown.any():
             return motion
-        M = self.masses(self.columns(rotation_matrices(motion.p)))
         v = np.where(unknown, 0.0, np.hstack([motion.xd, motion.om]))
+        if not self.arms.any():  # M_uk = 0
+            return BodyMotion(motion.x, motion.p, v[:, :3], v[:, 3:])
+        M = self.masses(self.columns(rotation_matrices(motion.p)))
         push = np.where(unknown, np.einsum("nij,nj->ni", M, v), 0.0)
         v -= np.linalg.solve(np.where(unknown[:, :, None] & unknown[:, None, :], M, np.eye(6)), push[:, :, None])[
             ..., 0
@@ -117,7 +116,7 @@ class Known:
     def columns(self, R: Mat) -> Mat:
         """(n, 6, 6) matrices T: velocities of the reference points are T times those of the origins."""
         T = np.broadcast_to(np.eye(6), (self.model.n, 6, 6)).copy()
-        T[:, :3, 3:] = R @ np.swapaxes(np.cross(np.eye(3), self.arms[:, None]), 1, 2)
+        T[:, :3, 3:] = R @ np.swapaxes(cross(np.eye(3), self.arms[:, None]), 1, 2)
         return T
 
     def masses(self, T: Mat) -> Mat:
@@ -147,7 +146,7 @@ def _shifted(motion: BodyMotion, arms: Mat) -> BodyMotion:
         return motion
     R = rotation_matrices(motion.p)
     x = motion.x + np.einsum("bij,bj->bi", R, arms)
-    return replace(motion, x=x, xd=motion.xd + np.einsum("bij,bj->bi", R, np.cross(motion.om, arms)))
+    return replace(motion, x=x, xd=motion.xd + np.einsum("bij,bj->bi", R, cross(motion.om, arms)))
 
 
 def turned(p: Mat, turns: Mat) -> Mat:
@@ -155,7 +154,7 @@ def turned(p: Mat, turns: Mat) -> Mat:
     angle = np.linalg.norm(turns, axis=1, keepdims=True)
     w, v = np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * turns
     a, u = p[:, :1], p[:, 1:]
-    out = np.hstack([a * w - np.sum(u * v, axis=1, keepdims=True), a * v + w * u + np.cross(u, v)])
+    out = np.hstack([a * w - np.sum(u * v, axis=1, keepdims=True), a * v + w * u + cross(u, v)])
     return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True))
 
 

@@ -31,13 +31,19 @@ class Merit:
     joints: Joints
     counted: Bools
 
+    @property
+    def units(self) -> Vec:
+        """(6,), what displacements and turns are measured by."""
+        length = self.known.model.scales.length
+        return np.array((length, length, length, 1.0, 1.0, 1.0))
+
     def by_sides(self) -> Merit:
         """Without the equations that the sides stand for."""
         return replace(self, counted=~self.sides.rows)
 
     def gaps(self, here: BodyMotion) -> Vec:
         """At a motion of the origins: the joints', then the sides'."""
-        g = self.joints.violation(self.known.at_references(here))[0] / self.joints.sizes
+        g = self.joints.values(self.known.at_references(here)) / self.joints.sizes
         return np.concatenate([np.where(self.counted, g, 0.0), self.sides.gaps(here.p)])
 
     def slopes(self, here: BodyMotion) -> Mat:

@@ -16,16 +16,18 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Ints, Mat, Vec, cross
 from rbdae.joints.base import Rheonomic
 from rbdae.kernels.constraints.drives import ANGLE, LENGTH
 from rbdae.multibody.layout import BodyMotion, natural_coordinates
 from rbdae.multibody.model import Model
 from rbdae.problem.contract import ProjectionError
+from rbdae.rotations.euler_map import rotation_matrices
 
 EXACT = 1e-14
 """Violations over their sizes up to here are left alone."""
 
+_EYE = np.eye(3)
 _STEPS = 50
 _HALVINGS = 10  # of a step that does not reduce the violation
 _SINGULAR = 1e-13  # pivots over the diagonal
@@ -45,7 +47,7 @@ class Joints:
         self.sizes = model.scales.sizes(model.scales.length)
         self._bodies = table["body"][of]
         self._A, self._B, self._scale = table["A"][of], table["B"][of], table["scale"][of]
-        self._q = np.where((table["linear"] == 1)[of, None], np.eye(3)[component], 0.0)
+        self._q = np.where((table["linear"] == 1)[of, None], _EYE[component], 0.0)
         self._offset = table["offset"][of, component]
         self._A_rate, self._offset_rate = np.zeros_like(self._A), np.zeros(len(of))
         for k, law in model.rheonomic.items():
@@ -70,6 +72,12 @@ class Joints:
 
     # ------------------------------------------------------------ g, gdot, G
 
+    def values(self, motion: BodyMotion) -> Vec:
+        """g, (rows,), at a motion of the reference points."""
+        Z = self._places(motion)
+        P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
+        return np.asarray(self._scale * np.sum(P * Q, axis=1) - self._offset)
+
     def violation(self, motion: BodyMotion) -> tuple[Vec, Vec]:
         """g and gdot, (rows,), at a motion of the reference points."""
         Z, Zd = self._of_pairs(motion)
@@ -78,15 +86,14 @@ class Joints:
         g = self._scale * np.sum(P * Q, axis=1) - self._offset
         return g, self._scale * np.sum(Pd * Q + P * Qd, axis=1) - self._offset_rate
 
-    def relative(self, motion: BodyMotion) -> tuple[float, float]:
+    def relative(self, g: Vec, rate: Vec) -> tuple[float, float]:
         """The largest of g and of gdot, without units."""
-        g, rate = self.violation(motion)
         return largest(g / self.sizes), largest(rate / self.sizes) / self.model.scales.rate
 
     def gradients(self, motion: BodyMotion) -> Mat:
         """G by the two bodies of each equation, (rows, 2, 6): zero for the x of the ground and of bodies with a
         pivot."""
-        Z, _ = self._of_pairs(motion)
+        Z = self._places(motion)
         P, Q = _combined(self._A, Z), self._q + _combined(self._B, Z)
         F = self._A[:, :, None] * Q[:, None] + self._B[:, :, None] * P[:, None]
         F = (self._scale[:, None, None] * F).reshape(-1, 2, 4, 3)
@@ -98,11 +105,20 @@ class Joints:
         """G (rows, 6 n) with respect to (xdot, Omega) of all bodies."""
         return self._spread(self.gradients(motion))[:, : 6 * self.model.n]
 
+    def _places(self, motion: BodyMotion) -> Mat:
+        """Z of the two bodies of each equation, (rows, 8, 3)."""
+        Z = np.zeros((self.model.n + 1, 4, 3))
+        Z[:-1, 0] = motion.x
+        Z[:-1, 1:] = np.swapaxes(rotation_matrices(motion.p), 1, 2)
+        Z[-1, 1:] = _EYE
+        pairs: Mat = Z[self._bodies]
+        return pairs.reshape(-1, 8, 3)
+
     def _of_pairs(self, motion: BodyMotion) -> tuple[Mat, Mat]:
         """Z and its rate of the two bodies of each equation, (rows, 8, 3)."""
         Z = np.zeros((self.model.n + 1, 2, 4, 3))
         Z[:-1] = natural_coordinates(motion).reshape(-1, 2, 4, 3)
-        Z[-1, 0, 1:] = np.eye(3)
+        Z[-1, 0, 1:] = _EYE
         pairs = Z[self._bodies]
         return pairs[:, :, 0].reshape(-1, 8, 3), pairs[:, :, 1].reshape(-1, 8, 3)
 
@@ -130,7 +146,7 @@ class Joints:
         moved = step = np.zeros((self.model.n + 1, 6))
         best, steps, halvings = np.inf, 0, 0
         while True:
-            g, _ = self.violation(here)
+            g = self.values(here)
             error = largest(g / self.sizes)
             if error <= EXACT or 0.5 * best <= error <= steady:  # at the rounding level it stops falling
                 return here, steps
@@ -224,7 +240,7 @@ def _combined(c: Mat, Z: Mat) -> Mat:
 def _displaced(here: BodyMotion, step: Mat) -> BodyMotion:
     """The bodies after displacements and small turns (n + 1, 6)."""
     a, u, w = here.p[:, :1], here.p[:, 1:], step[:-1, 3:]
-    turn = np.hstack([-np.sum(u * w, axis=1, keepdims=True), a * w + np.cross(u, w)])
+    turn = np.hstack([-np.sum(u * w, axis=1, keepdims=True), a * w + cross(u, w)])
     return replace(here, x=here.x + step[:-1, :3], p=_unit(here.p + 0.5 * turn))
 
 

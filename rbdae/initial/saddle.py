@@ -20,7 +20,7 @@ def way_out(here: BodyMotion, moves: Sequence[Bools], merit: Merit) -> Mat | Non
     where it bends down in none. Always the same one: among equal directions the one nearest to the first coordinate,
     and of its two senses the one that closes more, or else the positive one."""
     free = np.flatnonzero(np.any(moves, axis=0))
-    units = np.where(np.arange(6) < 3, merit.known.model.scales.length, 1.0)
+    units = merit.units
     n = len(here.x)
 
     def gradient(step: Mat) -> Mat:

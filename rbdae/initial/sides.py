@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Bools, Mat, Vec
+from rbdae._arrays import Bools, Mat, Vec, cross
 from rbdae.kernels.constraints.drives import ANGLE
 from rbdae.multibody.model import Model
 from rbdae.rotations.euler_map import rotation_matrices
@@ -66,7 +66,9 @@ class Sides:
             pair = int(primitive["body"][0]), int(primitive["body"][1])
             self._sides.append(Side(pair, (k,), across, primitive["B"][5:8].copy(), wrong))
         sizes = model.primitives["n"]
-        self.rows = np.repeat(np.isin(np.arange(len(sizes)), [k for s in self._sides for k in s.primitives]), sizes)
+        of_sides = np.zeros(len(sizes), dtype=bool)
+        of_sides[[k for side in self._sides for k in side.primitives]] = True
+        self.rows = np.repeat(of_sides, sizes)
 
     def gaps(self, p: Mat) -> Vec:
         """How far the cosines are from where the equations are trusted, at quaternions (n, 4); zero beyond."""
@@ -84,17 +86,21 @@ class Sides:
                 continue
             first, second = side.bodies
             relative = R[first].T @ R[second]
-            row[first, 3:] -= np.cross(side.a, relative @ side.b)
-            row[second, 3:] -= np.cross(side.b, relative.T @ side.a)
+            row[first, 3:] -= cross(side.a, relative @ side.b)
+            row[second, 3:] -= cross(side.b, relative.T @ side.a)
         return out[:, :-1]
 
     def right(self, p: Mat) -> bool:
         """Whether all directions are nearer to each other than to their opposites."""
+        if not self._sides:
+            return True
         R = _rotations(p)
         return all(side.cosine(R) >= 0.0 for side in self._sides)
 
     def check(self, p: Mat) -> None:
         """Raise ValueError for the first directions that are opposite."""
+        if not self._sides:
+            return
         R = _rotations(p)
         for side in self._sides:
             if side.cosine(R) < 0.0:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, cross
 from rbdae.body import Body
 from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.base import AbstractForce
@@ -106,7 +106,7 @@ def _motion(force: AbstractForce) -> Vec:
 def _natural(body: Body) -> tuple[Any, Any]:
     """(x, d1, d2, d3) of a body and their rates, by rows."""
     R, arm = np.array(body.rotation), np.array(body.reference)
-    rate = R @ np.cross(np.array(body.angular_velocity), np.eye(3)).T
+    rate = R @ cross(np.array(body.angular_velocity), np.eye(3)).T
     return np.vstack([body.position + R @ arm, R.T]), np.vstack([body.velocity + rate @ arm, rate.T])
 
 
