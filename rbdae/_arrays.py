@@ -42,6 +42,14 @@ def varied(array: Vec) -> Vec:
     return array.view(Varied) if array.dtype.kind == "c" else array
 
 
+_NEXT, _LAST = np.array((1, 2, 0)), np.array((2, 0, 1))
+
+
+def cross(a: Vec, b: Vec) -> Vec:
+    """The vector products a x b (..., 3), by the operations of `numpy.cross`, which takes four times as long."""
+    return a.take(_NEXT, -1) * b.take(_LAST, -1) - a.take(_LAST, -1) * b.take(_NEXT, -1)
+
+
 def copied(array: Any) -> Any:
     """A copy of an array; of records (n,) as bytes: field by field it takes ten times as long."""
     return array.copy() if array.dtype.names is None else array.view(np.uint8).copy().view(array.dtype)
@@ -66,6 +74,7 @@ __all__ = [
     "Varied",
     "Vec",
     "copied",
+    "cross",
     "of_scalars",
     "sense",
     "varied",

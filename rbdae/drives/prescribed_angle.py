@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from rbdae._arrays import Vec
+from rbdae._arrays import Vec, cross
 from rbdae.body import Body
 from rbdae.drives.base import drive_joint
 from rbdae.joints.axial import AbstractAxialJoint
@@ -60,11 +58,11 @@ class PrescribedAngle(AbstractJoint):
 
     def primitives(self) -> tuple[Dot1]:
         """One product of directions, of which the first turns."""
-        return (Dot1(self.normal_a, np.cross(self.axis_b, self.normal_b)),)
+        return (Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),)
 
     def rheonomic(self) -> Rheonomic:
         """The turning direction."""
-        return Rheonomic(ANGLE, self.motion, self.normal_a, np.cross(self.axis_a, self.normal_a))
+        return Rheonomic(ANGLE, self.motion, self.normal_a, cross(self.axis_a, self.normal_a))
 
 
 __all__ = ["PrescribedAngle"]

@@ -120,6 +120,8 @@ class Bushing(AbstractPairForce):
     def elements(self) -> tuple[AnyElement, ...]:
         """The translational spring, and elements for the rotation if it has stiffness or damping."""
         out: list[AnyElement] = [PointSpring(self.A, self.stiffness, self.damping)]
+        if not (self.rotational_stiffness.any() or self.rotational_damping.any()):
+            return tuple(out)
         if self.rest is not None:
             rest = rotation_matrices(self.rest)
         elif self.b is not None:

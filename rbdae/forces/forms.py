@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, cross
 from rbdae.forces.element import NONE, Element, Shape, TimeFunction
 
 # e[i, j, k]: the sign of the permutation
-_SIGNS = np.array([np.cross(axis, np.eye(3)) for axis in np.eye(3)])
+_SIGNS = np.array([cross(axis, np.eye(3)) for axis in np.eye(3)])
 
 
 def point(at: Vec, sign: float, side: int) -> Vec:
@@ -161,7 +161,7 @@ def angle(
 ) -> Element:
     """The angle about an axis of a, from a normal on a to one on b."""
     b = direction(normal_b, 1)
-    sine = product(direction(np.cross(axis, normal_a), 0), b)
+    sine = product(direction(cross(axis, normal_a), 0), b)
     return _scalar([sine, product(direction(normal_a, 0), b)], stiffness, damping, rest, u, "angle")
 
 

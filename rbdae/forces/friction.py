@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
+from rbdae._arrays import cross
 from rbdae._frozen import fill
 from rbdae.forces.element import AnyElement, not_negative
 from rbdae.forces.forms import displacement, rotational_damping
@@ -95,7 +94,7 @@ class Friction(AbstractJointForce):
         if self.rotational:
             out.append(about_axis(joint, damping=self.rotational))
         if self.translational:
-            across = (joint.normal_a, np.cross(joint.axis_a, joint.normal_a))
+            across = (joint.normal_a, cross(joint.axis_a, joint.normal_a))
             for axis in across if "plane" in self.motions else (joint.axis_a,):
                 out.append(displacement(axis, joint.at_a, joint.at_b, damping=self.translational))
         return tuple(out)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.joints.base import AbstractJoint, place
@@ -51,7 +51,7 @@ class AbstractAxialJoint(AbstractJoint):
         """Rows on the twist of a body: along its frame's directions "n" (normal), "m" (axis x normal) and "u" (axis)
         for the velocity, then for the angular velocity."""
         axis, normal = (self.axis_a, self.normal_a) if side == 0 else (self.axis_b, self.normal_b)
-        along = {"n": normal, "m": np.cross(axis, normal), "u": axis}
+        along = {"n": normal, "m": cross(axis, normal), "u": axis}
         zero = np.zeros(3)
         rows = [np.concatenate([along[k], zero]) for k in slides] + [np.concatenate([zero, along[k]]) for k in turns]
         return np.array(rows).reshape(-1, 6)

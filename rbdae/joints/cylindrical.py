@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
@@ -43,7 +41,7 @@ class Cylindrical(AbstractAxialJoint):
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot2, Dot2]:
         """The axis of `b` and its point stay on the axis of `a`."""
-        across = np.cross(self.axis_a, self.normal_a)
+        across = cross(self.axis_a, self.normal_a)
         return (
             Dot1(self.normal_a, self.axis_b),
             Dot1(across, self.axis_b),

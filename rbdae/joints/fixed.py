@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.primitives import Coincidence, Dot1
 
@@ -39,12 +37,12 @@ class Fixed(AbstractAlignedJoint):
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1, Dot1]:
         """One coincidence, and the rotation stays."""
-        across = np.cross(self.axis_a, self.normal_a)
+        across = cross(self.axis_a, self.normal_a)
         return (
             Coincidence(self.at_a, self.at_b),
             Dot1(self.normal_a, self.axis_b),
             Dot1(across, self.axis_b),
-            Dot1(self.normal_a, np.cross(self.axis_b, self.normal_b)),
+            Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
         )
 
 

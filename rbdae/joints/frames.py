@@ -10,7 +10,7 @@ from typing import TypedDict
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec, cross
 from rbdae.body import Body
 
 
@@ -44,7 +44,7 @@ def frames(
     if normal_a is not None:
         normal = _normal(owner, "a", _check.axis(owner, "normal_a", normal_a), first)
     else:
-        across = np.cross(first, _seen_from(a, b, second)) if crossed else np.zeros(3)
+        across = cross(first, _seen_from(a, b, second)) if crossed else np.zeros(3)
         normal = _unit(across) if np.linalg.norm(across) > 1e-6 else perpendicular(first)
     if normal_b is not None:
         other = _normal(owner, "b", _check.axis(owner, "normal_b", normal_b), second)
@@ -69,7 +69,7 @@ def joint_frame(joint: object) -> Mat:
         return np.eye(3)
     normal = getattr(joint, "normal_a", None)
     normal = perpendicular(axis) if normal is None else normal
-    return np.column_stack([normal, np.cross(axis, normal), axis])
+    return np.column_stack([normal, cross(axis, normal), axis])
 
 
 def perpendicular(axis: Vec) -> Vec:

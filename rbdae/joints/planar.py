@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
@@ -46,7 +44,7 @@ class Planar(AbstractAxialJoint):
         """The axis of `b` stays parallel to that of `a`, and its point in the plane of `a`."""
         return (
             Dot1(self.normal_a, self.axis_b),
-            Dot1(np.cross(self.axis_a, self.normal_a), self.axis_b),
+            Dot1(cross(self.axis_a, self.normal_a), self.axis_b),
             Dot2(self.axis_a, self.at_a, self.at_b),
         )
 

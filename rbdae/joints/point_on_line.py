@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-import numpy as np
-
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractPointJoint
 from rbdae.joints.primitives import Dot2
 
@@ -37,7 +35,7 @@ class PointOnLine(AbstractPointJoint):
 
     def primitives(self) -> tuple[Dot2, Dot2]:
         """Two distances from planes through the line."""
-        across = np.cross(self.axis_a, self.normal_a)
+        across = cross(self.axis_a, self.normal_a)
         return Dot2(self.normal_a, self.at_a, self.at_b), Dot2(across, self.at_a, self.at_b)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
@@ -41,11 +39,11 @@ class Prismatic(AbstractAlignedJoint):
 
     def primitives(self) -> tuple[Dot1, Dot1, Dot1, Dot2, Dot2]:
         """The rotation stays; the point of `b` stays on the axis of `a`."""
-        across = np.cross(self.axis_a, self.normal_a)
+        across = cross(self.axis_a, self.normal_a)
         return (
             Dot1(self.normal_a, self.axis_b),
             Dot1(across, self.axis_b),
-            Dot1(self.normal_a, np.cross(self.axis_b, self.normal_b)),
+            Dot1(self.normal_a, cross(self.axis_b, self.normal_b)),
             Dot2(self.normal_a, self.at_a, self.at_b),
             Dot2(across, self.at_a, self.at_b),
         )

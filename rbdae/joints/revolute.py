@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
-import numpy as np
-
-from rbdae._arrays import Mat
+from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
@@ -44,7 +42,7 @@ class Revolute(AbstractAxialJoint):
 
     def primitives(self) -> tuple[Coincidence, Dot1, Dot1]:
         """One coincidence; the axis of `b` stays perpendicular to two directions of `a`."""
-        across = np.cross(self.axis_a, self.normal_a)
+        across = cross(self.axis_a, self.normal_a)
         return (
             Coincidence(self.at_a, self.at_b),
             Dot1(self.normal_a, self.axis_b),

@@ -16,10 +16,10 @@ class PlainMemory:
     The arrays are those of the machine code where their numbers are floats; they may be of any other kind.
     """
 
-    def __init__(self, head: Any) -> None:
+    def __init__(self, head: Any, arrays: dict[str, Any]) -> None:
         self.head = PlainRecord(head[0])
         self.target: Any = None
-        self._arrays: dict[str, Any] = {}
+        self._arrays = arrays
 
     def own(self, name: str, array: Any) -> None:
         """Another array."""
@@ -38,24 +38,31 @@ class PlainMemory:
 
 
 class PlainRecord:
-    """A record whose fields are attributes, in its own memory: numpy's own takes five times as long for a number."""
+    """A record whose fields are attributes, in its own memory: numpy's own takes five times as long for a number.
+
+    What has been read is kept, and an integer is Python's. So nobody else changes a number of the record; of the
+    workspace's head its own methods do, through this object.
+    """
 
     def __init__(self, row: Any) -> None:
         self.__dict__["_row"] = row
 
     def __getattr__(self, name: str) -> Any:
-        """A number as it is now; a vector, a matrix or a list of records, which is kept."""
+        """A number, a vector, a matrix or a list of records, when it is read for the first time."""
         try:
             out = self.__dict__["_row"][name]
         except (KeyError, ValueError):
             raise AttributeError(name) from None
         if isinstance(out, np.ndarray):
             out = [PlainRecord(row) for row in out] if out.dtype.names else out
-            self.__dict__[name] = out
+        elif isinstance(out, np.integer):
+            out = int(out)
+        self.__dict__[name] = out
         return out
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._row[name] = value
+        self.__dict__.pop(name, None)
 
 
 __all__ = ["SINGLE", "PlainMemory"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ ANGLE = 2
 USER = 3
 STATEFUL = 4
 
-_ARRAYS = (
+ARRAYS = (
     "bodies",
     "references",
     "states",
@@ -144,9 +145,12 @@ HEAD = np.dtype(
         ]
     ]
     + [("time", "f8")]
-    + [(name, "i8") for name in _ARRAYS],
+    + [(name, "i8") for name in ARRAYS],
     align=True,
 )
+
+HEAD_WORDS = {name: offset // 8 for name, (_, offset, *_) in (HEAD.fields or {}).items()}
+"""The place of each number in a head, whose numbers all have eight bytes."""
 
 BODY = np.dtype(
     [
@@ -320,6 +324,7 @@ _VARYING = {VARIES: True}
 """The metadata of records whose numbers depend on the state; those of the others are constants, and laws of time."""
 
 
+@cache
 def state_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
     vector, nine, square = (3,), (9,), (9, 9)
@@ -340,6 +345,7 @@ def state_dtype(scalar: Any) -> np.dtype[Any]:
     )
 
 
+@cache
 def row_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)."""
     return np.dtype(
@@ -351,6 +357,7 @@ def row_dtype(scalar: Any) -> np.dtype[Any]:
     )
 
 
+@cache
 def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one primitive or body at a time: it stays in the cache.
 
@@ -365,6 +372,7 @@ def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
     )
 
 
+@cache
 def element_memory_dtype(scalar: Any) -> np.dtype[Any]:
     """Working memory of one force element, see kernels/elements.py."""
     return np.dtype(

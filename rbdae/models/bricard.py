@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbdae import _check
+from rbdae._arrays import cross
 from rbdae.joints.revolute import Revolute
 from rbdae.joints.universal import Universal
 from rbdae.system import System
@@ -34,7 +35,7 @@ def bricard(*, redundant: bool = True) -> System:
     frames, bodies = [np.eye(3)], [system.ground]
     for k, (point, end) in enumerate(zip(points[:-1], ends, strict=True)):
         # the first axis along the rod, the second along the hinge at its beginning
-        frame = np.stack([end, axes[k], np.cross(end, axes[k])], axis=1)
+        frame = np.stack([end, axes[k], cross(end, axes[k])], axis=1)
         body = system.add_body(
             f"rod{k + 1}", mass=mass, inertia=inertia, center_of_mass=(0.5, 0, 0), position=point, orientation=frame
         )

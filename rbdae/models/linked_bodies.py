@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rbdae._arrays import ArrayLike
+from rbdae._arrays import ArrayLike, cross
 from rbdae.forces.bushing import Bushing
 from rbdae.joints.spherical import Spherical
 from rbdae.system import System
@@ -36,7 +36,7 @@ def linked_bodies(stiffness: ArrayLike = 1e4) -> System:
         inertia=inertia,
         position=rotation @ (rho1 - rho2),
         orientation=rotation,
-        velocity=rotation @ (np.cross(omega1, rho1) - np.cross(omega2, rho2)),
+        velocity=rotation @ (cross(omega1, rho1) - cross(omega2, rho2)),
         angular_velocity=omega2,
     )
     system.add_joint(Spherical(first, second, at_a=rho1, at_b=rho2))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rbdae import _check, forces
+from rbdae._arrays import cross
 from rbdae.joints.point_on_plane import PointOnPlane
 from rbdae.joints.prismatic import Prismatic
 from rbdae.joints.revolute import Revolute
@@ -77,15 +78,15 @@ def spatial_slider_crank(*, spin: float = 6.0, gravity: float = 9.81) -> System:
     C = np.array((math.sqrt(0.3**2 - B @ B), 0.0, 0.0))
     x = np.array((1.0, 0.0, 0.0))
     along = (C - B) / 0.3
-    cross = np.cross(along, x)
-    cross /= np.linalg.norm(cross)
-    # of the rod's end, then of the slider, whose distance stays; and of the rod, which does not turn about x cross
+    across = cross(along, x)
+    across /= np.linalg.norm(across)
+    # of the rod's end, then of the slider, whose distance stays; and of the rod, which does not turn about x across
     v_b = np.array((0.0, -0.08 * rate, 0.0))
     v_c = (along @ v_b) / along[0] * x
-    pivoting = np.cross(along, (v_c - v_b) / 0.3)
-    third = np.cross(x, cross)
+    pivoting = cross(along, (v_c - v_b) / 0.3)
+    third = cross(x, across)
     omega = pivoting - (pivoting @ third) / (along @ third) * along
-    frame = np.stack([along, cross, np.cross(along, cross)], axis=1)
+    frame = np.stack([along, across, cross(along, across)], axis=1)
     crank = system.add_body(
         "crank", mass=0.12, inertia=(1e-4, 1e-5, 1e-4), position=A, angular_velocity=(rate, 0.0, 0.0)
     )

@@ -132,11 +132,10 @@ def _hang(model: Model, settings: Settings, layout: Layout, moving: Any) -> None
 def fresh_states(settings: Settings, bodies: Any, scalar: Any) -> Any:
     """The memory of each body as it is before any evaluation."""
     states = np.zeros(len(bodies), dtype=kb.state_dtype(scalar))
-    for k, body in enumerate(bodies):
-        states[k]["x"] = body["origin"]
-        states[k]["d"] = np.eye(3).reshape(9)
-        if settings.kind.number == kb.DIRECTOR_RATE:
-            states[k]["B"] = np.eye(9)
+    states["x"] = bodies["origin"]
+    states["d"] = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    if settings.kind.number == kb.DIRECTOR_RATE:
+        states["B"] = np.eye(9)
     return states
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,33 +18,40 @@ _INERTIAL = ("mass", "inertia", "inertia_inverse", "euler", "euler_inverse", "we
 
 def body_rows(system: System, dtype: Any) -> Any:
     """One row a body, the ground last."""
-    ground = np.zeros((), dtype=dtype)
+    out = np.zeros(len(system.bodies) + 1, dtype=dtype)
+    _fill(out[:-1], system.bodies, system.gravity)
+    ground = out[-1]
     ground["parent"], ground["fixed"] = -1, 1
     ground["mass"] = 1.0  # divided by in places that do not count for the ground
-    return np.array([*(body_row(body, system.gravity, dtype) for body in system.bodies), ground], dtype=dtype)
+    return out
 
 
-def body_row(body: Body, gravity: Vec, dtype: Any = BODY) -> Any:
+def body_row(body: Body, gravity: Vec) -> Any:
     """The record of a body, before it has a place among the others."""
-    row = np.zeros((), dtype=dtype)
-    row["parent"] = -1
-    row["mass"] = body.mass
-    row["inertia"] = body.inertia
-    row["inertia_inverse"] = np.linalg.inv(body.inertia)
-    euler = 0.5 * np.trace(body.inertia) * np.eye(3) - body.inertia
-    row["euler"] = euler
+    rows = np.zeros(1, dtype=BODY)
+    _fill(rows, [body], gravity)
+    return rows[0]
+
+
+def _fill(rows: Any, bodies: Sequence[Body], gravity: Vec) -> None:
+    """Bodies to their records, all at once: of a matrix alone a function of numpy.linalg takes five times as long."""
+    inertia = np.array([body.inertia for body in bodies])
+    trace = inertia.trace(axis1=1, axis2=2)
+    euler = 0.5 * trace[:, None, None] * np.eye(3) - inertia
     # a flat body has a singular Euler tensor: the forms that need the inverse refuse it by name
-    if abs(np.linalg.det(euler)) > 1e-12 * np.real(np.trace(body.inertia)) ** 3:
-        row["euler_inverse"] = np.linalg.inv(euler)
-    else:
-        row["euler_inverse"] = np.nan
-    row["radial"] = 0.5 * np.trace(body.inertia)
-    row["center"] = body.center_of_mass
-    row["nt"] = 3 if body.pivot is None else 0
-    if body.pivot is not None:
-        row["origin"] = body.pivot
-    row["weight"], row["weight_d"] = weights(body, gravity)
-    return row
+    flat = ~(np.abs(np.linalg.det(euler)) > 1e-12 * np.real(trace) ** 3)
+    inverse = np.linalg.inv(np.where(flat[:, None, None], np.eye(3), euler))
+    inverse[flat] = np.nan
+    rows["parent"] = -1
+    rows["mass"] = [body.mass for body in bodies]
+    rows["inertia"], rows["inertia_inverse"] = inertia, np.linalg.inv(inertia)
+    rows["euler"], rows["euler_inverse"], rows["radial"] = euler, inverse, 0.5 * trace
+    rows["center"] = [body.center_of_mass for body in bodies]
+    rows["nt"] = [3 if body.pivot is None else 0 for body in bodies]
+    for row, body in zip(rows, bodies, strict=True):
+        if body.pivot is not None:
+            row["origin"] = body.pivot
+        row["weight"], row["weight_d"] = weights(body, gravity)
 
 
 def weights(body: Body, gravity: Vec) -> tuple[Vec, Vec]:

@@ -69,10 +69,7 @@ def _structure(memory: Memory) -> bytes:
     """Sizes and kinds, which bodies, joints and forces act on which, and the user's functions; without numbers that are
     loaded, which `rbdae.multibody.recording.own_constants` tells apart."""
     digest = hashlib.sha256()
-    head = memory.head.copy()
-    for name in memory.arrays:
-        head[name] = 0  # an address
-    digest.update(head.tobytes())
+    digest.update(memory.head.tobytes())
     _update(digest, {name: x for name, x in memory.arrays.items() if name not in _SCRATCH and name not in RECORDS})
     named = _named(memory.settings)
     places = [np.asarray(x).tolist() for x in (memory.layout.order, memory.layout.iq, memory.layout.iv)]
@@ -102,8 +99,13 @@ def _named(settings: Settings) -> list[object]:
 
 def _update(digest: Any, arrays: Mapping[str, Any]) -> None:
     for name, array in arrays.items():
-        digest.update(f"{name} {array.shape} {array.dtype.descr}".encode())
+        digest.update(f"{name} {array.shape} {_described(array.dtype)}".encode())
         digest.update(array.tobytes())
+
+
+@cache
+def _described(dtype: Any) -> str:
+    return f"{dtype.descr}"
 
 
 def _laws(memory: Memory) -> list[object]:

@@ -25,8 +25,7 @@ from rbdae.system import System
 
 
 class Store(NamedTuple):
-    """A model, its arrays by the names of `rbdae.kernels.memory`, sizes and kinds with the addresses of the arrays, and
-    the metric of its velocities."""
+    """A model, its arrays by the names of `rbdae.kernels.memory`, sizes and kinds, and the metric of its velocities."""
 
     model: Model
     arrays: dict[str, Any]
@@ -118,8 +117,6 @@ class Filled:
 def _stored(head: Any, arrays: dict[str, Any], model: Model) -> Store:
     scalar = arrays["vectors"].dtype
     arrays["rhs_tangent"], arrays["null_space"] = (np.zeros((1, 1), dtype=scalar) for _ in range(2))
-    for name, array in arrays.items():
-        head[name] = array.ctypes.data
     return Store(model, arrays, head, metric(model))
 
 
@@ -166,8 +163,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "stabilised": settings.formulation.stabilised,
         "n_parameters": len(settings.formulation.parameters),
     }
-    for name, value in counts.items():
-        head[name] = value
+    head.view(np.int64)[[kb.HEAD_WORDS[name] for name in counts]] = list(counts.values())
     return head
 
 

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints
+from rbdae._arrays import Ints, copied
 from rbdae.kernels import records as kb
 from rbdae.multibody.graph import Elimination, eliminate
 from rbdae.multibody.layout import Layout
@@ -40,7 +40,7 @@ class JointPattern:
 
 def joint_pattern(model: Model, layout: Layout) -> JointPattern:
     """The pattern of a model; the elimination order is one of minimum degree."""
-    primitives = model.primitives.copy()
+    primitives = copied(model.primitives)
     primitives["body"] = layout.rank[primitives["body"]]
     sizes = primitives["n"]
     primitives["row"] = layout.n_internal + np.cumsum(sizes) - sizes
@@ -64,7 +64,7 @@ def joint_pattern(model: Model, layout: Layout) -> JointPattern:
 
 def _incident(n: int, bodies: Any) -> Incident:
     out: Incident = [[] for _ in range(n)]
-    for k, pair in enumerate(bodies):
+    for k, pair in enumerate(bodies.tolist()):
         for side, body in enumerate(pair):
             if body < n:
                 out[body].append((k, side))
@@ -72,8 +72,9 @@ def _incident(n: int, bodies: Any) -> Incident:
 
 
 def _pairs(incident: Incident, elimination: Elimination) -> Any:
-    start, column = elimination.start, elimination.column
-    slots = {(i, int(column[e])): e for i in range(len(start) - 1) for e in range(start[i], start[i + 1])}
+    start, column = elimination.start.tolist(), elimination.column.tolist()
+    slots = {(i, column[e]): e for i in range(len(start) - 1) for e in range(start[i], start[i + 1])}
+    places = [place.tolist() for place in elimination.place]
     pairs = np.zeros(sum(len(at) * (len(at) + 1) // 2 for at in incident), dtype=kb.PAIR)
     e = 0
     for body, at in enumerate(incident):
@@ -83,11 +84,12 @@ def _pairs(incident: Incident, elimination: Elimination) -> Any:
                 e += 1
                 pair["body"], pair["first"], pair["second"] = body, p, r
                 pair["first_side"], pair["second_side"] = first_side, second_side
-                pair["slot"] = -1
-                for u, row in enumerate(elimination.place[p]):
-                    for v, col in enumerate(elimination.place[r]):
+                slot = pair["slot"]
+                slot[...] = -1
+                for u, row in enumerate(places[p]):
+                    for v, col in enumerate(places[r]):
                         if p != r or v <= u:
-                            pair["slot"][u, v] = slots[max(int(row), int(col)), min(int(row), int(col))]
+                            slot[u, v] = slots[max(row, col), min(row, col)]
     return pairs
 
 

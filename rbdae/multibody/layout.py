@@ -139,9 +139,8 @@ def _n_quasi_velocities(model: Model, settings: Settings, b: int) -> int:
 
 def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) -> Iterator[str]:
     """One label an unknown: ``"top.p0"``, ``"top.Omega1"``, ``"top.norm"``, ``"spherical-1.1"``."""
-    for b in order:
-        free = model.bodies["nt"][b] == 3
-        yield from (f"{model.names[b]}.{s}" for s in (*(("x", "y", "z") if free else ()), *settings.chart.names))
+    for b, moves in zip(order, (model.bodies["nt"][list(order)] == 3).tolist(), strict=True):
+        yield from (f"{model.names[b]}.{s}" for s in (*(("x", "y", "z") if moves else ()), *settings.chart.names))
     if settings.structure == "loops":
         yield from (f"nu{i + 1}" for i in range(n_v))
     else:
@@ -153,8 +152,9 @@ def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) ->
         return
     internal = settings.internal_names if settings.kind.internal and not formulation.projected else ()
     la = [f"{model.names[b]}.{s}" for b in order for s in internal]
+    sizes = model.primitives["n"].tolist()
     for joint in model.joints:
-        n = sum(int(model.primitives[k]["n"]) for k in joint.primitives)
+        n = sum(sizes[joint.primitives.start : joint.primitives.stop])
         la += [f"{joint.name}.{i + 1}" for i in range(n)]
     if formulation.multipliers == "integrals":
         la = [f"{name}.integral" for name in la]
@@ -211,8 +211,9 @@ def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, 
     )
     v = np.concatenate([part for b in layout.order for part in _velocities(model, settings, motion, R, b)])
     y[layout.v] = v if selection.velocities is None else selection.velocities.S @ v
-    ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-    y[layout.s] = model.forces.states_at(np.vstack([natural_coordinates(motion)[:, :12], ground]))
+    if layout.n_states:
+        ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
+        y[layout.s] = model.forces.states_at(np.vstack([natural_coordinates(motion)[:, :12], ground]))
     return y
 
 

@@ -76,7 +76,7 @@ class Memory:
 
     @property
     def head(self) -> Any:
-        """Sizes, kinds, and the addresses of the arrays."""
+        """Sizes and kinds."""
         return self.filled.store.head
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec, copied, of_scalars
+from rbdae._arrays import Mat, Vec, copied, cross, of_scalars
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring
 from rbdae.forces.packing import KernelElement, Packed, pack
@@ -104,21 +104,22 @@ def _pack_drive(law: Rheonomic, primitive: int) -> Any:
 
 def _shift(A: Vec, c1: Vec, c2: Vec) -> Vec:
     out = A.astype(np.result_type(A, c1, c2))
-    out[1:4] -= A[0] * c1
-    out[5:8] -= A[4] * c2
+    if A[0]:
+        out[1:4] -= A[0] * c1
+    if A[4]:
+        out[5:8] -= A[4] * c2
     return out
 
 
-def _primitive_row(primitive: Primitive, pair: tuple[int, int], shift: Sequence[Vec], dtype: Any) -> Any:
-    row = np.zeros((), dtype=dtype)
-    row["linear"] = primitive.kind == "linear"
-    row["n"] = primitive.rows
-    row["body"] = pair
-    row["A"] = _shift(primitive.A, *(shift[b] for b in pair))
-    row["B"] = _shift(primitive.B, *(shift[b] for b in pair))
-    row["scale"] = primitive.scale
-    row["offset"] = primitive.offset
-    return row
+def _primitive_rows(found: Sequence[tuple[Primitive, tuple[int, int]]], shift: Sequence[Vec], dtype: Any) -> Any:
+    """The records of primitives between two bodies each."""
+    rows = np.zeros(len(found), dtype=dtype)
+    for row, (primitive, pair) in zip(rows, found, strict=True):
+        first, second = shift[pair[0]], shift[pair[1]]
+        row["linear"], row["n"], row["body"] = primitive.kind == "linear", primitive.rows, pair
+        row["A"], row["B"] = _shift(primitive.A, first, second), _shift(primitive.B, first, second)
+        row["scale"], row["offset"] = primitive.scale, primitive.offset
+    return rows
 
 
 def _bushing_row(spring: PointSpring, pair: tuple[int, int], shift: Sequence[Vec], dtype: Any) -> Any:
@@ -145,24 +146,26 @@ class _Joints:
 def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec], scalar: Any) -> _Joints:
     """Bodies by their numbers, points from their reference points."""
     dtype = of_scalars(PRIMITIVE, scalar)
-    rows: list[Any] = []
+    found: list[tuple[Primitive, tuple[int, int]]] = []
     drives: list[Any] = []
     functions: list[UserFunction] = []
     rheonomic: dict[int, Rheonomic] = {}
     joints: list[PackedJoint] = []
     for joint in system.joints:
         pair = (number[id(joint.bodies[0])], number[id(joint.bodies[1])])
-        first = len(rows)
-        rows += [_primitive_row(primitive, pair, shift, dtype) for primitive in joint.primitives()]
+        first = len(found)
+        found += [(primitive, pair) for primitive in joint.primitives()]
         law = joint.rheonomic()
         if law is not None:
             drives.append(_pack_drive(law, first))
-            rows[first]["moving"] = law.kind == ANGLE
             functions.append(law.motion.user_function)
             rheonomic[first] = law
         points = (joint.at_a - shift[pair[0]], joint.at_b - shift[pair[1]])
-        joints.append(PackedJoint(joint.name or "", pair, range(first, len(rows)), points, joint.velocity_rows()))
-    return _Joints(np.array(rows, dtype), np.array(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
+        joints.append(PackedJoint(joint.name or "", pair, range(first, len(found)), points, joint.velocity_rows()))
+    rows = _primitive_rows(found, shift, dtype)
+    for k, law in rheonomic.items():
+        rows[k]["moving"] = law.kind == ANGLE
+    return _Joints(rows, np.array(drives, DRIVE), tuple(functions), rheonomic, tuple(joints))
 
 
 def _sorted_forces(
@@ -190,7 +193,7 @@ def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat
     om = np.array([body.angular_velocity for body in bodies])
     arm = np.array(shift[: len(bodies)])
     x = np.array([body.position for body in bodies]) + np.einsum("bij,bj->bi", R, arm)
-    xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, np.cross(om, arm))
+    xd = np.array([body.velocity for body in bodies]) + np.einsum("bij,bj->bi", R, cross(om, arm))
     return x, p, xd, om, R
 
 

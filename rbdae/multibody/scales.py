@@ -67,11 +67,11 @@ def measured(
     """The scales of packed arrays; `arms` are the points of joints on bodies by number, the ground's too, `start`
     (n + 1, 12) the initial (x, d1, d2, d3), `xd` and `om` the initial velocities."""
     n = len(xd)
-    lengths = [float(np.sqrt(np.trace(b["inertia"]) / b["mass"])) for b in bodies[:n]]
+    lengths = np.sqrt(bodies["inertia"][:n].trace(axis1=1, axis2=2) / bodies["mass"][:n]).tolist()
     lengths += [float(np.linalg.norm(point)) for body, point in arms if body < n]
     length = max(lengths)
     ends = [start[body, :3] + point @ start[body, 3:].reshape(3, 3) for body, point in arms]
-    reach = max(length, *(float(np.max(np.abs(x))) for x in (start[:, :3], *ends)))
+    reach = max(length, float(np.abs(np.vstack([start[:, :3], *ends])).max()))
     mass = float(bodies["mass"][:n].max())
     rates = [
         float(np.sqrt(np.linalg.norm(gravity) / length)),
@@ -80,7 +80,7 @@ def measured(
         float(np.sqrt(np.max(bushings["stiffness"], initial=0.0) / mass)),
     ]
     sizes = [_size(p, start, i in rheonomic and rheonomic[i].kind == LENGTH) for i, p in enumerate(primitives)]
-    rows = [size for p, size in zip(primitives, sizes, strict=True) for _ in range(int(p["n"]))]
+    rows = [size for n_rows, size in zip(primitives["n"].tolist(), sizes, strict=True) for _ in range(n_rows)]
     return Scales(
         length=length,
         reach=reach,
@@ -88,7 +88,7 @@ def measured(
         rate=max(rates) or 1.0,
         factors=np.array([factor or length for factor, _ in rows], dtype=float),
         lengths=np.array([long for _, long in rows], dtype=bool),
-        turning=np.tile([False] * 3 + [True] * 3, n),
+        turning=np.arange(6 * n) % 6 >= 3,
     )
 
 

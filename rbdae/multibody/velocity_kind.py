@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, cross
 from rbdae.rotations import velocities
 
 
@@ -56,7 +56,7 @@ def _spatial(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
 def _quaternion_rate(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:
     """pdot = p o (0, Omega) / 2; the momentum M4 pdot = 2 p o (0, J Omega)."""
     w, scale = (body["inertia"] @ om, 2.0) if momenta else (om, 0.5)
-    return np.asarray(scale * np.concatenate([[-p[1:] @ w], p[0] * w + np.cross(p[1:], w)]))
+    return np.asarray(scale * np.concatenate([[-p[1:] @ w], p[0] * w + cross(p[1:], w)]))
 
 
 def _director_rate(body: Any, p: Vec, R: Mat, om: Vec, momenta: bool) -> Vec:

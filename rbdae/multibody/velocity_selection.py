@@ -90,9 +90,9 @@ def _along_axes(Q: Mat) -> Mat:
 
 def metric(model: Model) -> Metric:
     """The metric by the model's length."""
-    bodies = model.bodies[: model.n]
-    turning = np.concatenate([[False] * int(nt) + [True] * 3 for nt in bodies["nt"]])
-    moving = np.concatenate([[nt == 3] * 3 + [True] * 3 for nt in bodies["nt"]])
+    free = (model.bodies["nt"][: model.n] == 3).tolist()
+    turning = np.array([x for moves in free for x in [False] * (3 * moves) + [True] * 3])
+    moving = np.array([x for moves in free for x in [moves] * 3 + [True] * 3])
     return Metric(np.where(turning, 1.0, model.scales.length), turning, moving)
 
 

@@ -46,6 +46,7 @@ class Workspace:
         self._made: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
         self._plain: PlainMemory | None = None
+        self._addressed = False
         self.open_numbers: OpenNumbers | None = None
         self.contexts: dict[Any, Any] = {}  # of codes, for the next of their kernels
         self.elements: list[Any] | None = None  # once recorded: `rbdae.multibody.element_recording`
@@ -71,19 +72,17 @@ class Workspace:
         self._arrays[name] = array
         self.numbers = self.open_numbers = self.elements = None
         self.contexts.clear()
-        if "head" in self._made:
-            self._made["head"][name] = array.ctypes.data
+        if self._addressed:
+            self.head[name] = array.ctypes.data
         if self._plain is not None:
             self._plain.own(name, array)
 
     @property
     def head(self) -> Any:
-        """Sizes, kinds, and the addresses of all arrays; made when it is first read."""
+        """Sizes and kinds, made when it is first read; with the addresses of all arrays after `m`."""
         if "head" not in self._made:
             head = copied(self.memory.head)
             head["referenced"] = self.selection.references is not None
-            for name, array in self._arrays.items():
-                head[name] = array.ctypes.data
             self._made.setdefault("head", head)  # kernels keep its address
         return self._made["head"]
 
@@ -91,10 +90,15 @@ class Workspace:
     def plain_memory(self) -> PlainMemory:
         """The argument `m` of plain kernels: the arrays themselves."""
         if self._plain is None:
-            self._plain = PlainMemory(self.head)
-            for name, array in self.arrays.items():
-                self._plain.own(name, array)
+            self._plain = PlainMemory(self.head, self.arrays)
         return self._plain
+
+    def _set(self, **numbers: int) -> None:
+        """Numbers of the head, for kernels of all kinds."""
+        for name, number in numbers.items():
+            self.head[name] = number
+            if self._plain is not None:
+                setattr(self._plain.head, name, number)
 
     # ------------------------------------------------------------ facts
 
@@ -133,7 +137,14 @@ class Workspace:
     @property
     def m(self) -> Any:
         """The argument `m` of compiled kernels: the address of the head, or with the JIT off the arrays themselves."""
-        return int(self.head.ctypes.data) if ENABLED else self.plain_memory
+        if not ENABLED:
+            return self.plain_memory
+        if not self._addressed:
+            words = self.head.view(np.int64)
+            for name, array in self.arrays.items():
+                words[kb.HEAD_WORDS[name]] = array.ctypes.data
+            self._addressed = True
+        return int(self.head.ctypes.data)
 
     def compiled(self, kernel: Entry) -> Callable[..., None]:
         """The kernel, compiled for what this model needs and bound to this workspace; where nothing can be compiled,
@@ -193,8 +204,7 @@ class Workspace:
         if "newton_operations" in self._arrays:
             return
         found = newton_equations(self.arrays)
-        self.head["n_body_unknowns"], self.head["n_newton"] = found.n_body_unknowns, found.n
-        self.head["n_operations"] = len(found.operations)
+        self._set(n_body_unknowns=found.n_body_unknowns, n_newton=found.n, n_operations=len(found.operations))
         self.own("newton_matrix", np.zeros(found.n, dtype=self.memory.scalar))
         self.own("newton_operations", found.operations)
         self.own("newton_bodies", found.bodies)
@@ -207,22 +217,23 @@ class Workspace:
         generic = self.memory.code == "generic"
         fill = self.compiled(kernel) if generic else self.raising(self.plain(kernel))
         unused = np.zeros((1, 1), dtype=self.memory.scalar)
-        self.head["mode"] = kb.RECORD
+        self._set(mode=kb.RECORD)
         room, n = 0, _BLOCKS
         try:
             with np.errstate(all="ignore"):  # the values do not count, and the state may be beyond a chart
                 while n > room:
-                    room = self.head["n_blocks"] = n
+                    room = n
+                    self._set(n_blocks=room)
                     self.own("blocks", np.zeros((room, 4), dtype=np.int64))
                     fill(*arguments, unused)
                     n = int(self.head["cursor"][0])
         finally:
-            self.head["mode"] = kb.STRIDED
+            self._set(mode=kb.STRIDED)
         return self._arrays["blocks"][:n]
 
     def set_starts(self, starts: Ints) -> None:
         """Set where each column of each block begins in the CSC data."""
-        self.head["n_starts"] = len(starts)
+        self._set(n_starts=len(starts))
         self.own("block_starts", np.ascontiguousarray(starts, dtype=np.int64))
 
     # ------------------------------------------------------------ the last factorisation

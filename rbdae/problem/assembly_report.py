@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import Mat, Vec, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
 from rbdae.multibody.model import Model
@@ -139,10 +139,10 @@ def report(
         orientation=motion.p,
         velocity=motion.xd,
         angular_velocity=motion.om,
-        moved=np.linalg.norm(motion.x - start.x, axis=1),
-        turned=_angles(start.p, motion.p),
-        velocity_change=np.linalg.norm(motion.xd - start.xd, axis=1),
-        spin_change=np.linalg.norm(motion.om - start.om, axis=1),
+        moved=_distances(start.x, motion.x),
+        turned=np.zeros(model.n) if motion.p is start.p else _angles(start.p, motion.p),
+        velocity_change=_distances(start.xd, motion.xd),
+        spin_change=_distances(start.om, motion.om),
         gap=gaps[0],
         steps=steps,
         given=tuple(
@@ -153,10 +153,14 @@ def report(
     )
 
 
+def _distances(x: Mat, y: Mat) -> Vec:
+    return np.zeros(len(x)) if x is y else np.asarray(np.linalg.norm(y - x, axis=1))
+
+
 def _angles(p: Mat, q: Mat) -> Vec:
     """The angles of the rotations between unit quaternions (n, 4)."""
     real = np.abs(np.sum(p * q, axis=1))
-    vector = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - np.cross(p[:, 1:], q[:, 1:])
+    vector = p[:, :1] * q[:, 1:] - q[:, :1] * p[:, 1:] - cross(p[:, 1:], q[:, 1:])
     return np.asarray(2.0 * np.arctan2(np.linalg.norm(vector, axis=1), real))
 
 
@@ -168,7 +172,7 @@ def _changes(model: Model, motion: BodyMotion) -> tuple[Change, ...]:
     used = {
         "position": motion.x - np.einsum("bij,bj->bi", R, arms),
         "orientation": motion.p,
-        "velocity": motion.xd - np.einsum("bij,bj->bi", R, np.cross(motion.om, arms)),
+        "velocity": motion.xd - np.einsum("bij,bj->bi", R, cross(motion.om, arms)),
         "angular_velocity": motion.om,
     }
     limits = {

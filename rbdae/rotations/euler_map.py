@@ -124,10 +124,12 @@ _FEW = 8
 def _few_matrices(p: list[list[float]]) -> Mat:
     """(n, 3, 3), by the same operations."""
     kernel = plain(euler_map)
-    d = [9 * [0.0] for _ in p]
-    for each, out in zip(p, d, strict=True):
-        kernel(each, out)
-    return np.ascontiguousarray(np.swapaxes(np.array(d).reshape(len(p), 3, 3), 1, 2))
+    d = 9 * [0.0]
+    rows: list[float] = []
+    for each in p:
+        kernel(each, d)
+        rows += (d[0], d[3], d[6], d[1], d[4], d[7], d[2], d[5], d[8])
+    return np.array(rows).reshape(-1, 3, 3)
 
 
 def rotation_matrices(p: Mat) -> Mat:
@@ -135,6 +137,8 @@ def rotation_matrices(p: Mat) -> Mat:
     p = np.asarray(p, dtype=float)
     if p.ndim == 2 and len(p) <= _FEW:
         return _few_matrices(p.tolist())
+    if p.ndim == 1:
+        return np.asarray(_few_matrices([p.tolist()])[0])
     d = np.empty((9, *p.shape[:-1]))
     plain(euler_map)(np.moveaxis(p, -1, 0), d)
     columns = d.reshape(3, 3, *p.shape[:-1])
