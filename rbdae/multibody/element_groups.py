@@ -1,88 +1,164 @@
-"""Kinds of elements, bodies and joints with their bodies: those of one kind differ in places and loaded numbers."""
+"""Kinds of elements: bodies with what acts on them from the ground, and pairs of bodies with their joints and forces.
+
+Those of one kind differ in places and in loaded numbers.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rbdae._arrays import Ints
-from rbdae.multibody.open_numbers import OpenNumbers
+from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.open_numbers import ADDRESSES, OpenNumbers
 from rbdae.multibody.recording import opened_numbers
 from rbdae.multibody.workspace import Workspace
 
-_PLACES = ("iq", "iv", "il", "parent", "inu", "row", "body", "slot")
+FORCES = ("bushings", "elements")
+"""The arrays of applied forces."""
+
+_PLACES = frozenset(
+    {"iq", "iv", "il", "parent", "inu", "row", "body", "slot", "first", "last", "state", "tangent_at", "primitive"}
+)
 """Fields of records that say where something is."""
 
-_NONE = np.zeros(0, dtype=np.int64)
+_NO_LAWS = frozenset({"jacobian", "potential"})
+"""Functions that residuals do not call."""
 
 
 class Group(NamedTuple):
-    """Elements of one kind: their bodies (elements, bodies), the ground as the last body of the model, and their
-    primitives (elements, primitives)."""
+    """Elements of one kind: their bodies (elements, bodies), the ground as the last body of the model, and by the names
+    of arrays their records (elements, records). A `pair` adds to the rows of its bodies, which have others of their
+    own."""
 
     bodies: Ints
-    primitives: Ints
+    records: Mapping[str, Ints]
+    pair: bool
+
+    @property
+    def primitives(self) -> Ints:
+        """Their primitives (elements, primitives)."""
+        return self.records.get("primitives", np.zeros((len(self.bodies), 0), dtype=np.int64))
+
+    @property
+    def numbered(self) -> dict[str, Ints]:
+        """The records that have numbers, those of bodies included."""
+        return {"bodies": self.bodies, "states": self.bodies, **self.records}
+
+
+class _Member(NamedTuple):
+    """One element."""
+
+    bodies: Ints
+    records: dict[str, list[int]]
+    pair: bool
 
 
 def groups_of(workspace: Workspace) -> list[Group]:
-    """The kinds: bodies first, then joints; equal but for their places and for the numbers that are loaded."""
+    """The kinds: bodies first, then pairs; equal but for their places and for the numbers that are loaded."""
     arrays, n = workspace.arrays, workspace.model.n
     numbers = opened_numbers(workspace)
-    primitives = arrays["primitives"]
-    members = [(np.array([b]), _NONE) for b in range(n)]
-    if len(primitives):
-        new = (np.diff(primitives["body"], axis=0) != 0).any(axis=1)
-        for own in np.split(np.arange(len(primitives)), np.flatnonzero(new) + 1):
-            pair = primitives["body"][own[0]]
-            members.append((pair, own))
-    kinds: dict[bytes, list[tuple[Ints, Ints]]] = {}
-    for pair, own in members:
-        kinds.setdefault(_signature(arrays, numbers, pair, own, n), []).append((pair, own))
-    return [Group(np.array([b for b, _ in kind]), np.array([p for _, p in kind])) for kind in kinds.values()]
+    laws = {function.address: function.law.digest for function in workspace.user_functions if function.law is not None}
+    kinds: dict[object, list[_Member]] = {}
+    for member in _members(arrays, n):
+        kinds.setdefault(_signature(arrays, numbers, member, laws), []).append(member)
+    return [_group(kind) for kind in kinds.values()]
 
 
-def _signature(arrays: Any, numbers: OpenNumbers, bodies: Ints, primitives: Ints, n: int) -> bytes:
+def _group(kind: list[_Member]) -> Group:
+    records = {name: np.array([of.records[name] for of in kind], dtype=np.int64) for name in kind[0].records}
+    return Group(np.array([of.bodies for of in kind]), records, kind[0].pair)
+
+
+def _members(arrays: Any, n: int) -> list[_Member]:
+    """All elements: forces between a body and the ground are the body's; those between two bodies belong to their
+    joints."""
+    bodies: list[dict[str, list[int]]] = [{} for _ in range(n)]
+    pairs: dict[frozenset[int], _Member] = {}
+
+    def records_between(pair: Ints, *, joint: bool) -> dict[str, list[int]]:
+        if not joint and (pair == n).any():
+            return bodies[int(pair.min())]
+        return pairs.setdefault(frozenset(pair.tolist()), _Member(pair, {}, True)).records
+
+    for k, pair in enumerate(arrays["primitives"]["body"]):
+        records_between(pair, joint=True).setdefault("primitives", []).append(k)
+    for k, of in enumerate(arrays["drives"]["primitive"]):
+        records_between(arrays["primitives"]["body"][of], joint=True).setdefault("drives", []).append(k)
+    for name in FORCES:
+        for k, force in enumerate(arrays[name]):
+            found = records_between(force["body"], joint=False)
+            found.setdefault(name, []).append(k)
+            if name == "elements":
+                found.setdefault("entries", []).extend(range(int(force["first"]), int(force["last"])))
+    own = [_Member(np.array([b, n] if records else [b]), records, False) for b, records in enumerate(bodies)]
+    return [*own, *pairs.values()]
+
+
+def _signature(arrays: Any, numbers: OpenNumbers, member: _Member, laws: Mapping[int, str]) -> object:
     """What elements of one kind have in common: all but their places and the values of numbers that are loaded."""
-    told: list[bytes] = [(bodies == n).tobytes()]
-    for name, records in records_of(bodies, primitives):
-        structure = numbers.arrays[name].structure
-        told += [arrays[name][field][records].tobytes() for field in _structural(arrays[name].dtype)]
-        told += [structure.constants[records].tobytes(), np.sign(structure.places[records]).tobytes()]
-    if len(primitives):
-        own = arrays["primitives"][primitives]
-        told += [(own["row"] - own["row"][0]).tobytes(), (own["body"] == bodies[0]).tobytes()]
-    return b"|".join(told)
-
-
-def records_of(bodies: Ints, primitives: Ints) -> list[tuple[str, Ints]]:
-    """The arrays with numbers of elements, and which of their records are theirs."""
-    return [(name, of) for name, of in (("bodies", bodies), ("states", bodies), ("primitives", primitives)) if of.size]
+    bodies, records, pair = member
+    told: list[object] = [pair, (bodies == len(arrays["bodies"]) - 1).tobytes()]
+    numbered: dict[str, Any] = {"bodies": bodies, "states": bodies, **records}
+    for name, of in numbered.items():
+        structure, own = numbers.arrays[name].structure, arrays[name][of]
+        told += [name, len(of), structure.constants[of].tobytes(), np.sign(structure.places[of]).tobytes()]
+        told += [_told(field, own[field], laws) for field in _structural(own.dtype)]
+        if "body" in own.dtype.names:
+            told.append((own["body"] == bodies[0]).tobytes())
+    if "primitives" in records:
+        row = arrays["primitives"]["row"][records["primitives"]]
+        told.append((row - row[0]).tobytes())
+    if "drives" in records:
+        driven = arrays["drives"]["primitive"][records["drives"]]
+        told.append(tuple(records["primitives"].index(k) for k in driven.tolist()))
+    if "elements" in records:
+        told.append((arrays["elements"]["last"] - arrays["elements"]["first"])[records["elements"]].tobytes())
+    return tuple(told)
 
 
 def _structural(dtype: Any) -> list[str]:
-    return [name for name in dtype.names if dtype[name].base.kind == "i" and name not in _PLACES]
+    return [
+        name for name in dtype.names if dtype[name].base.kind == "i" and name not in _PLACES and name not in _NO_LAWS
+    ]
 
 
-def unknowns_of(workspace: Workspace, group: Group, n: int) -> tuple[Ints, Ints]:
-    """Where the unknowns of the bodies, and the multipliers of the joint rows, are for each element."""
-    layout, B, P = workspace.layout, workspace.arrays["bodies"], workspace.arrays["primitives"]
-    second = [part.start for part in (layout.la, layout.mu) if part.stop > part.start]
+def _told(field: str, values: Any, laws: Mapping[int, str]) -> object:
+    """The values of a field of integers, for a function by its law."""
+    return tuple(laws.get(at, at) for at in values.tolist()) if field in ADDRESSES else values.tobytes()
+
+
+def unknowns_of(workspace: Workspace, group: Group) -> tuple[Ints, Ints, Ints]:
+    """Where the unknowns of the bodies, the internal states of the forces, and the multipliers of the joint rows are
+    for each element."""
+    layout, n, arrays = workspace.layout, workspace.model.n, workspace.arrays
+    B = arrays["bodies"]
+    second = [part.start - layout.n_hidden for part in (layout.la, layout.mu) if part.stop > part.start]
     columns: list[Ints] = []
-    for k in range(group.bodies.shape[1]):
-        bodies = group.bodies[:, k]
+    for bodies in group.bodies.T:
         if bodies[0] == n:
             continue
         of = B[bodies[0]]
         columns.append(layout.q.start + B["iq"][bodies][:, None] + np.arange(of["nt"] + of["na"]))
         columns.append(layout.v.start + B["iv"][bodies][:, None] + np.arange(of["nt"] + of["nr"]))
-        columns += [start + B["il"][bodies][:, None] + np.arange(of["ni"]) for start in second]
-    rows: list[Ints] = []
-    for k in range(group.primitives.shape[1]):
-        own = group.primitives[:, k]
-        rows += [start + P["row"][own][:, None] + np.arange(P["n"][own[0]]) for start in second]
-    empty = np.zeros((len(group.bodies), 0), dtype=np.int64)
-    return np.hstack([empty, *columns]), np.hstack([empty, *rows])
+        if not layout.n_hidden:
+            columns += [start + B["il"][bodies][:, None] + np.arange(of["ni"]) for start in second]
+    none = np.zeros((len(group.bodies), 0), dtype=np.int64)
+    E, P = arrays["elements"], arrays["primitives"]
+    elements, primitives = (group.records.get(name, none) for name in ("elements", "primitives"))
+    states = [layout.s.start + E["state"][own][:, None] + np.arange(E["n_states"][own[0]]) for own in elements.T]
+    rows = [start + P["row"][own][:, None] + np.arange(P["n"][own[0]]) for own in primitives.T for start in second]
+    return np.hstack([none, *columns]), np.hstack([none, *states]), np.hstack([none, *rows])
 
 
-__all__ = ["Group", "groups_of", "records_of", "unknowns_of"]
+def further_rows(workspace: Workspace, unknowns: Ints) -> Ints:
+    """The rows of an overdetermined form that say more of the constraints of these multipliers, for each element."""
+    la, n = workspace.layout.la, workspace.layout.n
+    constraints = unknowns[:, [la.start <= i < la.stop for i in unknowns[0]]] - la.start
+    rows = [first + constraints for first in range(n, count_equations(workspace), la.stop - la.start or 1)]
+    return np.hstack([unknowns[:, :0], *rows])
+
+
+__all__ = ["FORCES", "Group", "further_rows", "groups_of", "unknowns_of"]

@@ -1,8 +1,16 @@
-"""The residual of the first element of a kind on symbols, and where the unknowns and the numbers of the others are."""
+"""The residual of the first element of a kind on symbols, and where the unknowns and the numbers of the others are.
+
+Natural forces are linear in the rows of a body. So a pair adds what its applied forces F make of them,
+
+    share of row i = sum_k dF_i/dla_k la_k + sum_k dF_i/dw_k F_k,
+
+where w are the natural forces with which the bodies begin, their weight. F is what is among the natural forces of
+bodies without any weight.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -10,73 +18,140 @@ import numpy as np
 from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
 from rbdae.graph.derivatives import tangents
-from rbdae.graph.symbols import NotStraight, Recorder
+from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine.elements import Output
-from rbdae.multibody.element_groups import Group, groups_of, records_of, unknowns_of
-from rbdae.multibody.open_numbers import OpenNumbers, records_with
+from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.element_groups import FORCES, Group, further_rows, groups_of, unknowns_of
+from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, records_with
 from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
 from rbdae.multibody.workspace import Workspace
 
 _MOST_NODES = 100_000
+
+_COUNTED = ("primitives", "drives", *FORCES, "entries")
+"""The arrays of which the head has the number."""
+
+_NATURAL = 12
+"""Natural coordinates of a body, and forces along them."""
 
 
 @final
 class _Recorded:
     """The kernel for the first element of a kind, on symbols, and where the unknowns and numbers of the others are."""
 
-    def __init__(self, workspace: Workspace, group: Group) -> None:
-        self._workspace, self._group = workspace, group
-        layout, n = workspace.layout, workspace.model.n
-        kernel = workspace.settings.kernels.residual
-        joint = group.primitives.shape[1] > 0
-        t, y, yd, c = recording_point(workspace, {"y": (layout.n,), "yd": (layout.n,)})
-        self._numbers = _Numbers(opened_numbers(workspace), group)
-        inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace)}
-        recorder = Recorder({**inputs, "numbers": self._numbers.values}, _MOST_NODES)
-        m = _memory(workspace, recorder, group, self._numbers)
-        out = np.zeros(layout.n, dtype=object)
-        given = {"t": recorder.inputs("t")[0], "y": recorder.inputs("y"), "yd": recorder.inputs("yd")}
-        vectors = iter((given["y"], given["yd"]))
-        arguments = [given["t"] if sign == "t" else next(vectors) if sign == "y" else out for sign in kernel.signs[1:]]
-        plain(kernel, workspace.memory.features)(m, *arguments)
-        if recorder.guards:
-            raise NotStraight("an element has guards")
-        self.graph = recorder.graph
-        self._of_bodies, self._of_rows = unknowns_of(workspace, group, n)
-        self._unknowns = np.hstack([self._of_bodies, self._of_rows])
-        own = self._of_rows[0] if joint else self._unknowns[0]
-        nodes = {int(i): recorder.number(out[i]) for i in self._unknowns[0]}
-        if joint:
-            g = self.graph
-            multipliers = [g.node("input", name, int(i)) for name in ("y", "yd") for i in own]
-            along = {node: {0: node} for node in multipliers}
-            others = [i for i in nodes if i not in set(own.tolist())]
-            shares = tangents(g, [nodes[i] for i in others], along)
-            nodes |= {i: share.get(0, g.const(0.0)) for i, share in zip(others, shares, strict=True)}
+    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
+        self._workspace, self._group, self._own = workspace, group, own
+        self._numbers = Numbers(opened_numbers(workspace), group)
+        of_bodies, of_states, of_rows = unknowns_of(workspace, group)
+        self._unknowns = np.hstack([of_bodies, of_states, of_rows])
+        more_of_bodies, more_of_rows = (further_rows(workspace, of) for of in (of_bodies, of_rows))
+        self._rows = np.hstack([self._unknowns, more_of_bodies, more_of_rows])
+        self._row = {int(i): k for k, i in enumerate(self._rows[0])}
         self._column = {int(i): k for k, i in enumerate(self._unknowns[0])}
-        self._nodes = {i: node for i, node in nodes.items() if self.graph.value(node) != 0.0}
         self._entries: list[tuple[int, Ints]] | None = None
+        recorder = _recorder(workspace, self._numbers)
+        self.graph = recorder.graph
+        if group.pair:
+            mine = (of_bodies, of_states, of_rows, more_of_rows)
+            nodes = self._pair(recorder, *(rows[0].tolist() for rows in mine))
+        else:
+            out = self._run(recorder, self._memory(recorder, group))
+            nodes = {i: recorder.number(out[i]) for i in self._row}
+        if recorder.guards or recorder.functions:
+            raise NotStraight("an element has guards, or calls a function")
+        self._nodes = {i: node for i, node in nodes.items() if self.graph.value(node) != 0.0}
+
+    def _pair(
+        self, recorder: Recorder, bodies: list[int], states: list[int], rows: list[int], further: list[int]
+    ) -> dict[int, int]:
+        """The rows of a pair: what it adds to those of its bodies, and its own."""
+        group, g = self._group, self.graph
+        forces: dict[str, Any] = {name: own for name, own in group.records.items() if name in (*FORCES, "entries")}
+        seeds = {g.node("input", name, i): g.node("input", name, i) for name in ("y", "yd") for i in rows}
+        nodes: dict[int, int] = {}
+        weights: Any = None
+        if forces:
+            m = self._memory(recorder, group._replace(records=forces), np.zeros(2 * _NATURAL))
+            out = self._run(recorder, m)
+            nodes |= {i: recorder.number(out[i]) for i in states}
+            weights = recorder.with_inputs("weight", [1.0] * (2 * _NATURAL))
+            moving = [force for of in m.states[: m.head.n_bodies] for force in (*of.fx, *of.fd)]
+            seeds |= {w.node: recorder.number(force) for w, force in zip(weights, moving, strict=False)}
+        joints = {name: own for name, own in group.records.items() if name not in forces}
+        out = self._run(recorder, self._memory(recorder, group._replace(records=joints), weights))
+        nodes |= {i: recorder.number(out[i]) for i in (*rows, *further)}
+        along = {node: {0: change} for node, change in seeds.items()}
+        shares = tangents(g, [recorder.number(out[i]) for i in bodies], along)
+        return nodes | {i: share.get(0, g.const(0.0)) for i, share in zip(bodies, shares, strict=True)}
+
+    def _run(self, recorder: Recorder, m: Any) -> Any:
+        """The rows that the kernel fills; unknowns of others are 0."""
+        kernel, n = self._workspace.settings.kernels.residual, self._workspace.layout.n
+        out = np.zeros(count_equations(self._workspace), dtype=object)
+        vectors = []
+        for name in ("y", "yd"):
+            vector = np.zeros(n, dtype=object)
+            for i in self._column:
+                vector[i] = Symbol(recorder, self.graph.node("input", name, i))
+            vectors.append(vector)
+        given = iter(vectors)
+        t = recorder.inputs("t")[0]
+        arguments = [t if sign == "t" else next(given) if sign == "y" else out for sign in kernel.signs[1:]]
+        plain(kernel, self._workspace.memory.features)(m, *arguments)
+        return out
+
+    def _memory(self, recorder: Recorder, group: Group, weights: Any = None) -> Any:
+        """The memory with the bodies of the first element, the ground, and its records alone; `weights` take the place
+        of those of the bodies, (x, d) of one after the other."""
+        workspace, own = self._workspace, self._own
+        n, symbols = workspace.model.n, recorder.inputs("numbers")
+        first = {name: of[0] for name, of in group.numbered.items()}
+        records: dict[str, Any] = {name: [] for name in _COUNTED}
+        records |= {name: self._numbers.records(name, own[name][of], symbols) for name, of in first.items()}
+        named = [b for b in first["bodies"].tolist() if b != n]
+        for name in ("bodies", "states"):
+            ground = opened(name, own[name][[n]])
+            kept = [record for record, b in zip(records[name], first[name].tolist(), strict=True) if b != n]
+            records[name] = [*kept, *ground]
+        records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
+        m: SymbolicMemory = symbolic_memory(workspace, recorder, records)
+        m.head.n_bodies = len(named)
+        for name in _COUNTED:
+            setattr(m.head, f"n_{name}", len(records[name]))
+        place = {b: k for k, b in enumerate(named)} | {n: len(named)}
+        for record in (*m.primitives, *m.bushings, *m.elements):
+            record.body = [place[int(b)] for b in record.body]
+        for drive in m.drives:
+            drive.primitive = first["primitives"].tolist().index(drive.primitive)
+        at = 0
+        for force in m.elements:
+            force.first, force.last = at, at + force.last - force.first
+            at = force.last
+        if weights is not None:
+            for body, begin in zip(m.bodies[: len(named)], range(0, len(weights), _NATURAL), strict=False):
+                body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + _NATURAL]
+        return m
 
     def rows(self) -> list[tuple[int, Ints]]:
         """The rows to which the elements add: node, and place for each element."""
-        return [(node, self._unknowns[:, self._column[i]]) for i, node in self._nodes.items()]
+        return [(node, self._rows[:, self._row[i]]) for i, node in self._nodes.items()]
 
     def entries(self) -> list[tuple[int, Ints]]:
-        """The entries of dF/dy + c dF/dyd that are not 0: node, and column n + row for each element."""
+        """The entries of dF/dy + c dF/dyd that are not 0: node, and place column by column for each element."""
         if self._entries is None:
             self._entries = self._differentiated()
         return self._entries
 
     def _differentiated(self) -> list[tuple[int, Ints]]:
-        g, n = self.graph, self._workspace.layout.n
+        g, n = self.graph, count_equations(self._workspace)
         c, one = g.node("input", "c", 0), g.const(1.0)
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
         seeds |= {g.node("input", "yd", i): {k: c} for i, k in self._column.items()}
         found = tangents(g, list(self._nodes.values()), seeds)
         out = []
         for i, row in zip(self._nodes, found, strict=True):
-            rows = self._unknowns[:, self._column[i]]
+            rows = self._rows[:, self._row[i]]
             out += [(node, self._unknowns[:, k] * n + rows) for k, node in row.items()]
         return out
 
@@ -101,7 +176,7 @@ class _Recorded:
 
 
 @final
-class _Numbers:
+class Numbers:
     """The loaded numbers of the elements of a kind: `columns` has for each symbol the places of all elements among the
     numbers of the model, `values` those of the first element. Numbers that are one in all elements are one symbol."""
 
@@ -112,7 +187,7 @@ class _Numbers:
         count = 0
         for name, part in numbers.arrays.items():
             first[name], count = count, count + len(part.values)
-        for name, records in records_of(group.bodies, group.primitives):
+        for name, records in group.numbered.items():
             places = numbers.arrays[name].structure.places[records]  # (elements, records, floats)
             mine = np.zeros(places.shape[1:], dtype=np.int64)
             for record, column in np.argwhere(places[0] != 0).tolist():
@@ -129,25 +204,11 @@ class _Numbers:
         return records_with(name, array, self._places[name], symbols)
 
 
-def _memory(workspace: Workspace, recorder: Recorder, group: Group, numbers: _Numbers) -> SymbolicMemory:
-    """The memory with the bodies of the first element, the ground, and its primitives alone."""
-    n, own = workspace.model.n, constants(workspace, ["bodies", "states", "primitives"])
-    bodies, primitives = group.bodies[0], group.primitives[0]
-    symbols = recorder.inputs("numbers")
-    records: dict[str, Any] = {"primitives": []}
-    for name, of in records_of(bodies, primitives):
-        records[name] = numbers.records(name, own[name][of], symbols)
-    named = [b for b in bodies.tolist() if b != n]
-    for name in ("bodies", "states"):
-        ground = opened(name, own[name][[n]])
-        kept = [record for record, b in zip(records[name], bodies.tolist(), strict=True) if b != n]
-        records[name] = [*kept, *ground]
-    m: SymbolicMemory = symbolic_memory(workspace, recorder, records)
-    m.head.n_bodies, m.head.n_primitives = len(named), len(primitives)
-    place = {b: k for k, b in enumerate(named)} | {n: len(named)}
-    for primitive in m.primitives:
-        primitive.body = [place[int(b)] for b in primitive.body]
-    return m
+def _recorder(workspace: Workspace, numbers: Numbers) -> Recorder:
+    n = workspace.layout.n
+    t, y, yd, c = recording_point(workspace, {"y": (n,), "yd": (n,)})
+    inputs = {"t": [t], "y": y, "yd": yd, "c": [c], "selection": first_numbers(workspace), "numbers": numbers.values}
+    return Recorder(inputs, _MOST_NODES)
 
 
 def recorded_elements(workspace: Workspace) -> list[_Recorded]:
@@ -156,8 +217,9 @@ def recorded_elements(workspace: Workspace) -> list[_Recorded]:
     Raises NotStraight where a condition on the state has to fall as it does there.
     """
     if workspace.elements is None:
-        workspace.elements = [_Recorded(workspace, group) for group in groups_of(workspace)]
+        own = constants(workspace, RECORDS)
+        workspace.elements = [_Recorded(workspace, group, own) for group in groups_of(workspace)]
     return workspace.elements
 
 
-__all__ = ["recorded_elements"]
+__all__ = ["Numbers", "recorded_elements"]

@@ -1,17 +1,18 @@
-"""Residuals of long models, and their derivatives, by elements: bodies, and joints with their bodies.
+"""Residuals of long models, and their derivatives, by elements: bodies, and pairs of bodies with joints and forces.
 
-A body's own rows, and those of a joint, are what the kernel gives for a memory that has no other bodies and joints,
-with the places of the unknowns as they are in the model. A joint adds to the rows of its bodies what is linear in its
-multipliers,
+A body's own rows, and those of a joint or of a force's internal states, are what the kernel gives for a memory that has
+no other bodies, joints and forces, with the places of the unknowns as they are in the model. Forces between a body and
+the ground are in the body's element. A joint adds to the rows of its bodies what is linear in its multipliers,
 
     share of row i = sum_k dF_i/dla_k la_k,
 
 the derivative along the multipliers, or along their rates where those are the unknowns: all formulations of
-this library are linear in them. Elements whose records differ in numbers alone are one kind, which is recorded once
-(`rbdae.machine.elements`). Entries of the Jacobian are derivatives of the rows.
+this library are linear in them. So they are in applied forces (`rbdae.multibody.element_recording`). Elements whose
+records differ in numbers alone are one kind, which is recorded once (`rbdae.machine.elements`). Entries of the Jacobian
+are derivatives of the rows.
 
-Models with drives and forces, with equations that are left out, and in charts whose R(a) is expensive, which each joint
-would compute again, are recorded as a whole.
+Models whose laws call functions, and those in charts whose R(a) is expensive, which each joint would compute again,
+are recorded as a whole.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from rbdae.graph.symbols import NotStraight
 from rbdae.machine.elements import Element, Output
 from rbdae.machine.module import as_it_comes
 from rbdae.multibody.code_text import Pattern
+from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.element_recording import recorded_elements
 from rbdae.multibody.workspace import Workspace
 
@@ -47,19 +49,12 @@ def apply_to(workspace: Workspace, kernel: Any, *, sparse: bool) -> bool:
 
 def possible(workspace: Workspace) -> bool:
     """Whether the residual of a model is the sum of what its elements give."""
-    settings, head = workspace.settings, workspace.head[0]
+    settings = workspace.settings
     return bool(
         type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
-        and settings.formulation.kind == "dae"
+        and settings.formulation.kind != "ode"
         and not settings.reduced
         and settings.chart.distance is None
-        and not any(
-            head[name] for name in ("n_drives", "n_bushings", "n_elements", "n_states", "stabilised", "projected")
-        )
-        and not workspace.selection.rows.dropped
-        and workspace.selection.rows.pivot_floor is None
-        and not workspace.layout.n_hidden
-        and "redundant" not in workspace.memory.features
     )
 
 
@@ -73,7 +68,7 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
     except (NotStraight, NoDerivative):
         return None
     columns, rows = np.divmod(
-        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), workspace.layout.n
+        np.unique(np.concatenate([places.ravel() for places in [_NONE, *entries]])), count_equations(workspace)
     )
     return rows, columns
 
@@ -81,7 +76,7 @@ def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:
 def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Element], int] | None:
     """The elements of the residual, or of the data of its Jacobian with these entries, and the number of results. None
     if some element does what elements do not."""
-    n = workspace.layout.n
+    n = count_equations(workspace)
     size = n if entries is None else len(entries.rows)
     keys = None if entries is None else entries.columns * n + entries.rows
     order = None if keys is None else np.argsort(keys)
