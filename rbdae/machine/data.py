@@ -67,11 +67,11 @@ class Data:
         )
 
     @classmethod
-    def with_numbers(cls, indices: Ints, n: int) -> Data:
-        """A table of places, and all n numbers of a model as they are."""
+    def with_numbers(cls, indices: Ints, n: int, scratch: int) -> Data:
+        """A table of places, all n numbers of a model as they are, and memory."""
         places = np.arange(n, dtype=np.int64)
         tape = Tape(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), places)
-        return cls(indices, np.zeros(n), 1, tape, places)
+        return cls(indices, np.zeros(n), scratch, tape, places)
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> Data:

@@ -16,16 +16,18 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph, operands
-from rbdae.machine.function import INDICES, NUMBERS
+from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.straight import ARGUMENTS, PASSED, instruction, real
 
 
 class Output(NamedTuple):
-    """A result of an element: its node, its places for all elements, and whether it is the first one there."""
+    """A result of an element: its node, its places for all elements, and whether it is the first one there; and whether
+    it is one of the results, or a value that later elements read."""
 
     node: int
     places: Ints
     how: Literal["store", "add"]
+    vector: Literal["out", "work"] = "out"
 
 
 @final
@@ -37,8 +39,8 @@ class Element:
     ----------
     graph : what one of them computes
     order : its nodes, in an order in which they can be computed
-    inputs : of each node that is an input the vector, ``"y"``, ``"yd"`` or ``"numbers"``, and the places of all
-        elements there
+    inputs : of each node that is an input the vector, ``"y"``, ``"yd"``, ``"numbers"``, ``"selection"`` or ``"work"``,
+        and the places of all elements there
     outputs : the results
     """
 
@@ -93,8 +95,11 @@ class _Places:
         return found
 
 
-_HEAD = f"{ARGUMENTS}, ptr noalias %indices, ptr noalias %numbers"
-_CALL = f"{PASSED}, ptr %indices, ptr %numbers"
+_VECTORS = {"indices": INDICES, "numbers": NUMBERS, "selection": SELECTION, "work": SCRATCH}
+"""The vectors of a context."""
+
+_HEAD = ", ".join([ARGUMENTS, *(f"ptr noalias %{name}" for name in _VECTORS)])
+_CALL = ", ".join([PASSED, *(f"ptr %{name}" for name in _VECTORS)])
 _COUNT, _FIRST = 0, 1
 """What stands at the beginning of the data of a kind: the number of elements, and the first place of each group."""
 
@@ -109,9 +114,9 @@ class _Loop:
         self._lines: list[str] = []
         self._bases: dict[int, str] = {}
         self._columns = {k: (vector, self._places.column(at)) for k, (vector, at) in element.inputs.items()}
-        self._results: dict[int, list[tuple[int, _Column, str]]] = {}
-        for number, (node, places, how) in enumerate(element.outputs):
-            self._results.setdefault(node, []).append((number, self._places.column(places), how))
+        self._results: dict[int, list[tuple[int, _Column]]] = {}
+        for number, output in enumerate(element.outputs):
+            self._results.setdefault(output.node, []).append((number, self._places.column(output.places)))
         self._steps = self._places.steps()
         self._name = name
         # not the numbers of nodes, which depend on the number of inputs
@@ -129,8 +134,8 @@ class _Loop:
         """A function of where its data begins."""
         for k in self._element.order:
             self._compute(k)
-            for number, column, how in self._results.get(k, ()):
-                self._store(k, number, column, how)
+            for number, column in self._results.get(k, ()):
+                self._store(k, number, column)
         firsts = [line for g in range(len(self._steps)) for line in _word(f"first{g}", _FIRST + g)]
         return "\n".join(
             [
@@ -168,10 +173,11 @@ class _Loop:
             return real(node[1])
         return f"%{node[1]}" if node[0] == "input" and node[1] in ("t", "c") else self._names[k]
 
-    def _store(self, k: int, number: int, column: _Column, how: str) -> None:
-        self._lines += self._address(f"%o{number}", "out", column)
+    def _store(self, k: int, number: int, column: _Column) -> None:
+        output = self._element.outputs[number]
+        self._lines += self._address(f"%o{number}", output.vector, column)
         value = self._operand(k)
-        if how == "add":
+        if output.how == "add":
             self._lines += [
                 f"%o{number}b = load double, ptr %o{number}, align 8",
                 f"%o{number}s = fadd double %o{number}b, {value}",
@@ -220,7 +226,7 @@ def looped(name: str, elements: Sequence[Element], size: int) -> tuple[str, Ints
     places."""
     loops = [_Loop(f"{name}.{k}", element) for k, element in enumerate(elements)]
     lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{"]
-    for label, slot in (("indices", INDICES), ("numbers", NUMBERS)):
+    for label, slot in _VECTORS.items():
         lines += [f"%{label}p = getelementptr ptr, ptr %context, i64 {slot}", f"%{label} = load ptr, ptr %{label}p"]
     # the table begins with the number of results, and where the data of each kind begins
     lines += ["%data = add i64 0, 0", *_word("size", 0)]
@@ -237,15 +243,23 @@ def looped(name: str, elements: Sequence[Element], size: int) -> tuple[str, Ints
     return text, np.concatenate([np.array([size, *begins], dtype=np.int32), *data])
 
 
+def length_of_work(elements: Sequence[Element]) -> int:
+    """The numbers that elements keep for later ones."""
+    places = [output.places for element in elements for output in element.outputs if output.vector == "work"]
+    return 1 + max((int(at.max()) for at in places), default=0)
+
+
 def _begin_as_zeros(elements: Sequence[Element], size: int) -> bool:
     """Whether some result is added to before it is written, or nobody writes it."""
     written = np.zeros(size, dtype=bool)
     for element in elements:
         for output in element.outputs:
+            if output.vector == "work":
+                continue
             if output.how == "add" and not written[output.places].all():
                 return True
             written[output.places] = True
     return not written.all()
 
 
-__all__ = ["Element", "Output", "looped"]
+__all__ = ["Element", "Output", "length_of_work", "looped"]

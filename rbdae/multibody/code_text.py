@@ -18,7 +18,7 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
-from rbdae.machine.elements import Element, looped
+from rbdae.machine.elements import Element, length_of_work, looped
 from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
 from rbdae.machine.matrix import matrix, places
@@ -110,7 +110,8 @@ def text_of_elements(elements: Sequence[Element], size: int, n_numbers: int, sig
     """The module of elements: `size` is the number of results, `n_numbers` that of the numbers that are loaded."""
     body, indices = looped("straight", elements, size)
     entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
-    text, data = "\n".join([DECLARATIONS, body, *entries]), Data.with_numbers(indices, n_numbers)
+    text = "\n".join([DECLARATIONS, body, *entries])
+    data = Data.with_numbers(indices, n_numbers, length_of_work(elements))
     return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(element.length for element in elements))
 
 

@@ -6,6 +6,8 @@ Natural forces are linear in the rows of a body. So a pair adds what its applied
 
 where w are the natural forces with which the bodies begin, their weight. F is what is among the natural forces of
 bodies without any weight.
+
+In charts whose R(a) is expensive, pairs read the directors of their bodies (`rbdae.multibody.element_directors`).
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from rbdae.graph.symbols import NotStraight, Recorder, Symbol
 from rbdae.kernels.symbolic import SymbolicMemory, opened
 from rbdae.machine.elements import Output
 from rbdae.multibody.count_equations import count_equations
+from rbdae.multibody.element_directors import Directors, places_of_reference
 from rbdae.multibody.element_groups import FORCES, Group, further_rows, groups_of, unknowns_of
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers, records_with
 from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
@@ -50,6 +53,7 @@ class _Recorded:
         self._row = {int(i): k for k, i in enumerate(self._rows[0])}
         self._column = {int(i): k for k, i in enumerate(self._unknowns[0])}
         self._entries: list[tuple[int, Ints]] | None = None
+        self._directors: Directors | None = None
         recorder = _recorder(workspace, self._numbers)
         self.graph = recorder.graph
         if group.pair:
@@ -61,6 +65,8 @@ class _Recorded:
         if recorder.guards or recorder.functions:
             raise NotStraight("an element has guards, or calls a function")
         self._nodes = {i: node for i, node in nodes.items() if self.graph.value(node) != 0.0}
+        if self._directors is not None and group.pair:
+            self._nodes = dict(zip(self._nodes, self._directors.read(list(self._nodes.values())), strict=True))
 
     def _pair(
         self, recorder: Recorder, bodies: list[int], states: list[int], rows: list[int], further: list[int]
@@ -99,6 +105,9 @@ class _Recorded:
         t = recorder.inputs("t")[0]
         arguments = [t if sign == "t" else next(given) if sign == "y" else out for sign in kernel.signs[1:]]
         plain(kernel, self._workspace.memory.features)(m, *arguments)
+        if self._workspace.settings.chart.distance is not None:
+            nodes = [[recorder.number(d) for d in of.d] for of in m.states[: m.head.n_bodies]]
+            self._directors = Directors(self._workspace, self._group, self.graph, nodes)
         return out
 
     def _memory(self, recorder: Recorder, group: Group, weights: Any = None) -> Any:
@@ -116,6 +125,8 @@ class _Recorded:
             records[name] = [*kept, *ground]
         records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
         m: SymbolicMemory = symbolic_memory(workspace, recorder, records)
+        if "references" in vars(m):
+            m.references = m.references[named]
         m.head.n_bodies = len(named)
         for name in _COUNTED:
             setattr(m.head, f"n_{name}", len(records[name]))
@@ -143,11 +154,19 @@ class _Recorded:
             self._entries = self._differentiated()
         return self._entries
 
+    def kept(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
+        """Values that bodies keep for pairs: node, and places in the vector ``"work"``."""
+        if self._group.pair or self._directors is None:
+            return []
+        return self._directors.kept(with_tangents=with_tangents)
+
     def _differentiated(self) -> list[tuple[int, Ints]]:
         g, n = self.graph, count_equations(self._workspace)
         c, one = g.node("input", "c", 0), g.const(1.0)
         seeds = {g.node("input", "y", i): {k: one} for i, k in self._column.items()}
         seeds |= {g.node("input", "yd", i): {k: c} for i, k in self._column.items()}
+        if self._directors is not None and self._group.pair:
+            seeds |= self._directors.seeds({g.node("input", "y", i): k for i, k in self._column.items()})
         found = tangents(g, list(self._nodes.values()), seeds)
         out = []
         for i, row in zip(self._nodes, found, strict=True):
@@ -155,8 +174,8 @@ class _Recorded:
             out += [(node, self._unknowns[:, k] * n + rows) for k, node in row.items()]
         return out
 
-    def inputs(self, outputs: Sequence[Output]) -> dict[int, tuple[str, Ints]]:
-        """The vector and the places of every input.
+    def inputs(self, outputs: Sequence[Output], *, with_tangents: bool) -> dict[int, tuple[str, Ints]]:
+        """The vector and the places of every input, where bodies keep derivatives, too, or not.
 
         Raises NotStraight for an input that is none of the elements'.
         """
@@ -170,6 +189,10 @@ class _Recorded:
                 found[k] = name, self._unknowns[:, self._column[i]]
             elif name == "numbers":
                 found[k] = name, self._numbers.columns[i]
+            elif name == "work" and self._directors is not None:
+                found[k] = name, self._directors.places(i, with_tangents=with_tangents)
+            elif name == "selection":
+                found[k] = name, places_of_reference(self._workspace, self._group, i)
             else:
                 raise NotStraight(f"an element reads {name}[{i}]")
         return found

@@ -11,8 +11,7 @@ this library are linear in them. So they are in applied forces (`rbdae.multibody
 records differ in numbers alone are one kind, which is recorded once (`rbdae.machine.elements`). Entries of the Jacobian
 are derivatives of the rows.
 
-Models whose laws call functions, and those in charts whose R(a) is expensive, which each joint would compute again,
-are recorded as a whole.
+Models whose laws call functions are recorded as a whole.
 """
 
 from __future__ import annotations
@@ -54,7 +53,6 @@ def possible(workspace: Workspace) -> bool:
         type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
         and settings.formulation.kind != "ode"
         and not settings.reduced
-        and settings.chart.distance is None
     )
 
 
@@ -95,8 +93,10 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Ele
             Output(node, at, "add" if written[at].any() or (times[at] > 1).any() else "store") for node, at in results
         ]
         written |= times > 0
+        outputs += [Output(node, at, "store", "work") for node, at in recorded.kept(with_tangents=entries is not None)]
         if outputs:
-            found.append(_element(recorded.graph, recorded.inputs(outputs), outputs))
+            inputs = recorded.inputs(outputs, with_tangents=entries is not None)
+            found.append(_element(recorded.graph, inputs, outputs))
     return found, size
 
 

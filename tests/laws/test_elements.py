@@ -79,6 +79,15 @@ ACTED_PAIRINGS = [
 ]
 
 
+SINGULAR = [
+    p
+    for p in ALL_PAIRINGS
+    if p.rotation not in cases.REGULAR
+    and FORMULATIONS[p.formulation].kind != "ode"
+    and not p.formulation.startswith("null-space")
+]
+
+
 def whole_and_elements(
     monkeypatch, system, pairing: Pairing, **options: Any
 ) -> tuple[rbdae.Problem, rbdae.Problem, list[int]]:
@@ -155,8 +164,10 @@ def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
     agree(cases.formulate(other.system, Pairing("index-2", "quaternion", "angular")), other, rng)
 
 
-def test_the_text_is_that_of_any_number_of_bodies(monkeypatch):
-    texts = [inside.text_of_elements(rbdae.formulate(rbdae.models.chain(n), "index-2")) for n in (15, 40)]
+@pytest.mark.parametrize("rotation", ["quaternion", "rodrigues"])
+def test_the_text_is_that_of_any_number_of_bodies(rotation):
+    problems = [rbdae.formulate(rbdae.models.chain(n), "index-2", rotation=rotation) for n in (15, 40)]
+    texts = [inside.text_of_elements(problem) for problem in problems]
     assert texts[0] == texts[1] and "straight.2" in texts[0]
 
 
@@ -184,8 +195,16 @@ def test_equal_laws_are_one_kind(monkeypatch):
     assert max(kinds) == 3
 
 
-def test_charts_with_a_singular_set_are_recorded_as_a_whole(monkeypatch):
-    assert not whole_and_elements(monkeypatch, MODELS["chain"](), Pairing("index-2", "rotation-vector", "angular"))[2]
+@pytest.mark.parametrize("pairing", SINGULAR[::11], ids=str)
+def test_bodies_keep_their_directors_for_pairs(monkeypatch, rng, pairing):
+    """In charts with a singular set, whose reference rotations are those of each body."""
+    model = ("tree", "loop", "branched")[SINGULAR.index(pairing) % 3]
+    one, other, kinds = whole_and_elements(monkeypatch, (MODELS | ACTED)[model](), pairing)
+    assert len(kinds) == 2, "it was not made of elements"
+    agree(one, other, rng)
+    turned = cases.stirred(one.system, rng)
+    again = whole_and_elements(monkeypatch, turned, pairing, reference="start")
+    agree(*again[:2], rng)
 
 
 def test_long_chains_have_them():
@@ -206,19 +225,26 @@ def test_any_number_of_bodies_has_them(rng):
     np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("pairing", [p for p in PAIRINGS if p.velocity != "coordinate"], ids=str)
-@pytest.mark.parametrize("model", ["hinges", "loop"])
+@pytest.mark.parametrize(
+    "model, pairing",
+    [
+        *((m, p) for m in ("hinges", "loop") for p in PAIRINGS[:: 2 if m == "loop" else 3]),
+        *((m, p) for m in ("branched", "states", "driven") for p in ACTED_PAIRINGS[::7]),
+        *(("tree", p) for p in SINGULAR[::23]),
+    ],
+    ids=str,
+)
 def test_elements_know_the_pattern(rng, model, pairing):
     """It has every entry of a complex step, and few others; all of them are in the pattern by blocks."""
-    problem = cases.formulate(MODELS[model](), pairing)
+    problem = cases.formulate((MODELS | ACTED)[model](), pairing)
     rows, columns = inside.pattern_of_elements(problem)
     n, c = problem.n, 1.7
-    order = columns * n + rows
+    order = columns * problem.n_equations + rows
     assert (np.diff(order) > 0).all()
     blocks = problem.sparsity.tocoo()
-    assert np.isin(order, blocks.col * n + blocks.row).all()
+    assert np.isin(order, blocks.col * problem.n_equations + blocks.row).all()
     y, yd = problem.y0 + 0.05 * rng.standard_normal(n), rng.standard_normal(n)
     step = inside.complex_jacobian(problem, 0.1, y, yd, c)
     i, j = np.nonzero(np.abs(step) > 1e-13 * np.abs(step).max())  # some are 0 but for rounding
-    assert np.isin(j * n + i, order).all(), "an entry is missing"
+    assert np.isin(j * problem.n_equations + i, order).all(), "an entry is missing"
     assert len(i) > 0.97 * len(order)
