@@ -30,7 +30,7 @@ from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.outputs import locate
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
 from rbdae.kernels.scatter import open_target, scatter_block, scatter_identity
-from rbdae.rotations.chart import rate_tangents
+from rbdae.rotations.chart import rate
 
 
 @entry("ityM")
@@ -69,7 +69,7 @@ def kinematic_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
     """K, n_q x n_v, to the target; a block for each body."""
     gather_positions(m, address(y))
     open_target(m, out)
-    scratch = tangent_memory(m)
+    K = tangent_memory(m).K
     h = head(m)
     B = bodies(m)
     S = states(m)
@@ -85,12 +85,16 @@ def kinematic_matrix(m: Memory, t: float, y: Array, out: Array) -> None:
             i += 3
             j += 3
         if h.kind == ANGULAR:
-            for k in range(3):
-                s.t[k] = 0.0
-            rate_tangents(h.chart, s.a, s.t, scratch.K, scratch.A)
+            for l in range(3):
+                for k in range(3):
+                    s.t[k] = 0.0
+                s.t[l] = 1.0
+                rate(h.chart, s.a, s.t, s.ad)
+                for k in range(o.na):
+                    K[k, l] = s.ad[k]
             if h.spatial != 0:
-                turn_columns(m, b, scratch.K, o.na)
-            scatter_block(m, i, j, scratch.K, o.na, 3, 1.0)
+                turn_columns(m, b, K, o.na)
+            scatter_block(m, i, j, K, o.na, 3, 1.0)
         else:
             scatter_identity(m, i, j, o.na, 1.0)
 

@@ -7,12 +7,46 @@ Axes are numbers from 0 to 2.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae.compiler.access import Array, cos, sin
+from rbdae.compiler.jit import jit
 from rbdae.rotations.quaternions.algebra import multiplied
 
 Axes = tuple[int, int, int]
+
+
+@jit
+def cosines_and_sines(a: Array) -> Any:
+    """c1, s1, c2, s2, c3, s3."""
+    return cos(a[0]), sin(a[0]), cos(a[1]), sin(a[1]), cos(a[2]), sin(a[2])
+
+
+@jit
+def rate(a: Array, om: Array, k: int, sine: Any, cosine: Any, ad: Array) -> None:
+    """ad = K om, with the sine and the cosine of the angle between the first and the third axis, e_k.
+
+    Beside e_k the third turn moves the components of om; the one across the second axis turns the first.
+    """
+    s3 = sin(a[2])
+    c3 = cos(a[2])
+    p = om[(k + 1) % 3]
+    q = om[(k + 2) % 3]
+    u = (s3 * p + c3 * q) / sine
+    ad[0] = u
+    ad[1] = c3 * p - s3 * q
+    ad[2] = om[k] - cosine * u
+
+
+def completed(k: int, a1: Vec, a2: Vec, x: Vec, y: Vec, R: Mat) -> Vec:
+    """The angles (..., 3) of R, from two of them and the second axis (x, y, 0). The third is what these leave, so that
+    all three belong together in gimbal lock, too."""
+    across, along = (k + 2) % 3, (k + 1) % 3
+    a3 = np.arctan2(-x * R[..., 0, across] - y * R[..., 1, across], x * R[..., 0, along] + y * R[..., 1, along])
+    return np.stack([a1, a2, a3], axis=-1)
 
 
 def nearest(mirror: float, a: Vec, b: Vec) -> Vec:
@@ -30,23 +64,3 @@ def quaternion(axes: Axes, a: Vec) -> Vec:
         turns[m, ..., 0], turns[m, ..., 1 + axis] = np.cos(0.5 * a[..., m]), np.sin(0.5 * a[..., m])
     p = multiplied(multiplied(turns[0], turns[1]), turns[2])
     return np.where(p[..., :1] < 0.0, -p, p)
-
-
-def tangents(axes: Axes, a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """T (3, 3, ...) and dT/da (3, 3, 3, ...) of angles (3, ...).
-
-    The columns of T are the axes about which the body turns. In space each is turned by those before it, in the body
-    back by those after it; a turn about another column turns them with that angular velocity.
-    """
-    T, D = np.zeros((3, 3, *a.shape[1:])), np.zeros((3, 3, 3, *a.shape[1:]))
-    sign, order = (-1.0, (2, 1, 0)) if frame == "material" else (1.0, (0, 1, 2))
-    turned = np.zeros_like(T)
-    turned[range(3), range(3)] = 1.0
-    for done, m in enumerate(order):
-        i, j, k = ((axes[m] + further) % 3 for further in range(3))
-        T[:, m] = turned[:, i]
-        for l in order[:done]:
-            D[:, m, l] = sign * np.cross(T[:, l], T[:, m], axis=0)
-        c, s = np.cos(a[m]), sign * np.sin(a[m])
-        turned[:, j], turned[:, k] = c * turned[:, j] + s * turned[:, k], c * turned[:, k] - s * turned[:, j]
-    return T, D

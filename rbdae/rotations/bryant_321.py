@@ -12,30 +12,25 @@ the angle about e3 is called theta, and that about the 2-axis psi.
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Address, asin, cos, matrix_at, sin, vector_at
+from rbdae.compiler.access import Array, asin, cos, sin
 from rbdae.rotations import angles
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions
 
-AXES = (2, 1, 0)
+if TYPE_CHECKING:
+    from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
-    psi = np.arctan2(R[..., 1, 0], R[..., 0, 0])
-    c, s = np.cos(psi), np.sin(psi)
-    return np.stack(
-        [
-            psi,
-            np.arctan2(-R[..., 2, 0], np.hypot(R[..., 0, 0], R[..., 1, 0])),
-            # from what psi leaves, so that all three belong together in gimbal lock, too
-            np.arctan2(s * R[..., 0, 2] - c * R[..., 1, 2], c * R[..., 1, 1] - s * R[..., 0, 1]),
-        ],
-        axis=-1,
-    )
+    x, y, z = (R[..., i, 0] for i in range(3))
+    psi = np.arctan2(y, x)
+    theta = np.arctan2(-z, np.hypot(x, y))
+    return angles.completed(0, psi, theta, -np.sin(psi), np.cos(psi), R)
 
 
 def _singular(a: Vec) -> str:
@@ -44,15 +39,8 @@ def _singular(a: Vec) -> str:
     return f"theta = {a[1]:.6g} is a singularity (gimbal lock) of the Bryant angles 3-2-1: d1 is parallel to e3"
 
 
-def _rotation(a_at: Address, d_at: Address) -> None:
-    a = vector_at(a_at)
-    d = vector_at(d_at)
-    c1 = cos(a[0])
-    s1 = sin(a[0])
-    c2 = cos(a[1])
-    s2 = sin(a[1])
-    c3 = cos(a[2])
-    s3 = sin(a[2])
+def _rotation(a: Array, d: Array) -> None:
+    c1, s1, c2, s2, c3, s3 = angles.cosines_and_sines(a)
     d[0] = c1 * c2
     d[1] = s1 * c2
     d[2] = -s2
@@ -64,96 +52,12 @@ def _rotation(a_at: Address, d_at: Address) -> None:
     d[8] = c2 * c3
 
 
-def _rotation_tangent(a_at: Address, D_at: Address, step: int) -> None:
-    a = vector_at(a_at)
-    D = matrix_at(D_at, step)
-    c1 = cos(a[0])
-    s1 = sin(a[0])
-    c2 = cos(a[1])
-    s2 = sin(a[1])
-    c3 = cos(a[2])
-    s3 = sin(a[2])
-    D[0, 0] = -s1 * c2
-    D[1, 0] = c1 * c2
-    D[2, 0] = 0.0
-    D[3, 0] = -s1 * s2 * s3 - c1 * c3
-    D[4, 0] = c1 * s2 * s3 - s1 * c3
-    D[5, 0] = 0.0
-    D[6, 0] = -s1 * s2 * c3 + c1 * s3
-    D[7, 0] = c1 * s2 * c3 + s1 * s3
-    D[8, 0] = 0.0
-    D[0, 1] = -c1 * s2
-    D[1, 1] = -s1 * s2
-    D[2, 1] = -c2
-    D[3, 1] = c1 * c2 * s3
-    D[4, 1] = s1 * c2 * s3
-    D[5, 1] = -s2 * s3
-    D[6, 1] = c1 * c2 * c3
-    D[7, 1] = s1 * c2 * c3
-    D[8, 1] = -s2 * c3
-    D[0, 2] = 0.0
-    D[1, 2] = 0.0
-    D[2, 2] = 0.0
-    D[3, 2] = c1 * s2 * c3 + s1 * s3
-    D[4, 2] = s1 * s2 * c3 - c1 * s3
-    D[5, 2] = c2 * c3
-    D[6, 2] = -c1 * s2 * s3 + s1 * c3
-    D[7, 2] = -s1 * s2 * s3 - c1 * c3
-    D[8, 2] = -c2 * s3
+def _rate(a: Array, om: Array, ad: Array) -> None:
+    angles.rate(a, om, 0, cos(a[1]), -sin(a[1]), ad)
 
 
-def _rate(a_at: Address, om_at: Address, ad_at: Address) -> None:
-    a = vector_at(a_at)
-    om = vector_at(om_at)
-    ad = vector_at(ad_at)
-    o1 = om[0]
-    o2 = om[1]
-    o3 = om[2]
-    s2 = sin(a[1])
-    c2 = cos(a[1])
-    s3 = sin(a[2])
-    c3 = cos(a[2])
-    u = (s3 * o2 + c3 * o3) / c2
-    ad[0] = u
-    ad[1] = c3 * o2 - s3 * o3
-    ad[2] = o1 + s2 * u
-
-
-def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_at: Address, A_step: int) -> None:
-    a = vector_at(a_at)
-    om = vector_at(om_at)
-    K = matrix_at(K_at, K_step)
-    A = matrix_at(A_at, A_step)
-    o2 = om[1]
-    o3 = om[2]
-    s2 = sin(a[1])
-    c2 = cos(a[1])
-    s3 = sin(a[2])
-    c3 = cos(a[2])
-    u = (s3 * o2 + c3 * o3) / c2
-    w = (c3 * o2 - s3 * o3) / c2
-    K[0, 0] = 0.0
-    K[0, 1] = s3 / c2
-    K[0, 2] = c3 / c2
-    K[1, 0] = 0.0
-    K[1, 1] = c3
-    K[1, 2] = -s3
-    K[2, 0] = 1.0
-    K[2, 1] = s2 * s3 / c2
-    K[2, 2] = s2 * c3 / c2
-    for i in range(3):
-        A[i, 0] = 0.0
-    A[0, 1] = s2 * u / c2
-    A[1, 1] = 0.0
-    A[2, 1] = u / c2
-    A[0, 2] = w
-    A[1, 2] = -u * c2
-    A[2, 2] = s2 * w
-
-
-def _distance(a_at: Address, out_at: Address) -> None:
-    x = cos(vector_at(a_at)[1])
-    vector_at(out_at)[0] = asin(abs(x))
+def _distance(a: Array) -> Any:
+    return asin(abs(cos(a[1])))
 
 
 BRYANT_321 = Chart(
@@ -163,19 +67,11 @@ BRYANT_321 = Chart(
     parameters=_parameters,
     singular=_singular,
     rotation=_rotation,
-    rotation_tangent=_rotation_tangent,
     rate=_rate,
-    rate_tangents=_rate_tangents,
     centre=(0.0, 0.0, 0.0),
     distance=_distance,
     nearest=partial(angles.nearest, np.pi),
 )
-
-
-# ---------------------------------------------------------------- functions for users
-
-_tangents = partial(angles.tangents, AXES)
-_quaternion = partial(angles.quaternion, AXES)
 _NOTES = {
     "matrix": "[GR95] (284)-(286)",
     "parameters": "theta in [-pi/2, pi/2]; [GR95] (287)",
@@ -183,9 +79,5 @@ _NOTES = {
     "tangent": "[GR95] (288)-(291)",
     "distance": "to theta = -pi/2 and pi/2",
 }
-_OF = ChartFunctions(__name__, BRYANT_321, "Bryant angles", _tangents, _quaternion, notes=_NOTES)
-matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
-quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
-tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
-inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
-inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular
+_quaternion = partial(angles.quaternion, (2, 1, 0))
+ChartFunctions(__name__, BRYANT_321, "Bryant angles", quaternion=_quaternion, notes=_NOTES).publish()

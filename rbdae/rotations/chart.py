@@ -15,11 +15,12 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, address
+from rbdae.compiler.access import Address, Array, address, vector_at
+from rbdae.compiler.declared import declared
 from rbdae.compiler.jit import add_member, family, jit
 from rbdae.compiler.plain import plain
 
-Kernel = Callable[..., None]
+Kernel = Callable[..., Any]
 
 NEAR_SINGULAR = 1e-6
 """A chart refuses parameters at which K(a) is larger than the inverse of this: six digits are lost."""
@@ -42,17 +43,16 @@ class Chart:
        `nearest(a, b)`: of all parameters of R(a) the ones nearest to b, where a rotation has several.
     2. `singular(a)` says in words why `a` cannot be used, or is empty.
     3. `rotation(a, d)`: d = R(a), orthonormal if the internal constraints hold.
-       `rotation_tangent(a, D, step)`: D[:, :na] = dR/da.
     4. `rate(a, om, ad)`: ad = K(a) om, with dR/da K(a) om = R om^ if the internal constraints hold.
-       `rate_tangents(a, om, K, K_step, A, A_step)`: K(a) and A = d(K(a) om)/da.
     5. With internal constraints: `internal_constraints(a, v, out, i, j)`: out[i:] = g(a) and out[j:] = dg/da v.
-       `internal_tangent(a, T, step)`: T[:n, :na] = dg/da.
        `normalise(a, work)`: a onto g = 0, no farther away than some multiple of g; `work` has nine numbers.
-    6. With a singular set: `distance(a, out)`: out[0] = the angle in radians by which the rotation has to be turned
-       further, by the shortest way that the chart describes, until K(a) or its inverse is unbounded; at most zero or
-       not a number beyond. `centre` has the parameters that are farthest from the singular set.
+    6. With a singular set: `distance(a)`, the angle in radians by which the rotation has to be turned further, by the
+       shortest way that the chart describes, until K(a) or its inverse is unbounded; at most zero or not a number
+       beyond. `centre` has the parameters that are farthest from the singular set.
+    7. Where the parameters of R^T are linear in those of R: `inverted(a)`, of parameters along the last axis.
 
-    Kernels take addresses (`rbdae.compiler.access`), and matrices with the distance `step` of their rows.
+    3 to 6 are kernels on vectors. They do not branch on the parameters (`rbdae.compiler.access.select` chooses): so
+    they can be recorded, and all derivatives follow from them.
 
     Attributes
     ----------
@@ -60,7 +60,6 @@ class Chart:
     names : of the parameters
     internal : names of the internal constraints
     coordinate_velocities : the kind of velocity that adot is (`rbdae.rotations.velocities`), None if it is none
-    linear : whether R is linear in a, so that dR/da is constant
     centre : the parameters (n,) farthest from the singular set; empty for charts without one
     whole : whether the chart reaches all rotations outside of its singular set
     """
@@ -71,19 +70,16 @@ class Chart:
     parameters: Callable[[Vec, Mat], Vec]
     singular: Callable[[Vec], str]
     rotation: Kernel
-    rotation_tangent: Kernel
     rate: Kernel
-    rate_tangents: Kernel
     internal: tuple[str, ...] = ()
     internal_constraints: Kernel | None = None
-    internal_tangent: Kernel | None = None
     normalise: Kernel | None = None
     coordinate_velocities: int | None = None
-    linear: bool = False
     centre: tuple[float, ...] = ()
     distance: Kernel | None = None
     whole: bool = True
     nearest: Callable[[Vec, Vec], Vec] = _given
+    inverted: Callable[[Any], Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """There is one of each name."""
@@ -112,14 +108,6 @@ class Chart:
         """The angle from the centre to the singular set, in radians; inf for charts without one."""
         return self.distance_to_singularity(np.array(self.centre))
 
-    def constant_tangent(self) -> Mat:
-        """dR/da, (9, n), of a linear chart."""
-        if not self.linear:
-            raise ValueError(f"R is not linear in the parameters of {self.name}")
-        out = np.zeros((9, self.n))
-        plain(rotation_tangent)(self.number, np.zeros(self.n), out)
-        return out
-
 
 def never_singular(a: Vec) -> str:
     """No parameters are singular."""
@@ -147,19 +135,53 @@ def register(chart: Chart) -> None:
     number = len(_NUMBERS)
     _NUMBERS[chart.name] = number
     CHARTS[chart.name] = chart
-    kernels = (
-        (_rotation, chart.rotation),
-        (_rotation_tangent, chart.rotation_tangent),
-        (_rate, chart.rate),
-        (_rate_tangents, chart.rate_tangents),
-        (_internal_constraints, chart.internal_constraints),
-        (_internal_tangent, chart.internal_tangent),
-        (_normalise, chart.normalise),
-        (_distance, chart.distance),
-    )
-    for table, kernel in kernels:
+    for table, kernel, at_addresses in (
+        (_rotation, chart.rotation, _two_vectors),
+        (_rate, chart.rate, _three_vectors),
+        (_internal_constraints, chart.internal_constraints, _two_places),
+        (_normalise, chart.normalise, _two_vectors),
+        (_distance, chart.distance, _value),
+    ):
         if kernel is not None:
-            add_member(table, number, kernel, when=chart.name)
+            member = at_addresses(inlined(kernel))
+            member.__module__, member.__qualname__ = (
+                kernel.__module__,
+                f"{table.name.partition(':')[2]} of {chart.name}",
+            )
+            add_member(table, number, member, when=chart.name)
+
+
+def inlined(kernel: Kernel) -> Kernel:
+    """A function as a kernel that becomes part of others; kernels stay what they are."""
+    return kernel if declared(kernel) is not None else jit(kernel)
+
+
+def _two_vectors(kernel: Kernel) -> Kernel:
+    def member(a: Address, out: Address) -> None:
+        kernel(vector_at(a), vector_at(out))
+
+    return member
+
+
+def _three_vectors(kernel: Kernel) -> Kernel:
+    def member(a: Address, om: Address, ad: Address) -> None:
+        kernel(vector_at(a), vector_at(om), vector_at(ad))
+
+    return member
+
+
+def _two_places(kernel: Kernel) -> Kernel:
+    def member(a: Address, v: Address, out: Address, i: int, j: int) -> None:
+        kernel(vector_at(a), vector_at(v), vector_at(out), i, j)
+
+    return member
+
+
+def _value(kernel: Kernel) -> Kernel:
+    def member(a: Address, out: Address) -> None:
+        vector_at(out)[0] = kernel(vector_at(a))
+
+    return member
 
 
 # ---------------------------------------------------------------- kernels
@@ -170,23 +192,11 @@ def _rotation(chart: int, a: Any, d: Any) -> None: ...
 
 
 @family("iii")
-def _rotation_tangent(chart: int, a: Any, D: Any, step: int) -> None: ...
-
-
-@family("iii")
 def _rate(chart: int, a: Any, om: Any, ad: Any) -> None: ...
-
-
-@family("iiiiii")
-def _rate_tangents(chart: int, a: Any, om: Any, K: Any, K_step: int, A: Any, A_step: int) -> None: ...
 
 
 @family("iiiii")
 def _internal_constraints(chart: int, a: Any, v: Any, out: Any, i: int, j: int) -> None: ...
-
-
-@family("iii")
-def _internal_tangent(chart: int, a: Any, T: Any, step: int) -> None: ...
 
 
 @family("ii")
@@ -204,33 +214,15 @@ def rotation(chart: int, a: Array, d: Array) -> None:
 
 
 @jit
-def rotation_tangent(chart: int, a: Array, D: Array) -> None:
-    """D[:, :na] = dR/da."""
-    _rotation_tangent(chart, address(a), address(D), D.strides[0] // 8)
-
-
-@jit
 def rate(chart: int, a: Array, om: Array, ad: Array) -> None:
     """ad[:na] = K(a) om, with the material angular velocity om."""
     _rate(chart, address(a), address(om), address(ad))
 
 
 @jit
-def rate_tangents(chart: int, a: Array, om: Array, K: Array, A: Array) -> None:
-    """K[:na, :3] = K(a), A[:na, :na] = d(K(a) om)/da."""
-    _rate_tangents(chart, address(a), address(om), address(K), K.strides[0] // 8, address(A), A.strides[0] // 8)
-
-
-@jit
 def internal_constraints(chart: int, a: Array, v: Array, out: Array, i: int, j: int) -> None:
     """out[i:] = g(a), the internal constraints, and out[j:] = dg/da v."""
     _internal_constraints(chart, address(a), address(v), address(out), i, j)
-
-
-@jit
-def internal_tangent(chart: int, a: Array, T: Array) -> None:
-    """T[:, :na] = dg/da of the internal constraints."""
-    _internal_tangent(chart, address(a), address(T), T.strides[0] // 8)
 
 
 @jit
@@ -250,13 +242,11 @@ __all__ = [
     "NEAR_SINGULAR",
     "Chart",
     "distance",
+    "inlined",
     "internal_constraints",
-    "internal_tangent",
     "never_singular",
     "normalise",
     "rate",
-    "rate_tangents",
     "register",
     "rotation",
-    "rotation_tangent",
 ]

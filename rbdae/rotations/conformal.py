@@ -9,18 +9,23 @@ goes to phi <= pi, |c| <= 4. [GR95] (252)-(266).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from rbdae._arrays import ArrayLike, Mat, Vec
-from rbdae.compiler.access import Address, atan, matrix_at, sqrt, vector_at
-from rbdae.rotations import rodrigues, stacks
-from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
+from rbdae._arrays import Mat, Vec
+from rbdae.compiler.access import Array, atan, sqrt
+from rbdae.rotations import axial, rodrigues
+from rbdae.rotations.axial import square
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions
 
+if TYPE_CHECKING:
+    from rbdae.rotations.signatures import *  # noqa: F403
+
 
 def _parameters(p: Vec, R: Mat) -> Vec:
-    e0, s, n = half_angle(p)
+    e0, s, n = axial.half_angle(p)
     return 4.0 * s / (1.0 + e0) * n
 
 
@@ -42,55 +47,18 @@ def _singular(a: Vec) -> str:
     )
 
 
-def _rotation(a_at: Address, d_at: Address) -> None:
-    a = vector_at(a_at)
-    u = 0.0625 * square(a)
+def _sines(t: Any) -> Any:
+    u = 0.0625 * t
     w = 1.0 / (1.0 + u)
-    rotation(a, (1.0 - u) * w * w, 0.5 * w * w, vector_at(d_at))
+    return (1.0 - u) * w * w, 0.5 * w * w, 0.125 * w * w
 
 
-def _rotation_tangent(a_at: Address, D_at: Address, step: int) -> None:
-    a = vector_at(a_at)
-    u = 0.0625 * square(a)
-    w = 1.0 / (1.0 + u)
-    w3 = 0.0625 * w * w * w
-    rotation_tangent(a, (1.0 - u) * w * w, 0.5 * w * w, (u - 3.0) * w3, -w3, matrix_at(D_at, step))
+def _cotangents(t: Any) -> Any:
+    return 1.0 - 0.0625 * t, 0.125
 
 
-def _rate(a_at: Address, om_at: Address, ad_at: Address) -> None:
-    a = vector_at(a_at)
-    rate(a, vector_at(om_at), 1.0 - 0.0625 * square(a), 0.125, vector_at(ad_at))
-
-
-def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_at: Address, A_step: int) -> None:
-    a = vector_at(a_at)
-    om = vector_at(om_at)
-    K = matrix_at(K_at, K_step)
-    A = matrix_at(A_at, A_step)
-    rate_tangents(a, om, 1.0 - 0.0625 * square(a), 0.125, -0.0625, 0.0, K, A)
-
-
-def _distance(a_at: Address, out_at: Address) -> None:
-    vector_at(out_at)[0] = 2.0 * np.pi - 4.0 * atan(0.25 * sqrt(square(vector_at(a_at))))
-
-
-CONFORMAL = Chart(
-    name="conformal",
-    source="[GR95] (252)-(266)",
-    names=("c1", "c2", "c3"),
-    parameters=_parameters,
-    singular=_singular,
-    rotation=_rotation,
-    rotation_tangent=_rotation_tangent,
-    rate=_rate,
-    rate_tangents=_rate_tangents,
-    centre=(0.0, 0.0, 0.0),
-    distance=_distance,
-    nearest=_nearest,
-)
-
-
-# ---------------------------------------------------------------- functions for users
+def _distance(a: Array) -> Any:
+    return 2.0 * np.pi - 4.0 * atan(0.25 * sqrt(square(a)))
 
 
 def _quaternion(a: Vec) -> Vec:
@@ -99,14 +67,21 @@ def _quaternion(a: Vec) -> Vec:
     return out
 
 
-def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """[GR95] (266)."""
-    u = 0.0625 * np.sum(a * a, axis=0)
-    w = 1.0 / (1.0 + u)
-    w2, w3 = w * w, 0.0625 * w * w * w
-    return tangents(a, ((1.0 - u) * w2, 0.5 * w2, 0.125 * w2), ((u - 3.0) * w3, -w3, -0.25 * w3), frame)
+def _half_rotation(a: Vec) -> Mat:
+    """[GR95] (257), (259), and (258) with c^ c^ / 4."""
+    return rodrigues.matrix(0.25 * a)
 
 
+CONFORMAL = Chart(
+    name="conformal",
+    source="[GR95] (252)-(266)",
+    names=("c1", "c2", "c3"),
+    parameters=_parameters,
+    singular=_singular,
+    distance=_distance,
+    nearest=_nearest,
+    **axial.kernels(_sines, _cotangents),
+)
 _NOTES = {
     "matrix": "[GR95] (254), (256)",
     "parameters": "|c| <= 4; [GR95] (252), (253)",
@@ -115,14 +90,12 @@ _NOTES = {
     "inverse_tangent": "[GR95] (266) inverted",
     "distance": "to phi = 2 pi",
 }
-_OF = ChartFunctions(__name__, CONFORMAL, "conformal rotation vectors", _tangents, _quaternion, notes=_NOTES)
-matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
-quaternion, compose = _OF.quaternion, _OF.compose
-tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
-inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
-inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular
-
-
-def half_rotation(a: ArrayLike) -> Mat:
-    """F (..., 3, 3) with R = F F; [GR95] (257), (259), and (258) with c^ c^ / 4."""
-    return rodrigues.matrix(0.25 * stacks.checked(CONFORMAL, a))
+ChartFunctions(
+    __name__,
+    CONFORMAL,
+    "conformal rotation vectors",
+    axial.tangent(_sines),
+    _quaternion,
+    half_rotation=_half_rotation,
+    notes=_NOTES,
+).publish()

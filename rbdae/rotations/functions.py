@@ -1,10 +1,11 @@
-"""The functions of all charts for users, made once. A chart's file takes them from its `ChartFunctions`."""
+"""The functions of all charts for users, made once. `ChartFunctions.publish` gives them to a chart's file."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
@@ -12,8 +13,9 @@ import numpy as np
 
 from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Bools, Mat, Vec
-from rbdae.rotations import stacks
+from rbdae.rotations import derived, stacks
 from rbdae.rotations.chart import Chart
+from rbdae.rotations.derived import OnStacks, Recording
 from rbdae.rotations.quaternions.algebra import multiplied
 
 if TYPE_CHECKING:
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 Frame: TypeAlias = Literal["material", "spatial"]
 """Of the angular velocity: Omega = R^T omega is material, omega spatial."""
 
-Tangents: TypeAlias = Callable[[Vec, str], tuple[Mat, Mat]]
-"""T (3, n, ...) and dT/da (3, n, n, ...) of the components of a along the first axis (n, ...), in a frame."""
+Tangent: TypeAlias = Callable[[Any], Any]
+"""T (3, n) in the material frame, of an array (n,) of symbols."""
 
 _RAISES = """
 
@@ -49,16 +51,18 @@ class ChartFunctions:
     Parameters
     ----------
     module : str
-        The ``__name__`` of the chart's file, which takes the functions from here.
+        The ``__name__`` of the chart's file.
     chart : Chart
     kind : str
         A name of its parameters, in the plural.
-    tangents : callable, optional
-        `Tangents`; without it T is the inverse of K.
+    tangent : callable, optional
+        `Tangent`; without it T follows from R and dR/da.
     quaternion : callable, optional
         Unit quaternions (..., 4) of parameters (..., n); without it those of R by Spurrier and Klumpp.
     transposed : float, optional
-        K by T^T, for charts with internal constraints whose K is this multiple of it, beside the constraints as well.
+        T by K^T, for charts with internal constraints whose T is this multiple of it, beside the constraints as well.
+    half_rotation, compose : callable, optional
+        In place of those through quaternions: F (..., 3, 3) of parameters, the parameters of R(a) R(b) of (a, b).
     notes : mapping
         By the name of a function, its equations and what else its docstring says of this chart.
     """
@@ -68,19 +72,30 @@ class ChartFunctions:
         module: str,
         chart: Chart,
         kind: str,
-        tangents: Tangents | None = None,
+        tangent: Tangent | None = None,
         quaternion: Callable[[Vec], Vec] | None = None,
         *,
         transposed: float | None = None,
+        half_rotation: Callable[[Vec], Mat] | None = None,
+        compose: Callable[[Vec, Vec], Vec] | None = None,
         notes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._chart = chart
-        self._tangents = tangents or (lambda a, frame: stacks.of_inverse(chart, a, frame))
+        self._chart, self._module = chart, module
         self._quaternion = quaternion or (lambda a: stacks.of_matrix(chart, a))
-        self._transposed = transposed
+        self._half_rotation = half_rotation or (lambda a: stacks.half_rotation(self._quaternion(a)))
+        self._compose = compose or self._through_quaternions
+        self._matrix = OnStacks(chart, derived.rotation)
+        self._tangents, self._inverses = {}, {}
+        for frame in ("material", "spatial"):
+            self._tangents[frame] = OnStacks(chart, partial(_tangent, tangent, transposed, frame))
+            self._inverses[frame] = OnStacks(chart, partial(derived.inverse_tangent, frame=frame))
         notes = {"matrix_derivative": f"of {notes['matrix']}", **notes} if "matrix" in notes else notes
         for name in NAMES:
             setattr(self, name, self._named(name, module, kind, notes))
+
+    def publish(self) -> None:
+        """Give the functions to the chart's file, which takes their types from `rbdae.rotations.signatures`."""
+        vars(sys.modules[self._module]).update({name: getattr(self, name) for name in NAMES})
 
     def _named(self, name: str, module: str, kind: str, notes: Mapping[str, str]) -> Callable[..., Any]:
         """A method as a function of the chart's file, for `help` and pickles."""
@@ -102,7 +117,7 @@ class ChartFunctions:
 
     def matrix_derivative(self, a: ArrayLike) -> Mat:
         """dR/da (..., 3, 3, n), the derivatives along the last axis."""
-        return stacks.matrix_derivative(self._chart, stacks.checked(self._chart, a))
+        return self._matrix.derivative(stacks.checked(self._chart, a))
 
     def parameters(self, rotation: Rotation | ArrayLike) -> Vec:
         """The parameters (..., n) of a `Rotation` or of matrices (..., 3, 3)."""
@@ -114,17 +129,17 @@ class ChartFunctions:
 
     def half_rotation(self, a: ArrayLike) -> Mat:
         """F (..., 3, 3) with R = F F; [GR95] (274), (275)."""
-        return stacks.half_rotation(self._quaternion(stacks.checked(self._chart, a)))
+        return self._half_rotation(stacks.checked(self._chart, a))
 
     def tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """T (..., 3, n): Omega = T adot, or omega = T adot in the frame "spatial"."""
-        at = stacks.first(stacks.checked(self._chart, a))
-        return stacks.last(self._tangents(at, _frame(self._chart, frame))[0], 2)
+        at = stacks.checked(self._chart, a)
+        return self._tangents[_frame(self._chart, frame)](at)
 
     def tangent_derivative(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """dT/da (..., 3, n, n), the derivatives along the last axis."""
-        at = stacks.first(stacks.checked(self._chart, a))
-        return stacks.last(self._tangents(at, _frame(self._chart, frame))[1], 3)
+        at = stacks.checked(self._chart, a)
+        return self._tangents[_frame(self._chart, frame)].derivative(at)
 
     def tangent_rate(self, a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
         """Tdot (..., 3, n): the angular acceleration is T addot + Tdot adot."""
@@ -133,15 +148,13 @@ class ChartFunctions:
 
     def inverse_tangent(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """K (..., n, 3): adot = K Omega, or adot = K omega in the frame "spatial"."""
-        if self._transposed is not None:
-            return np.swapaxes(self._transposed * self.tangent(a, frame), -1, -2)
-        return stacks.inverse(self._chart, stacks.checked(self._chart, a), _frame(self._chart, frame))[0]
+        at = stacks.checked(self._chart, a)
+        return self._inverses[_frame(self._chart, frame)](at)
 
     def inverse_tangent_derivative(self, a: ArrayLike, frame: Frame = "material") -> Mat:
         """dK/da (..., n, 3, n), the derivatives along the last axis."""
-        if self._transposed is not None:
-            return np.swapaxes(self._transposed * self.tangent_derivative(a, frame), -2, -3)
-        return stacks.inverse(self._chart, stacks.checked(self._chart, a), _frame(self._chart, frame))[1]
+        at = stacks.checked(self._chart, a)
+        return self._inverses[_frame(self._chart, frame)].derivative(at)
 
     def inverse_tangent_rate(self, a: ArrayLike, adot: ArrayLike, frame: Frame = "material") -> Mat:
         """Kdot (..., n, 3): addot is K Omegadot + Kdot Omega."""
@@ -152,6 +165,9 @@ class ChartFunctions:
         """The parameters (..., n) of R(a) R(b), b first; through quaternions, [GR95] (226)."""
         at, after = stacks.checked(self._chart, a), stacks.checked(self._chart, b, "b")
         _stacks.together(self._chart.name, a=(at, 1), b=(after, 1))
+        return self._compose(at, after)
+
+    def _through_quaternions(self, at: Vec, after: Vec) -> Vec:
         p = multiplied(self._quaternion(at), self._quaternion(after))
         return stacks.of_quaternions(self._chart, p / _stacks.norm(p)[..., None])
 
@@ -166,5 +182,12 @@ class ChartFunctions:
         return np.array(out, dtype=bool).reshape(at.shape[:-1])
 
 
-NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_"))
+def _tangent(tangent: Tangent | None, transposed: float | None, frame: str, of: Recording) -> Any:
+    """T (3, n) in a frame."""
+    if transposed is not None:
+        return derived.tangent(of, lambda a: transposed * derived.rates(of.chart, a).T, frame)
+    return derived.tangent_of_rotation(of, frame) if tangent is None else derived.tangent(of, tangent, frame)
+
+
+NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_") and name != "publish")
 """The functions that the file of every chart has."""

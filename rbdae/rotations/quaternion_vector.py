@@ -8,17 +8,23 @@ phi = pi, |e| = 1, where e turns back: K is not regular and its derivative not b
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Address, asin, matrix_at, maximum, sqrt, vector_at
-from rbdae.rotations.axial import half_angle, rate, rate_tangents, rotation, rotation_tangent, square, tangents
+from rbdae.compiler.access import Array, asin, maximum, sqrt
+from rbdae.rotations import axial
+from rbdae.rotations.axial import square
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions
 
+if TYPE_CHECKING:
+    from rbdae.rotations.signatures import *  # noqa: F403
+
 
 def _parameters(p: Vec, R: Mat) -> Vec:
-    _, s, n = half_angle(p)
+    _, s, n = axial.half_angle(p)
     return s * n
 
 
@@ -29,33 +35,21 @@ def _singular(a: Vec) -> str:
     return f"|e| = {e:.6g} is at or beyond the singularity of the quaternion's vector part, |e| = 1, phi = pi"
 
 
-def _rotation(a_at: Address, d_at: Address) -> None:
-    a = vector_at(a_at)
-    rotation(a, 2.0 * sqrt(1.0 - square(a)), 2.0, vector_at(d_at))
+def _sines(t: Any) -> Any:
+    e0 = sqrt(1.0 - t)
+    return 2.0 * e0, 2.0, 2.0 / e0
 
 
-def _rotation_tangent(a_at: Address, D_at: Address, step: int) -> None:
-    a = vector_at(a_at)
-    e0 = sqrt(1.0 - square(a))
-    rotation_tangent(a, 2.0 * e0, 2.0, -1.0 / e0, 0.0, matrix_at(D_at, step))
+def _cotangents(t: Any) -> Any:
+    return 0.5 * sqrt(1.0 - t), 0.0
 
 
-def _rate(a_at: Address, om_at: Address, ad_at: Address) -> None:
-    a = vector_at(a_at)
-    rate(a, vector_at(om_at), 0.5 * sqrt(1.0 - square(a)), 0.0, vector_at(ad_at))
+def _distance(a: Array) -> Any:
+    return 2.0 * asin(sqrt(maximum(1.0 - square(a), 0.0)))
 
 
-def _rate_tangents(a_at: Address, om_at: Address, K_at: Address, K_step: int, A_at: Address, A_step: int) -> None:
-    a = vector_at(a_at)
-    om = vector_at(om_at)
-    K = matrix_at(K_at, K_step)
-    A = matrix_at(A_at, A_step)
-    e0 = sqrt(1.0 - square(a))
-    rate_tangents(a, om, 0.5 * e0, 0.0, -0.25 / e0, 0.0, K, A)
-
-
-def _distance(a_at: Address, out_at: Address) -> None:
-    vector_at(out_at)[0] = 2.0 * asin(sqrt(maximum(1.0 - square(vector_at(a_at)), 0.0)))
+def _quaternion(a: Vec) -> Vec:
+    return np.concatenate([np.sqrt(1.0 - np.sum(a * a, axis=-1, keepdims=True)), a], axis=-1)
 
 
 QUATERNION_VECTOR = Chart(
@@ -64,29 +58,9 @@ QUATERNION_VECTOR = Chart(
     names=("e1", "e2", "e3"),
     parameters=_parameters,
     singular=_singular,
-    rotation=_rotation,
-    rotation_tangent=_rotation_tangent,
-    rate=_rate,
-    rate_tangents=_rate_tangents,
-    centre=(0.0, 0.0, 0.0),
     distance=_distance,
+    **axial.kernels(_sines, _cotangents),
 )
-
-
-# ---------------------------------------------------------------- functions for users
-
-
-def _quaternion(a: Vec) -> Vec:
-    return np.concatenate([np.sqrt(1.0 - np.sum(a * a, axis=-1, keepdims=True)), a], axis=-1)
-
-
-def _tangents(a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """[GR95] (208) with e0dot = -e . edot / e0."""
-    e0 = np.sqrt(1.0 - np.sum(a * a, axis=0))
-    one = np.ones_like(e0)
-    return tangents(a, (2.0 * e0, 2.0 * one, 2.0 / e0), (-1.0 / e0, 0.0 * one, 1.0 / (e0 * e0 * e0)), frame)
-
-
 _NOTES = {
     "matrix": "[NS] Remark 4.4, [GR95] (199)",
     "parameters": "by less than pi; [GR95] (194)",
@@ -95,9 +69,4 @@ _NOTES = {
     "inverse_tangent": "three rows of [NS] (41)",
     "distance": "to phi = pi",
 }
-_OF = ChartFunctions(__name__, QUATERNION_VECTOR, "vector parts", _tangents, _quaternion, notes=_NOTES)
-matrix, matrix_derivative, parameters = _OF.matrix, _OF.matrix_derivative, _OF.parameters
-quaternion, half_rotation, compose = _OF.quaternion, _OF.half_rotation, _OF.compose
-tangent, tangent_derivative, tangent_rate = _OF.tangent, _OF.tangent_derivative, _OF.tangent_rate
-inverse_tangent, inverse_tangent_rate = _OF.inverse_tangent, _OF.inverse_tangent_rate
-inverse_tangent_derivative, distance, is_singular = _OF.inverse_tangent_derivative, _OF.distance, _OF.is_singular
+ChartFunctions(__name__, QUATERNION_VECTOR, "vector parts", axial.tangent(_sines), _quaternion, notes=_NOTES).publish()

@@ -77,32 +77,6 @@ def matrix(chart: Chart, a: Vec) -> Mat:
     return np.swapaxes(last(d.reshape(3, 3, *a.shape[:-1]), 2), -1, -2)
 
 
-def matrix_derivative(chart: Chart, a: Vec) -> Mat:
-    D = np.empty((9, chart.n, *a.shape[:-1]))
-    plain(kernels.rotation_tangent)(chart.number, first(a), D)
-    return np.swapaxes(last(D.reshape(3, 3, chart.n, *a.shape[:-1]), 3), -3, -2)
-
-
-def inverse(chart: Chart, a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """K and dK/da, or K R^T and its derivative for the spatial angular velocity."""
-    n, lead = chart.n, a.shape[:-1]
-    K, A, slopes = np.empty((n, 3, *lead)), np.empty((n, n, *lead)), np.empty((n, 3, n, *lead))
-    for j, om in enumerate(np.eye(3)):
-        plain(kernels.rate_tangents)(chart.number, first(a), om, K, A)
-        slopes[:, j] = A
-    material, derivative = last(K, 2), last(slopes, 3)
-    if frame == "material":
-        return material, derivative
-    R, D = matrix(chart, a), matrix_derivative(chart, a)
-    turned = np.einsum("...njk,...ij->...nik", derivative, R) + np.einsum("...nj,...ijk->...nik", material, D)
-    return material @ np.swapaxes(R, -1, -2), turned
-
-
-def zeros(a: Vec, *shape: int) -> Mat:
-    """For `tangents`."""
-    return np.zeros((*shape, *a.shape[1:]))
-
-
 def stacked(R: Mat) -> Vec:
     """Directors (..., 9) of matrices (..., 3, 3)."""
     return np.swapaxes(R, -1, -2).reshape(*R.shape[:-2], 9)
@@ -119,15 +93,6 @@ def distances(chart: Chart, a: Vec) -> Vec:
         plain(kernels.distance)(chart.number, first(a), out)
     angles: Vec = out[0]
     return angles
-
-
-def of_inverse(chart: Chart, a: Vec, frame: str) -> tuple[Mat, Mat]:
-    """T = K^-1 and dT/da, for n > 3 the pseudo-inverse; near the singular set K does not leave them all digits."""
-    K, D = inverse(chart, np.moveaxis(a, 0, -1), frame)
-    T = np.asarray(np.linalg.pinv(K), dtype=float)
-    slopes = -np.einsum("...in,...njk,...jm->...imk", T, D, T)
-    slopes += np.einsum("...in,...jn,...ljk,...lm->...imk", T, T, D, np.eye(chart.n) - K @ T)
-    return np.moveaxis(T, (-2, -1), (0, 1)), np.moveaxis(slopes, (-3, -2, -1), (0, 1, 2))
 
 
 def of_matrix(chart: Chart, a: Vec) -> Vec:

@@ -7,6 +7,7 @@ with complex steps. What a chart is by scipy is in `cases.CHART_CASES`; the laws
 from __future__ import annotations
 
 import itertools
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -30,29 +31,14 @@ def _rotation(number, a, d):
     chart.rotation(number, a, d)
 
 
-@entry("iyM")
-def _rotation_tangent(number, a, D):
-    chart.rotation_tangent(number, a, D)
-
-
 @entry("iyyo")
 def _rate(number, a, om, ad):
     chart.rate(number, a, om, ad)
 
 
-@entry("iyyMM")
-def _rate_tangents(number, a, om, K, A):
-    chart.rate_tangents(number, a, om, K, A)
-
-
 @entry("iyyo")
 def _internal_constraints(number, a, v, out):
     chart.internal_constraints(number, a, v, out, 0, out.shape[0] // 2)
-
-
-@entry("iyM")
-def _internal_tangent(number, a, T):
-    chart.internal_tangent(number, a, T)
 
 
 @entry("ioo")
@@ -125,6 +111,9 @@ def spurrier_klumpp(d: Any) -> Any:
     return call(_spurrier_klumpp, d, shape=(4,))
 
 
+FUNCTIONS_OF = {name: import_module(f"rbdae.rotations.{name.replace('-', '_')}") for name in CHARTS}
+"""The functions of charts for users."""
+
 # ---------------------------------------------------------------- what scipy says
 
 
@@ -158,12 +147,18 @@ def test_every_chart_has_a_case():
         assert (of.internal_constraints is None) == (of.internal == ())
 
 
-def _kinematics(name: str, a: Any, om: Any) -> tuple[Any, Any]:
-    """K(a) and d(K(a) om)/da."""
-    of = CHARTS[name]
-    K, A = np.full((of.n, 3), np.nan), np.full((of.n, of.n), np.nan)
-    _rate_tangents.compiled()(of.number, a, om, K, A)
-    return K, A
+def _kinematics(name: str, a: Any) -> Any:
+    """K(a), by the rates of unit angular velocities."""
+    return np.stack([call(_rate, CHARTS[name].number, a, om, shape=a.shape) for om in np.eye(3)], axis=-1)
+
+
+def _rotation_tangent(number: int, a: Any) -> Any:
+    return complex_steps(lambda z, out: plain(chart.rotation)(number, z, out), a, (9,))
+
+
+def _internal_tangent(of: Any, a: Any) -> Any:
+    m = len(of.internal)
+    return complex_steps(lambda z, out: plain(chart.internal_constraints)(of.number, z, z, out, 0, m), a, (2 * m,))[:m]
 
 
 def _parameters(name: str, rng: np.random.Generator, off: bool) -> Any:
@@ -196,34 +191,53 @@ def test_rotation(name, off, rng):
 @every
 @both
 def test_rotation_tangent(name, off, rng):
-    number = CHARTS[name].number
+    """Of the plain kernel, against differences of scipy's rotations."""
     for _ in range(10):
         a = _parameters(name, rng, off)
-        found = call(_rotation_tangent, number, a, shape=(9, len(a)))
         wanted = differences(lambda x: CHART_CASES[name].matrix(x).T.reshape(9), a, 3e-4)
-        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
-        exact = complex_steps(lambda z, out: plain(chart.rotation)(number, z, out), a, (9,))
-        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-14)
-        if CHARTS[name].linear:
-            np.testing.assert_array_equal(found, CHARTS[name].constant_tangent())
+        np.testing.assert_allclose(_rotation_tangent(CHARTS[name].number, a), wanted, rtol=0, atol=1e-9)
 
 
 @every
 @both
 def test_rates_turn_the_rotation_by_omega(name, off, rng):
-    """Rdot = R Omega^ along adot = K(a) Omega, K and its derivative are those of `rate`."""
+    """Rdot = R Omega^ along adot = K(a) Omega, which is linear in Omega."""
     number = CHARTS[name].number
     for _ in range(10):
         a, om = _parameters(name, rng, off), rng.standard_normal(3)
         ad = call(_rate, number, a, om, shape=a.shape)
-        tangent = call(_rotation_tangent, number, a, shape=(9, len(a)))
         if not off or name != "directors":
             turned = (CHART_CASES[name].matrix(a) @ skew(om)).T.reshape(9)
-            np.testing.assert_allclose(tangent @ ad, turned, rtol=0, atol=1e-13)
-        K, A = _kinematics(name, a, om)
-        np.testing.assert_allclose(K @ om, ad, rtol=0, atol=1e-14)
-        exact = complex_steps(lambda z, out: plain(chart.rate)(number, z, om, out), a, a.shape)  # noqa: B023
-        np.testing.assert_allclose(A, exact, rtol=0, atol=1e-14 * max(1.0, np.abs(exact).max()))
+            np.testing.assert_allclose(_rotation_tangent(number, a) @ ad, turned, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(_kinematics(name, a) @ om, ad, rtol=0, atol=1e-14)
+
+
+@every
+def test_derivatives_are_those_of_the_kernels(name, rng):
+    """dR/da, dK/da are complex steps of R and K, on the constraints."""
+    of, number = FUNCTIONS_OF[name], CHARTS[name].number
+    for _ in range(10):
+        a = _parameters(name, rng, False)
+        found = np.swapaxes(of.matrix_derivative(a), 0, 1).reshape(9, len(a))
+        np.testing.assert_allclose(found, _rotation_tangent(number, a), rtol=0, atol=1e-14)
+        K, D = of.inverse_tangent(a), of.inverse_tangent_derivative(a)
+        np.testing.assert_allclose(K, _kinematics(name, a), rtol=0, atol=1e-14 * max(1.0, np.abs(K).max()))
+        for j, om in enumerate(np.eye(3)):
+            exact = complex_steps(lambda z, out: plain(chart.rate)(number, z, om, out), a, a.shape)  # noqa: B023
+            np.testing.assert_allclose(D[:, j], exact, rtol=0, atol=1e-14 * max(1.0, np.abs(exact).max()))
+
+
+@every
+def test_parameters_of_the_inverse_rotation(name, rng):
+    of = CHARTS[name]
+    if of.inverted is None:
+        assert name == "bryant-321"
+        return
+    for _ in range(10):
+        a = _parameters(name, rng, False)
+        R, back = (call(_rotation, of.number, x, shape=(9,)).reshape(3, 3) for x in (a, of.inverted(a)))
+        np.testing.assert_allclose(back, R.T, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(of.inverted(np.array((a, 2.0 * a))), (of.inverted(a), 2.0 * of.inverted(a)), rtol=0)
 
 
 def _centre(name: str) -> Rotation:
@@ -295,7 +309,7 @@ def test_inverse_map_owns_its_array(name):
 def _condition(name: str, a: Any) -> float:
     """The larger norm of K and its inverse."""
     with np.errstate(all="ignore"):
-        K, _ = _kinematics(name, a, np.zeros(3))
+        K = _kinematics(name, a)
     if not np.isfinite(K).all():
         return np.inf
     values = np.linalg.svd(K, compute_uv=False)
@@ -365,13 +379,7 @@ def test_internal_constraints_and_their_tangent(name, rng):
         a = _parameters(name, rng, off)
         v, om = rng.standard_normal(of.n), rng.standard_normal(3)
         g, gd = _constraints(name, a, v)
-        tangent = call(_internal_tangent, of.number, a, shape=(m, of.n))
-
-        def at(z: Any, out: Any, v: Any = v) -> None:
-            plain(chart.internal_constraints)(of.number, z, v, out, 0, m)
-
-        exact = complex_steps(at, a, (2 * m,))
-        np.testing.assert_allclose(tangent, exact[:m], rtol=0, atol=1e-14)
+        tangent = _internal_tangent(of, a)
         np.testing.assert_allclose(gd, tangent @ v, rtol=0, atol=1e-13)
         assert np.linalg.matrix_rank(tangent) == m == of.n - 3
         if not off:
@@ -385,7 +393,7 @@ def test_normalisation(name, rng):
     of = CHARTS[name]
     for size in (0.0, 1e-9, 1e-4, 0.1):
         a = _parameters(name, rng, False)
-        tangent = call(_internal_tangent, of.number, a, shape=(len(of.internal), of.n))
+        tangent = _internal_tangent(of, a)
         moved = a + size * tangent.T @ rng.standard_normal(len(of.internal))
         _normalise.compiled()(of.number, moved, np.full(9, np.nan))
         assert np.abs(_constraints(name, moved, moved)[0]).max() < 5e-15
@@ -407,10 +415,12 @@ def test_a_chart_of_another_package(monkeypatch, rng):
         register(SCALAR_LAST)
     case = ChartCase(lambda r: r.as_quat(), lambda a: a @ a * Rotation.from_quat(a).as_matrix())
     monkeypatch.setitem(CHART_CASES, name, case)
+    monkeypatch.setitem(FUNCTIONS_OF, name, FUNCTIONS)
     for off in (False, True):
         test_rotation(name, off, rng)
         test_rotation_tangent(name, off, rng)
         test_rates_turn_the_rotation_by_omega(name, off, rng)
+    test_derivatives_are_those_of_the_kernels(name, rng)
     test_rates_follow_the_exponential_map(name)
     test_inverse_map(name, rng)
     test_internal_constraints_and_their_tangent(name, rng)

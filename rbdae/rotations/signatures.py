@@ -1,0 +1,15 @@
+"""The names that `ChartFunctions.publish` gives to the file of every chart, for type checkers alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from rbdae.rotations.functions import ChartFunctions
+
+    _of = cast(ChartFunctions, None)
+    matrix, matrix_derivative, parameters = _of.matrix, _of.matrix_derivative, _of.parameters
+    quaternion, half_rotation, compose = _of.quaternion, _of.half_rotation, _of.compose
+    tangent, tangent_derivative, tangent_rate = _of.tangent, _of.tangent_derivative, _of.tangent_rate
+    inverse_tangent, inverse_tangent_rate = _of.inverse_tangent, _of.inverse_tangent_rate
+    inverse_tangent_derivative, distance, is_singular = _of.inverse_tangent_derivative, _of.distance, _of.is_singular
