@@ -88,6 +88,12 @@ def _solvers(given: argparse.Namespace) -> int:
     return 0
 
 
+def _papers(given: argparse.Namespace) -> int:
+    from rbdae.cli.papers import show_papers  # other commands need none of it
+
+    return show_papers(given)
+
+
 _COMMANDS = {
     "models": _models,
     "solvers": _solvers,
@@ -95,6 +101,7 @@ _COMMANDS = {
     "compare": run_compare,
     "report": write_report,
     "cache": show_cache,
+    "papers": _papers,
 }
 
 __all__ = ["main"]

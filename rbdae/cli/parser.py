@@ -30,7 +30,18 @@ def parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="show what is kept on disk between processes: compiled code")
     cache.add_argument("--clear", action="store_true", help="remove it; it is made again when it is needed")
     _add_report(commands.add_parser("report", help="write a page for a browser about a run or comparison on disk"))
+    _add_papers(commands.add_parser("papers", help="show the figures and tables of the papers, and compare"))
     return out
+
+
+def _add_papers(papers: argparse.ArgumentParser) -> None:
+    papers.add_argument("--only", nargs="+", metavar="NAME", help="items by their names; --list shows them")
+    papers.add_argument("--paper", metavar="PAPER", help="null_space, hamiltonian, rotations or forms; default: all")
+    papers.add_argument("--list", action="store_true", help="list the items and what the papers say")
+    papers.add_argument("--quick", action="store_true", help="shorter and fewer runs, about a second an item")
+    papers.add_argument(
+        "--out", type=Path, default=Path("results/papers"), metavar="DIR", help="for pictures and tables"
+    )
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:

@@ -53,6 +53,7 @@ PUBLIC = {
     "rbdae.models",
     "rbdae.motion",
     "rbdae.observables",
+    "rbdae.papers",
     "rbdae.plotting",
     "rbdae.problem",
     "rbdae.problem.contract",

@@ -92,7 +92,7 @@ from inside import (
 )
 
 import rbdae
-from rbdae import adapter, closed_form, drives, formulations, motion, plotting, rotations, study
+from rbdae import adapter, closed_form, drives, formulations, motion, papers, plotting, rotations, study
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
@@ -238,6 +238,9 @@ EXAMPLES: dict[type, Any] = {
     reactions.Reaction: _reaction,
     registry.SolverInfo: lambda: rbdae.solvers()[0],
     registry.SolverTable: rbdae.solvers,
+    papers.Item: lambda: papers.ITEMS["ns-table-2"],
+    papers.Comparison: lambda: papers.close("multipliers", 5, 5),
+    papers.Finding: lambda: papers.Finding(("t [s]",), [(0.0,)], ()),
     rbdae.models.Entry: lambda: rbdae.models.MODELS["heavy_top"],
     closed_form.FreeBody: lambda: closed_form.FreeBody((1, 2, 3), (0.1, 2, 0.3)),
     closed_form.SymmetricTop: lambda: closed_form.SymmetricTop(1.0, 0.5, 2.0),

@@ -1,0 +1,41 @@
+"""The formulations that [NS] compares, by the numbers of their equations there."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+import rbdae
+
+FORMS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "q42": ("null-space", {"rotation": "quaternion", "velocity": "angular"}),
+    "d25": ("null-space", {"rotation": "directors", "velocity": "angular"}),
+    "q40": ("index-0", {"rotation": "quaternion", "velocity": "coordinate"}),
+    "d23": ("index-0", {"rotation": "directors", "velocity": "coordinate"}),
+    "E66": ("index-0", {"rotation": "euler-313", "velocity": "angular"}),
+}
+"""What `rbdae.formulate` takes for each."""
+
+NAMES: Final[dict[str, str]] = {
+    "q42": "null space, quaternions (42)",
+    "d25": "null space, directors (25)",
+    "q40": "index 0, quaternions (40)",
+    "d23": "index 0, directors (23)",
+    "E66": "Euler angles (66)",
+}
+
+_MODELS: Final[dict[str, Any]] = {
+    "A": rbdae.models.heavy_top,
+    "B": rbdae.models.tennis_racket,
+    "C": rbdae.models.linked_bodies,
+}
+
+
+@lru_cache(maxsize=64)
+def problem(example: str, form: str, **options: Any) -> rbdae.Problem:
+    """An example, "A", "B" or "C", with options of its model, in one of the forms."""
+    formulation, chosen = FORMS[form]
+    return rbdae.formulate(_MODELS[example](**options), formulation, **chosen)
+
+
+__all__ = ["FORMS", "NAMES", "problem"]
