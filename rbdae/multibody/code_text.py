@@ -15,7 +15,7 @@ import numpy as np
 from rbdae import graph as graphs
 from rbdae import machine
 from rbdae._arrays import Ints
-from rbdae.graph.factoring import factored
+from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
 from rbdae.machine.elements import Element, length_of_work, looped
@@ -78,7 +78,7 @@ def code_text(recording: Recording, signs: str, shapes: Shapes, pattern: Pattern
         pattern = _not_zero(recording, shapes["out"][1])
         outputs = [outputs[i * shapes["out"][1] + j] for i, j in zip(pattern.rows, pattern.columns, strict=True)]
     needed = graph.needed([*guards, *outputs])
-    long = len(needed) > LONGEST or len(outputs) > MOST_STORES
+    long = is_long(needed, outputs)
     if is_matrix and pattern is not None:
         shape, direct = (shapes["out"][0], shapes["out"][1]), len(needed) <= _MOST_STRIDED and not long
         rows, columns = pattern.rows.tolist(), pattern.columns.tolist()
@@ -126,20 +126,30 @@ def _straight(
     recording: Recording, outputs: list[int], layouts: Mapping[str, Sequence[int] | None], numbers: Table
 ) -> str:
     """Functions in one go, which store the outputs one after the other, or at places."""
-    graph, guards = recording.graph, recording.guards
-    quick = as_it_comes()
-    short = None if quick else factored(graph, outputs, guards, recording.alike)
-    if quick:
-        order = graph.needed([*guards, *outputs])
-    elif short is None:
-        order = deepest_first(graph, [*guards, *outputs])
-    else:
-        graph, outputs, guards = short.graph, short.outputs, short.guards
-        order = few_alive(graph, [*guards, *outputs])
+    of, order = in_order(recording, outputs)
     texts = (
-        straight(name, graph, order, outputs, guards, numbers, at, in_pairs=not quick) for name, at in layouts.items()
+        straight(name, of.graph, order, of.outputs, of.guards, numbers, at, in_pairs=not as_it_comes())
+        for name, at in layouts.items()
     )
     return "\n".join(texts)
 
 
-__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text", "text_of_elements"]
+def is_long(needed: Sequence[int], outputs: Sequence[int]) -> bool:
+    """Whether a graph becomes loops over what repeats, in place of straight code."""
+    return len(needed) > LONGEST or len(outputs) > MOST_STORES
+
+
+def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[int]]:
+    """The graph that straight code is written from, and the order of its nodes: with fewer operations where that is
+    quicker."""
+    graph, guards = recording.graph, recording.guards
+    of = Factored(graph, outputs, guards)
+    if as_it_comes():
+        return of, graph.needed([*guards, *outputs])
+    short = factored(graph, outputs, guards, recording.alike)
+    if short is None:
+        return of, deepest_first(graph, [*guards, *outputs])
+    return short, few_alive(short.graph, [*short.guards, *short.outputs])
+
+
+__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text", "in_order", "is_long", "text_of_elements"]

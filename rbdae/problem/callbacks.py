@@ -17,9 +17,11 @@ from rbdae.machine.factors import Factors
 from rbdae.machine.function import MachineFunction, Shapes
 from rbdae.multibody.block_pattern import BlockPattern
 from rbdae.multibody.bound import in_memory, machine_function
+from rbdae.multibody.code import Wanted
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.duals import derivative_function, derivative_kernel
+from rbdae.multibody.operations import Operations, counted
 from rbdae.multibody.recorded_factors import BoundFactors, recorded_factors
 from rbdae.multibody.traced import Tally, TracedKernel, traced
 from rbdae.multibody.unit_masses import with_unit_masses
@@ -226,6 +228,23 @@ class Callbacks:
         """The code of some callbacks, and of integration schemes: ``"mixed"`` if it is not the same for all."""
         found = {self._steps[name].code if name in self._steps else self.code(name) for name in names}
         return found.pop() if len(found) == 1 else "mixed"
+
+    def operations(self, name: str) -> Operations:
+        """The operations of an evaluation of a callback, counted in the code of this model. [NS], Table 1, has such
+        counts for right-hand sides.
+
+        Raises ValueError for another name, and where the callback runs generic code; AttributeError for the right-hand
+        side of a DAE.
+        """
+        if name not in _SIGNS:
+            raise ValueError(f"Callbacks: there is no callback {name!r}; choose from {', '.join(map(repr, _SIGNS))}")
+        if self._of_this_model(name) is None:
+            raise ValueError(
+                f"Callbacks: {name!r} runs generic code, whose operations depend on loops and branches; "
+                "formulate with code='traced' or code='folded'"
+            )
+        wanted = Wanted(self._kernel(name), self._shapes(name), self._entries_of(name), name == "jacobian_data")
+        return counted(self._workspace, wanted)
 
     @property
     def handed_over(self) -> int:

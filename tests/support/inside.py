@@ -84,6 +84,7 @@ from rbdae.multibody import (
     layout,
     newton,
     open_numbers,
+    operations,
     parameter_tangents,
     recorded_factors,
     recording,
@@ -268,6 +269,7 @@ __all__ = [
     "machine_code",
     "machine_context",
     "machine_folder",
+    "machine_text",
     "make_elements_from",
     "mass_matrix",
     "matrices",
@@ -294,6 +296,7 @@ __all__ = [
     "omitted_rows",
     "open_numbers",
     "opened",
+    "operations",
     "option_table",
     "other_python",
     "pack",
@@ -511,6 +514,16 @@ def recording_of(problem: rbdae.Problem, kernel: TracedCall) -> Recording:
     pattern = problem.callbacks._entries() if kernel.sparse or kernel.entry == jacobian else None
     point = recording_point(problem, kernel)
     return derived.recorded_kernel(workspace, kernel.entry, kernel.shapes, point, recording.MOST_NODES, pattern)
+
+
+def machine_text(problem: rbdae.Problem, name: str) -> str:
+    """The text that machine code of a callback is made from."""
+    callbacks, workspace = problem.callbacks, problem.workspace
+    kernel, sparse = callbacks._kernel(name), name == "jacobian_data"
+    pattern = callbacks._entries() if name.startswith("jacobian") else None
+    signs = kernel.signs[1:].replace("M", "o") if sparse else kernel.signs[1:]
+    wanted = code_of_kernels.Wanted(kernel, callbacks._shapes(name), pattern, sparse)
+    return code_of_kernels._texts(workspace, wanted, signs)[1].write()[0]
 
 
 def machine_code(made: Recording, kernel: TracedCall) -> Any:

@@ -1307,6 +1307,7 @@ CALLBACKS: Table = {
     "jacobian": _CALLBACKS,
     "jacobian_data": _CALLBACKS,
     "machine": _CALLBACKS,
+    "operations": Elsewhere("test_operations::test_they_are_those_of_the_machine_code", "numbers of the code"),
     "project": Checked("`Problem.project` of a drifted state", _project_callback),
     "project_near": Elsewhere(
         "test_projected_loops::test_near_the_constraints_it_is_the_projection", "for loops alone"

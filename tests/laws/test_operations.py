@@ -1,0 +1,88 @@
+"""`problem.callbacks.operations`: what one evaluation costs, against the text that machine code is made from."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import cases
+import pytest
+from cases import Pairing
+from inside import JIT, machine_text
+
+import rbdae
+
+pytestmark = pytest.mark.skipif(not JIT, reason="without the JIT there is no code of one model")
+
+LINES = {
+    "additions": r" fadd ",
+    "subtractions": r" fsub ",
+    "negations": r" fneg ",
+    "multiplications": r" fmul ",
+    "reciprocals": r" fdiv ",
+    "square_roots": r"@llvm\.sqrt\.",
+    "choices": r"^(?!\s*%bad =).* (fcmp|select|xor) ",
+}
+
+
+def in_the_text(problem, name):
+    """The operations in the first function of the text, those of two numbers at a time twice."""
+    body = re.search(r"@straight[\w.]*\(.*?^}", machine_text(problem, name), re.DOTALL | re.MULTILINE)[0]
+    found = Counter()
+    for line in body.splitlines():
+        for kind, pattern in LINES.items():
+            if re.search(pattern, line):
+                found[kind] += 2 if "<2 x double>" in line else 1
+        function = re.search(r"call double @(sin|cos)\(", line)
+        if function:
+            found[function[1]] += 1
+    return found
+
+
+CALLS = [
+    ("A", Pairing("index-0", "euler-313", "angular"), "rhs"),
+    ("A", Pairing("index-0", "quaternion", "coordinate"), "rhs"),
+    ("A", Pairing("index-0", "quaternion", "angular"), "rhs_jacobian"),
+    ("C", Pairing("index-2", "quaternion", "angular"), "residual"),
+    ("C", Pairing("index-2", "quaternion", "angular"), "jacobian"),
+    ("C", Pairing("index-2", "quaternion", "angular"), "jacobian_data"),
+]
+
+
+@pytest.mark.parametrize("example, pairing, name", CALLS)
+def test_they_are_those_of_the_machine_code(example, pairing, name):
+    problem = cases.formulate(cases.SYSTEMS[example](), pairing, code="traced")
+    counted, text = problem.callbacks.operations(name), in_the_text(problem, name)
+    assert {kind: getattr(counted, kind) for kind in LINES} == {kind: text[kind] for kind in LINES}
+    assert dict(counted.functions) == {name: text[name] for name in ("sin", "cos") if text[name]}
+    assert counted.total == sum(text.values()) > 20
+
+
+def test_those_of_a_right_hand_side_by_hand():
+    """Euler's equations and pdot = p * (0, Omega) / 2: 12 products and as many halves of Omega or pdot at most."""
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    system.add_body("top", mass=1.0, inertia=(3.0, 2.5, 1.5), pivot=(0.0, 0.0, 0.0), angular_velocity=(1.0, 2.0, 3.0))
+    counted = rbdae.formulate(system, "null-space", code="folded").callbacks.operations("rhs")
+    assert (counted.additions + counted.subtractions, counted.square_roots, counted.choices) == (11, 0, 0)
+    assert counted.multiplications in (12 + 4 + 9, 12 + 3 + 9, 12 + 4 + 12)
+    assert "*" in str(counted) and str(counted).endswith(f"({counted.total})")
+
+
+def test_loops_over_elements_count_every_element():
+    """Residuals of long chains are loops over bodies: a link more costs the same at any length."""
+    found = []
+    for n in (44, 45, 46):
+        problem = rbdae.formulate(rbdae.models.chain(n), "index-2", code="traced")
+        found.append(problem.callbacks.operations("residual").total)
+    assert found[2] - found[1] == found[1] - found[0]
+    assert 100 < found[1] - found[0] == pytest.approx(found[0] / 44, rel=0.05)
+
+
+def test_code_that_has_no_count_is_refused():
+    generic = cases.formulate(cases.SYSTEMS["A"](), Pairing("index-2", "quaternion", "angular"), code="generic")
+    with pytest.raises(ValueError, match=r"generic code.*traced"):
+        generic.callbacks.operations("residual")
+    with pytest.raises(ValueError, match=r"'project'.*'rhs_jacobian'"):
+        generic.callbacks.operations("project")
+    with pytest.raises(AttributeError, match="DAE"):
+        generic.callbacks.operations("rhs")
