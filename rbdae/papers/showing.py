@@ -25,7 +25,7 @@ def told(item: Item, finding: Finding, paper: str) -> str:
         lines += _cells((one.quantity, one.says or "-", _number(one), one.verdict))
     for sentence in (*finding.remarks, *finding.not_run):
         lines += textwrap.wrap(sentence, 120)
-    lines.append(f"-> {_whole(item, finding)}")
+    lines += textwrap.wrap(f"-> {_whole(item, finding)}", 120, subsequent_indent="   ")
     return "\n".join(lines)
 
 

@@ -54,7 +54,9 @@ ONE_DEAR_IN = 4
 FEW = 4
 """Functions with fewer cases have one code for all."""
 
-THOROUGH = re.compile(r"tests/house/|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place|operations|papers)|_loops")
+THOROUGH = re.compile(
+    r"tests/house/|/test_(traced|graph|cache|native|growth|forks|reading|charts_in_place|operations|papers)|_loops"
+)
 """Files about code, and about what it costs. The others have the operations as they are recorded, as
 LLVM writes them down at once, in a third of the time."""
 

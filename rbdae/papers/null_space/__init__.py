@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rbdae.papers.item import Item
-from rbdae.papers.null_space import table_2
+from rbdae.papers.null_space import fig_06, fig_08_09, table_2
 
-ITEMS: tuple[Item, ...] = (table_2.ITEM,)
+ITEMS: tuple[Item, ...] = (fig_06.ITEM, fig_08_09.FIGURE_8, fig_08_09.FIGURE_9, table_2.ITEM)
 
 __all__ = ["ITEMS"]

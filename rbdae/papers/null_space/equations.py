@@ -1,4 +1,4 @@
-"""The formulations that [NS] compares, by the numbers of their equations there."""
+"""The formulations and examples that [NS] compares, by the numbers and letters that they have there."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ NAMES: Final[dict[str, str]] = {
     "E66": "Euler angles (66)",
 }
 
-_MODELS: Final[dict[str, Any]] = {
+BODIES: Final[tuple[str, ...]] = ("q42", "d25", "q40", "d23")
+"""The four descriptions of several bodies: Euler angles are for Examples A and B alone."""
+
+MODELS: Final[dict[str, Any]] = {
     "A": rbdae.models.heavy_top,
     "B": rbdae.models.tennis_racket,
     "C": rbdae.models.linked_bodies,
@@ -32,10 +35,10 @@ _MODELS: Final[dict[str, Any]] = {
 
 
 @lru_cache(maxsize=64)
-def problem(example: str, form: str, **options: Any) -> rbdae.Problem:
+def problem(example: str, form: str, *, code: Any = "auto", **options: Any) -> rbdae.Problem:
     """An example, "A", "B" or "C", with options of its model, in one of the forms."""
     formulation, chosen = FORMS[form]
-    return rbdae.formulate(_MODELS[example](**options), formulation, **chosen)
+    return rbdae.formulate(MODELS[example](**options), formulation, code=code, **chosen)
 
 
-__all__ = ["FORMS", "NAMES", "problem"]
+__all__ = ["BODIES", "FORMS", "MODELS", "NAMES", "problem"]

@@ -1,0 +1,71 @@
+"""The look of the forms in all pictures of [NS]: one colour a parametrisation, dashes and hollow marks for index 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rbdae._arrays import Vec
+from rbdae.papers.finding import Finding
+from rbdae.papers.null_space.equations import NAMES
+from rbdae.plotting.figures import COLOURS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BLUE, _VERMILION = COLOURS[:2]
+_DASHED = (0, (4, 1.5))
+_LOOK: Final[dict[str, dict[str, Any]]] = {
+    "q42": {"color": _BLUE, "linestyle": "-", "marker": "o"},
+    "d25": {"color": _VERMILION, "linestyle": "-", "marker": "^"},
+    "q40": {"color": _BLUE, "linestyle": _DASHED, "marker": "o", "markerfacecolor": "white"},
+    "d23": {"color": _VERMILION, "linestyle": _DASHED, "marker": "^", "markerfacecolor": "white"},
+    "E66": {"color": "black", "linestyle": (0, (1, 1.2)), "marker": "x"},
+}
+
+
+def look(form: str, *, marks: bool = False) -> dict[str, Any]:
+    """Colour, dashes and, if wanted, marks of a form's curve, and its name in the legend."""
+    chosen = dict(_LOOK[form])
+    chosen |= {"markersize": 4.5} if marks else {"marker": None}
+    return {"linewidth": 1.3, "label": NAMES[form], **chosen}
+
+
+def framed(axes: Axes, title: str, across: str, up: str) -> None:
+    """Title, labels and grid of a panel."""
+    axes.set_title(title, loc="left", fontsize="medium")
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.grid(True, which="major", alpha=0.3)
+
+
+def legend(figure: Figure, axes: Iterable[Axes], columns: int = 5) -> None:
+    """One legend for all panels, below them."""
+    entries: dict[str, Any] = {}
+    for each in axes:
+        handles, names = each.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    figure.legend(
+        entries.values(), entries.keys(), loc="outside lower center", ncols=columns, fontsize="small", frameon=False
+    )
+
+
+def draw_work(axes: Axes, finding: Finding, quantity: str, **where: Any) -> None:
+    """Errors over evaluations, a curve for each form; tolerances beside each other."""
+    for form in finding.values("form"):
+        chosen = {**where, "form": form}
+        work, found = finding.column("evaluations", **chosen), finding.column(quantity, **chosen)
+        if len(work):
+            axes.loglog(work, found, **look(form, marks=True))
+
+
+def thinned_by_logarithm(t: Vec, count: int = 300) -> Any:
+    """Indices of times that are about evenly spread on a logarithmic axis."""
+    wanted = np.geomspace(t[t > 0.0][0], t[-1], count)
+    return np.unique(np.clip(np.searchsorted(t, wanted), 0, len(t) - 1))
+
+
+__all__ = ["draw_work", "framed", "legend", "look", "thinned_by_logarithm"]

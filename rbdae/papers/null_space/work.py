@@ -1,0 +1,63 @@
+"""Work and precision: evaluations and errors over tolerances, and the evaluations that an error takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+import rbdae
+from rbdae.papers.finding import Cell, Finding
+from rbdae.papers.null_space.equations import problem
+from rbdae.papers.null_space.references import Motion, errors, reference
+
+TOLERANCES: Final[tuple[float, ...]] = tuple(10.0**-k for k in range(3, 13))
+
+COLUMNS: Final[tuple[str, ...]] = (
+    "t_end [s]",
+    "solver",
+    "form",
+    "tolerance",
+    "evaluations",
+    "position error",
+    "velocity error",
+)
+
+
+def work_precision(
+    example: str,
+    t_end: float,
+    solver: str,
+    forms: Iterable[str],
+    tolerances: Sequence[float] = TOLERANCES,
+    wanted: Motion | None = None,
+    *,
+    projection: bool | None = None,
+    **options: Any,
+) -> list[tuple[Cell, ...]]:
+    """Rows of `COLUMNS`: a run each, errors at its end; nan for a run that does not reach it."""
+    wanted = reference(example, t_end) if wanted is None else wanted
+    rows: list[tuple[Cell, ...]] = []
+    for form in forms:
+        of = problem(example, form, **options)
+        for tolerance in tolerances:
+            run = rbdae.solve(of, (0.0, t_end), solver=solver, rtol=tolerance, atol=tolerance, projection=projection)
+            rows.append((t_end, solver, form, tolerance, run.stats.evaluations, *errors(run, wanted)))
+    return rows
+
+
+def evaluations_for(finding: Finding, error: float, quantity: str = "position", **where: Cell) -> float:
+    """The evaluations that an error takes, on a line of logarithms between the last tolerance whose error is larger and
+    the next one; nan where the runs do not enclose it."""
+    work, found = finding.column("evaluations", **where), finding.column(quantity, **where)
+    reached = np.isfinite(found)
+    work, found = np.log(work[reached]), np.log(found[reached])
+    above = np.nonzero(found > np.log(error))[0]
+    if not len(above) or above[-1] == len(found) - 1:
+        return float("nan")
+    k = above[-1]
+    return float(np.exp(np.interp(-np.log(error), -found[k : k + 2], work[k : k + 2])))
+
+
+__all__ = ["COLUMNS", "TOLERANCES", "evaluations_for", "work_precision"]
