@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from rbdae.papers.item import Item
-from rbdae.papers.null_space import fig_06, fig_08_09, table_2
+from rbdae.papers.null_space import fig_06, fig_08_09, fig_10, fig_11, fig_12, table_2
 
-ITEMS: tuple[Item, ...] = (fig_06.ITEM, fig_08_09.FIGURE_8, fig_08_09.FIGURE_9, table_2.ITEM)
+ITEMS: tuple[Item, ...] = (
+    fig_06.ITEM,
+    fig_08_09.FIGURE_8,
+    fig_08_09.FIGURE_9,
+    fig_10.ITEM,
+    fig_11.ITEM,
+    fig_12.ITEM,
+    table_2.ITEM,
+)
 
 __all__ = ["ITEMS"]

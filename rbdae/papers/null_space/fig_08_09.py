@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 import rbdae
 from rbdae._arrays import Vec
-from rbdae.papers.finding import Cell, Comparison, Finding, at_least, near, within_factor
+from rbdae.papers.finding import Cell, Comparison, Finding, at_least, close, near, within_factor
 from rbdae.papers.item import Item
 from rbdae.papers.null_space.drawing import framed, legend, look
 from rbdae.papers.null_space.equations import FORMS, NAMES, problem
+from rbdae.papers.null_space.fig_12 import turnovers
 from rbdae.papers.null_space.references import errors, reference
 from rbdae.plotting.figures import new_figure
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _TOLERANCE = 1e-6
 _COLUMNS = ("form", "t [s]", "step [s]")
+_B = "Example B, disturbance 1e-3, DoPri5 at 1e-6"
 _EQUAL = "q42, one scale for Omega"
 """Null space in quaternions with the absolute tolerance 20 rad/s x rtol for Omega, in place of rtol."""
 
@@ -86,17 +89,28 @@ def _run_b(quick: bool) -> Finding:
     expected = {"q42": 0.0098, "d25": 0.0057, "q40": 0.0081, "d23": 0.0041, "E66": 0.0061}
     rows, medians = _medians("B", 2.0, expected)
     compared = [near(f"median step [s], {NAMES[form]}", medians[form], expected[form], 0.05) for form in FORMS]
-    return Finding(_COLUMNS, rows, (*compared, *_rankings(medians, "")))
+    compared += _rankings(medians, "")
+    for form, count in (("q42", 3), ("d25", 3), ("q40", 4), ("d23", 4), ("E66", 3)):
+        Omega1 = _steps("B", form, 2.0)[0].states["racket"].angular_velocity[:, 0]
+        found = int(np.count_nonzero(np.sign(Omega1[1:]) != np.sign(Omega1[:-1])))
+        compared.append(close(f"turnovers of the run until 2 s, {NAMES[form]}", found, count))
+    remark = (
+        "The motion turns over three times until 2 s; at this tolerance index 0 turns over four times, at wrong times."
+    )
+    return Finding(_COLUMNS, rows, tuple(compared), remarks=(remark,))
 
 
-def _draw(finding: Finding, title: str) -> Figure:
+def _draw(finding: Finding, title: str, marks: Sequence[float] = ()) -> Figure:
     figure = new_figure("papers", (9.6, 4.8), layout="constrained")
     axes = figure.subplots()
     for form in FORMS:
-        axes.semilogy(finding.column("t", form=form), finding.column("step", form=form), **look(form))
+        t, steps = finding.column("t", form=form), finding.column("step", form=form)
+        axes.semilogy(t[:-1], steps[:-1], **look(form))  # the last step ends at the end of the run
     framed(axes, "accepted steps", "t [s]", "step size [s]")
     axes.grid(True, which="minor", axis="y", alpha=0.15)
     axes.margins(x=0.01)
+    for time in marks:
+        axes.axvline(time, color="0.5", linewidth=0.8, linestyle=":", zorder=0)
     steps = finding.column("step")
     axes.set_ylim(0.7 * np.percentile(steps, 1), 1.2 * steps.max())
     legend(figure, (axes,), 3)
@@ -126,7 +140,9 @@ FIGURE_9: Final = Item(
     verdict="agrees",
     why="The null space in quaternions has the largest steps.",
     run=_run_b,
-    draw=lambda finding: _draw(finding, "Example B, disturbance 1e-3, DoPri5 at 1e-6: step sizes, [NS] Figure 9"),
+    draw=lambda finding: _draw(
+        finding, f"{_B}: step sizes, [NS] Figure 9\ndotted: turnovers of the motion", turnovers()
+    ),
 )
 
 __all__ = ["FIGURE_8", "FIGURE_9"]
