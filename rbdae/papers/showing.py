@@ -50,7 +50,7 @@ def _cells(cells: tuple[str, str, str, str]) -> Iterator[str]:
         yield "  ".join(text.ljust(width) for text, width in zip(texts, _WIDTHS, strict=True)).rstrip()
 
 
-def write(item: Item, finding: Finding, folder: Path) -> list[Path]:
+def write(item: Item, finding: Finding, folder: Path, *, dpi: int = 150) -> list[Path]:
     """Write the table, the comparisons and the picture of a finding; returns the files.
 
     Raises
@@ -69,7 +69,7 @@ def write(item: Item, finding: Finding, folder: Path) -> list[Path]:
         path = folder / f"{item.name}.png"
         figure = item.draw(finding)
         with replacing(path) as new:
-            figure.savefig(new, dpi=150, format="png")
+            figure.savefig(new, dpi=dpi, format="png")
         files.append(path)
     return files
 
@@ -90,7 +90,7 @@ def show(items: Iterable[Item], papers: dict[str, str], folder: Path, *, quick: 
         print(told(item, finding, papers[item.paper]))
         if finding.rows:
             try:
-                files = write(item, finding, folder)
+                files = write(item, finding, folder, dpi=80 if quick else 150)
                 print("written to " + ", ".join(map(str, files)))
             except ImportError as error:
                 print(f"no picture: {error}")

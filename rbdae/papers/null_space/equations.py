@@ -24,6 +24,9 @@ NAMES: Final[dict[str, str]] = {
     "E66": "Euler angles (66)",
 }
 
+LEGEND: Final = "; ".join(f"{form}: {name}" for form, name in NAMES.items())
+"""A sentence of `NAMES`."""
+
 BODIES: Final[tuple[str, ...]] = ("q42", "d25", "q40", "d23")
 """The four descriptions of several bodies: Euler angles are for Examples A and B alone."""
 
@@ -41,4 +44,4 @@ def problem(example: str, form: str, *, code: Any = "auto", **options: Any) -> r
     return rbdae.formulate(MODELS[example](**options), formulation, code=code, **chosen)
 
 
-__all__ = ["BODIES", "FORMS", "MODELS", "NAMES", "problem"]
+__all__ = ["BODIES", "FORMS", "LEGEND", "MODELS", "NAMES", "problem"]
