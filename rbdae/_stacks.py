@@ -128,21 +128,25 @@ def rotation_quaternions(owner: str, what: str, value: object) -> Vec:
 
 
 def spurrier_klumpp(R: Mat) -> Vec:
-    """Unit quaternions (..., 4) of rotation matrices: the row of S = 4 p p^T with the largest diagonal entry.
+    """Unit quaternions (..., 4) of rotation matrices; [GR95] (203)-(205), [NS] section 6."""
+    p = largest_rows(R)
+    p /= np.hypot.reduce(p, axis=0)
+    return np.ascontiguousarray(np.moveaxis(p, 0, -1))
 
-    [GR95] (203)-(205), [NS] section 6.
-    """
-    S = np.empty((*R.shape[:-2], 4, 4))
-    trace = np.trace(R, axis1=-2, axis2=-1)
-    S[..., 0, 0] = 1.0 + trace
+
+def largest_rows(R: Mat) -> Vec:
+    """The row of S = 4 p p^T with the largest diagonal entry (4, ...), of rotation matrices (..., 3, 3) or of matrices
+    nearby."""
+    r = np.ascontiguousarray(np.moveaxis(R, (-2, -1), (0, 1)))  # entry by entry: loops over all matrices
+    S = np.empty((4, 4, *r.shape[2:]))
+    S[0, 0] = 1.0 + (r[0, 0] + r[1, 1] + r[2, 2])
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        S[..., i + 1, i + 1] = 1.0 + R[..., i, i] - R[..., j, j] - R[..., k, k]
-        S[..., 0, i + 1] = S[..., i + 1, 0] = R[..., k, j] - R[..., j, k]
-        S[..., j + 1, k + 1] = S[..., k + 1, j + 1] = R[..., j, k] + R[..., k, j]
-    largest = np.argmax(np.diagonal(S, axis1=-2, axis2=-1), axis=-1)
-    row = np.take_along_axis(S, largest[..., None, None], axis=-2)[..., 0, :]
-    out: Vec = row / norm(row)[..., None]
+        S[i + 1, i + 1] = 1.0 + r[i, i] - r[j, j] - r[k, k]
+        S[0, i + 1] = S[i + 1, 0] = r[k, j] - r[j, k]
+        S[j + 1, k + 1] = S[k + 1, j + 1] = r[j, k] + r[k, j]
+    largest = np.argmax(np.stack([S[i, i] for i in range(4)]), axis=0)
+    out: Vec = np.take_along_axis(S, largest[None, None], axis=0)[0]
     return out
 
 
@@ -263,6 +267,7 @@ __all__ = [
     "ORTHONORMAL",
     "axes",
     "finite",
+    "largest_rows",
     "matrices",
     "nonzero_quaternions",
     "norm",

@@ -122,6 +122,17 @@ def test_frames_are_rotations_and_rotations_stay(method, rng):
     np.testing.assert_allclose(orthonormalised(R, method), R, rtol=0, atol=3e-13)
 
 
+def test_a_stack_is_every_matrix_alone(rng):
+    """Few matrices are taken one by one, many entry by entry; each component is the largest one of some."""
+    R = cases.Rotation.random(40, random_state=7).as_matrix()
+    M = R + 1e-3 * rng.standard_normal(R.shape)
+    largest = np.abs(cases.Rotation.from_matrix(R).as_quat()).argmax(axis=1)
+    assert set(largest) == {0, 1, 2, 3}
+    alone = np.array([orthonormalised(matrix) for matrix in M])
+    np.testing.assert_allclose(orthonormalised(M), alone, rtol=0, atol=3e-15)
+    np.testing.assert_allclose(orthonormalised(M.reshape(5, 8, 3, 3)), alone.reshape(5, 8, 3, 3), rtol=0, atol=3e-15)
+
+
 def test_only_the_polar_factor_solves_the_nonlinear_system(rng):
     """[NS] (64, P): d + G_d^T chi = d*, that is M = (I + chi) R. Spurrier and Klumpp's frame errs at first order,
     against Lemma 6.2; the logarithm at second."""

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from rbdae.papers.item import Item
-from rbdae.papers.null_space import fig_06, fig_08_09, fig_10, fig_11, fig_12, fig_13_14, fig_15, fig_16, table_2
+from rbdae.papers.null_space import (
+    benefits,
+    fig_06,
+    fig_08_09,
+    fig_10,
+    fig_11,
+    fig_12,
+    fig_13_14,
+    fig_15,
+    fig_16,
+    section_6,
+    table_1,
+    table_2,
+    table_3,
+)
 
 ITEMS: tuple[Item, ...] = (
     fig_06.ITEM,
@@ -16,7 +30,14 @@ ITEMS: tuple[Item, ...] = (
     fig_15.FIGURE_A,
     fig_15.FIGURE_B,
     fig_16.ITEM,
+    table_1.ITEM,
     table_2.ITEM,
+    table_3.ITEM,
+    section_6.METRIC,
+    section_6.NORM,
+    section_6.ORTHONORMAL,
+    benefits.CONDITION,
+    benefits.COST,
 )
 
 __all__ = ["ITEMS"]

@@ -69,7 +69,7 @@ def _run(quick: bool) -> Finding:
 def _draw(finding: Finding) -> Figure:
     figure = new_figure("papers", (10.4, 7.2), layout="constrained")
     grid = figure.subplots(2, 2, sharex=True)
-    for row, tolerance in zip(grid, _EXPECTED, strict=True):
+    for k, (row, tolerance) in enumerate(zip(grid, _EXPECTED, strict=True)):
         for projection, faint in (("yes", {"linewidth": 0.7, "label": "_projected"}), ("no", {})):
             for form in FORMS:
                 if projection == "yes" and form not in _PROJECTED[tolerance]:
@@ -78,7 +78,7 @@ def _draw(finding: Finding) -> Figure:
                 t, energy = finding.column("t", **where), finding.column("energy", **where)
                 row[0].plot(t, 1e-6 * energy, **{**look(form), **faint})
                 row[1].semilogy(t[1:], np.abs(finding.column("change", **where))[1:], **{**look(form), **faint})
-        across = "t [s]" if row is grid[1] else ""
+        across = "t [s]" if k == 1 else ""
         framed(row[0], f"total energy, tolerance {tolerance:.0e}", across, "E [MJ]")
         framed(row[1], f"its change, tolerance {tolerance:.0e}", across, "|E / E(0) - 1|")
         row[1].set_ylim(1e-14, 3.0)

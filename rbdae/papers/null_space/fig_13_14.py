@@ -75,7 +75,7 @@ _EARLY: Final[dict[str, tuple[int, int, int, int, int]]] = {
     "DoP853": (311, 412, 346, 489, 313),
     "Radau5": (632, 839, 914, 1496, 663),
     "NDF": (759, 996, 1641, 1913, 773),
-    "LSODA": (360, 484, 565, 694, 371),
+    "LSODA": (360, 484, 472, 694, 371),
 }
 """Evaluations for an error of 1e-5 of R after 2 s, of the forms in their order."""
 
@@ -207,10 +207,10 @@ def _draw(finding: Finding) -> Figure:
     grid = figure.subplots(3, len(names), sharey="row", sharex="col", squeeze=False, height_ratios=(1.0, 1.0, 0.8))
     rows = (("Figure 13: R after 10 s", "position", _T_END), ("Figure 14: Ω after 10 s", "velocity", _T_END),
             ("R after 2 s", "position", 2.0))  # fmt: skip
-    for panels, (what, quantity, t_end) in zip(grid, rows, strict=True):
+    for k, (panels, (what, quantity, t_end)) in enumerate(zip(grid, rows, strict=True)):
         for axes, name in zip(panels, names, strict=True):
             draw_work(axes, finding, quantity, solver=name, t_end=t_end)
-            framed(axes, name if panels is grid[0] else "", "evaluations" if panels is grid[-1] else "", "")
+            framed(axes, name if k == 0 else "", "evaluations" if k == 2 else "", "")
             axes.set_ylim(1e-12, 10.0)
         unit = "[rad/s]" if quantity == "velocity" else ""
         panels[0].set_ylabel(f"{what}\nlargest error {unit}")
