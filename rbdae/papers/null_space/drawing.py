@@ -34,9 +34,9 @@ def look(form: str, *, marks: bool = False) -> dict[str, Any]:
     return {"linewidth": 1.3, "label": NAMES[form], **chosen}
 
 
-def framed(axes: Axes, title: str, across: str, up: str) -> None:
-    """Title, labels and grid of a panel."""
-    axes.set_title(title, loc="left", fontsize="medium")
+def framed(axes: Axes, heading: str, across: str, up: str) -> None:
+    """Heading, labels and grid of a panel."""
+    axes.set_title(heading, loc="left", fontsize="medium")
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.grid(True, which="major", alpha=0.3)

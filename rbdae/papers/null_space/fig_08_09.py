@@ -100,7 +100,7 @@ def _run_b(quick: bool) -> Finding:
     return Finding(_COLUMNS, rows, tuple(compared), remarks=(remark,))
 
 
-def _draw(finding: Finding, title: str, marks: Sequence[float] = ()) -> Figure:
+def _draw(finding: Finding, heading: str, marks: Sequence[float] = ()) -> Figure:
     figure = new_figure("papers", (9.6, 4.8), layout="constrained")
     axes = figure.subplots()
     for form in FORMS:
@@ -114,7 +114,7 @@ def _draw(finding: Finding, title: str, marks: Sequence[float] = ()) -> Figure:
     steps = finding.column("step")
     axes.set_ylim(0.7 * np.percentile(steps, 1), 1.2 * steps.max())
     legend(figure, (axes,), 3)
-    figure.suptitle(title, fontsize="medium")
+    figure.suptitle(heading, fontsize="medium")
     return figure
 
 

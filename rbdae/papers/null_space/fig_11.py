@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 import rbdae
 from rbdae._arrays import Vec
@@ -36,6 +35,8 @@ def _tilt(of: rbdae.Problem, run: rbdae.Solution, t: float) -> float:
 
 
 def _run(quick: bool) -> Finding:
+    from scipy.optimize import minimize_scalar
+
     of = problem("A", "q42")
     run = rbdae.solve(of, (0.0, _T_END), solver="rbdae:dop853", rtol=1e-12, atol=1e-12)
     t = np.linspace(0.0, _T_END, 4001)

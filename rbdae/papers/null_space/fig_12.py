@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.optimize import brentq
 
 import rbdae
 from rbdae import closed_form
@@ -28,6 +27,8 @@ _MOMENTS = (41.6, 11.6, 50.0)
 @lru_cache(maxsize=8)
 def turnovers(disturbance: float = 1e-3, t_end: float = _T_END) -> tuple[float, ...]:
     """The times at which Omega1 changes its sign, by the closed form."""
+    from scipy.optimize import brentq
+
     body = closed_form.FreeBody(_MOMENTS, (50.0, disturbance, disturbance))
     grid = np.linspace(0.0, t_end, 2001)
     Omega1 = body.angular_velocity(grid)[:, 0]

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 import rbdae
 from rbdae import rotations
@@ -93,6 +92,8 @@ def _seconds(
 
 
 def _run_orthonormal(quick: bool) -> Finding:
+    from scipy.spatial.transform import Rotation
+
     rng = np.random.default_rng(1)
     R = Rotation.from_rotvec(rng.uniform(-1.0, 1.0, (1000, 3))).as_matrix()  # far from half a turn, for the logarithm
     M = R + 1e-4 * rng.standard_normal(R.shape)
