@@ -202,7 +202,7 @@ def _faster(finding: Finding) -> Comparison:
 
 
 def _draw(finding: Finding) -> Figure:
-    names = finding.values("solver")
+    names = [name for name in finding.values("solver") if finding.select(solver=name, t_end=2.0)]
     figure = new_figure("papers", (2.6 * len(names) + 1.4, 8.6), layout="constrained")
     grid = figure.subplots(3, len(names), sharey="row", sharex="col", squeeze=False, height_ratios=(1.0, 1.0, 0.8))
     rows = (("Figure 13: R after 10 s", "position", _T_END), ("Figure 14: Ω after 10 s", "velocity", _T_END),
