@@ -103,7 +103,7 @@ ITEM: Final = Item(
     says="At index 0 the position drifts quadratically and the velocity linearly; with the null space the position "
     "drifts linearly, and the velocity constraint is satisfied.",
     verdict="agrees",
-    why="after 100 s with Radau5 at 1e-9 index 0 is off by 3.6e-6 and 7.9e-6, the null space by 3.8e-8 and 7.1e-7.",
+    why="After 100 s with Radau5 at 1e-9 index 0 is off by 3.6e-6 and 7.9e-6, the null space by 3.8e-8 and 7.1e-7.",
     run=_run,
     draw=_draw,
     needs=(_SOLVER,),

@@ -158,7 +158,7 @@ def _draw_orthonormal(finding: Finding) -> Figure:
         axes.set_xscale("log")
         axes.set_xlim(floor, 30.0 * values.max())
         for name, value in zip(names, values, strict=True):
-            axes.annotate(f" {value:.2g}", (max(value, floor), name), va="center", fontsize="small")
+            axes.annotate(f" {value:.3g}", (max(value, floor), name), va="center", fontsize="small")
         framed(axes, "", across, "")
         axes.grid(False, axis="y")
     panels[0].invert_yaxis()
