@@ -18,6 +18,7 @@ from rbdae._letters import wrong_in_name
 
 # Relative size of what counts as rounding in the user's data (asymmetry, a flat body's triangle equality).
 ROUNDING = 1e-10
+
 _LARGEST = 2**31 - 1  # the largest whole number that every package takes
 
 _WORDS = {
@@ -54,9 +55,8 @@ def array(owner: str, what: str, value: object, *shapes: tuple[int, ...], remedy
     if raw is None:  # ragged lists
         raise ValueError(f"{_expected(owner, what, value, shapes)}; {_hint(shapes, remedy)}")
     if raw.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{_expected(owner, what, value, shapes)} of type {type(value).__name__}; {_hint(shapes, remedy)}"
-        )
+        kind = type(value).__name__
+        raise TypeError(f"{_expected(owner, what, value, shapes)} of type {kind}; {_hint(shapes, remedy)}")
     if raw.shape not in shapes:
         raise ValueError(f"{_expected(owner, what, value, shapes)} of shape {raw.shape}; {_hint(shapes, remedy)}")
     out = _doubles(raw)
@@ -77,8 +77,6 @@ def _raw(value: object) -> Any:
 
 def _doubles(raw: Any) -> Vec:
     """A fresh copy; a long double may not fit and becomes infinite."""
-    if raw.itemsize <= 8:
-        return np.array(raw, dtype=np.float64, order="C")
     with np.errstate(over="ignore"):
         return np.array(raw, dtype=np.float64, order="C")
 
