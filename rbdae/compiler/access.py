@@ -13,7 +13,7 @@ import numpy as np
 
 from rbdae.compiler.declared import MachineOnly
 from rbdae.compiler.jit import jit, two_sided
-from rbdae.machine.language.kinds import LONG
+from rbdae.machine.language.kinds import LONG, VARIES
 
 Memory: TypeAlias = Any
 """The memory of a problem: its address, or in plain Python an object with the arrays."""
@@ -180,6 +180,7 @@ def maximum(x: Any, y: Any) -> Any:
 
 
 __all__ = [
+    "VARIES",
     "Address",
     "Array",
     "Memory",

@@ -96,8 +96,8 @@ class Graph:
 
     Attributes
     ----------
-    slopes : for functions of the user that have a Jacobian, by their numbers: the number of that function, and whether
-        its results are two matrices (n_out, n_out), with respect to positions and to rates, and not one (n_out, n_in)
+    slopes : by the numbers of functions of the user: that of the function's Jacobian, and whether it gives two matrices
+        (n_out, n_out), with respect to positions and to rates, and not one (n_out, n_in)
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae.machine.language.kinds import VARIES
+from rbdae.compiler.access import VARIES
 from rbdae.rotations.velocities import ANGULAR as ANGULAR
 from rbdae.rotations.velocities import DIRECTOR_RATE as DIRECTOR_RATE
 from rbdae.rotations.velocities import QUATERNION_RATE as QUATERNION_RATE

@@ -58,7 +58,7 @@ class Directors:
         places: Ints = self._bodies[k] * (_NINE * (self._n + 1 if with_tangents else 1)) + at
         return places
 
-    def kept(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
+    def lasting(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
         """Node and places of all that a body keeps."""
         found = []
         for k, j, node, changes in self._computed():

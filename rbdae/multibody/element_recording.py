@@ -21,7 +21,7 @@ from rbdae._arrays import Ints
 from rbdae.compiler.plain import plain
 from rbdae.graph.derivatives import tangents
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
-from rbdae.kernels.symbolic import SymbolicMemory, opened
+from rbdae.kernels.symbolic import opened
 from rbdae.machine.elements import Output
 from rbdae.multibody.count_equations import count_equations
 from rbdae.multibody.element_directors import Directors, places_of_reference
@@ -124,7 +124,7 @@ class _Recorded:
             kept = [record for record, b in zip(records[name], first[name].tolist(), strict=True) if b != n]
             records[name] = [*kept, *ground]
         records["rows"] = opened("rows", workspace.arrays["rows"][: len(records["primitives"])])
-        m: SymbolicMemory = symbolic_memory(workspace, recorder, records)
+        m: Any = symbolic_memory(workspace, recorder, records)
         if "references" in vars(m):
             m.references = m.references[named]
         m.head.n_bodies = len(named)
@@ -154,11 +154,11 @@ class _Recorded:
             self._entries = self._differentiated()
         return self._entries
 
-    def kept(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
+    def lasting(self, *, with_tangents: bool) -> list[tuple[int, Ints]]:
         """Values that bodies keep for pairs: node, and places in the vector ``"work"``."""
         if self._group.pair or self._directors is None:
             return []
-        return self._directors.kept(with_tangents=with_tangents)
+        return self._directors.lasting(with_tangents=with_tangents)
 
     def _differentiated(self) -> list[tuple[int, Ints]]:
         g, n = self.graph, count_equations(self._workspace)

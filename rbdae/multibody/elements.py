@@ -93,7 +93,8 @@ def elements_of(workspace: Workspace, entries: Pattern | None) -> tuple[list[Ele
             Output(node, at, "add" if written[at].any() or (times[at] > 1).any() else "store") for node, at in results
         ]
         written |= times > 0
-        outputs += [Output(node, at, "store", "work") for node, at in recorded.kept(with_tangents=entries is not None)]
+        lasting = recorded.lasting(with_tangents=entries is not None)
+        outputs += [Output(node, at, "store", "work") for node, at in lasting]
         if outputs:
             inputs = recorded.inputs(outputs, with_tangents=entries is not None)
             found.append(_element(recorded.graph, inputs, outputs))
