@@ -8,7 +8,6 @@ from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
 from rbdae.formulations.absolute import WithMultipliers as WithMultipliers
 from rbdae.formulations.base import AbsoluteFormulation as AbsoluteFormulation
-from rbdae.formulations.base import Derivative as Derivative
 from rbdae.formulations.base import Explicit as Explicit
 from rbdae.formulations.base import Formulation as Formulation
 from rbdae.formulations.base import Implicit as Implicit

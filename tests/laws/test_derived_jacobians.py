@@ -75,3 +75,17 @@ def test_sparse_and_dense_jacobians_of_generic_code_are_one():
         dense, sparse = problem.jacobian(t, y, yd, 3.0), problem.sparse_jacobian(t, y, yd, 3.0)
         np.testing.assert_allclose(sparse.toarray(), dense, rtol=1e-15, atol=0.0)
         assert sparse.nnz < dense.size
+
+
+@pytest.mark.parametrize(
+    "pairing", [p for p in cases.ALL_PAIRINGS if p.rotation in ("quaternion", "directors")], ids=str
+)
+def test_no_entry_is_beside_what_joints_and_forces_connect(pairing):
+    """The pattern of models that are too long to be recorded has all entries of the others."""
+    for system in (cases.built("C"), cases.built("tied"), cases.built("loop")):
+        try:
+            problem = cases.formulate(system, pairing)
+        except ValueError:  # a chart or a director mass that does not fit the system
+            continue
+        beside = (problem.sparsity.toarray() != 0.0) & ~inside.coarse_pattern(problem)
+        assert not beside.any(), (problem, [problem.labels[j] for j in np.nonzero(beside.any(axis=0))[0]])

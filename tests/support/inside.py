@@ -79,6 +79,7 @@ from rbdae.multibody import (
     code_text,
     derived,
     elements,
+    jacobian_pattern,
     joint_pattern,
     joint_values,
     layout,
@@ -209,6 +210,7 @@ __all__ = [
     "chatter",
     "choices",
     "cli_target",
+    "coarse_pattern",
     "code_calls_python",
     "code_of_kernels",
     "code_text",
@@ -488,6 +490,13 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
         return problem.callbacks._generic("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     problem.workspace.make_null_space()
     return problem.workspace.compiled(entry)
+
+
+def coarse_pattern(problem: rbdae.Problem) -> Any:
+    """The entries that a Jacobian may have, found from the bodies, joints and forces alone, (n_equations, n) bool."""
+    out = np.zeros((problem.n_equations, problem.n), dtype=bool)
+    out[jacobian_pattern._coarse(problem.workspace, problem.n_equations)] = True
+    return out
 
 
 def is_derivative(entry: Any) -> bool:
