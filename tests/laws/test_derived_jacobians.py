@@ -77,12 +77,24 @@ def test_sparse_and_dense_jacobians_of_generic_code_are_one():
         assert sparse.nnz < dense.size
 
 
-@pytest.mark.parametrize(
-    "pairing", [p for p in cases.ALL_PAIRINGS if p.rotation in ("quaternion", "directors")], ids=str
-)
+def _sprung():
+    """Two free bodies with a spring and damper between them."""
+    system = rbdae.System(gravity=(0.0, 0.0, -9.81))
+    places = {"a": (0, 0, 0), "b": (3, 0, 0)}
+    a, b = (system.add_body(name, mass=1.0, inertia=(2.0, 3.0, 4.0), position=x) for name, x in places.items())
+    system.add_force(
+        rbdae.forces.SpringDamper(a, b, at_a=(0.1, 0.2, 0), at_b=(0, 0.3, 0.1), stiffness=9.0, damping=2.0)
+    )
+    return system
+
+
+AT_MOST_QUADRATIC = [p for p in cases.ALL_PAIRINGS if p.rotation in ("quaternion", "directors")]
+
+
+@pytest.mark.parametrize("pairing", AT_MOST_QUADRATIC, ids=str)
 def test_no_entry_is_beside_what_joints_and_forces_connect(pairing):
     """The pattern of models that are too long to be recorded has all entries of the others."""
-    for system in (cases.built("C"), cases.built("tied"), cases.built("loop")):
+    for system in (cases.built("C"), cases.built("tied"), cases.built("loop"), _sprung()):
         try:
             problem = cases.formulate(system, pairing)
         except ValueError:  # a chart or a director mass that does not fit the system
