@@ -14,6 +14,7 @@ import numpy as np
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, cos, sin
 from rbdae.compiler.jit import jit
+from rbdae.rotations.chart import NEAR_SINGULAR
 from rbdae.rotations.quaternions.algebra import multiplied
 
 Axes = tuple[int, int, int]
@@ -47,6 +48,11 @@ def completed(k: int, a1: Vec, a2: Vec, x: Vec, y: Vec, R: Mat) -> Vec:
     across, along = (k + 2) % 3, (k + 1) % 3
     a3 = np.arctan2(-x * R[..., 0, across] - y * R[..., 1, across], x * R[..., 0, along] + y * R[..., 1, along])
     return np.stack([a1, a2, a3], axis=-1)
+
+
+def locked(sine: float, at: str, angles: str) -> str:
+    """Why angles cannot be used, or nothing: by the sine between the first and the third axis."""
+    return "" if abs(sine) > NEAR_SINGULAR else f"{at} is a singularity (gimbal lock) of the {angles}"
 
 
 def nearest(mirror: float, a: Vec, b: Vec) -> Vec:

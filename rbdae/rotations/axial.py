@@ -22,7 +22,7 @@ from rbdae._arrays import Vec
 from rbdae.compiler.access import Array
 from rbdae.compiler.jit import jit
 from rbdae.compiler.plain import plain
-from rbdae.rotations.chart import inlined
+from rbdae.rotations.chart import NEAR_SINGULAR, inlined
 
 Coefficients: TypeAlias = Callable[[Any], Any]
 """Numbers of t, as a kernel."""
@@ -91,6 +91,18 @@ def tangent(sines: Coefficients) -> Callable[[Any], Any]:
         return np.eye(3) * alpha - skew * beta + np.multiply.outer(a, a) * delta  # arrays first: symbols take numbers
 
     return of
+
+
+def too_near(size: float, phi: float, singularity: str) -> str:
+    """Why a rotation by phi has no parameters, or nothing, if K is of a size that keeps digits."""
+    if size * NEAR_SINGULAR < 1.0:
+        return ""
+    return f"a rotation by {phi:.6g} rad is at the singularity of the {singularity}, or too near to it"
+
+
+def beyond(phi: float, singularity: str) -> str:
+    """Why a rotation by phi has no parameters."""
+    return f"a rotation by {phi:.6g} rad is at or beyond the singularity of the {singularity}"
 
 
 def _half_angle(p0: float, p1: float, p2: float, p3: float) -> tuple[Vec, Vec, Vec]:

@@ -12,18 +12,16 @@ the angle about e3 is called theta, and that about the 2-axis psi.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, asin, cos, sin
 from rbdae.rotations import angles
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -34,9 +32,7 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 
 def _singular(a: Vec) -> str:
-    if abs(np.cos(a[1])) > NEAR_SINGULAR:
-        return ""
-    return f"theta = {a[1]:.6g} is a singularity (gimbal lock) of the Bryant angles 3-2-1: d1 is parallel to e3"
+    return angles.locked(np.cos(a[1]), f"theta = {a[1]:.6g}", "Bryant angles 3-2-1: d1 is parallel to e3")
 
 
 def _rotation(a: Array, d: Array) -> None:

@@ -9,19 +9,16 @@ goes to phi <= pi, |c| <= 4. [GR95] (252)-(266).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, atan, sqrt
 from rbdae.rotations import axial, rodrigues
-from rbdae.rotations.axial import square
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -38,13 +35,7 @@ def _nearest(a: Vec, b: Vec) -> Vec:
 
 def _singular(a: Vec) -> str:
     c = float(np.linalg.norm(a))
-    if (1.0 + 0.0625 * c * c) * NEAR_SINGULAR < 1.0:
-        return ""
-    phi = 4.0 * np.arctan(0.25 * c)
-    return (
-        f"a rotation by {phi:.6g} rad is at the singularity of the conformal rotation vector, phi = 2 pi, or too near "
-        "to it"
-    )
+    return axial.too_near(1.0 + 0.0625 * c * c, 4.0 * np.arctan(0.25 * c), "conformal rotation vector, phi = 2 pi")
 
 
 def _sines(t: Any) -> Any:
@@ -58,17 +49,15 @@ def _cotangents(t: Any) -> Any:
 
 
 def _distance(a: Array) -> Any:
-    return 2.0 * np.pi - 4.0 * atan(0.25 * sqrt(square(a)))
+    return 2.0 * np.pi - 4.0 * atan(0.25 * sqrt(axial.square(a)))
 
 
-def _quaternion(a: Vec) -> Vec:
+def _unit(a: Vec) -> Vec:
     u = 0.0625 * np.sum(a * a, axis=-1, keepdims=True)
-    out: Vec = np.concatenate([1.0 - u, 0.5 * a], axis=-1) / (1.0 + u)
-    return out
+    return np.concatenate([(1.0 - u) / (1.0 + u), 0.5 * a / (1.0 + u)], axis=-1)
 
 
-def _half_rotation(a: Vec) -> Mat:
-    """[GR95] (257), (259), and (258) with c^ c^ / 4."""
+def _half(a: Vec) -> Mat:
     return rodrigues.matrix(0.25 * a)
 
 
@@ -91,11 +80,5 @@ _NOTES = {
     "distance": "to phi = 2 pi",
 }
 ChartFunctions(
-    __name__,
-    CONFORMAL,
-    "conformal rotation vectors",
-    axial.tangent(_sines),
-    _quaternion,
-    half_rotation=_half_rotation,
-    notes=_NOTES,
+    __name__, CONFORMAL, "conformal rotation vectors", axial.tangent(_sines), _unit, half_rotation=_half, notes=_NOTES
 ).publish()

@@ -7,20 +7,16 @@ There is no singularity. The six constraints are those of the rows of R, the squ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from rbdae._arrays import Mat, Vec
-from rbdae.compiler.access import Array, sqrt
+from rbdae.compiler.access import Array
 from rbdae.rotations import stacks
 from rbdae.rotations.algebra import add_row_products, spin
 from rbdae.rotations.chart import Chart, never_singular
 from rbdae.rotations.euler_map import euler_map
 from rbdae.rotations.functions import ChartFunctions
-from rbdae.rotations.quaternion_algebra import spurrier_klumpp
+from rbdae.rotations.quaternion_algebra import normalise, spurrier_klumpp
+from rbdae.rotations.signatures import *  # noqa: F403
 from rbdae.rotations.velocities import DIRECTOR_RATE
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -45,18 +41,15 @@ def _internal_constraints(a: Array, v: Array, out: Array, i: int, j: int) -> Non
 def _normalise(a: Array, p: Array) -> None:
     """[NS] (64): the rotation of the unit quaternion by Spurrier and Klumpp."""
     spurrier_klumpp(a, p)
-    n = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
-    for k in range(4):
-        p[k] *= n
+    normalise(p, p)
     euler_map(p, a)
 
 
-def _inverted(a: Any) -> Any:
+def _inverted(a: Vec) -> Vec:
     return stacks.stacked(a.reshape(*a.shape[:-1], 3, 3))
 
 
 def _compose(a: Vec, b: Vec) -> Vec:
-    """The product of the matrices."""
     return stacks.stacked(stacks.matrix(DIRECTORS, a) @ stacks.matrix(DIRECTORS, b))
 
 

@@ -11,18 +11,16 @@ with the material angular velocity (O1, O2, O3). Singular at sin(theta2) = 0. [N
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, asin, cos, sin
 from rbdae.rotations import angles
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -33,9 +31,7 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 
 def _singular(a: Vec) -> str:
-    if abs(np.sin(a[1])) > NEAR_SINGULAR:
-        return ""
-    return f"theta2 = {a[1]:.6g} is a singularity (gimbal lock) of the Euler angles 3-1-3: d3 is parallel to e3"
+    return angles.locked(np.sin(a[1]), f"theta2 = {a[1]:.6g}", "Euler angles 3-1-3: d3 is parallel to e3")
 
 
 def _rotation(a: Array, d: Array) -> None:
@@ -59,10 +55,6 @@ def _distance(a: Array) -> Any:
     return asin(abs(sin(a[1])))
 
 
-def _inverted(a: Any) -> Any:
-    return -a[..., ::-1]
-
-
 EULER_313 = Chart(
     name="euler-313",
     source="[NS] (65), (66)",
@@ -74,7 +66,6 @@ EULER_313 = Chart(
     centre=(0.0, 0.5 * np.pi, 0.0),
     distance=_distance,
     nearest=partial(angles.nearest, 0.0),
-    inverted=_inverted,
 )
 _NOTES = {
     "matrix": "[GR95] (276)-(278), [NS] (65)",

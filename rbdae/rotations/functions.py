@@ -13,9 +13,9 @@ import numpy as np
 
 from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Bools, Mat, Vec
+from rbdae.graph.on_stacks import OnStacks
 from rbdae.rotations import derived, stacks
 from rbdae.rotations.chart import Chart
-from rbdae.rotations.derived import OnStacks, Recording
 from rbdae.rotations.quaternions.algebra import multiplied
 
 if TYPE_CHECKING:
@@ -84,11 +84,11 @@ class ChartFunctions:
         self._quaternion = quaternion or (lambda a: stacks.of_matrix(chart, a))
         self._half_rotation = half_rotation or (lambda a: stacks.half_rotation(self._quaternion(a)))
         self._compose = compose or self._through_quaternions
-        self._matrix = OnStacks(chart, derived.rotation)
+        self._matrix = OnStacks(chart.n, partial(derived.rotation, chart))
         self._tangents, self._inverses = {}, {}
         for frame in ("material", "spatial"):
-            self._tangents[frame] = OnStacks(chart, partial(_tangent, tangent, transposed, frame))
-            self._inverses[frame] = OnStacks(chart, partial(derived.inverse_tangent, frame=frame))
+            self._tangents[frame] = OnStacks(chart.n, _tangent(chart, tangent, transposed, frame))
+            self._inverses[frame] = OnStacks(chart.n, partial(derived.inverse_tangent, chart, frame))
         notes = {"matrix_derivative": f"of {notes['matrix']}", **notes} if "matrix" in notes else notes
         for name in NAMES:
             setattr(self, name, self._named(name, module, kind, notes))
@@ -182,11 +182,13 @@ class ChartFunctions:
         return np.array(out, dtype=bool).reshape(at.shape[:-1])
 
 
-def _tangent(tangent: Tangent | None, transposed: float | None, frame: str, of: Recording) -> Any:
-    """T (3, n) in a frame."""
+def _tangent(chart: Chart, tangent: Tangent | None, transposed: float | None, frame: str) -> Callable[[Any], Any]:
+    """T (3, n) in a frame, of a recording."""
     if transposed is not None:
-        return derived.tangent(of, lambda a: transposed * derived.rates(of.chart, a).T, frame)
-    return derived.tangent_of_rotation(of, frame) if tangent is None else derived.tangent(of, tangent, frame)
+        return partial(derived.tangent, chart, lambda a: transposed * derived.rates(chart, a).T, frame)
+    if tangent is not None:
+        return partial(derived.tangent, chart, tangent, frame)
+    return partial(derived.tangent_of_rotation, chart, frame)
 
 
 NAMES = tuple(name for name in vars(ChartFunctions) if not name.startswith("_") and name != "publish")

@@ -10,19 +10,16 @@ where the singularity is said to be at pi.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, asin, maximum, sqrt
 from rbdae.rotations import axial
-from rbdae.rotations.axial import square
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -35,8 +32,7 @@ def _singular(a: Vec) -> str:
     s = float(np.linalg.norm(a))
     if s < 1.0 and np.sqrt((1.0 - s) * (1.0 + s)) > NEAR_SINGULAR:
         return ""
-    phi = 0.5 * np.pi + max(s - 1.0, 0.0)
-    return f"a rotation by {phi:.6g} rad is at or beyond the singularity of the linear parameters, phi = pi / 2"
+    return axial.beyond(0.5 * np.pi + max(s - 1.0, 0.0), "linear parameters, phi = pi / 2")
 
 
 def _sines(t: Any) -> Any:
@@ -51,7 +47,7 @@ def _cotangents(t: Any) -> Any:
 
 
 def _distance(a: Array) -> Any:
-    return asin(sqrt(maximum(1.0 - square(a), 0.0)))
+    return asin(sqrt(maximum(1.0 - axial.square(a), 0.0)))
 
 
 def _quaternion(a: Vec) -> Vec:

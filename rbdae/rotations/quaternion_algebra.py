@@ -136,6 +136,26 @@ def add_triple(X: Array, radial: float, J: Array, Y: Array, scale: float, transp
 
 
 @jit
+def rate(p: Array, om: Array, pd: Array) -> None:
+    """pd[:4] = T_p(p) om, half of p o om."""
+    o1 = om[0]
+    o2 = om[1]
+    o3 = om[2]
+    pd[0] = 0.5 * (-p[1] * o1 - p[2] * o2 - p[3] * o3)
+    pd[1] = 0.5 * (p[0] * o1 - p[3] * o2 + p[2] * o3)
+    pd[2] = 0.5 * (p[3] * o1 + p[0] * o2 - p[1] * o3)
+    pd[3] = 0.5 * (-p[2] * o1 + p[1] * o2 + p[0] * o3)
+
+
+@jit
+def normalise(p: Array, work: Array) -> None:
+    """p[:4] with the norm one, [NS] (63)."""
+    n = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
+    for k in range(4):
+        p[k] *= n
+
+
+@jit
 def quaternion_tangents(p: Array, K: Array) -> None:
     """K[:4, :3] = T_p(p), [NS] (41)."""
     K[0, 0] = -0.5 * p[1]

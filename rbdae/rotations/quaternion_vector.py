@@ -8,19 +8,16 @@ phi = pi, |e| = 1, where e turns back: K is not regular and its derivative not b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, asin, maximum, sqrt
 from rbdae.rotations import axial
-from rbdae.rotations.axial import square
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -45,7 +42,7 @@ def _cotangents(t: Any) -> Any:
 
 
 def _distance(a: Array) -> Any:
-    return 2.0 * asin(sqrt(maximum(1.0 - square(a), 0.0)))
+    return 2.0 * asin(sqrt(maximum(1.0 - axial.square(a), 0.0)))
 
 
 def _quaternion(a: Vec) -> Vec:

@@ -8,19 +8,16 @@ with the material angular velocity Omega; all rational. Singular at phi = pi, wh
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, atan, sqrt
 from rbdae.rotations import axial
-from rbdae.rotations.axial import square
-from rbdae.rotations.chart import NEAR_SINGULAR, Chart
+from rbdae.rotations.chart import Chart
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 # stands for b at phi = pi, where there is none: `singular` refuses it
 _LARGEST = 1e150
@@ -33,10 +30,7 @@ def _parameters(p: Vec, R: Mat) -> Vec:
 
 def _singular(a: Vec) -> str:
     b = float(np.linalg.norm(a))
-    if 0.5 * (1.0 + b * b) * NEAR_SINGULAR < 1.0:
-        return ""
-    phi = 2.0 * np.arctan(b)
-    return f"a rotation by {phi:.6g} rad is at the singularity of the Rodrigues parameters, phi = pi, or too near to it"
+    return axial.too_near(0.5 * (1.0 + b * b), 2.0 * np.arctan(b), "Rodrigues parameters, phi = pi")
 
 
 def _sines(t: Any) -> Any:
@@ -49,7 +43,7 @@ def _cotangents(t: Any) -> Any:
 
 
 def _distance(a: Array) -> Any:
-    return np.pi - 2.0 * atan(sqrt(square(a)))
+    return np.pi - 2.0 * atan(sqrt(axial.square(a)))
 
 
 def _quaternion(a: Vec) -> Vec:

@@ -9,7 +9,7 @@ phi <= pi. [GR95] (164)-(175).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from rbdae._arrays import Mat, Vec
 from rbdae.compiler.access import Array, sqrt
 from rbdae.compiler.plain import plain
 from rbdae.rotations import axial
-from rbdae.rotations.axial import square
 from rbdae.rotations.chart import NEAR_SINGULAR, Chart
 from rbdae.rotations.coefficients import cotangents, sines
 from rbdae.rotations.functions import ChartFunctions
-
-if TYPE_CHECKING:
-    from rbdae.rotations.signatures import *  # noqa: F403
+from rbdae.rotations.signatures import *  # noqa: F403
 
 
 def _parameters(p: Vec, R: Mat) -> Vec:
@@ -44,11 +41,11 @@ def _singular(a: Vec) -> str:
     phi = float(np.linalg.norm(a))
     if phi == 0.0 or (phi < 2.0 * np.pi and np.sin(0.5 * phi) > NEAR_SINGULAR * 0.5 * phi):
         return ""
-    return f"a rotation by {phi:.6g} rad is at or beyond the singularity of the rotation vector, |Psi| = 2 pi"
+    return axial.beyond(phi, "rotation vector, |Psi| = 2 pi")
 
 
 def _distance(a: Array) -> Any:
-    return 2.0 * np.pi - sqrt(square(a))
+    return 2.0 * np.pi - sqrt(axial.square(a))
 
 
 def _quaternion(a: Vec) -> Vec:

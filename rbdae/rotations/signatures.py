@@ -1,4 +1,4 @@
-"""The names that `ChartFunctions.publish` gives to the file of every chart, for type checkers alone."""
+"""The types of the names that `ChartFunctions.publish` gives to the file of every chart; nothing at run time."""
 
 from __future__ import annotations
 
@@ -13,3 +13,5 @@ if TYPE_CHECKING:
     tangent, tangent_derivative, tangent_rate = _of.tangent, _of.tangent_derivative, _of.tangent_rate
     inverse_tangent, inverse_tangent_rate = _of.inverse_tangent, _of.inverse_tangent_rate
     inverse_tangent_derivative, distance, is_singular = _of.inverse_tangent_derivative, _of.distance, _of.is_singular
+else:
+    __all__ = []

@@ -96,7 +96,11 @@ def distances(chart: Chart, a: Vec) -> Vec:
 
 
 def of_matrix(chart: Chart, a: Vec) -> Vec:
-    p = _stacks.spurrier_klumpp(matrix(chart, a))
+    return shorter(_stacks.spurrier_klumpp(matrix(chart, a)))
+
+
+def shorter(p: Vec) -> Vec:
+    """Of p and -p, which turn alike, the one with the shorter way: by at most half a turn."""
     return np.where(p[..., :1] < 0.0, -p, p)
 
 

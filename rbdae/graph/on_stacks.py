@@ -1,0 +1,157 @@
+"""Functions of a vector on stacks of vectors, with their derivatives: recorded once, and then NumPy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+from rbdae.graph.derivatives import inputs_of, jacobian
+from rbdae.graph.graph import FUNCTIONS, OF_TWO, Graph
+from rbdae.graph.symbols import Recorder
+
+Symbols: TypeAlias = Any
+"""An array of symbols and numbers."""
+
+_ROWS = 1024
+"""Rows that are evaluated together: all that is computed on the way stays in the cache."""
+
+_MOST_NODES = 100_000
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "neg": np.negative,
+    "rcp": np.reciprocal,
+    "<": np.less,
+    "<=": np.less_equal,
+    "==": np.equal,
+    "not": np.logical_not,
+    "select": np.where,
+    **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
+}
+
+
+@final
+class _OnArrays:
+    """Nodes of a graph as a function of one input vector whose numbers are arrays.
+
+    Parameters
+    ----------
+    graph : without functions of the user
+    outputs : nodes
+    """
+
+    def __init__(self, graph: Graph, outputs: Sequence[int]) -> None:
+        self._outputs = tuple(outputs)
+        self._constants: dict[int, float] = {}
+        self._inputs: list[tuple[int, int]] = []
+        self._steps: list[tuple[int, Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = []
+        needed_later = set(outputs)
+        for k in reversed(graph.needed(outputs)):
+            kind, *operands = graph.nodes[k]
+            if kind == "const":
+                self._constants[k] = operands[0]
+            elif kind == "input":
+                self._inputs.append((k, operands[1]))
+            else:
+                last = tuple({*operands} - needed_later)
+                needed_later.update(operands)
+                self._steps.append((k, _OPERATIONS[kind], tuple(operands), last))
+        self._steps.reverse()
+
+    def __call__(self, x: Any) -> list[Any]:
+        """The values of the outputs for x (n, ...): arrays, and numbers where they are constant."""
+        known: dict[int, Any] = {**self._constants, **{k: x[i] for k, i in self._inputs}}
+        with np.errstate(all="ignore"):  # of a choice both sides are computed
+            for k, operation, operands, last in self._steps:
+                known[k] = operation(*[known[j] for j in operands])
+                for j in last:  # its memory is in the cache: the next result takes it
+                    del known[j]
+        return [known[k] for k in self._outputs]
+
+
+@final
+class Recording:
+    """A vector of symbols, and what is made of it.
+
+    Attributes
+    ----------
+    x : symbols (n,)
+    """
+
+    def __init__(self, n: int) -> None:
+        self._recorder = Recorder({"x": np.ones(n)}, _MOST_NODES)
+        self.x: Symbols = self._recorder.inputs("x")
+
+    def _nodes(self, symbols: Symbols) -> list[int]:
+        if self._recorder.guards:
+            raise TypeError(
+                "a function on stacks must not branch on its numbers: the branch would be that of one of them; choose "
+                "by rbdae.compiler.access.select"
+            )
+        return [self._recorder.number(value) for value in symbols.ravel()]
+
+    def derivative(self, symbols: Symbols) -> Symbols:
+        """d symbols / dx, the derivatives along the last axis."""
+        graph, n = self._recorder.graph, len(self.x)
+        rows = jacobian(graph, self._nodes(symbols), inputs_of(graph, "x", n))
+        out = np.zeros((len(rows), n), dtype=object)
+        for i, row in enumerate(rows):
+            for j, node in row.items():
+                out[i, j] = self._recorder.result(node)
+        return out.reshape(*symbols.shape, n)
+
+    def on_stacks(self, symbols: Symbols) -> Callable[[Vec], Mat]:
+        """Symbols as a function of vectors (..., n), their own axes last."""
+        function, shape = _OnArrays(self._recorder.graph, self._nodes(symbols)), symbols.shape
+
+        def evaluated(x: Vec) -> Mat:
+            rows = x.reshape(-1, x.shape[-1])
+            out = np.empty((len(rows), symbols.size))
+            for k in range(0, len(rows), _ROWS):
+                for j, values in enumerate(function(rows[k : k + _ROWS].T)):
+                    out[k : k + _ROWS, j] = values
+            return out.reshape(*x.shape[:-1], *shape)
+
+        return evaluated
+
+
+@final
+class OnStacks:
+    """A function of vectors (..., n), and its derivative.
+
+    Parameters
+    ----------
+    n : int
+    function : callable
+        Symbols of a `Recording`. It is called when the function or the derivative is first needed.
+    """
+
+    def __init__(self, n: int, function: Callable[[Recording], Symbols]) -> None:
+        self._n, self._function = n, function
+
+    def __call__(self, x: Vec) -> Mat:
+        """The function, its own axes last."""
+        return self._value(x)
+
+    def derivative(self, x: Vec) -> Mat:
+        """Its derivative, along the last axis."""
+        return self._derivative(x)
+
+    @cached_property
+    def _value(self) -> Callable[[Vec], Mat]:
+        recording = Recording(self._n)
+        return recording.on_stacks(self._function(recording))
+
+    @cached_property
+    def _derivative(self) -> Callable[[Vec], Mat]:
+        recording = Recording(self._n)
+        return recording.on_stacks(recording.derivative(self._function(recording)))
+
+
+__all__ = ["OnStacks", "Recording", "Symbols"]
