@@ -36,6 +36,7 @@ call_address: Any = MachineOnly("call_address")
 _doubles: Any = MachineOnly("doubles")
 _as_double: Any = MachineOnly("as_double")
 _n_doubles: Any = MachineOnly("n_doubles")
+_is_zero: Any = MachineOnly("is_zero")
 
 
 def _itself(array: Any) -> Any:
@@ -129,8 +130,8 @@ def _plain_is_zero(x: Any) -> Any:
 @two_sided(_plain_is_zero)
 @jit
 def is_zero(x: float) -> Any:
-    """Whether a factor is zero, so that its products need not be computed."""
-    return x == 0.0
+    """Whether a factor is zero, a dual number with its derivatives, so that its products need not be computed."""
+    return _is_zero(x)
 
 
 def _plain_is_nan(x: Any) -> Any:

@@ -13,6 +13,8 @@ from rbdae.machine.language.calls import Callee, called, fitted, passed
 from rbdae.machine.language.kinds import (
     ADDRESS,
     BOOL,
+    DUAL,
+    DUAL_WIDTH,
     FLOAT,
     INT,
     LONG,
@@ -170,6 +172,16 @@ def _as_double(at: Body, arguments: list[Value]) -> Value:
     return at.converted(x, FLOAT)
 
 
+def _is_zero(at: Body, arguments: list[Value]) -> Value:
+    """Of a dual number with its derivatives."""
+    (x,) = arguments
+    if x.kind is not DUAL:
+        return at.compared("eq", x, constant(0.0))
+    each = at.register(f"fcmp oeq {DUAL.llvm} {x.text}, zeroinitializer")
+    bits = at.register(f"bitcast <{DUAL_WIDTH} x i1> {each} to i{DUAL_WIDTH}")
+    return at.value(BOOL, f"icmp eq i{DUAL_WIDTH} {bits}, -1")
+
+
 def _n_doubles(at: Body, arguments: list[Value]) -> Value:
     return constant(words(at.floats))
 
@@ -180,6 +192,7 @@ _KNOWN: dict[str, Callee] = {
     "carray": _carray,
     "doubles": _doubles,
     "as_double": _as_double,
+    "is_zero": _is_zero,
     "n_doubles": _n_doubles,
 }
 

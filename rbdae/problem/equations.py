@@ -198,7 +198,7 @@ class Equations(ABC):
     @cached_property
     def _block_pattern(self) -> BlockPattern:
         """The same as compressed columns; other selections have it, too, unless they drop other rows."""
-        workspace, known = self.workspace, self.workspace.memory.known
+        workspace, known = self.workspace, self.workspace.memory.recorded  # other numbers may have other zeros
         key = ("pattern", workspace.selection.rows.dropped, tuple(selected(workspace)))
         if key not in known:
             known[key] = self._found_pattern((*key, own_constants(workspace)))

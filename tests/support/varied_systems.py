@@ -59,11 +59,11 @@ def _user_spring(a: Body, b: Body | None, k: float, u: Units) -> Any:
 
     def jacobian(t: float, x: Vec, out: Vec) -> None:
         P = x[0:3] - x[12:15]
-        J = np.zeros((24, 48))
+        J = np.zeros((24, 24))
         J[0:3, 0:3] = -k * (P @ P * np.eye(3) + 2.0 * np.outer(P, P))
         J[0:3, 12:15] = J[12:15, 0:3] = -J[0:3, 0:3]
         J[12:15, 12:15] = J[0:3, 0:3]
-        out[:] = J.ravel()
+        out[:576], out[576:] = J.ravel(), 0.0
 
     return forces.UserForce(a if b is None else (a, b), force, jacobian)
 
