@@ -112,11 +112,14 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
 
 def _lasting(workspace: Workspace, name: str) -> Any:
     """An array without what kernels write into it: in place of the values of drives at the time of the last call it has
-    those of the model."""
+    those of the model, or none."""
     array = workspace.arrays[name]
-    if name != "primitives" or not len(workspace.arrays["drives"]):
+    if name not in ("primitives", "drives") or not len(workspace.arrays["drives"]):
         return array
     out = array.copy()
+    if name == "drives":
+        out["value"] = 0.0
+        return out
     driven = workspace.arrays["drives"]["primitive"]
     for part in _CLOCKED:
         out[part][driven] = workspace.model.primitives[part][driven]

@@ -132,3 +132,13 @@ def test_the_values_of_drives_do_not_make_code_anew():
         problem.energy(t, problem.y0)
     names = [key[0].name for key in problem.workspace.memory.recorded]
     assert len(names) == len(set(names))
+
+
+def test_structure_does_not_know_what_was_evaluated_last():
+    """Values of drives stand in their records while kernels run: a value that is zero was a structure of its own."""
+    problem = rbdae.formulate(rbdae.models.driven_pendulum(), "index-2", code="generic")
+    found = set()
+    for t in (0.0, 0.3, 0.7):
+        problem.residual(t, problem.y0, problem.yd0)
+        found.add(inside.structure_of_numbers(problem))
+    assert len(found) == 1

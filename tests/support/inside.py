@@ -351,6 +351,7 @@ __all__ = [
     "solution",
     "stage",
     "stages",
+    "structure_of_numbers",
     "steps",
     "study_comparing",
     "sundials_library",
@@ -490,6 +491,12 @@ def generic_kernel(problem: rbdae.Problem, entry: Any, *, sparse: bool = False) 
         return problem.callbacks._generic("jacobian" if entry.of.signs == "ityyo" else "rhs_jacobian")
     problem.workspace.make_null_space()
     return problem.workspace.compiled(entry)
+
+
+def structure_of_numbers(problem: rbdae.Problem) -> bytes:
+    """A digest of which numbers of the model are equal, or 0 or 1."""
+    of = problem.workspace
+    return recording.opened_numbers(Workspace(of.memory, of.selection)).digest
 
 
 def coarse_pattern(problem: rbdae.Problem) -> Any:
