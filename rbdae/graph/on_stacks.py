@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, final
@@ -21,19 +22,31 @@ _ROWS = 1024
 
 _MOST_NODES = 100_000
 
+
+def _inverse(x: Any) -> Any:
+    return 1.0 / x
+
+
+def _choice(condition: Any, one: Any, other: Any) -> Any:
+    if isinstance(condition, np.ndarray):
+        return np.where(condition, one, other)
+    return one if condition else other
+
+
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "neg": np.negative,
-    "rcp": np.reciprocal,
-    "<": np.less,
-    "<=": np.less_equal,
-    "==": np.equal,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "rcp": _inverse,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
     "not": np.logical_not,
-    "select": np.where,
+    "select": _choice,
     **{name: getattr(np, name) for name in (*FUNCTIONS, *OF_TWO)},
 }
+"""Python's operators: of NumPy's numbers they take a tenth of the time of NumPy's functions."""
 
 
 @final
@@ -112,6 +125,8 @@ class Recording:
 
         def evaluated(x: Vec) -> Mat:
             rows = x.reshape(-1, x.shape[-1])
+            if len(rows) == 1:  # on numbers
+                return np.array(function(rows[0]), dtype=float).reshape(*x.shape[:-1], *shape)
             out = np.empty((len(rows), symbols.size))
             for k in range(0, len(rows), _ROWS):
                 for j, values in enumerate(function(rows[k : k + _ROWS].T)):

@@ -277,6 +277,15 @@ def test_charts_along_the_axis_do_not_prefer_a_frame(name, rng):
     np.testing.assert_array_equal(of.tangent(a, "spatial"), np.swapaxes(of.tangent(a), -1, -2))
 
 
+def test_long_stacks_are_those_of_their_rows(rng):
+    """They are evaluated slice by slice."""
+    of = MODULES["conformal"]
+    a = rng.uniform(-2.0, 2.0, (2, 1300, 3))
+    for f in (of.tangent, of.tangent_derivative, of.inverse_tangent_derivative, of.matrix_derivative):
+        values = f(a)
+        assert all(np.array_equal(values[i, j], f(a[i, j])) for i, j in ((0, 0), (0, 1023), (0, 1024), (1, 1299)))
+
+
 @every
 def test_functions_follow_from_kernels_alone(name, rng):
     """A chart that brings neither T nor a quaternion has the functions of one that does, away from the singular set.

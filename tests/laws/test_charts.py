@@ -7,6 +7,7 @@ with complex steps. What a chart is by scipy is in `cases.CHART_CASES`; the laws
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +22,7 @@ from toy_chart import FUNCTIONS, SCALAR_LAST
 
 from rbdae.compiler.jit import entry
 from rbdae.compiler.plain import plain
-from rbdae.rotations import CHARTS, algebra, chart, euler_map, quaternion, quaternion_algebra, register
+from rbdae.rotations import CHARTS, ChartFunctions, algebra, chart, euler_map, quaternion, quaternion_algebra, register
 
 # ---------------------------------------------------------------- entries
 
@@ -229,11 +230,10 @@ def test_derivatives_are_those_of_the_kernels(name, rng):
 
 @every
 def test_parameters_of_the_inverse_rotation(name, rng):
+    """Linear in the parameters, but of angles, about other axes."""
     of = CHARTS[name]
-    if of.inverted is None:
-        assert name == "bryant-321"
-        return
-    for _ in range(10):
+    assert (of.inverted is None) == (name in ("euler-313", "bryant-321"))
+    for _ in range(10 if of.inverted else 0):
         a = _parameters(name, rng, False)
         R, back = (call(_rotation, of.number, x, shape=(9,)).reshape(3, 3) for x in (a, of.inverted(a)))
         np.testing.assert_allclose(back, R.T, rtol=0, atol=1e-15)
@@ -430,6 +430,23 @@ def test_a_chart_of_another_package(monkeypatch, rng):
     np.testing.assert_allclose(of.matrix(last), Rotation.from_quat(last).as_matrix(), rtol=0, atol=1e-15)
     np.testing.assert_allclose(of.tangent(last), np.roll(quaternion.tangent(p), -1, axis=-1), atol=1e-15)
     assert "Of unit quaternions with the scalar last." in of.tangent.__doc__
+
+
+def test_a_chart_whose_kernels_branch_is_refused(monkeypatch):
+    """What is recorded at some parameters holds for those of one branch."""
+
+    def branching(a, d):
+        if a[3] > 0.5:
+            euler_map.euler_map(a, d)
+
+    of = replace(SCALAR_LAST, name="branching", rotation=branching)
+    monkeypatch.setitem(CHARTS, of.name, of)
+    del CHARTS[of.name]  # the fixture takes it away again
+    register(of)
+    functions = ChartFunctions(__name__, of, "parameters")
+    for derived in (functions.matrix_derivative, functions.tangent):
+        with pytest.raises(TypeError, match=r"must not branch.*choose by rbdae\.compiler\.access\.select"):
+            derived((0.0, 0.0, 0.0, 1.0))
 
 
 # ---------------------------------------------------------------- null-space matrices and the Euler map
