@@ -27,7 +27,7 @@ from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
-from rbdae.kernels.linear.saddle import factorise, solve_saddle
+from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
 from rbdae.kernels.memory import head, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES
@@ -53,6 +53,20 @@ def accelerations(m: Memory) -> None:
     for i in range(h.n_la):
         s[i] = -s[i]
     solve_saddle(m)
+
+
+@jit
+def unsolved(m: Memory, t: float, y: Array) -> None:
+    """The saddle-point system at (t, y) without applied forces, not factorised. Leaves the gradients, N and Ji of the
+    bodies, and g_II in `constraint_side`."""
+    set_state(m, t, y)
+    clear_accelerations(m)
+    accelerate(m)
+    primitive_vectors(m, 2)
+    velocity_basis(m)
+    gradients(m)
+    reduce_bodies(m)
+    constraint_rows(m, address(constraint_side(m)), 0, 2)
 
 
 @stage("i", "momenta")

@@ -69,9 +69,13 @@ class Data:
     @classmethod
     def with_numbers(cls, indices: Ints, n: int, scratch: int) -> Data:
         """A table of places, all n numbers of a model as they are, and memory."""
-        places = np.arange(n, dtype=np.int64)
-        tape = Tape(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), places)
-        return cls(indices, np.zeros(n), scratch, tape, places)
+        return cls.on_tape(indices, Tape(np.zeros(0), n, np.zeros((0, 3), dtype=np.int64), np.arange(n)), scratch)
+
+    @classmethod
+    def on_tape(cls, indices: Ints, tape: Tape, scratch: int) -> Data:
+        """A table of places, numbers that a tape makes of those of a model, and memory."""
+        n = len(tape.results)
+        return cls(indices, np.zeros(n), scratch, tape, np.arange(n, dtype=np.int64))
 
     @classmethod
     def from_bytes(cls, contents: bytes) -> Data:

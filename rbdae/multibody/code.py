@@ -19,7 +19,8 @@ from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import Context, Shapes
 from rbdae.machine.module import Module, NoMachineCode, Written, from_cache
 from rbdae.machine.python_calls import supported
-from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements
+from rbdae.multibody import rhs_elements
+from rbdae.multibody.code_text import CodeText, Pattern, code_text, text_of_elements, text_of_runs
 from rbdae.multibody.contents import on_disk
 from rbdae.multibody.derived import recorded_kernel
 from rbdae.multibody.elements import apply_to, elements_of
@@ -141,6 +142,8 @@ def _texts(workspace: Workspace, wanted: Wanted, signs: str) -> tuple[tuple[int,
 
 def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
     """The text of a kernel by elements; None where that is not quicker, or not possible."""
+    if rhs_elements.apply_to(workspace, wanted.kernel, wanted.shapes["out"]):
+        return _of_runs(workspace, wanted, signs)
     if not apply_to(workspace, wanted.kernel, sparse=wanted.sparse):
         return None
     try:
@@ -150,6 +153,15 @@ def _of_elements(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText |
     if found is None:
         return None
     return text_of_elements(*found, len(opened_numbers(workspace).values), signs, wanted.shapes)
+
+
+def _of_runs(workspace: Workspace, wanted: Wanted, signs: str) -> CodeText | None:
+    """The text of a right-hand side by elements; None where that is not quicker, or not possible."""
+    try:
+        found = rhs_elements.rhs_elements(workspace, wanted.shapes["out"][0])
+    except NotStraight:
+        return None
+    return None if found is None else text_of_runs(found, signs, wanted.shapes)
 
 
 def _addresses(recording: Recording) -> tuple[int, ...]:

@@ -18,6 +18,8 @@ from rbdae._arrays import Ints
 from rbdae.graph.factoring import Factored, factored
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.machine.data import Data, Table
+from rbdae.machine.element_runs import scheduled
+from rbdae.machine.element_text import declarations
 from rbdae.machine.elements import Element, length_of_work, looped
 from rbdae.machine.entries import guarded, python_entry
 from rbdae.machine.function import FIRST_FUNCTION, Shapes
@@ -27,6 +29,7 @@ from rbdae.machine.rolled import rolled
 from rbdae.machine.sources import sources
 from rbdae.machine.straight import DECLARATIONS, LONGEST, straight
 from rbdae.multibody.recording import Recording
+from rbdae.multibody.rhs_elements import RhsElements
 
 MOST_STORES = 700
 """Results up to which a graph becomes straight code: LLVM's time grows with the square of their number."""
@@ -115,6 +118,17 @@ def text_of_elements(elements: Sequence[Element], size: int, n_numbers: int, sig
     return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(element.length for element in elements))
 
 
+def text_of_runs(found: RhsElements, signs: str, shapes: Shapes) -> CodeText:
+    """The module of elements in runs."""
+    body, indices = scheduled("straight", found.kinds, found.runs, found.cleared)
+    entries = [guarded("machine", "straight"), python_entry("python", "straight", signs, shapes)]
+    text = "\n".join(
+        [DECLARATIONS, *(declarations(w) for w in {kind.lanes for kind in found.kinds} - {1}), body, *entries]
+    )
+    data = Data.on_tape(indices, found.tape, found.size)
+    return CodeText(lambda: (text, data), (text, data.to_bytes()), sum(kind.length for kind in found.kinds))
+
+
 def _not_zero(recording: Recording, n_columns: int) -> Pattern:
     """The entries of a matrix that are not 0 whatever the state."""
     found = [k for k, node in enumerate(recording.outputs) if recording.graph.value(node) != 0.0]
@@ -152,4 +166,4 @@ def in_order(recording: Recording, outputs: list[int]) -> tuple[Factored, list[i
     return short, few_alive(short.graph, [*short.guards, *short.outputs])
 
 
-__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text", "in_order", "is_long", "text_of_elements"]
+__all__ = ["MOST_STORES", "CodeText", "Pattern", "code_text", "in_order", "is_long", "text_of_elements", "text_of_runs"]

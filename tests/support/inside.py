@@ -63,6 +63,7 @@ from rbdae.machine import entries_on_disk as entry_files
 from rbdae.machine import function as machine_function
 from rbdae.machine import module, straight
 from rbdae.machine.data import NO_DATA, Table
+from rbdae.machine.element_runs import scheduled
 from rbdae.machine.elements import looped
 from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
@@ -90,6 +91,7 @@ from rbdae.multibody import (
     recorded_factors,
     recording,
     references,
+    rhs_elements,
     scales,
     selection,
     settings,
@@ -104,6 +106,7 @@ from rbdae.multibody import filled as filled_memory
 from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
+from rbdae.multibody.elimination_order import elimination_rounds
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
@@ -233,6 +236,7 @@ __all__ = [
     "elements_apply",
     "elimination",
     "elimination_loops",
+    "elimination_order",
     "energy_balance",
     "entry",
     "entry_of",
@@ -273,6 +277,7 @@ __all__ = [
     "machine_folder",
     "machine_text",
     "make_elements_from",
+    "make_rhs_elements",
     "mass_matrix",
     "matrices",
     "matrix_at",
@@ -332,6 +337,7 @@ __all__ = [
     "report_figures",
     "reselected",
     "results_file",
+    "rhs_elements_apply",
     "run_figures",
     "run_of_solve",
     "scales",
@@ -361,6 +367,7 @@ __all__ = [
     "switches",
     "symbol",
     "text_of_elements",
+    "text_of_rhs_elements",
     "timed",
     "toolkit_options",
     "traced",
@@ -1008,6 +1015,44 @@ def complex_jacobian(problem: rbdae.Problem, t: float, y: Vec, yd: Vec, c: float
         unit = np.eye(1, problem.n, j)[0]
         residual(t, y + h * unit, yd + h * c * unit, out)
     return columns.T.imag / 1e-30
+
+
+def make_rhs_elements(monkeypatch: pytest.MonkeyPatch, *, wanted: bool = True) -> list[int]:
+    """Make all right-hand sides that can be made so by elements, or none, without code that is there; returns a list
+    that gets the number of kinds of each."""
+    forget_code(monkeypatch, on_disk=False)
+    monkeypatch.setattr(rhs_elements, "BODIES_FROM", 1 if wanted else 10_000)
+    monkeypatch.setattr(rhs_elements, "enough", lambda *_: True)
+    made, kinds = rhs_elements.rhs_elements, []
+
+    def counted(*arguments: Any) -> Any:
+        found = made(*arguments)
+        if found is not None:
+            kinds.append(len(found.kinds))
+        return found
+
+    monkeypatch.setattr(code_of_kernels.rhs_elements, "rhs_elements", counted)
+    return kinds
+
+
+def rhs_elements_apply(problem: rbdae.Problem) -> bool:
+    """Whether the right-hand side is made of elements."""
+    workspace, shape = problem.workspace, (problem.workspace.layout.n_differential,)
+    if not rhs_elements.apply_to(workspace, workspace.settings.kernels.rates, shape):
+        return False
+    return rhs_elements.rhs_elements(workspace, *shape) is not None
+
+
+def text_of_rhs_elements(problem: rbdae.Problem) -> str:
+    """The text of the right-hand side by elements."""
+    found = rhs_elements.rhs_elements(problem.workspace, problem.workspace.layout.n_differential)
+    assert found is not None
+    return scheduled("straight", found.kinds, found.runs, found.cleared)[0]
+
+
+def elimination_order(n: int, pairs: Sequence[tuple[int, int]]) -> list[list[tuple[int, list[int]]]]:
+    """The rounds in which elements eliminate n joints, of which those in pairs have a body in common."""
+    return elimination_rounds(n, pairs)
 
 
 def text_of_elements(problem: rbdae.Problem) -> str:

@@ -1,0 +1,278 @@
+"""Elements in runs, as LLVM text: a schedule says which elements of which kind are computed next.
+
+Elements read and write named vectors: y, the results, the numbers that they load, and a work vector, in which those of
+one kind leave what others need. Kinds, and what an element computes, are text; places, schedule and numbers are data
+beside it, so that the text does not depend on the number of elements. A condition that an element relies on is part of
+the status of the call.
+
+With several lanes as many elements of a kind are computed at a time, one in each lane of a vector register; what they
+add is added one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, final
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.graph.graph import Graph, operands
+from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
+from rbdae.machine.function import INDICES, NUMBERS, SCRATCH
+from rbdae.machine.straight import ARGUMENTS
+
+
+class Place(NamedTuple):
+    """A number of each element.
+
+    Parameters
+    ----------
+    vector : ``"y"``, ``"out"``, ``"work"`` or ``"numbers"``
+    block : a name of what belongs together: places of one block whose distance is the same for all elements share an
+        entry of the table
+    at : the places in the vector
+    """
+
+    vector: str
+    block: str
+    at: Ints
+
+
+class Result(NamedTuple):
+    """A result of an element: its node, its place, and whether it is added there."""
+
+    node: int
+    place: Place
+    adds: bool = False
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """Elements of one kind.
+
+    Parameters
+    ----------
+    graph : what one of them computes
+    order : its nodes, in an order in which they can be computed
+    count : number of elements
+    inputs : the places of nodes that are loaded
+    results : the results
+    guards : conditions, and how they have to fall
+    lanes : elements that are computed at a time: runs have at least that number, and no element reads what another one
+        of its run writes
+    """
+
+    graph: Graph
+    order: Sequence[int]
+    count: int
+    inputs: Mapping[int, Place]
+    results: Sequence[Result]
+    guards: Mapping[int, bool] = field(default_factory=dict)
+    lanes: int = 1
+
+    @property
+    def length(self) -> int:
+        """Number of operations of one element."""
+        return sum(bool(operands(self.graph.nodes[k])) for k in self.order)
+
+
+class Run(NamedTuple):
+    """Elements `first` to `end` - 1 of a kind, by its number."""
+
+    kind: int
+    first: int
+    end: int
+
+
+class _Column(NamedTuple):
+    """The entry that some places share, and how far they are from it."""
+
+    group: int
+    distance: int
+
+
+_NEAR = 32
+"""Places that are nearer than this share an entry: those of positions and velocities do not, whose distance depends on
+the number of bodies."""
+
+
+@final
+class Places:
+    """The places of one kind: for each group the first place and the step, or a column of a table."""
+
+    def __init__(self) -> None:
+        self.groups: list[Ints] = []
+        self._known: dict[tuple[str, bytes], list[int]] = {}
+
+    def column(self, place: Place) -> _Column:
+        """Where these places are found."""
+        at = place.at
+        alike = self._known.setdefault((place.block, (at - at[0]).tobytes()), [])
+        for group in alike:
+            distance = int(at[0] - self.groups[group][0])
+            if abs(distance) < _NEAR or place.vector in ("work", "numbers"):
+                return _Column(group, distance)
+        alike.append(len(self.groups))
+        self.groups.append(at)
+        return _Column(alike[-1], 0)
+
+    def steps(self) -> list[int | None]:
+        """The step of each group; None for those that are in the table."""
+        found: list[int | None] = []
+        for places in self.groups:
+            steps = np.diff(places)
+            found.append(0 if not len(steps) else int(steps[0]) if (steps == steps[0]).all() else None)
+        return found
+
+
+@final
+class _Function:
+    """The text of the loop of one kind, and its data: the first place of each group, and the table."""
+
+    def __init__(self, name: str, kind: Kind) -> None:
+        self._name, self._kind, self._places = name, kind, Places()
+        self._inputs = {k: (place.vector, *self._places.column(place)) for k, place in kind.inputs.items()}
+        self._results = [
+            (result.node, result.place.vector, *self._places.column(result.place), result.adds)
+            for result in kind.results
+        ]
+        self._steps = self._places.steps()
+
+    def data(self) -> Ints:
+        groups = self._places.groups
+        tabled = [places for places, step in zip(groups, self._steps, strict=True) if step is None]
+        table = np.array(tabled, dtype=np.int32).T.ravel() if tabled else np.zeros(0, dtype=np.int32)
+        return np.concatenate([np.array([places[0] for places in groups], dtype=np.int32), table])
+
+    def text(self) -> str:
+        """A function of where its data begins, and of the first and the last element; whether all conditions hold."""
+        firsts = [line for g, step in enumerate(self._steps) if step is not None for line in word(f"first{g}", g)]
+        lanes, rest = self._kind.lanes > 1, self._kind.lanes == 1 or any(adds for *_, adds in self._results)
+        lines = [
+            f"define internal i1 @{self._name}({ARGUMENTS_OF_ELEMENTS}) nounwind noinline {{",
+            "entry:",
+            *firsts,
+            f"%table = add i64 %data, {len(self._steps)}",
+        ]
+        if lanes and not rest:  # those that are stored twice are the same
+            lines += self._many("%to", "end")
+            return "\n".join([*lines, "end:", "ret i1 %lanes.holds", "}"])
+        if lanes:
+            w = self._kind.lanes
+            lines += [
+                "%number = sub i64 %to, %from",
+                f"%whole = and i64 %number, {-w}",
+                "%many = add i64 %from, %whole",
+            ]
+            lines += self._many("%many", "then")
+        else:
+            lines.append("br label %then")
+        lines += [
+            "then:",
+            f"%held = phi i1 {'[%lanes.holds, %lanes]' if lanes else '[true, %entry]'}",
+            f"%start = phi i64 {'[%many, %lanes]' if lanes else '[%from, %entry]'}",
+            "%some = icmp slt i64 %start, %to",
+            "br i1 %some, label %one, label %end",
+            *self._loop("one", 1, "%start", "%to", "%held", "then"),
+            "end:",
+            "%ok = phi i1 [%held, %then], [%one.holds, %one]",
+            "ret i1 %ok",
+            "}",
+        ]
+        return "\n".join(lines)
+
+    def _many(self, end: str, after: str) -> list[str]:
+        """The loop over as many elements at a time as there are lanes. The last of them are those before `end`."""
+        w = self._kind.lanes
+        last = [f"%last = sub i64 {end}, {w}", "br label %lanes"]
+        return [*last, *self._loop("lanes", w, "%from", end, "true", "entry", after)]
+
+    def _loop(
+        self, label: str, width: int, first: str, end: str, held: str, before: str, after: str = "end"
+    ) -> list[str]:
+        turn = Turn(label, self._kind.graph, width, self._steps)
+        for k in self._kind.order:
+            turn.compute(k, self._inputs.get(k))
+            for number, (node, vector, group, distance, adds) in enumerate(self._results):
+                if node == k:
+                    turn.store(k, number, vector, group, distance, adds=adds)
+            if k in self._kind.guards:
+                turn.rely(k, self._kind.guards[k])
+        step = f"%{label}.{'step' if width > 1 else 'next'}"
+        lines = [
+            f"{label}:",
+            f"%{label}.e = phi i64 [{first}, %{before}], [%{label}.next, %{label}]",
+            f"%{label}.held = phi i1 [{held}, %{before}], [%{label}.holds, %{label}]",
+            *turn.lines,
+            f"%{label}.holds = and i1 %{label}.held, {turn.holds()}",
+            f"{step} = add nsw i64 %{label}.e, {width}",
+            f"%{label}.more = icmp slt i64 {step}, {end}",
+        ]
+        if width > 1:
+            lines += [f"%{label}.far = icmp slt i64 %last, {step}"]
+            lines += [f"%{label}.next = select i1 %{label}.far, i64 %last, i64 {step}"]
+        return [*lines, f"br i1 %{label}.more, label %{label}, label %{after}"]
+
+
+def scheduled(name: str, kinds: Sequence[Kind], runs: Sequence[Run], cleared: int) -> tuple[str, Ints]:
+    """The text of a function that computes some runs of elements in their order, and its table: number of runs, how
+    many numbers of the work vector are set to zero before, where the data of each kind begins, then the runs, then the
+    data of the kinds."""
+    functions = [_Function(f"{name}.{k}", kind) for k, kind in enumerate(kinds)]
+    data = [function.data() for function in functions]
+    first = 2 + len(kinds)
+    begins = first + 3 * len(runs) + np.cumsum([0, *map(len, data[:-1])])
+    head = np.array([len(runs), cleared, *begins], dtype=np.int32)
+    indices = np.concatenate([head, np.array(runs, dtype=np.int32).ravel(), *data])
+    lines = [f"define internal i32 @{name}({ARGUMENTS}) nounwind {{", "entry:"]
+    for label, slot in (("indices", INDICES), ("numbers", NUMBERS), ("work", SCRATCH)):
+        lines += [f"%{label}p = getelementptr ptr, ptr %context, i64 {slot}", f"%{label} = load ptr, ptr %{label}p"]
+    lines += [
+        "%data = add i64 0, 0",
+        *word("count", 0),
+        *word("cleared", 1),
+        "%bytes = mul i64 %cleared, 8",
+        "call void @llvm.memset.p0.i64(ptr %work, i8 0, i64 %bytes, i1 false)",
+        "br label %run",
+        "run:",
+        "%i = phi i64 [0, %entry], [%next, %ran]",
+        "%held = phi i1 [true, %entry], [%all, %ran]",
+        "%i3 = mul nsw i64 %i, 3",
+        f"%at = add nsw i64 %i3, {first}",
+    ]
+    for j, what in enumerate(("kind", "from", "to")):
+        lines += [
+            f"%{what}p = getelementptr i32, ptr %indices, i64 %at",
+            f"%{what}q = getelementptr i32, ptr %{what}p, i64 {j}",
+            f"%{what}w = load i32, ptr %{what}q, align 4",
+            f"%{what} = sext i32 %{what}w to i64",
+        ]
+    cases = " ".join(f"i64 {k}, label %kind{k}" for k in range(1, len(kinds)))
+    lines.append(f"switch i64 %kind, label %kind0 [{cases}]")
+    for k in range(len(kinds)):
+        lines += [
+            f"kind{k}:",
+            *word(f"begin{k}", 2 + k),
+            f"%ok{k} = call i1 @{name}.{k}({PASSED_TO_ELEMENTS}, i64 %begin{k}, i64 %from, i64 %to)",
+            "br label %ran",
+        ]
+    lines += [
+        "ran:",
+        f"%ok = phi i1 {', '.join(f'[%ok{k}, %kind{k}]' for k in range(len(kinds)))}",
+        "%all = and i1 %held, %ok",
+        "%next = add nsw i64 %i, 1",
+        "%more = icmp slt i64 %next, %count",
+        "br i1 %more, label %run, label %done",
+        "done:",
+        "%bad = xor i1 %all, true",
+        "%status = zext i1 %bad to i32",
+        "ret i32 %status",
+        "}",
+    ]
+    return "\n".join([*(function.text() for function in functions), *lines]), indices
+
+
+__all__ = ["Kind", "Place", "Result", "Run", "scheduled"]

@@ -1,0 +1,198 @@
+"""One turn of a loop over elements as LLVM text: one element, or one in each lane of vector registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+from rbdae.graph.graph import Graph, operands
+from rbdae.machine.straight import instruction, real
+
+ARGUMENTS_OF_ELEMENTS = (
+    "double %t, ptr noalias %y, ptr noalias %out, ptr noalias %work, ptr noalias %indices, ptr noalias %numbers, "
+    "i64 %data, i64 %from, i64 %to"
+)
+PASSED_TO_ELEMENTS = "double %t, ptr %y, ptr %out, ptr %work, ptr %indices, ptr %numbers"
+
+_ARITHMETIC = {"add": "fadd contract", "sub": "fsub contract", "mul": "fmul contract"}
+_COMPARISONS = {"<": "olt", "<=": "ole", "==": "oeq"}
+_INTRINSICS = {"sqrt": "sqrt", "abs": "fabs"}
+IN_LANES = frozenset({*_ARITHMETIC, *_COMPARISONS, *_INTRINSICS, "neg", "rcp", "const", "input"})
+"""The kinds of nodes that lanes compute."""
+
+
+def word(name: str, place: int) -> list[str]:
+    """A number from the data of a kind."""
+    return [
+        f"%{name}a = add i64 %data, {place}",
+        f"%{name}p = getelementptr i32, ptr %indices, i64 %{name}a",
+        f"%{name}w = load i32, ptr %{name}p, align 4",
+        f"%{name} = sext i32 %{name}w to i64",
+    ]
+
+
+def declarations(lanes: int) -> str:
+    """The intrinsics of vectors with this number of lanes."""
+    kind, mark = f"<{lanes} x double>", f"v{lanes}f64"
+    return "\n".join(
+        [
+            f"declare i1 @llvm.vector.reduce.and.v{lanes}i1(<{lanes} x i1>)",
+            f"declare {kind} @llvm.fabs.{mark}({kind})",
+            *([f"declare {kind} @llvm.sqrt.{mark}({kind})"] if lanes != 2 else []),
+        ]
+    )
+
+
+@final
+class Turn:
+    """The lines of one turn. `steps` are those of the groups of places, None for those that a table has."""
+
+    def __init__(self, label: str, graph: Graph, width: int, steps: Sequence[int | None]) -> None:
+        self.lines: list[str] = []
+        self._label, self._graph, self._width, self._steps = label, graph, width, steps
+        self._kind = "double" if width == 1 else f"<{width} x double>"
+        self._bases: dict[tuple[int, int], str] = {}
+        self._names: dict[int, str] = {}  # not the numbers of nodes, which depend on the number of inputs
+        self._tests: dict[int, str] = {}
+        self._conditions: list[str] = []
+
+    def compute(self, k: int, place: tuple[str, int, int] | None) -> None:
+        """A node: loaded from a place (vector, group, distance), or computed."""
+        node = self._graph.nodes[k]
+        name = f"%{self._label}.v{len(self._names)}"
+        if place is not None:
+            self._names[k] = name
+            self._load(name, *place)
+            return
+        if node[0] == "const":
+            self._names[k] = self._everywhere(real(node[1]))
+            return
+        if node[:2] == ("input", "t"):
+            self._names[k] = "%t"
+            return
+        self._names[k] = name
+        of = [self._names[j] for j in operands(node)]
+        kind, target = node[0], self._kind
+        if kind in _COMPARISONS:
+            self.lines.append(f"{name} = fcmp {_COMPARISONS[kind]} {target} {', '.join(of)}")
+            self._tests[k] = name
+        elif self._width == 1:
+            self.lines += instruction(kind, name, of)
+        elif kind in _ARITHMETIC:
+            self.lines.append(f"{name} = {_ARITHMETIC[kind]} {target} {', '.join(of)}")
+        elif kind == "neg":
+            self.lines.append(f"{name} = fneg {target} {of[0]}")
+        elif kind == "rcp":
+            self.lines.append(f"{name} = fdiv {target} {self._everywhere(real(1.0))}, {of[0]}")
+        else:
+            intrinsic = f"@llvm.{_INTRINSICS[kind]}.v{self._width}f64"
+            self.lines.append(f"{name} = call {target} {intrinsic}({target} {of[0]})")
+
+    def _everywhere(self, number: str) -> str:
+        return number if self._width == 1 else f"<{', '.join([f'double {number}'] * self._width)}>"
+
+    def rely(self, k: int, wanted: bool) -> None:
+        """A condition that has to fall so."""
+        test, kind = self._tests[k], "i1" if self._width == 1 else f"<{self._width} x i1>"
+        if not wanted:
+            yes = "true" if self._width == 1 else f"<{', '.join(['i1 true'] * self._width)}>"
+            self.lines.append(f"{test}n = xor {kind} {test}, {yes}")
+            test = f"{test}n"
+        if self._width > 1:
+            reduce = f"@llvm.vector.reduce.and.v{self._width}i1"
+            self.lines.append(f"{test}r = call i1 {reduce}({kind} {test})")
+            test = f"{test}r"
+        joined = self._conditions[-1] if self._conditions else "true"
+        self.lines.append(f"{test}h = and i1 {joined}, {test}")
+        self._conditions.append(f"{test}h")
+
+    def holds(self) -> str:
+        """Whether all conditions hold."""
+        return self._conditions[-1] if self._conditions else "true"
+
+    def _load(self, name: str, vector: str, group: int, distance: int) -> None:
+        step = self._steps[group]
+        if self._width == 1 or step == 1:
+            at = self._address(f"{name}p", vector, group, distance, 0)
+            self.lines.append(f"{name} = load {self._kind}, ptr {at}, align 8")
+        elif step == 0:
+            at = self._address(f"{name}p", vector, group, distance, 0)
+            self.lines += [
+                f"{name}s = load double, ptr {at}, align 8",
+                f"{name}i = insertelement {self._kind} poison, double {name}s, i32 0",
+                f"{name} = shufflevector {self._kind} {name}i, {self._kind} poison, "
+                f"<{self._width} x i32> zeroinitializer",
+            ]
+        else:
+            last = "poison"
+            for lane in range(self._width):
+                at = self._address(f"{name}p{lane}", vector, group, distance, lane)
+                target = name if lane == self._width - 1 else f"{name}i{lane}"
+                self.lines += [
+                    f"{name}s{lane} = load double, ptr {at}, align 8",
+                    f"{target} = insertelement {self._kind} {last}, double {name}s{lane}, i32 {lane}",
+                ]
+                last = target
+
+    def store(self, k: int, number: int, vector: str, group: int, distance: int, *, adds: bool) -> None:
+        """A result to its place."""
+        value, name = self._names[k], f"%{self._label}.o{number}"
+        step = self._steps[group]
+        if self._width == 1 or (step == 1 and not adds):
+            at = self._address(f"{name}p", vector, group, distance, 0)
+            if adds:
+                self.lines += [
+                    f"{name}b = load {self._kind}, ptr {at}, align 8",
+                    f"{name}s = fadd {self._kind} {name}b, {value}",
+                ]
+                value = f"{name}s"
+            self.lines.append(f"store {self._kind} {value}, ptr {at}, align 8")
+            return
+        for lane in range(self._width):
+            at = self._address(f"{name}p{lane}", vector, group, distance, lane)
+            one = f"{name}x{lane}"
+            self.lines.append(f"{one} = extractelement {self._kind} {value}, i32 {lane}")
+            if adds:
+                self.lines += [
+                    f"{one}b = load double, ptr {at}, align 8",
+                    f"{one}s = fadd double {one}b, {one}",
+                ]
+                one = f"{one}s"
+            self.lines.append(f"store double {one}, ptr {at}, align 8")
+
+    def _address(self, name: str, vector: str, group: int, distance: int, lane: int) -> str:
+        step = self._steps[group]
+        base = self._base(group, 0 if step is not None else lane)
+        distance += lane * step if step is not None else 0
+        self.lines += [
+            f"{name}q = getelementptr double, ptr %{vector}, i64 {base}",
+            f"{name} = getelementptr double, ptr {name}q, i64 {distance}",
+        ]
+        return name
+
+    def _base(self, group: int, lane: int) -> str:
+        """The place of a group's first entry for the element in a lane."""
+        if (group, lane) in self._bases:
+            return self._bases[group, lane]
+        base, step = f"%{self._label}.b{group}.{lane}", self._steps[group]
+        if step is not None:
+            self.lines += [
+                f"{base}m = mul nsw i64 %{self._label}.e, {step}",
+                f"{base} = add nsw i64 {base}m, %first{group}",
+            ]
+        else:
+            width = sum(step is None for step in self._steps)
+            column = sum(step is None for step in self._steps[:group]) + lane * width
+            self.lines += [
+                f"{base}m = mul nsw i64 %{self._label}.e, {width}",
+                f"{base}t = add nsw i64 {base}m, %table",
+                f"{base}p = getelementptr i32, ptr %indices, i64 {base}t",
+                f"{base}q = getelementptr i32, ptr {base}p, i64 {column}",
+                f"{base}i = load i32, ptr {base}q, align 4",
+                f"{base} = sext i32 {base}i to i64",
+            ]
+        self._bases[group, lane] = base
+        return base
+
+
+__all__ = ["ARGUMENTS_OF_ELEMENTS", "IN_LANES", "PASSED_TO_ELEMENTS", "Turn", "declarations", "word"]

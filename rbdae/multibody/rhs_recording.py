@@ -1,0 +1,241 @@
+"""Bodies and joints of right-hand sides on symbols, recorded once for their kind.
+
+A body has qdot and its free acceleration, that without joints. A joint has for each side the gradients Gx and H = Gw N
+of its rows with respect to xdot and to the three numbers that its internal constraints leave of w, their products A
+with the inverse mass, its block of G M^-1 G^T, and the right side G vdot + g_II at the free accelerations. They are
+what kernels give for a memory that has no other bodies and joints; see `rbdae.kernels.linear.saddle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from rbdae._arrays import Ints
+from rbdae.compiler.plain import plain
+from rbdae.formulations.explicit import unsolved
+from rbdae.graph.graph import Graph
+from rbdae.graph.loaded import LoadedNumbers
+from rbdae.graph.symbols import NotStraight, Recorder, Symbol
+from rbdae.kernels.records import ANGULAR, N_VECTORS
+from rbdae.kernels.scratch import constraint_side
+from rbdae.kernels.symbolic import opened
+from rbdae.machine.element_runs import Place
+from rbdae.multibody.element_groups import Group
+from rbdae.multibody.element_recording import Numbers
+from rbdae.multibody.recording import constants, first_numbers, opened_numbers, recording_point, symbolic_memory
+from rbdae.multibody.workspace import Workspace
+
+_MOST_NODES = 100_000
+
+Matrix = Any
+"""An array of symbols and numbers."""
+
+
+@final
+class Recorded:
+    """The kernels for the first element of a kind, on symbols.
+
+    Attributes
+    ----------
+    group : the elements
+    graph : what has been recorded
+    loaded : the numbers that it loads; `columns` has for each of them the places of those of all elements among the
+        numbers of the model
+    """
+
+    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
+        self._workspace, self.group = workspace, group
+        n = workspace.model.n
+        B = workspace.arrays["bodies"]
+        self.moving = [k for k in range(group.bodies.shape[1]) if group.bodies[0, k] != n]
+        self._records = [B[group.bodies[0, k]] for k in self.moving]
+        self._sizes = [(int(b["nt"] + b["na"]), int(b["nt"] + b["nr"])) for b in self._records]
+        self.n_q, self.n_v = (sum(sizes) for sizes in zip(*self._sizes, strict=True))
+        numbers = Numbers(opened_numbers(workspace), group)
+        self.columns, self.loaded = numbers.columns, LoadedNumbers(numbers.values)
+        at = {"y": self._at_point(), "free": np.linspace(0.3, 0.7, self.n_v)}
+        self.recorder = Recorder({"t": [0.1234], **at, "selection": first_numbers(workspace)}, _MOST_NODES)
+        self._m = self._memory(numbers, own)
+
+    @property
+    def graph(self) -> Graph:
+        """What has been recorded."""
+        return self.recorder.graph
+
+    def _at_point(self) -> Any:
+        layout = self._workspace.layout
+        _, y, _, _ = recording_point(self._workspace, {"y": (layout.n,)})
+        return y[np.concatenate([places[0] for places in (self._q, self._v)], axis=None)]
+
+    @cached_property
+    def _q(self) -> Ints:
+        """Where the positions of the bodies are, (elements, n_q)."""
+        return self._places("iq", self._workspace.layout.q.start, 0)
+
+    @cached_property
+    def _v(self) -> Ints:
+        """Where their velocities are, (elements, n_v)."""
+        return self._places("iv", self._workspace.layout.v.start, 1)
+
+    def _places(self, name: str, start: int, which: int) -> Ints:
+        B, found = self._workspace.arrays["bodies"], []
+        for k, sizes in zip(self.moving, self._sizes, strict=True):
+            found.append(start + B[name][self.group.bodies[:, k]][:, None] + np.arange(sizes[which]))
+        return np.hstack(found)
+
+    def place(self, name: str, i: int, which: Any = slice(None)) -> Place:
+        """Where an input is, for some of the elements: unknowns, or free accelerations."""
+        if name == "y" and i < self.n_q:
+            return Place("y", "q", self._q[which, i])
+        return Place("y" if name == "y" else "out", "v", self._v[which, i - self.n_q * (name == "y")])
+
+    def rates(self, i: int) -> Place:
+        """Where the i-th number of (qdot, vdot) goes."""
+        places = np.hstack([self._q, self._v])
+        return Place("out", "q" if i < self.n_q else "v", places[:, i])
+
+    def _memory(self, numbers: Numbers, own: Mapping[str, Any]) -> Any:
+        """The memory of a workspace with the bodies of the first element, the ground, and its primitives alone, as
+        those of a model of its own."""
+        workspace, n = self._workspace, self._workspace.model.n
+        bodies, primitives = self.group.bodies[0], self.group.primitives[0]
+        symbols = [Symbol(self.recorder, self.graph.const(x)) for x in self.loaded.inputs]
+        records: dict[str, Any] = {"primitives": [], "bodies": [], "states": []}
+        for name, of in self.group.numbered.items():
+            records[name] = numbers.records(name, own[name][of[0]], symbols)
+        for name in ("bodies", "states"):
+            records[name] = [*(records[name][k] for k in self.moving), *opened(name, own[name][[n]])]
+        starts = [0, 0, 0]
+        for body, sizes in zip(records["bodies"], [(*s, int(b["ni"])) for s, b in self._each()], strict=False):
+            body.iq, body.iv, body.il = starts
+            starts = [a + b for a, b in zip(starts, sizes, strict=True)]
+        n_internal = starts[2]
+        place = {int(bodies[k]): i for i, k in enumerate(self.moving)} | {n: len(self.moving)}
+        row = 0
+        for primitive in records["primitives"]:
+            primitive.body = [place[int(b)] for b in primitive.body]
+            primitive.row, primitive.slot = n_internal + row, list(range(row, row + 3))
+            row += primitive.n
+        self.n_rows = row
+        length = self.n_q + self.n_v + n_internal + row + 1
+        records["vectors"] = np.zeros((N_VECTORS, length), dtype=object)
+        records["rows"] = opened("rows", workspace.arrays["rows"][primitives])
+        m = symbolic_memory(workspace, self.recorder, records)
+        h = m.head
+        h.n_bodies, h.n_primitives, h.n_rows = len(self.moving), len(primitives), 0
+        h.n_q, h.n_v, h.n_internal, h.n_la = self.n_q, self.n_v, n_internal, n_internal + row
+        h.states_at = h.multipliers_at = h.corrections_at = self.n_q + self.n_v
+        h.n_vector = length
+        return m
+
+    def _each(self) -> Any:
+        return zip(self._sizes, self._records, strict=True)
+
+    def run(self, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel on symbols.
+
+        Raises NotStraight where a condition on the state has to fall as it does there.
+        """
+        plain(kernel, self._workspace.memory.features)(self._m, *arguments)
+        if self.recorder.guards:
+            raise NotStraight("an element has guards")
+
+    def vector(self, accessor: Any) -> Any:
+        """A vector of the scratch."""
+        return plain(accessor, self._workspace.memory.features)(self._m)
+
+    @property
+    def m(self) -> Any:
+        """The memory."""
+        return self._m
+
+    @property
+    def angular(self) -> bool:
+        """Whether velocities are angular: then H Ji has a few products with constants."""
+        return bool(self._workspace.settings.kind.number == ANGULAR)
+
+    def nodes(self, values: Any) -> list[int]:
+        """The nodes of symbols and numbers."""
+        return [self.recorder.number(value) for value in np.ravel(values)]
+
+
+def recorded_body(workspace: Workspace, group: Group, own: Mapping[str, Any]) -> tuple[Recorded, list[int]]:
+    """Bodies of a kind, and the nodes of (qdot, vdot) of one without joints."""
+    body = Recorded(workspace, group, own)
+    out = np.zeros(body.n_q + body.n_v, dtype=object)
+    body.run(workspace.settings.kernels.rates, body.recorder.inputs("t")[0], body.recorder.inputs("y"), out)
+    return body, body.nodes(out)
+
+
+@final
+class Joint:
+    """Joints of a kind, recorded.
+
+    Attributes
+    ----------
+    rows : number of equations
+    K, A : for each side (rows, 6): (Gx, H), and its product with the inverse mass; (rows, 3) of a body with a pivot
+    weights : for each side the inverse mass and Ji
+    block, side : the lower triangle of G M^-1 G^T, row by row; G vdot + g_II
+    """
+
+    def __init__(self, workspace: Workspace, group: Group, own: Mapping[str, Any]) -> None:
+        self.of = Recorded(workspace, group, own)
+        of, m = self.of, self.of.m
+        of.run(unsolved, of.recorder.inputs("t")[0], of.recorder.inputs("y"))
+        self.rows = of.n_rows
+        self.K, self.A, self._N = list[Matrix](), list[Matrix](), list[Matrix]()
+        self.weights, G = list[tuple[Any, Matrix]](), list[Matrix]()
+        for b in range(len(of.moving)):
+            K, full, inverse = self._gradient(b)
+            body = m.bodies[b]
+            share = 1.0 / body.mass
+            A = np.hstack([K[:, :3] * share, K[:, 3:] @ inverse]) if body.nt == 3 else K @ inverse
+            self.K.append(K)
+            self.A.append(A)
+            self.weights.append((share, inverse))
+            G.append(full)
+        free = of.recorder.inputs("free")
+        S = sum((A @ K.T for A, K in zip(self.A, self.K, strict=True)), np.zeros((self.rows, self.rows), dtype=object))
+        self.block = [S[i, j] for i in range(self.rows) for j in range(i + 1)]
+        side = of.vector(constraint_side)[m.head.n_internal :][: self.rows]
+        self.side = list(np.hstack(G) @ free + side)
+
+    def _gradient(self, b: int) -> tuple[Matrix, Matrix, Matrix]:
+        """(Gx, H) and (Gx, Gw) of one body, and Ji; without Gx of a body that does not move."""
+        m = self.of.m
+        body, state = m.bodies[b], m.states[b]
+        full = np.zeros((self.rows, body.nt + body.nr), dtype=object)
+        row = 0
+        for primitive, r in zip(m.primitives, m.rows, strict=True):
+            side = primitive.body.index(b)
+            at = slice(row, row + primitive.n)
+            full[at, : body.nt] = np.array(r.Gx, dtype=object)[side, : primitive.n, : body.nt]
+            full[at, body.nt :] = np.array(r.Gw, dtype=object)[side, : primitive.n, : body.nr]
+            row += primitive.n
+        N = np.eye(3, dtype=object) if self.of.angular else np.array(state.N, dtype=object)[: body.nr]
+        self._N.append(N)
+        H = full[:, body.nt :] if self.of.angular else full[:, body.nt :] @ N
+        return np.hstack([full[:, : body.nt], H]), full, np.array(state.Ji, dtype=object)
+
+    def pushed(self, b: int, la: Sequence[Any]) -> Matrix:
+        """-M^-1 G^T la of one body."""
+        change = self.A[b].T @ np.array(la, dtype=object)
+        n = len(change) - 3
+        return -np.concatenate([change[:n], self._N[b] @ change[n:]])
+
+    def is_number(self, value: Any) -> bool:
+        """Whether it is the same number for all elements."""
+        return isinstance(self.of.graph.value(self.of.recorder.number(value)), float)
+
+
+def own_records(workspace: Workspace) -> dict[str, Any]:
+    """The records of the model that elements copy."""
+    return constants(workspace, ["bodies", "states", "primitives"])
+
+
+__all__ = ["Joint", "Matrix", "Recorded", "own_records", "recorded_body"]

@@ -1,0 +1,189 @@
+"""Right-hand sides of long models by elements are those of the whole model, whatever the joints; their elimination is
+one along the joint graph."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import cases
+import inside
+import numpy as np
+import pytest
+from cases import Pairing
+from test_elements import tree
+
+import rbdae
+
+pytestmark = [pytest.mark.users, pytest.mark.skipif(not inside.JIT, reason="code of models needs the JIT")]
+
+
+def balls(n: int) -> rbdae.System:
+    """A body that many others hang from, each with one of its own: joints with many neighbours."""
+    system, at = rbdae.System(gravity=(0.0, 0.4, -9.81)), np.array([0.0, -0.1, -0.5])
+    middle = system.add_body("middle", mass=3.0, inertia=(0.4, 0.5, 0.6), position=at)
+    system.add_joint(rbdae.joints.Spherical(system.ground, middle, at_b=-at, name="top"))
+    for k in range(n):
+        p = np.array([np.cos(k), np.sin(k), -0.1 * k])
+        arm = system.add_body(f"arm{k}", mass=1.0 + 0.1 * k, inertia=(0.1, 0.11, 0.12), position=at + p)
+        end = system.add_body(f"end{k}", mass=0.5, inertia=(0.01, 0.011, 0.012), position=at + 2.0 * p)
+        system.add_joint(rbdae.joints.Spherical(middle, arm, at_a=0.4 * p, at_b=-0.6 * p, name=f"inner{k}"))
+        system.add_joint(rbdae.joints.Spherical(arm, end, at_a=0.5 * p, at_b=-0.5 * p, name=f"outer{k}"))
+    return system
+
+
+MODELS = {
+    "chain": lambda: rbdae.models.chain(11),  # several at a time, and some that are left
+    "hinges": lambda: rbdae.models.chain(9, planar=True),
+    "tree": lambda: tree(6),
+    "balls": lambda: balls(4),
+    "loop": lambda: cases.built("loop"),
+    "loops": lambda: rbdae.models.n_four_bar(3),
+    "pivots": rbdae.models.double_pendulum,
+}
+PAIRINGS = [
+    Pairing("index-0", "quaternion", "angular"),
+    Pairing("index-0", "quaternion", "coordinate"),
+    Pairing("index-0", "directors", "angular"),
+    Pairing("index-0", "directors", "coordinate"),
+]
+
+
+def whole_and_elements(monkeypatch, system, pairing: Pairing) -> tuple[rbdae.Problem, rbdae.Problem, list[int]]:
+    """The problem by code of the whole model, and by elements; the numbers of kinds that were made."""
+    problems, kinds = [], []
+    for wanted in (False, True):
+        kinds = inside.make_rhs_elements(monkeypatch, wanted=wanted)
+        problem = cases.formulate(system, pairing)
+        problem.rhs(problem.t0, problem.y0)
+        problems.append(problem)
+    return problems[0], problems[1], kinds
+
+
+def agree(one: rbdae.Problem, other: rbdae.Problem, rng, level: float) -> None:
+    """On the constraints at the start, and off them."""
+    for size in (0.0, 0.01, 0.05):
+        y = one.y0 + size * rng.standard_normal(one.n)
+        wanted = one.rhs(0.1, y)
+        np.testing.assert_allclose(other.rhs(0.1, y), wanted, rtol=0.0, atol=level * np.abs(wanted).max())
+    assert other.callbacks.handed_over == 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("pairing", PAIRINGS, ids=str)
+def test_elements_are_the_whole_model(monkeypatch, rng, model, pairing):
+    one, other, kinds = whole_and_elements(monkeypatch, MODELS[model](), pairing)
+    assert len(kinds) == 1, "it was not made of elements"
+    # parallel hinges with axes that are not: both are 5e-14 from numbers of more digits
+    agree(one, other, rng, 1e-12 if model == "hinges" else 1e-13)
+
+
+@pytest.mark.parametrize("form", ["index-0", "index-2"])
+def test_multipliers_come_with_them(monkeypatch, rng, form):
+    """Of joints; both forms have them by elimination."""
+    found = []
+    y = None
+    for wanted in (False, True):
+        kinds = inside.make_rhs_elements(monkeypatch, wanted=wanted)
+        problem = cases.formulate(tree(7), Pairing(form, "quaternion", "angular"))
+        y = problem.y0 + 0.03 * rng.standard_normal(problem.n) if y is None else y
+        found.append(problem.multipliers(0.0, y))
+        assert len(kinds) == wanted
+    np.testing.assert_allclose(found[1], found[0], rtol=0.0, atol=1e-12 * np.abs(found[0]).max())
+
+
+def test_other_numbers_are_those_of_the_model(monkeypatch, rng):
+    """Also numbers that were one in all bodies of the model whose code it is."""
+    inside.make_rhs_elements(monkeypatch)
+    first = cases.formulate(rbdae.models.chain(9), PAIRINGS[0])
+    first.rhs(0.0, first.y0)
+    names = [name for name in first.parameters if name.endswith(".mass")]
+    other = first.with_parameters({name: 1.0 + 0.3 * k for k, name in enumerate(names)})
+    inside.make_rhs_elements(monkeypatch, wanted=False)
+    agree(cases.formulate(other.system, PAIRINGS[0]), other, rng, 1e-13)
+
+
+def test_the_text_is_that_of_any_number_of_bodies():
+    for make in (rbdae.models.chain, rbdae.models.n_four_bar):
+        texts = [inside.text_of_rhs_elements(rbdae.formulate(make(n), "index-0")) for n in (20, 31)]
+        assert texts[0] == texts[1] and "straight.5" in texts[0]
+
+
+def test_lost_pivots_are_handed_over(monkeypatch):
+    """A body without a direction has hinges without gradients: the generic kernel says what becomes of it."""
+    _, problem, _ = whole_and_elements(monkeypatch, rbdae.models.chain(9, planar=True), PAIRINGS[0])
+    y = problem.y0.copy()
+    q = [k for k, label in enumerate(problem.labels) if label.startswith("link5.p")]
+    assert len(q) == 4
+    y[q] = 0.0
+    with np.errstate(all="ignore"):
+        problem.callbacks.rhs(0.0, y, np.empty(problem.n))
+    assert problem.callbacks.handed_over == 1
+
+
+@pytest.mark.parametrize("model", ["andrews", "driven_pendulum", "flyball_governor"])
+def test_drives_and_forces_are_recorded_as_a_whole(monkeypatch, model):
+    assert not whole_and_elements(monkeypatch, rbdae.models.MODELS[model](), PAIRINGS[0])[2]
+
+
+def test_what_is_not_asked_of_them(monkeypatch):
+    """Charts with a singular set, spatial velocities, momenta; rows that may be suspended."""
+    for pairing in (
+        Pairing("index-0", "rotation-vector", "angular"),
+        Pairing("index-0", "quaternion", "spatial"),
+        Pairing("hamiltonian-eliminated", "quaternion", "coordinate"),
+    ):
+        assert not whole_and_elements(monkeypatch, rbdae.models.chain(3), pairing)[2]
+    inside.make_rhs_elements(monkeypatch)
+    problem = rbdae.formulate(rbdae.models.n_four_bar(2), "index-0", redundant="minimum-norm")
+    assert not inside.rhs_elements_apply(problem)
+
+
+def test_long_models_of_a_few_kinds_have_them():
+    """What users get from so many bodies on."""
+    for system, wanted in (
+        (rbdae.models.chain(19), False),
+        (rbdae.models.chain(20), True),
+        (tree(24), False),
+        (tree(40), True),
+    ):
+        assert inside.rhs_elements_apply(rbdae.formulate(system, "index-0")) == wanted
+
+
+def test_bodies_with_very_many_joints_are_recorded_as_a_whole(monkeypatch):
+    """All joints of one body are neighbours: there are steps of elimination for each three of them."""
+    inside.make_rhs_elements(monkeypatch)
+    assert not inside.rhs_elements_apply(rbdae.formulate(balls(64), "index-0"))
+
+
+def test_any_number_of_bodies_has_them(rng):
+    """Beyond a thousand bodies nothing else is recorded."""
+    problem = rbdae.formulate(rbdae.models.chain(1100), "index-0")
+    y = problem.y0 + 0.01 * rng.standard_normal(problem.n)
+    found = problem.rhs(0.0, y)
+    assert problem.callbacks.code("rhs") == "traced"
+    wanted = rbdae.formulate(problem.system, "index-0", code="generic").rhs(0.0, y)
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-13 * np.abs(wanted).max())
+
+
+def test_the_order_is_one_of_elimination(rng):
+    """Each round has no neighbours among it, and leaves those joined that it has between them; trees get no more."""
+    for loops in (0, 6):
+        bodies = [(int(rng.integers(0, k)), k) for k in range(1, 30)]
+        bodies += [tuple(sorted(rng.choice(30, 2, replace=False))) for _ in range(loops)]
+        pairs = [
+            (a, b)
+            for (a, one), (b, other) in combinations(enumerate(bodies), 2)
+            if {x for x in one if x} & {x for x in other if x}
+        ]
+        joined = {frozenset(pair) for pair in pairs}
+        rounds = inside.elimination_order(len(bodies), pairs)
+        left = set(range(len(bodies)))
+        for chosen in rounds:
+            left -= {a for a, _ in chosen}
+            for a, later in chosen:
+                assert set(later) == {b for b in left if frozenset((a, b)) in joined}
+            joined |= {frozenset(pair) for _, later in chosen for pair in combinations(later, 2)}
+        assert not left
+        assert (len(joined) > len(pairs)) == bool(loops)
+    ends = inside.elimination_order(7, [(k, k + 1) for k in range(6)])
+    assert [[a for a, _ in chosen] for chosen in ends] == [[0, 6], [1, 5], [2, 4], [3]]
