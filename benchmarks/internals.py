@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ import rbdae
 from rbdae.compiler.plain import plain
 from rbdae.formulations import FORMULATIONS
 from rbdae.machine.module import compiled
+from rbdae.multibody import code, rhs_elements, traced
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.workspace import Workspace
 from rbdae.rotations import CHARTS, chart
@@ -53,6 +55,19 @@ def many() -> Any:
         function = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p, ctypes.c_int64)(code.address("many"))
         _MANY.update(many=function, code=code)
     return function
+
+
+@contextmanager
+def right_hand_sides(*, by_elements: bool) -> Iterator[None]:
+    """Make all right-hand sides that can be made so by elements, or none, and use no code that is there."""
+    before = rhs_elements.BODIES_FROM, rhs_elements.enough, code.on_disk
+    rhs_elements.BODIES_FROM, rhs_elements.enough = (1 if by_elements else 10**9), lambda *_: True
+    code.on_disk = lambda *_: None
+    traced._RECENT.clear()
+    try:
+        yield
+    finally:
+        rhs_elements.BODIES_FROM, rhs_elements.enough, code.on_disk = before
 
 
 _MANY: dict[str, Any] = {}
