@@ -19,6 +19,7 @@ from inside import (
     SCHEMES,
     CompiledProjection,
     CompiledWatch,
+    Graph,
     ManyStates,
     MirroredProblem,
     OneState,
@@ -39,10 +40,17 @@ from inside import (
     contract,
     dense,
     differences,
+    element_directors,
+    element_groups,
+    element_numbers,
+    element_recording,
+    elimination_elements,
+    elimination_steps,
     energy_balance,
     filled_memory,
     given,
     interpretation,
+    joint_pairs,
     joint_pattern,
     joints_of_start,
     layout,
@@ -71,6 +79,7 @@ from inside import (
     report_blocks,
     report_figures,
     results_file,
+    rhs_recording,
     run_figures,
     scales,
     schemes,
@@ -297,9 +306,7 @@ EXAMPLES: dict[type, Any] = {
     element.StateElement: lambda: element.StateElement(max, max, ("s",), np.zeros(1)),
     element.UserElement: lambda: UserForce(_bodies()[0], max, max).elements()[0],
     formulations.base.Implicit: lambda: formulations.FORMULATIONS["index-2"].kernels,
-    formulations.base.Derivative: lambda: formulations.Derivative(
-        formulations.FORMULATIONS["index-2"].kernels.residual
-    ),
+    formulations.base.Derivative: lambda: formulations.FORMULATIONS["index-2"].kernels.jacobian,
     formulations.base.Solved: lambda: formulations.FORMULATIONS["index-0"].kernels.solved[0][1],
     formulations.base.Explicit: lambda: formulations.FORMULATIONS["index-0"].kernels,
     tree_velocities.TreeVelocity: lambda: tree_velocities.TreeVelocity((), np.zeros((0, 6))),
@@ -327,6 +334,18 @@ EXAMPLES: dict[type, Any] = {
     code_of_kernels.Wanted: lambda: _wanted(),
     named_numbers.Changed: lambda: named_numbers.changed(_problem().system, {}),
     filled_memory.Filled: lambda: _problem().workspace.memory.filled,
+    element_numbers.ElementNumbers: lambda: element_numbers.ElementNumbers(1),
+    element_recording.Numbers: lambda: element_recording.Numbers(
+        recording.opened_numbers(_problem().workspace), element_groups.groups_of(_problem().workspace)[0]
+    ),
+    element_directors.Directors: lambda: element_directors.Directors(
+        _problem().workspace, element_groups.groups_of(_problem().workspace)[0], Graph(), []
+    ),
+    rhs_recording.Joint: lambda: _joint(),
+    rhs_recording.Recorded: lambda: _joint().of,
+    joint_pairs.PairOfJoints: lambda: joint_pairs.PairOfJoints(_joint(), 1, _joint(), 0),
+    elimination_elements.Work: lambda: elimination_elements.Work(np.array([3, 3]), [(0, 1)]),
+    elimination_steps.Block: lambda: elimination_steps.Block({"D": 3}),
     open_numbers.OpenNumbers: lambda: recording.opened_numbers(_problem().workspace),
     recorded_factors.FactorCode: lambda: _factor_code(),
     recorded_factors.BoundFactors: lambda: _factor_code().bound(_problem().workspace),
@@ -404,6 +423,12 @@ EXAMPLES: dict[type, Any] = {
     cli_target.Target: lambda: cli_target.target("heavy_top"),
     results_file.ResultsFile: lambda: results_file.ResultsFile("no-file.jsonl", "key"),
 }
+
+
+def _joint() -> rhs_recording.Joint:
+    workspace = rbdae.formulate(rbdae.models.chain(3), "index-0").workspace
+    group = next(group for group in element_groups.groups_of(workspace) if group.primitives.shape[1] and group.pair)
+    return rhs_recording.Joint(workspace, group, rhs_recording.own_records(workspace))
 
 
 def _recording() -> recording.Recording:
