@@ -343,7 +343,7 @@ EXAMPLES: dict[type, Any] = {
     ),
     rhs_recording.Joint: lambda: _joint(),
     rhs_recording.Recorded: lambda: _joint().of,
-    joint_pairs.PairOfJoints: lambda: joint_pairs.PairOfJoints(_joint(), 1, _joint(), 0),
+    joint_pairs.PairOfJoints: lambda: joint_pairs.PairOfJoints(_joint(), 0, _joint(), 0),
     elimination_elements.Work: lambda: elimination_elements.Work(np.array([3, 3]), [(0, 1)]),
     elimination_steps.Block: lambda: elimination_steps.Block({"D": 3}),
     open_numbers.OpenNumbers: lambda: recording.opened_numbers(_problem().workspace),
