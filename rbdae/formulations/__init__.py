@@ -18,6 +18,7 @@ from rbdae.formulations.explicit import Index0 as Index0
 from rbdae.formulations.hamiltonian import Hamiltonian as Hamiltonian
 from rbdae.formulations.null_space import NullSpace as NullSpace
 from rbdae.formulations.null_space import NullSpaceOverdetermined as NullSpaceOverdetermined
+from rbdae.formulations.null_space_ggl import NullSpaceGGL as NullSpaceGGL
 from rbdae.formulations.overdetermined import Overdetermined as Overdetermined
 from rbdae.formulations.overdetermined import Overdetermined1 as Overdetermined1
 from rbdae.formulations.pairing import pairings as pairings

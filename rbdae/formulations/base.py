@@ -127,6 +127,7 @@ class Formulation:
         first is that of the multipliers' equations. A DAE with two of them has a second set of multipliers, those of
         the kinematic correction; an overdetermined form has the others as further equations.
     multipliers : whether y contains them, or their integrals
+    corrections : the same of the multipliers of the kinematic correction, where it has no others
     charts : names of the charts that it is for; empty for all that have its velocities
     projected : whether the dynamics of each body are projected onto the tangents of its unit norm, so that this has no
         multiplier among the unknowns
@@ -143,6 +144,7 @@ class Formulation:
     unknowns: ClassVar[Unknowns] = "velocities"
     levels: ClassVar[tuple[int, ...]] = ()
     multipliers: ClassVar[Multipliers] = "none"
+    corrections: ClassVar[Multipliers] = "none"
     charts: ClassVar[tuple[str, ...]] = ()
     projected: ClassVar[bool] = False
     stabilised: ClassVar[bool] = False
@@ -217,7 +219,12 @@ class Formulation:
     @property
     def corrected(self) -> bool:
         """Whether there is a second set of multipliers, those of the kinematic correction."""
-        return self.kind == "dae" and len(self.levels) == 2
+        return self.corrections != "none" or (self.kind == "dae" and len(self.levels) == 2)
+
+    @property
+    def unknown_multipliers(self) -> Multipliers:
+        """Whether y contains multipliers, of constraints or of the correction, or their integrals."""
+        return self.multipliers if self.multipliers != "none" else self.corrections
 
     @property
     def further_levels(self) -> tuple[int, ...]:

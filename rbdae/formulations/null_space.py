@@ -108,7 +108,8 @@ def _set_dynamics(m: Memory, t: float, y_at: Address, yd_at: Address) -> None:
 
 
 @jit
-def _fill_residual(m: Memory, t: float, y_at: Address, yd_at: Address, out_at: Address) -> None:
+def fill_residual(m: Memory, t: float, y_at: Address, yd_at: Address, out_at: Address) -> None:
+    """The implicit form to out."""
     _set_dynamics(m, t, y_at, yd_at)
     kinematics_residual(m, yd_at, out_at)
     reduce_forces(m, out_at, head(m).n_q)
@@ -118,14 +119,14 @@ def _fill_residual(m: Memory, t: float, y_at: Address, yd_at: Address, out_at: A
 @entry("ityyo")
 def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The implicit form with the reduced mass matrix T^T M T to out."""
-    _fill_residual(m, t, address(y), address(yd), address(out))
+    fill_residual(m, t, address(y), address(yd), address(out))
 
 
 @entry("ityyo")
 def overdetermined_residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     """The same, then g = 0: the chart's internal constraints body by body, then the kept rows of the joints. Rows that
     are left out have no equation: a row of zeros would be redundant itself."""
-    _fill_residual(m, t, address(y), address(yd), address(out))
+    fill_residual(m, t, address(y), address(yd), address(out))
     position_rows(m, address(out), head(m).multipliers_at)
 
 

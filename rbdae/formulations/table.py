@@ -13,6 +13,7 @@ from rbdae.formulations.baumgarte import Baumgarte, BaumgarteODE
 from rbdae.formulations.explicit import Index0
 from rbdae.formulations.hamiltonian import Constraint, Hamiltonian
 from rbdae.formulations.null_space import NullSpace, NullSpaceOverdetermined
+from rbdae.formulations.null_space_ggl import NullSpaceGGL
 from rbdae.formulations.overdetermined import Overdetermined, Overdetermined1
 from rbdae.formulations.projected import Projected0, Projected1, Projected2
 from rbdae.formulations.stabilised import GGL, HillerAnantharaman
@@ -33,6 +34,7 @@ _TABLE: tuple[Formulation, ...] = (
     Projected0(),
     NullSpace(),
     NullSpaceOverdetermined(),
+    NullSpaceGGL(),
     *(Hamiltonian(constraint=constraint) for constraint in get_args(Constraint)),
 )
 

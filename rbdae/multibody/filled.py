@@ -159,7 +159,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "columns": settings.columns,
         "structure": settings.reduction,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
-        "integral": settings.formulation.multipliers == "integrals",
+        "integral": settings.formulation.unknown_multipliers == "integrals",
         "stabilised": settings.formulation.stabilised,
         "n_parameters": len(settings.formulation.parameters),
     }

@@ -41,7 +41,7 @@ class Layout:
     ----------
     q, v, s, la, mu : slice
         Positions; velocities, momenta or quasi-velocities; internal states of forces; multipliers; multipliers of the
-        kinematic correction (of `ggl` and `hiller-anantharaman`).
+        kinematic correction (of `ggl`, `hiller-anantharaman` and `null-space-ggl`, which has no `la`).
     n : int
         Unknowns.
     n_velocities, n_internal, n_rows : int
@@ -116,7 +116,9 @@ def lay_out(model: Model, settings: Settings) -> Layout:
     n_hidden = n_internal if settings.formulation.projected else 0
     n_la = n_internal - n_hidden + n_rows if settings.formulation.multipliers != "none" else 0
     la = slice(s.stop, s.stop + n_la)
-    mu = slice(la.stop, la.stop + (n_la if settings.formulation.corrected else 0))
+    alone = settings.formulation.multipliers == "none"
+    n_mu = n * len(settings.chart.internal) + n_rows if alone else n_la
+    mu = slice(la.stop, la.stop + (n_mu if settings.formulation.corrected else 0))
     labels = tuple(_labels(model, settings, order, v.stop - v.start))
     return Layout(q, v, s, la, mu, mu.stop, n_v, n_internal, n_rows, n_hidden, order, rank, iq, iv, il, inu, labels)
 
@@ -148,17 +150,20 @@ def _labels(model: Model, settings: Settings, order: Sequence[int], n_v: int) ->
             yield from (f"{model.names[b]}.{s}" for s in _velocity_names(model, settings, b))
     yield from model.forces.state_labels
     formulation = settings.formulation
-    if formulation.multipliers == "none":
+    if formulation.unknown_multipliers == "none":
         return
-    internal = settings.internal_names if settings.kind.internal and not formulation.projected else ()
+    alone = formulation.multipliers == "none"
+    has_internal = alone or (settings.kind.internal and not formulation.projected)
+    internal = settings.internal_names if has_internal else ()
     la = [f"{model.names[b]}.{s}" for b in order for s in internal]
     sizes = model.primitives["n"].tolist()
     for joint in model.joints:
         n = sum(sizes[joint.primitives.start : joint.primitives.stop])
         la += [f"{joint.name}.{i + 1}" for i in range(n)]
-    if formulation.multipliers == "integrals":
+    if formulation.unknown_multipliers == "integrals":
         la = [f"{name}.integral" for name in la]
-    yield from la
+    if not alone:
+        yield from la
     if formulation.corrected:
         yield from (f"{name}.mu" for name in la)
 

@@ -66,7 +66,7 @@ class Equations(ABC):
     @property
     def index(self) -> int:
         """Differentiation index; 1 for a DAE formulation of a system that leaves no constraint in it."""
-        if self.kind == "dae" and self.layout.la.stop == self.layout.la.start:
+        if self.kind == "dae" and self.layout.mu.stop == self.layout.la.start:
             return 1
         return self.workspace.settings.formulation.index
 
@@ -74,7 +74,7 @@ class Equations(ABC):
     def differential(self) -> Bools:
         """(n,) False where yd does not appear: the multipliers."""
         out = np.ones(self.n, dtype=bool)
-        if self.workspace.settings.formulation.multipliers == "values":
+        if self.workspace.settings.formulation.unknown_multipliers == "values":
             out[self.layout.n_differential :] = False
         return out
 

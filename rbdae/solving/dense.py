@@ -124,7 +124,7 @@ class DenseOutput:
             out = np.zeros_like(states)
             for row, time, state in zip(out, times, y, strict=True):
                 row[: layout.n_differential], la = interpretation.rates_of_selection(float(time), state)
-                if d > layout.n_differential:
+                if layout.la.stop > layout.la.start and d > layout.n_differential:
                     row[layout.la] = layout.among_unknowns(la)
             return out
 
@@ -163,7 +163,7 @@ def eliminated(segments: Segments, interpretations: Sequence[Interpretation], t:
 
 def _differential(problem: Problem) -> int:
     """How many unknowns have rates."""
-    integrals = problem.workspace.settings.formulation.multipliers == "integrals"
+    integrals = problem.workspace.settings.formulation.unknown_multipliers == "integrals"
     return problem.layout.n if integrals else problem.layout.n_differential
 
 

@@ -27,7 +27,8 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
     - positions, orientations, velocities, internal states of forces: `tolerance`
     - momenta p = M v: `tolerance` times the largest entry of their row of M at the start, so that velocities have it
     - multipliers and their integrals: `tolerance` times the largest multiplier at the start, or times one that holds a
-      motion of the model's own size and rate, if that is larger: those at the start may be zero
+      motion of the model's own size and rate, if that is larger: those at the start may be zero;
+      `tolerance` if they are those of the kinematic correction alone, which moves positions
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def scaled_atol(problem: Problem, tolerance: float) -> Vec:
         out[layout.v] *= _masses(problem)
     la = slice(layout.la.start, layout.mu.stop)
     values = problem.y0 if not problem.differential[la].any() else problem.yd0
-    if la.stop > la.start:
+    if layout.la.stop > layout.la.start:
         out[la] *= max(float(np.max(np.abs(values[la]))), _multiplier(problem))
     return out
 

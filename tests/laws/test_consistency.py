@@ -38,7 +38,7 @@ def test_inconsistent_input_becomes_consistent(system, pairing):
     assert np.isfinite(problem.y0).all() and np.isfinite(problem.yd0).all()
     rest = problem.yd0[problem.layout.v.stop :]
     if (
-        FORMULATIONS[pairing.formulation].multipliers == "integrals"
+        FORMULATIONS[pairing.formulation].unknown_multipliers == "integrals"
     ):  # its unknowns are integrals: their rates are the multipliers
         assert not problem.y0[problem.layout.v.stop :].any()
         rest = problem.yd0[problem.layout.mu]
@@ -335,6 +335,7 @@ INDEX = {
     "overdetermined-1": 1,
     "null-space": 0,
     "null-space-overdetermined": 0,
+    "null-space-ggl": 1,
     "hamiltonian": 3,
     "hamiltonian-momentum": 2,
     "hamiltonian-differentiated": 1,
@@ -345,7 +346,7 @@ INDEX = {
 
 
 FURTHER = {"overdetermined": 1, "overdetermined-1": 2, "null-space-overdetermined": 1, "hamiltonian-overdetermined": 1}
-CORRECTED = {"ggl", "hiller-anantharaman", "hamiltonian-ggl"}
+CORRECTED = {"ggl", "hiller-anantharaman", "hamiltonian-ggl", "null-space-ggl"}
 
 
 @pytest.mark.parametrize("system, pairing", PAIRS, ids=PAIR_IDS)
@@ -370,10 +371,12 @@ def test_description(system, pairing):
         assert v.stop - v.start == 3 * free + (3 if pairing.angular else na) * len(bodies)
     index = INDEX[pairing.formulation]
     multipliers = (0 if FORMULATIONS[pairing.formulation].projected else internal) * len(bodies) + joints
+    if pairing.formulation == "null-space-ggl":  # its only ones are those of the correction
+        multipliers = (na - 3) * len(bodies) + joints
     extra = len(FORMULATIONS[pairing.formulation].further_levels)
     assert extra == FURTHER.get(pairing.formulation, 0)
     assert problem.kind == ("overdetermined" if extra else "ode" if index == 0 else "dae")
-    assert la.stop - la.start == (0 if index == 0 else multipliers)
+    assert la.stop - la.start == (0 if index == 0 or reduced else multipliers)
     assert mu.stop - mu.start == (multipliers if pairing.formulation in CORRECTED else 0)
     invariants = (na - 3) * len(bodies) + joints
     assert problem.n_equations == problem.n + extra * (invariants if reduced else multipliers)
@@ -387,7 +390,8 @@ def test_description(system, pairing):
 
     assert problem.differential.dtype == bool
     assert problem.differential[: la.start].all()
-    assert (problem.differential[la.start :] == (pairing.formulation == "hiller-anantharaman")).all()
+    integrals = FORMULATIONS[pairing.formulation].unknown_multipliers == "integrals"
+    assert (problem.differential[la.start :] == integrals).all()
     wanted = {0: (0, 0, 0, 0), 1: (1, 1, 1, 1), 2: (1, 1, 2, 2), 3: (1, 2, 3, 3)}[index]
     for part, number in zip((q, v, la, mu), wanted, strict=True):
         assert (problem.variable_index[part] == number).all()

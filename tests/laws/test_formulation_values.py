@@ -26,6 +26,7 @@ from rbdae.formulations import (
     Index1,
     Index2,
     NullSpace,
+    NullSpaceGGL,
     Projected2,
 )
 
@@ -36,6 +37,7 @@ VALUES: list[Formulation] = [
     Hamiltonian(constraint="both", director_constraints="columns"),
     Index2(radial_inertia="half-trace", pull_back="moment"),
     NullSpace(director_constraints="columns"),
+    NullSpaceGGL(correction="value"),
 ]
 values = pytest.mark.parametrize("value", VALUES, ids=str)
 
@@ -55,6 +57,7 @@ CLASSES = {
     "projected-0": "Projected0",
     "null-space": "NullSpace",
     "null-space-overdetermined": "NullSpaceOverdetermined",
+    "null-space-ggl": "NullSpaceGGL",
 }
 
 

@@ -562,7 +562,7 @@ def test_the_issues_pairings_are_there():
     wanted |= {(f, *rv) for f in ("baumgarte", "baumgarte-ode") for rv in either + angular}
     wanted |= {(f"projected-{k}", "quaternion", "coordinate") for k in range(3)}
     wanted |= {(f, *rv) for f in ("overdetermined", "overdetermined-1") for rv in either + angular}
-    wanted |= {(f, *rv) for f in ("null-space", "null-space-overdetermined") for rv in angular}
+    wanted |= {(f, *rv) for f in ("null-space", "null-space-overdetermined", "null-space-ggl") for rv in angular}
     wanted |= {
         (f"hamiltonian{c}", r, "momentum")
         for c in ("", "-momentum", "-differentiated", "-eliminated", "-ggl", "-overdetermined")

@@ -132,6 +132,8 @@ def _counts(c: Case) -> None:
     n_s = {"arm": 2, "linkage": 2, "pair": 0}[c.name]
     n_la = 0 if _form(c).multipliers == "none" else _rows(c) + (0 if _form(c).projected else _internal(c))
     n_mu = n_la if c.pairing.formulation in ("ggl", "hiller-anantharaman", "hamiltonian-ggl") else 0
+    if c.pairing.formulation == "null-space-ggl":
+        n_la, n_mu = 0, _rows(c) + len(bodies) * {4: 1, 9: 6}.get(_parameters(c), 0)
     layout = c.problem.layout
     parts = [layout.q, layout.v, layout.s, layout.la, layout.mu]
     ends = np.cumsum([0, n_q, n_v, n_s, n_la, n_mu])
@@ -163,7 +165,7 @@ def _labels(c: Case) -> None:
     for k in range(layout.la.start, layout.mu.stop):
         owner = p.labels[k].split(".")[0]
         moved, rates = y.copy(), yd.copy()
-        (rates if _form(c).multipliers == "integrals" and k < layout.la.stop else moved)[k] += 1.0
+        (rates if _form(c).unknown_multipliers == "integrals" else moved)[k] += 1.0
         change = np.abs(p.residual(t, moved, rates) - still)[: layout.v.stop]
         pulled = {rows[i] for i in np.nonzero(change > 1e-9)[0]}
         assert pulled <= joints.get(owner, {owner}), p.labels[k]
@@ -192,7 +194,7 @@ def _classes(c: Case) -> None:
     appears = np.abs(A).max(axis=0) > 0.0
     assert np.array_equal(p.differential, appears)
     assert p.kind == ("overdetermined" if p.n_equations > p.n else "ode" if p.differential.all() else "dae") or (
-        p.kind == "dae" and _form(c).multipliers == "integrals"
+        p.kind == "dae" and _form(c).unknown_multipliers == "integrals"
     )
     if p.kind == "ode":
         assert p.index == 0 and not p.variable_index.any()
@@ -783,7 +785,9 @@ def _scaled_atol(c: Case) -> None:
         same(found[layout.v], 1e-6 * np.abs(m.M).max(axis=1), 1e-12)
     else:
         assert np.all(found[layout.v] == 1e-6)
-    if layout.mu.stop > layout.la.start:
+    if layout.la.stop == layout.la.start:
+        assert np.all(found[layout.mu] == 1e-6)
+    else:
         la = p.layout.among_unknowns(p.interpretation.rates_of_selection(p.t0, p.y0)[1])
         least, part = 1e-6 * float(np.abs(la).max()), found[layout.la.start : layout.mu.stop]
         assert len(set(part)) == 1 and least * (1 - 1e-9) <= part[0] < 1e4 * least

@@ -187,6 +187,7 @@ FORMS: dict[str, Form] = {
     "projected-0": Form(_EXPLICIT),
     "null-space": Form(_EXPLICIT),
     "null-space-overdetermined": Form(_OVER, 1),
+    "null-space-ggl": Form(_IMPLICIT),
     "hamiltonian": Form(_IMPLICIT),
     "hamiltonian-momentum": Form(_IMPLICIT),
     "hamiltonian-differentiated": Form(_IMPLICIT),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from rbdae.compiler.access import Address, Memory, vector_at
+from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_columns, director_rates
 from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter, scatter_transposed
+from rbdae.rotations.chart import internal_tangent
 
 
 @stage("iiii")
@@ -36,6 +37,31 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
             out[r] = dot(s.a, s.pd, 4) + dot(s.p, s.w, 4)
         else:
             out[r] = dot(s.a, s.wd, 4) + dot(s.w, s.w, 4)
+
+
+@stage("iiii", "corrected")
+def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Address) -> None:
+    """out[:nq] += G_int^T mu with angular velocities, G_int = dg/da of the chart; mu from mu_at[offset:], body by body.
+    Reads the placed bodies."""
+    mu = vector_at(mu_at)
+    out = vector_at(out_at)
+    h = head(m)
+    B = bodies(m)
+    S = states(m)
+    n = h.chart_internal
+    if n == 0:
+        return
+    T = tangent_memory(m).block
+    for b in range(h.n_bodies):
+        o = B[b]
+        if h.columns == 1:
+            director_columns.column_products_tangent(address(S[b].a), 1.0, address(T), T.strides[0] // 8)
+        else:
+            internal_tangent(h.chart, S[b].a, T)
+        i = o.iq + o.nt
+        for k in range(o.na):
+            for j in range(n):
+                out[i + k] += T[j, k] * mu[offset + n * b + j]
 
 
 @stage("iiif")

@@ -1,0 +1,82 @@
+"""`null-space-ggl`: the null-space form with g = 0 kept by a kinematic correction, [NS] section 6.
+
+    qdot - (T nu - r) + G^T mu        = 0    (rotations: adot - K (Omega - G_Omega^T mu) + G_int^T mu_int)
+    T^T [M wdot - psi(q, w, t)]       = 0    w = T nu - r, as in `rbdae.formulations.null_space`
+    g(q, t)                           = 0
+
+T removes la from the equations of [GGL85], and G w + g_I = 0 holds by construction; mu is left. It vanishes in the
+exact motion. g has the internal constraints of the chart as well, whose gradient is G_int = dg/da.
+
+Differentiated once, g = 0 gives G qdot = -g_I, and with it mu as a function of (q, nu, t). So the index is 1 where mu
+is the rate of an unknown, as in `hiller-anantharaman`, which is the default here. With mu among the unknowns a second
+derivative is needed for its rate: the index is 2 then. The paper's 1 counts q and nu alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from rbdae.compiler.access import Address, Array, Memory, address, vector_at
+from rbdae.compiler.jit import entry, jit
+from rbdae.formulations import null_space
+from rbdae.formulations.base import AbstractKernels, Implicit
+from rbdae.kernels.bodies.internal_constraints import add_internal_corrections
+from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections
+from rbdae.kernels.constraints.redundant_rows import dropped_residual
+from rbdae.kernels.memory import head
+from rbdae.kernels.outputs import violations
+from rbdae.kernels.scratch import constraint_values
+
+Correction = Literal["integral", "value"]
+
+
+@jit
+def _position_rows(m: Memory, out_at: Address, row: int, mu_at: Address) -> None:
+    """out[row:] = g: internal constraints, then the joints; mu = 0 for rows that are left out."""
+    h = head(m)
+    out = vector_at(out_at)
+    first = h.chart_internal * h.n_bodies
+    g = constraint_values(m)
+    violations(m, address(g))
+    for i in range(first + h.n_rows):
+        out[row + i] = g[i]
+    dropped_residual(m, out_at, row + first, mu_at, row + first)
+
+
+@entry("ityyo")
+def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
+    """F(t, y, yd) to out."""
+    h = head(m)
+    mu = h.corrections_at
+    mu_at = address(yd) if h.integral == 1 else address(y)
+    null_space.fill_residual(m, t, address(y), address(yd), address(out))
+    gather_corrections(m, mu_at, mu + h.chart_internal * h.n_bodies)
+    place_corrections(m)
+    add_corrections(m, address(out))
+    add_internal_corrections(m, mu_at, mu, address(out))
+    _position_rows(m, address(out), mu, mu_at)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullSpaceGGL(
+    null_space.NullSpace, name="null-space-ggl", kind="dae", index=1, levels=(0,), corrections="integrals"
+):
+    """The null-space form with g = 0 kept, qdot = T nu - r - G^T mu.
+
+    Parameters
+    ----------
+    correction : ``"integral"`` or ``"value"``
+        The unknowns beside q and nu: the integrals of mu, index 1; or mu, index 2. The other option is that of
+        `NullSpace`.
+    """
+
+    source = "[NS] section 6, after [GGL85]"
+    kernels: ClassVar[AbstractKernels] = Implicit(residual, null_space.rhs)
+    correction: Correction = "integral"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.correction == "value":
+            object.__setattr__(self, "corrections", "values")
+            object.__setattr__(self, "index", 2)
