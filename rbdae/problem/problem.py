@@ -21,6 +21,7 @@ from rbdae.multibody.workspace import Workspace
 from rbdae.problem import quantities
 from rbdae.problem.assembly_report import Assembly
 from rbdae.problem.callbacks import Callbacks, begun
+from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.equations import Equations
 from rbdae.problem.interpretation import Interpretation
 from rbdae.problem.matrices import Matrices
@@ -363,6 +364,17 @@ class Problem(Equations):
         if sparse is not None:
             sparse = _check.flag("matrices", "sparse", sparse)
         return self.interpretation.matrices(_check.time("t", t), self._vector("y", y), sparse)
+
+    def with_constant_mass(self) -> ConstantMass:
+        """The equations as A u' = f(t, u) with a constant A, [NS] (13), u = (q, v, w, la): for codes that take a mass
+        matrix, such as RADAU5. Nothing is solved for; the start is that of this problem.
+
+        Raises
+        ------
+        ValueError
+            for an overdetermined form
+        """
+        return ConstantMass.of(self, self.t0, self.y0, self.yd0)
 
     # ------------------------------------------------------------ projection
 

@@ -143,6 +143,7 @@ from rbdae.problem import (
 )
 from rbdae.problem.body_state import ManyStates, OneState
 from rbdae.problem.compiled_projection import CompiledProjection
+from rbdae.problem.constant_mass import ConstantMass
 from rbdae.problem.row_reader import RowReader
 from rbdae.problem.switches import VelocitySwitch
 from rbdae.problem.switches.rows import with_pivot_floor
@@ -190,6 +191,7 @@ __all__ = [
     "SCHEMES",
     "CompiledProjection",
     "CompiledWatch",
+    "ConstantMass",
     "Explicit",
     "Factors",
     "Graph",

@@ -1221,6 +1221,9 @@ PROBLEM: Table = {
     "kind": _CLASSES,
     "labels": Checked("what each unknown moves and pulls at", _labels),
     "layout": _COUNTS,
+    "with_constant_mass": Elsewhere(
+        "test_constant_mass::test_rows_are_those_of_the_residual", "on mechanisms of its own"
+    ),
     "with_parameters": Elsewhere(
         f"{OPEN}::test_open_code_with_other_numbers_is_that_of_a_model_of_its_own", "on mechanisms of its own"
     ),
