@@ -11,7 +11,7 @@ from typing import Any, final
 from rbdae._arrays import Vec
 from rbdae._version import __version__
 from rbdae.adapter import AbstractAdapter, Method, Outcome, Request, Solvable, Steps
-from rbdae.machine.loops.methods import METHODS, OneStep
+from rbdae.machine.loops.methods import METHODS, ODEX, OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.rbdae_loops import _fixed
 from rbdae_adapters.rbdae_loops._function import right_hand_side
@@ -48,6 +48,8 @@ def _one_step(method: OneStep) -> Method:
     summary = f"{method.tableau.summary}, explicit, its loop in machine code"
     return Method(method.name, frozenset({"ode"}), one_step=True, summary=summary)
 
+
+_ODEX = Method("odex", frozenset({"ode"}), one_step=True, summary=f"{ODEX.summary}, its loop in machine code")
 
 _FIXED = (
     Method(
@@ -119,7 +121,7 @@ class LoopsAdapter(AbstractAdapter):
     @property
     def methods(self) -> tuple[Method, ...]:  # type: ignore[override]
         """The methods that have a tableau, and those of fixed step size."""
-        return (*map(_one_step, METHODS.values()), *_FIXED)
+        return (*map(_one_step, METHODS.values()), _ODEX, *_FIXED)
 
     def version(self) -> str | None:
         """The version of rbdae."""
@@ -145,8 +147,9 @@ class LoopsAdapter(AbstractAdapter):
         if method.name in _fixed.SCHEMES:
             own = take_options(request.options, _fixed.options_of(method.name), f"rbdae:{method.name}")
             return _fixed.run(problem, method.name, request, own)
-        options = request.options and take_options(request.options, _OPTIONS, f"rbdae:{method.name}")
-        scheme = METHODS[method.name]
+        scheme = ODEX if method.name == ODEX.name else METHODS[method.name]
+        known = _OPTIONS if scheme is not ODEX else {name: _OPTIONS[name] for name in _OPTIONS if name != "beta"}
+        options = request.options and take_options(request.options, known, f"rbdae:{method.name}")
         function = right_hand_side(problem, request.direction)
         inside = free_loop.inside(problem, request)
         if inside is not None:

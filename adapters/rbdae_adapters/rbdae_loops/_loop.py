@@ -9,7 +9,7 @@ from rbdae._arrays import Vec
 from rbdae.adapter import Reason, Request, Stats
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.host import USUAL, Controls, Loop
-from rbdae.machine.loops.methods import OneStep
+from rbdae.machine.loops.methods import Extrapolation, OneStep
 from rbdae.problem.contract import CompiledFunction
 from rbdae_adapters.toolkit import MAX_STALLED, Dense, GaveUp
 from rbdae_adapters.toolkit.free_loop import Inside, not_projected
@@ -33,7 +33,7 @@ class OneStepRun:
 
     def __init__(
         self,
-        method: OneStep,
+        method: OneStep | Extrapolation,
         function: CompiledFunction,
         request: Request,
         y0: Vec,

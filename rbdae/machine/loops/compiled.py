@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdae.machine import language, loops
 from rbdae.machine.language.callable import callables
-from rbdae.machine.loops.methods import Multistep, OneStep
+from rbdae.machine.loops.methods import Stepper
 from rbdae.machine.sources import sources
 
 LEVEL = 1
@@ -15,7 +15,7 @@ LEVEL = 1
 
 
 @cache
-def entries(method: OneStep | Multistep) -> tuple[Any, ...]:
+def entries(method: Stepper) -> tuple[Any, ...]:
     """`run`, `dense` and `interpolate` of a method, which take addresses."""
     return callables(method.program, LEVEL, made_of=(method.made_of, sources(loops, language)))
 

@@ -16,7 +16,7 @@ from rbdae.machine.loops.compiled import entries
 from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.controls import USUAL as USUAL
 from rbdae.machine.loops.controls import Controls as Controls
-from rbdae.machine.loops.methods import Multistep, OneStep
+from rbdae.machine.loops.methods import Stepper
 from rbdae.machine.loops.rows import Rows
 
 SLICE = 0.02
@@ -45,10 +45,10 @@ _NO_ROWS = np.empty((0, 0))
 
 
 @lru_cache(maxsize=16)
-def _template(method: OneStep | Multistep, n: int) -> Vec:
+def _template(method: Stepper, n: int) -> Vec:
     """The memory of a run, with what is always the same."""
     m = -(-n // at.LANES) * at.LANES
-    memory = np.zeros(at.INTS + at.HEAD + at.VECTORS * m)
+    memory = np.zeros(at.INTS + at.HEAD + method.vectors * m)
     s, w = memory[: at.INTS].view(np.int64), memory[at.INTS :]
     s[[at.N, at.M, at.BUDGET, at.MAX_STEPS]] = n, m, _FIRST // n + 1, _NEVER
     w[at.SAFE] = USUAL.safety
@@ -57,12 +57,12 @@ def _template(method: OneStep | Multistep, n: int) -> Vec:
     return memory
 
 
-def _start(method: OneStep | Multistep, n: int) -> Vec:
+def _start(method: Stepper, n: int) -> Vec:
     """The same; kept from run to run for few unknowns alone."""
     return _template(method, n) if n <= _SMALL else _template.__wrapped__(method, n)
 
 
-def _beta(method: OneStep | Multistep, beta: float) -> tuple[float, float]:
+def _beta(method: Stepper, beta: float) -> tuple[float, float]:
     return beta, method.exponent(beta)
 
 
@@ -89,11 +89,11 @@ class _Memory:
         self.addresses = (base, base + 8 * at.INTS, base, base, written, written + 8 * room)
 
 
-_FREE: dict[tuple[OneStep | Multistep, int], list[_Memory]] = {}
+_FREE: dict[tuple[Stepper, int], list[_Memory]] = {}
 """Memory of runs that have ended, for the next ones: making it takes longer than short runs."""
 
 
-def _memory(method: OneStep | Multistep, n: int, room: int) -> _Memory:
+def _memory(method: Stepper, n: int, room: int) -> _Memory:
     start = _start(method, n)
     if n > _SMALL:
         return _Memory(n, start, room)
@@ -134,7 +134,7 @@ class Loop:
 
     def __init__(
         self,
-        method: OneStep | Multistep,
+        method: Stepper,
         function: Any,
         span: tuple[float, float],
         y0: Vec,
@@ -155,7 +155,7 @@ class Loop:
         self._run, self._dense, self._interpolate = entries(method)
         self._m = -(-n // at.LANES) * at.LANES
         room = 1 if stepwise else max(FIRST_ROWS // (n + 1), 16)
-        self._lent: tuple[tuple[OneStep | Multistep, int], _Memory] | None
+        self._lent: tuple[tuple[Stepper, int], _Memory] | None
         self._lent = (method, n), (own := _memory(method, n, room))
         self.s, self.w = s, _ = own.s, own.w
         self._memory = own.all
@@ -228,7 +228,7 @@ class Loop:
             second = (*measure, watch.memory.ctypes.data)
         return (*first, *second)
 
-    def _control(self, method: OneStep | Multistep, controls: Controls) -> None:
+    def _control(self, method: Stepper, controls: Controls) -> None:
         """Other choices than the usual ones."""
         w, given = self.w, controls
         w[at.H] = given.first_step or 0.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, ClassVar, TypeAlias, final
 
 from rbdae.machine.language.program import Program
-from rbdae.machine.loops import control, loop, multistep
+from rbdae.machine.loops import control, loop, memory, multistep, odex, odex_dense, odex_rows
 from rbdae.machine.loops.dop853 import DOP853
 from rbdae.machine.loops.dopri5 import DOPRI5
 from rbdae.machine.loops.tableau import Tableau as Tableau
@@ -21,6 +21,7 @@ class OneStep:
     """A method with an error estimate."""
 
     tableau: Tableau
+    vectors: ClassVar[int] = memory.VECTORS
 
     @property
     def name(self) -> str:
@@ -76,6 +77,7 @@ class Multistep:
     shrinks: float = 1.0
     grows: float = 1.0
     beta: float = 0.0
+    vectors: int = memory.VECTORS
 
     @cached_property
     def program(self) -> Program:
@@ -89,7 +91,40 @@ class Multistep:
         return 0.0
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Extrapolation:
+    """Extrapolated steps of variable order, see `rbdae.machine.loops.odex`; `shrinks` and `grows` are FAC1 and FAC2."""
+
+    name: str = "odex"
+    summary: str = "ODEX (extrapolated mid-point rule, orders 4 to 18)"
+    made_of: str = "odex"
+    shrinks: float = 0.02
+    grows: float = 4.0
+    beta: float = 0.0
+    vectors: int = odex_rows.MEMORY
+
+    @cached_property
+    def program(self) -> Program:
+        """`run`, `dense` and `interpolate`."""
+        bound: dict[str, Any] = {
+            "attempt": odex.attempt,
+            "dense": odex_dense.dense,
+            "interpolate": odex_dense.interpolate,
+        }
+        bound |= {"RATES_NEW": odex_rows.END, "ORDER": 8}
+        return Program((loop.run, odex_dense.dense, odex_dense.interpolate), bound)
+
+    def exponent(self, beta: float) -> float:
+        """No exponent: each row has its own."""
+        return 0.0
+
+
 MULTISTEP = Multistep()
+ODEX = Extrapolation()
+
+Stepper: TypeAlias = OneStep | Multistep | Extrapolation
+"""What makes the steps of a loop."""
 
 METHODS: dict[str, OneStep] = {}
 """All methods that have a tableau, by name; solvers of `rbdae` are read from here."""
@@ -105,4 +140,4 @@ def register(tableau: Tableau) -> None:
 register(DOPRI5)
 register(DOP853)
 
-__all__ = ["METHODS", "MULTISTEP", "Multistep", "OneStep", "Tableau", "register"]
+__all__ = ["METHODS", "MULTISTEP", "ODEX", "Extrapolation", "Multistep", "OneStep", "Stepper", "Tableau", "register"]

@@ -1,0 +1,176 @@
+"""`rbdae:odex`: orders of the rows and of dense output, tolerances, and what it does of all that the other loops do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import rbdae
+from rbdae.machine.loops import control
+from rbdae.machine.loops import memory as at
+from rbdae.machine.loops.odex import attempt
+from rbdae.machine.loops.odex_dense import dense, interpolate
+from rbdae.machine.loops.odex_rows import END, MEMORY, TABLE, row
+
+
+def pendulum(context, t, y, yd, c, out):
+    """A driven pendulum, with the signature of machine functions."""
+    out[0] = y[1]
+    out[1] = -np.sin(y[0]) + 0.3 * np.cos(t)
+    return 0
+
+
+START = np.array([0.7, -0.4])
+
+
+def exact(t):
+    found = solve_ivp(
+        lambda s, y: [y[1], -np.sin(y[0]) + 0.3 * np.cos(s)], (0, 1), START, "DOP853", t, rtol=1e-13, atol=1e-15
+    )
+    return found.y.T
+
+
+def prepared(h):
+    """The memory of a step of size h from the start, as plain Python has it."""
+    m = at.LANES
+    s, w = np.zeros(at.INTS, dtype=np.int64), np.zeros(at.HEAD + MEMORY * m)
+    s[[at.N, at.M]] = 2, m
+    w[[at.H, at.H_MAX, at.T_END, at.DIRECTION]] = h, 1.0, 1.0, 1.0
+    w[at.RTOL], w[at.SAFE], w[at.SHRINKS], w[at.GROWS] = 1e-6, 0.9, 50.0, 0.25
+    vectors = w[at.HEAD :].reshape(MEMORY, m)
+    vectors[at.ATOL] = 1e-6
+    vectors[at.Y, :2] = START
+    pendulum(None, 0.0, vectors[at.Y], None, 0.0, vectors[at.K1])
+    return s, w, vectors
+
+
+def test_the_order_of_a_row_is_twice_its_number():
+    sizes = np.array([0.4, 0.2])
+    wanted = exact(sizes[::-1])[::-1]
+    for j in (1, 2, 3, 4):
+        errors = []
+        for h, end in zip(sizes, wanted, strict=True):
+            s, w, vectors = prepared(h)
+            for k in range(1, j + 1):
+                assert row(pendulum, None, s, w, k) == at.DONE
+            errors.append(np.abs(vectors[TABLE, :2] - end).max())
+        order = np.log2(errors[0] / errors[1]) - 1.0  # of a step less one
+        assert 2 * j - 0.6 < order < 2 * j + 1.2, (j, errors)
+
+
+def test_dense_output_has_the_order_of_the_step():
+    """By k + 2 rows, where the k-th has converged: an error of order H^(2 k + 4), since the errors of odd points do not
+    vanish at the start of the step; that of the step is H^(2 k + 1). Here k = 1."""
+    sizes, theta = np.array([0.4, 0.2]), np.array([0.13, 0.35, 0.5, 0.81])
+    errors = []
+    for h in sizes:
+        s, w, vectors = prepared(h)
+        s[at.CODE] = 1
+        vectors[at.Y_NEW, :2] = exact([h])[0]
+        pendulum(None, h, vectors[at.Y_NEW], None, 0.0, vectors[END])
+        w[at.H_DONE] = h
+        assert dense(pendulum, None, s, w) == at.DONE
+        out = np.empty((len(theta), 2))
+        for x, each in zip(theta, out, strict=True):
+            interpolate(s, w, x, each)
+        errors.append(np.abs(out - exact(theta * h)).max())
+        for x, end in ((0.0, START), (1.0, vectors[at.Y_NEW, :2])):
+            interpolate(s, w, x, out[0])
+            np.testing.assert_allclose(out[0], end, rtol=0, atol=1e-14)
+    assert np.log2(errors[0] / errors[1]) > 5.8, errors
+
+
+def test_the_order_rises_with_the_accuracy(monkeypatch):
+    """A step after the other in plain Python: at 1e-10 by more rows than at 1e-4."""
+    monkeypatch.setattr(control, "RATES_NEW", END)  # as the compiled loop has it bound
+    rows = {}
+    for tolerance in (1e-4, 1e-10):
+        s, w, vectors = prepared(0.0)
+        w[at.RTOL], vectors[at.ATOL] = tolerance, tolerance
+        found = []
+        while w[at.T_NEW] < 1.0:
+            status = attempt(pendulum, None, s, w)
+            assert status in (at.DONE, at.REJECTION)
+            found += [int(s[at.CODE])] * (status == at.DONE)
+        assert np.abs(vectors[at.Y_NEW, :2] - exact([1.0])[0]).max() < 30 * tolerance
+        rows[tolerance] = max(found)
+    assert 2 <= rows[1e-4] < rows[1e-10] <= 9
+
+
+# ---------------------------------------------------------------- as a solver
+
+TOP = rbdae.models.heavy_top
+
+
+@pytest.fixture(scope="module")
+def top():
+    return rbdae.formulate(TOP(), "null-space", rotation="quaternion")
+
+
+T = np.linspace(0.0, 1.0, 38)
+
+
+@pytest.fixture(scope="module")
+def wanted(top):
+    return rbdae.solve(top, (0.0, 1.0), solver="scipy:DOP853", rtol=1e-13, atol=1e-14, t_eval=T).y
+
+
+def test_errors_follow_tolerances(top, wanted):
+    """At steps and between them."""
+    for tolerance in (1e-5, 1e-8, 1e-11):
+        run = rbdae.solve(top, (0.0, 1.0), solver="rbdae:odex", rtol=tolerance, atol=tolerance, t_eval=T)
+        assert run.success
+        error = np.abs(run.y - wanted).max()
+        print(tolerance, error / tolerance)
+        assert error < 60 * tolerance
+
+
+def test_work_beside_dop853(top, wanted):
+    """At 1e-10 with as many evaluations as DOP853, about, and far fewer steps."""
+    runs = {}
+    for solver in ("rbdae:odex", "rbdae:dop853"):
+        run = rbdae.solve(top, (0.0, 1.0), solver=solver, rtol=1e-10, atol=1e-10)
+        runs[solver] = run
+        print(solver, run.stats.evaluations, len(run.t), np.abs(run.y[-1] - wanted[-1]).max())
+        assert np.abs(run.y[-1] - wanted[-1]).max() < 3e-9
+    odex, dop853 = runs.values()
+    assert odex.stats.evaluations < 2.0 * dop853.stats.evaluations
+    assert len(odex.t) < 0.5 * len(dop853.t)
+
+
+def test_it_projects_and_stays_in_machine_code(top):
+    free, kept = (
+        rbdae.solve(top, (0.0, 1.0), solver="rbdae:odex", rtol=1e-6, atol=1e-6, t_eval=T, projection=p)
+        for p in (False, True)
+    )
+    assert np.abs(top.constraints(free.t, free.y).position).max() > 1e-9
+    assert np.abs(top.constraints(kept.t, kept.y).position).max() < 1e-13
+
+
+def test_events_and_runs_back_in_time(top):
+    """Found where DOP853 finds them; and back where it came from."""
+
+    def level(t, y):
+        return y[0] - 0.5
+
+    found = [
+        rbdae.solve(top, (0.0, 1.0), solver=solver, rtol=1e-10, atol=1e-10, events=[level]).events[0].t
+        for solver in ("rbdae:odex", "rbdae:dop853")
+    ]
+    assert len(found[0]) > 0
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-8)
+    there = rbdae.formulate(TOP(), "null-space", rotation="quaternion")
+    back = rbdae.solve(there, (0.0, -0.5), solver="rbdae:odex", rtol=1e-11, atol=1e-11)
+    other = rbdae.solve(there, (0.0, -0.5), solver="rbdae:dop853", rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(back.y[-1], other.y[-1], rtol=0, atol=1e-8)
+
+
+def test_options(top):
+    asked = {"solver": "rbdae:odex", "rtol": 1e-6, "atol": 1e-6}
+    run = rbdae.solve(top, (0.0, 1.0), **asked, max_step=0.05)
+    assert len(run.t) > 20 and np.diff(run.t).max() < 0.05 + 1e-12
+    run = rbdae.solve(top, (0.0, 1.0), **asked, max_steps=3)
+    assert not run.success and len(run.t) == 4
+    with pytest.raises(ValueError, match="beta"):
+        rbdae.solve(top, (0.0, 1.0), **asked, beta=0.04)
