@@ -18,6 +18,7 @@ from rbdae.initial.formulate import formulate as formulate
 from rbdae.problem import observables as observables
 from rbdae.problem.assembly_report import Assembly as Assembly
 from rbdae.problem.assembly_report import InitialValuesWarning as InitialValuesWarning
+from rbdae.problem.matrices import skeel_condition as skeel_condition
 from rbdae.problem.norm_multipliers import norm_multipliers as norm_multipliers
 from rbdae.problem.problem import Problem as Problem
 from rbdae.problem.projection import Projection as Projection
@@ -56,6 +57,7 @@ __all__ = [
     "pairings",
     "rotations",
     "scaled_atol",
+    "skeel_condition",
     "solve",
     "solvers",
     "study",

@@ -26,8 +26,9 @@ ORTHONORMAL = 1e-8
 _SINGLE = 2e-6
 """The same of matrices in single precision: some roundings of 1.2e-7. They are made orthonormal."""
 
-_WORDS = {1: "real numbers", 3: "three real numbers", 4: "four real numbers", 9: "nine real numbers"}
-_EXAMPLES = {3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
+_COUNTS = {2: "two", 3: "three", 4: "four", 9: "nine"}
+_WORDS = {1: "real numbers"} | {n: f"{word} real numbers" for n, word in _COUNTS.items()}
+_EXAMPLES = {2: "(1.0, 0.0)", 3: "(0.0, 0.0, 1.0)", 4: "(1.0, 0.0, 0.0, 0.0)", 9: "numpy.eye(3).ravel()"}
 
 
 def numbers(owner: str, what: str, value: object) -> Vec:

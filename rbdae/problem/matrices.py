@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
@@ -59,6 +59,8 @@ class Matrices:
     psi : (n_v,)
     T : (n_v, n_nu), None for other forms than the null-space ones
     r : (n_v,), None likewise
+        [G; S]^-1 (g_I, 0): the velocity whose independent ones, nu = S v, vanish is -r. That of the paper is
+        `least_r`: another nu, the same motion.
     """
 
     M: Matrix
@@ -71,6 +73,31 @@ class Matrices:
     W: Matrix
     T: Mat | None = None
     r: Vec | None = None
+
+    @property
+    def least_r(self) -> Vec:
+        """r = G^# g_I of [NS] (8), (n_v,): -r is the least velocity with G v + g_I = 0, in the Euclidean norm of the
+        numbers v. With coordinate velocities, v = qdot, it is the paper's. Zero where no constraint moves."""
+        return np.asarray(np.linalg.lstsq(_dense(self.G), self.g_I, rcond=None)[0])
+
+    @property
+    def saddle(self) -> Mat:
+        """[M G^T; G 0], (n_v + n_la, n_v + n_la), of [NS] (4)."""
+        M, G = _dense(self.M), _dense(self.G)
+        return np.block([[M, G.T], [G, np.zeros((len(G), len(G)))]])
+
+    @property
+    def reduced_mass(self) -> Mat:
+        """T^T M T, (n_nu, n_nu), of [NS] (11).
+
+        Raises
+        ------
+        ValueError
+            for other forms than the null-space ones
+        """
+        if self.T is None:
+            raise ValueError("reduced_mass: only null-space forms have T; formulate the system with 'null-space'")
+        return np.asarray(self.T.T @ (self.M @ self.T))
 
 
 @final
@@ -110,6 +137,21 @@ class BlockMatrix:
         pattern = block_pattern(blocks, *self._shape)
         self._workspace.set_starts(pattern.starts)
         return pattern
+
+
+def _dense(matrix: Matrix) -> Mat:
+    return matrix if isinstance(matrix, np.ndarray) else np.asarray(matrix.toarray())
+
+
+def skeel_condition(A: ArrayLike) -> float:
+    """Skeel's condition number of a regular matrix (n, n): the largest row sum of abs(A^-1) abs(A). Units of equations
+    do not change it; it is 1 for diagonal matrices. [NS], benefit (v)."""
+    matrix = np.asarray(A, dtype=float)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(f"skeel_condition: A must be a square matrix, got the shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("skeel_condition: A must be finite; an entry is not")
+    return float(np.abs(np.abs(np.linalg.inv(matrix)) @ np.abs(matrix)).sum(axis=1).max())
 
 
 def _with_all_rows(workspace: Workspace) -> Workspace:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from inside import loop_control, odex, odex_dense, odex_rows
 from scipy.integrate import solve_ivp
 
 import rbdae
-from rbdae.machine.loops import control
 from rbdae.machine.loops import memory as at
-from rbdae.machine.loops.odex import attempt
-from rbdae.machine.loops.odex_dense import dense, interpolate
-from rbdae.machine.loops.odex_rows import END, MEMORY, TABLE, row
+
+row, attempt, dense, interpolate = odex_rows.row, odex.attempt, odex_dense.dense, odex_dense.interpolate
+END, MEMORY, TABLE = odex_rows.END, odex_rows.MEMORY, odex_rows.TABLE
 
 
 def pendulum(context, t, y, yd, c, out):
@@ -83,7 +83,7 @@ def test_dense_output_has_the_order_of_the_step():
 
 def test_the_order_rises_with_the_accuracy(monkeypatch):
     """A step after the other in plain Python: at 1e-10 by more rows than at 1e-4."""
-    monkeypatch.setattr(control, "RATES_NEW", END)  # as the compiled loop has it bound
+    monkeypatch.setattr(loop_control, "RATES_NEW", END)  # as the compiled loop has it bound
     rows = {}
     for tolerance in (1e-4, 1e-10):
         s, w, vectors = prepared(0.0)

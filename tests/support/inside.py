@@ -69,7 +69,7 @@ from rbdae.machine.factors import PIVOTS, Factors
 from rbdae.machine.factors import tables as factor_tables
 from rbdae.machine.language.source import LanguageError
 from rbdae.machine.loops import control as loop_control
-from rbdae.machine.loops import correction, watching
+from rbdae.machine.loops import correction, odex, odex_dense, odex_rows, watching
 from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
@@ -317,6 +317,9 @@ __all__ = [
     "null_space",
     "number_of",
     "numbers_alone",
+    "odex",
+    "odex_dense",
+    "odex_rows",
     "omitted_rows",
     "open_numbers",
     "opened",

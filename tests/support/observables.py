@@ -1337,6 +1337,7 @@ ASSEMBLY: Table = dict.fromkeys(
 
 FUNCTIONS: Table = {
     "norm_multipliers": Checked("multipliers by elimination", _norm_multipliers),
+    "skeel_condition": Elsewhere("test_euler_map::test_skeel_condition", "matrices whose value is known"),
     "scaled_atol": Checked("masses and multipliers at the start", _scaled_atol),
 }
 """Functions of the package that say something of a problem's states."""
@@ -1370,7 +1371,10 @@ TABLES: dict[str, Table] = {
     "Drift": dict.fromkeys(("position", "velocity"), _ROWS),
     "Energy": dict.fromkeys(("kinetic", "potential", "total"), PROBLEM["energy"]),
     "EnergyOfRun": {"kinetic": _ROWS, "potential": _ROWS, "total": _ROWS, "work": _MEASURES, "balance": _MEASURES},
-    "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), PROBLEM["matrices"]),
+    "Matrices": dict.fromkeys(("G", "K", "M", "T", "W", "g", "g_I", "g_II", "psi", "r"), PROBLEM["matrices"])
+    | dict.fromkeys(
+        ("least_r", "reduced_mass", "saddle"), Elsewhere("test_euler_map::test_matrices_of_the_paper", "driven")
+    ),
     "Momentum": dict.fromkeys(("angular", "linear"), PROBLEM["momentum"]),
     "Reaction": dict.fromkeys(
         ("force", "frame", "torque", "unique", "unique_force", "unique_force_in_space", "unique_torque",

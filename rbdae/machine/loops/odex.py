@@ -140,6 +140,28 @@ def rejected(s: Ints, w: Vec, j: int, work: float, work1: float, work2: float, s
     return reject(s, w, min(best, w[H]))
 
 
+def next_order(s: Ints, j: int, work: float, work1: float, work2: float) -> int:
+    """The row in which the next step is to converge, after row j has."""
+    k = s[TARGET]
+    wanted = j
+    if j == 2:
+        wanted = min(3, ROWS - 1)
+    elif j <= k:
+        if work1 < FEWER * work:
+            wanted = j - 1
+        if work < MORE * work1:
+            wanted = min(j + 1, ROWS - 1)
+    else:
+        wanted = j - 1
+        if j > 3 and work2 < FEWER * work1:
+            wanted = j - 2
+        if work < MORE * (work2 if wanted == j - 2 else work1):
+            wanted = min(j, ROWS - 1)
+    if s[AFTER_REJECTION] != 0:
+        wanted = max(2, min(wanted, j))
+    return max(2, wanted)
+
+
 def accepted(
     rhs: Function,
     context: Address,
@@ -166,22 +188,7 @@ def accepted(
     if status != DONE:
         return status
     k = s[TARGET]
-    wanted = j
-    if j == 2:
-        wanted = min(3, ROWS - 1)
-    elif j <= k:
-        if work1 < FEWER * work:
-            wanted = j - 1
-        if work < MORE * work1:
-            wanted = min(j + 1, ROWS - 1)
-    else:
-        wanted = j - 1
-        if j > 3 and work2 < FEWER * work1:
-            wanted = j - 2
-        if work < MORE * (work2 if wanted == j - 2 else work1):
-            wanted = min(j, ROWS - 1)
-    if s[AFTER_REJECTION] != 0:
-        wanted = max(2, min(wanted, j))
+    wanted = next_order(s, j, work, work1, work2)
     step = size
     if wanted == j + 1:
         step = size * work_of(wanted) / work_of(j)
@@ -194,7 +201,7 @@ def accepted(
     step = min(step, w[H_MAX])
     if s[AFTER_REJECTION] != 0:
         step = min(step, h)
-    s[TARGET] = max(2, wanted)
+    s[TARGET] = wanted
     s[CODE] = j
     w[H_DONE] = h
     w[H] = max(step, TINY * h)

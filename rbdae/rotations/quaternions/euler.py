@@ -1,0 +1,163 @@
+"""The Euler map d = phi(p) from quaternions to directors, its differential and the inverse of that; the mass matrix of
+quaternion rates with any radial inertia; plane rotations. [NS] sections 4 and 5.
+
+Directors d (..., 9) are the columns of R one after the other. Everything is homogeneous in p, and holds off the unit
+sphere, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rbdae import _check, _stacks
+from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.compiler.plain import plain
+from rbdae.rotations.euler_map import euler_differential as _differential_kernel
+from rbdae.rotations.quaternions.matrices import left
+
+
+@_stacks.finite
+def euler_map(p: ArrayLike) -> Vec:
+    """d = phi(p), (..., 9), of p (..., 4): the columns of R(p) = |p|^2 times a rotation. [NS] (26)-(28), (47)."""
+    p = _stacks.vectors("euler_map", "p", p, 4)
+    return np.asarray(0.5 * np.einsum("...ij,...j->...i", _differential(p), p))
+
+
+@_stacks.finite
+def euler_differential(p: ArrayLike) -> Mat:
+    """Dphi(p), (..., 9, 4), of p (..., 4): ddot = Dphi(p) pdot; linear in p, Dphi(p) p = 2 phi(p). [NS] (48)."""
+    return _differential(_stacks.vectors("euler_differential", "p", p, 4))
+
+
+@_stacks.finite
+def euler_pseudoinverse(p: ArrayLike) -> Mat:
+    """The Moore-Penrose inverse of Dphi(p), (..., 4, 9), of p (..., 4), in closed form. [NS] (55), by (56).
+
+    pdot = euler_pseudoinverse(p) ddot, (50); p = 2 euler_pseudoinverse(p) phi(p), where (54) has 1.
+
+    Raises
+    ------
+    ValueError
+        for p = 0
+    """
+    p = _stacks.vectors("euler_pseudoinverse", "p", p, 4)
+    size = np.sum(p * p, axis=-1)[..., None, None]
+    if not np.all(size > 0.0):
+        raise ValueError("euler_pseudoinverse: p = 0 is no rotation, and its differential has no rank; give another p")
+    outer = p[..., :, None] * p[..., None, :]
+    factor = (np.eye(4) / 2.0 - outer / (6.0 * size)) / (4.0 * size)
+    return np.asarray(factor @ np.swapaxes(_differential(p), -1, -2))
+
+
+@_stacks.finite
+def system_differential(p: ArrayLike) -> Mat:
+    """U, (12 n, 7 n), of p (n, 4): (xdot, ddot) of n bodies is U times their (xdot, pdot). [NS] (59)."""
+    return _by_bodies("system_differential", p, euler_differential)
+
+
+@_stacks.finite
+def system_pseudoinverse(p: ArrayLike) -> Mat:
+    """The Moore-Penrose inverse of U, (7 n, 12 n), of p (n, 4): T_p = U^# T_d gives null-space matrices in quaternions.
+    [NS] (61)."""
+    return _by_bodies("system_pseudoinverse", p, euler_pseudoinverse)
+
+
+@_stacks.finite
+def mass_matrix(p: ArrayLike, inertia: ArrayLike, radial_inertia: float = 0.0) -> Mat:
+    """M(p) = 4 Q(p) diag(I0, I) Q(p)^T, (..., 4, 4), of p (..., 4): the kinetic energy is pdot . M pdot / 2. [NS] (31).
+
+    Parameters
+    ----------
+    p : (..., 4)
+    inertia : (3,) or (3, 3), kg m^2
+        About the reference point: principal moments, or the matrix.
+    radial_inertia : kg m^2, not negative
+        I0, which no motion with |p| = 1 sees. [NS] has 0, with which M has the kernel p; [BS09] half of the trace.
+    """
+    p = _stacks.vectors("mass_matrix", "p", p, 4)
+    radial = _check.number("mass_matrix", "radial_inertia", radial_inertia)
+    if radial < 0.0:
+        raise ValueError(f"mass_matrix: radial_inertia must not be negative, got {radial!r}; pass e.g. 0.0")
+    return _turned(p, _inertia("mass_matrix", inertia), radial)
+
+
+@_stacks.finite
+def tangential_inverse_mass(p: ArrayLike, inertia: ArrayLike) -> Mat:
+    """M^#(p), (..., 4, 4), with M M^# = I - p p^T for unit quaternions: the place of M in the inverse of
+    [M p; p^T 0] with I0 = 0. [NS] (39); arguments as those of `mass_matrix`, with a regular inertia."""
+    p = _stacks.vectors("tangential_inverse_mass", "p", p, 4)
+    J: Mat = np.asarray(np.linalg.inv(_inertia("tangential_inverse_mass", inertia)), dtype=np.float64)
+    return np.asarray(_turned(p, J, 0.0) / (16.0 * np.sum(p * p, axis=-1)[..., None, None] ** 2))
+
+
+@_stacks.finite
+def from_plane(z: ArrayLike) -> Vec:
+    """p = (p0, p1, 0, 0), (..., 4), of (..., 2): a rotation about the first axis by twice the argument of the complex
+    number p0 + i p1. [NS] Remark 4.5."""
+    z = _stacks.vectors("from_plane", "z", z, 2)
+    return np.concatenate([z, np.zeros_like(z)], axis=-1)
+
+
+@_stacks.finite
+def plane_directors(z: ArrayLike) -> Mat:
+    """Components of d2 and d3 along the second and third axis, (..., 2, 2), as columns, of z (..., 2): the square of
+    the complex number, and i times it. [NS] Remark 4.5."""
+    z = _stacks.vectors("plane_directors", "z", z, 2)
+    a, b = z[..., 0], z[..., 1]
+    c, s = a * a - b * b, 2.0 * a * b
+    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+
+
+@_stacks.finite
+def plane_rate(z: ArrayLike, omega: ArrayLike) -> Vec:
+    """zdot = i z omega / 2, (..., 2), of z (..., 2) and the angular velocity omega (...) in 1/s: the null-space matrix
+    (-p1, p0) / 2 of |z| = 1. [NS] Remark 4.5."""
+    z = _stacks.vectors("plane_rate", "z", z, 2)
+    turned = np.stack([-z[..., 1], z[..., 0]], axis=-1)
+    return np.asarray(0.5 * turned * np.asarray(omega, dtype=float)[..., None])
+
+
+def _differential(p: Vec) -> Mat:
+    kernel, last = plain(_differential_kernel), np.moveaxis(p, -1, 0)
+    out = np.zeros((9, 4, *p.shape[:-1]))
+    kernel(last, out)
+    return np.moveaxis(out, (0, 1), (-2, -1))
+
+
+def _by_bodies(owner: str, p: ArrayLike, block: Callable[[ArrayLike], Mat]) -> Mat:
+    from scipy.linalg import block_diag
+
+    p = _stacks.vectors(owner, "p", p, 4)
+    if p.ndim != 2:
+        raise ValueError(f"{owner}: p must have the shape (n, 4), got {p.shape}")
+    return np.asarray(block_diag(*(part for one in block(p) for part in (np.eye(3), one))))
+
+
+def _turned(p: Vec, J: Mat, radial: float) -> Mat:
+    Q = left(p)
+    inner = np.zeros((4, 4))
+    inner[0, 0], inner[1:, 1:] = radial, J
+    return np.asarray(4.0 * Q @ inner @ np.swapaxes(Q, -1, -2))
+
+
+def _inertia(owner: str, value: ArrayLike) -> Mat:
+    J = np.asarray(value, dtype=float)
+    if J.shape not in ((3,), (3, 3)) or not np.isfinite(J).all():
+        raise ValueError(f"{owner}: inertia must be three moments or a (3, 3) matrix, finite, got the shape {J.shape}")
+    return np.diag(J) if J.ndim == 1 else J
+
+
+__all__ = [
+    "euler_differential",
+    "euler_map",
+    "euler_pseudoinverse",
+    "from_plane",
+    "mass_matrix",
+    "plane_directors",
+    "plane_rate",
+    "system_differential",
+    "system_pseudoinverse",
+    "tangential_inverse_mass",
+]
