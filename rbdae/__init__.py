@@ -60,16 +60,17 @@ __all__ = [
     "skeel_condition",
     "solve",
     "solvers",
+    "step_equations",
     "study",
 ]
 
 if TYPE_CHECKING:
-    from rbdae import closed_form, kinematics, study
+    from rbdae import closed_form, kinematics, step_equations, study
     from rbdae.study.comparing import compare as compare
 else:
 
     def __getattr__(name: str) -> Any:
-        if name in ("closed_form", "kinematics", "study"):
+        if name in ("closed_form", "kinematics", "step_equations", "study"):
             return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare

@@ -75,6 +75,7 @@ PUBLIC = {
     "rbdae.rotations.rotation_vector",
     "rbdae.solving",
     "rbdae.study",
+    "rbdae.step_equations",
     "rbdae.system",
     "rbdae_adapters",
     "rbdae_adapters.assimulo",

@@ -21,7 +21,7 @@ NEEDED = {
     "project": {"Projection", "ProjectionError", "Projector"},
     "solve": {"Solution", "load", "observables", "scaled_atol", "skeel_condition", "solve", "solvers"},
     "compare": {"compare", "study"},
-    "calculate by hand": {"closed_form", "kinematics", "rotations"},
+    "calculate by hand": {"closed_form", "kinematics", "rotations", "step_equations"},
 }
 PUBLIC = set().union(*NEEDED.values())
 PACKAGES = [
@@ -39,6 +39,7 @@ PACKAGES = [
             "kinematics",
             "rotations.quaternions",
             "closed_form",
+            "step_equations",
         )
     ),
 ]

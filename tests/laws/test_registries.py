@@ -103,7 +103,7 @@ from inside import (
 )
 
 import rbdae
-from rbdae import adapter, closed_form, drives, formulations, motion, papers, plotting, rotations, study
+from rbdae import adapter, closed_form, drives, formulations, motion, papers, plotting, rotations, step_equations, study
 from rbdae.body import Body
 from rbdae.forces import (
     AbstractForce,
@@ -256,6 +256,14 @@ EXAMPLES: dict[type, Any] = {
     rbdae.models.Entry: lambda: rbdae.models.MODELS["heavy_top"],
     closed_form.FreeBody: lambda: closed_form.FreeBody((1, 2, 3), (0.1, 2, 0.3)),
     closed_form.SymmetricTop: lambda: closed_form.SymmetricTop(1.0, 0.5, 2.0),
+    step_equations.MidpointStep: lambda: step_equations.MidpointStep(
+        step_equations.MidpointState((0, 0, 1), np.eye(3), (0, 0, 0), (1, 2, 3)),
+        0.1,
+        1.0,
+        (1, 2, 2),
+        (0, 0, 1),
+        (0, 0, -9),
+    ),
     rotations.Chart: lambda: rotations.CHARTS["quaternion"],
     rotations.ChartFunctions: lambda: rotations.ChartFunctions("here", rotations.CHARTS["directors"], "directors"),
     Spherical: lambda: Spherical(*_bodies()),
