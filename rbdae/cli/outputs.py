@@ -104,7 +104,9 @@ def write_all(files: Mapping[str, tuple[Path | None, Callable[[Path], Path]]]) -
 def write_states(solution: rbdae.Solution, path: Path) -> Path:
     """Times, the states of all bodies, and observables that were registered; the columns of `Solution.to_pandas`, with
     units. A name that a spreadsheet would evaluate has an apostrophe before it."""
-    columns = [column for each in (STATES, *further()) for column in each.columns(getattr(solution, each.name))]
+    columns = [
+        column for each in (STATES, *further(solution.problem)) for column in each.columns(getattr(solution, each.name))
+    ]
     with replacing(path) as new, open(new, "w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         writer = csv.writer(file)
         writer.writerow(["t [s]", *(harmless(name) for name, _ in columns)])

@@ -12,7 +12,7 @@ from rbdae._arrays import Vec
 from rbdae.plotting import choices
 from rbdae.plotting.figures import curve, need_matplotlib, new_figure, plain, style
 from rbdae.plotting.quantities import Panel, Trajectory, drawn, of_joint, of_system, quantities, unique_components
-from rbdae.problem.observables import Part
+from rbdae.problem.observables import TABLE, Part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def plot_solution(
     if not len(solution.t):
         raise ValueError("plot: this run has no times, so there is nothing to draw; its message says why it ended")
     smooth = solution if between is None else between
-    rows, left_out = _rows(smooth, wanted, bodies, joints)
+    rows, left_out = _rows(smooth, wanted, bodies, joints, solution)
     lone = [p for name in _of("system", wanted) for p in of_system(solution, smooth, name)]
     figure = _draw(rows, lone, marks)
     lines = [heading, *left_out]
@@ -103,17 +103,22 @@ def _of(owner: str, names: Iterable[str]) -> dict[str, tuple[str, tuple[Part, ..
 
 
 def _rows(
-    solution: Trajectory, wanted: list[str], bodies: Iterable[str] | None, joints: Iterable[str] | None
+    solution: Trajectory,
+    wanted: list[str],
+    bodies: Iterable[str] | None,
+    joints: Iterable[str] | None,
+    recorded: Trajectory,
 ) -> tuple[list[list[Row]], list[str]]:
-    """Blocks of rows, and sentences on what is not drawn."""
+    """Blocks of rows, and sentences on what is not drawn; `recorded` has the times of the run alone."""
     blocks: list[list[Row]] = []
     notes: list[str] = []
-    t, shown = solution.t, _of("bodies", wanted)
+    shown = _of("bodies", wanted)
     if bodies is not None or shown:
         names, note = _chosen("bodies", "body", bodies, solution.states)
         if shown:
-            read = [(getattr(solution, attribute), parts) for attribute, parts in shown.values()]
-            blocks.append([(name, [p for of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
+            runs = [(solution if TABLE[a].between else recorded, a, parts) for a, parts in shown.values()]
+            read = [(run.t, getattr(run, attribute), parts) for run, attribute, parts in runs]
+            blocks.append([(name, [p for t, of, parts in read for p in drawn(parts, t, of[name])]) for name in names])
             notes += note
     shown = _of("joints", wanted)
     if shown:

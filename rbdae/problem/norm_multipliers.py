@@ -6,9 +6,8 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat
-from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
+from rbdae.problem.norm_closed_forms import closed_forms, has_norm_multipliers
 from rbdae.problem.problem import Problem
-from rbdae.problem.quantities import angular_velocities
 
 
 def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
@@ -52,34 +51,12 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
             f"norm_multipliers: problem must be made by rbdae.formulate(system, ...), got {_check.show(problem)}; "
             "formulate the system first"
         )
-    settings = problem.workspace.settings
-    if settings.kind.number != QUATERNION_RATE:
+    if not has_norm_multipliers(problem):
         raise ValueError(
             f"norm_multipliers: {problem!r} has no multiplier of a unit norm; formulate it with rotation='quaternion', "
             "velocity='coordinate'"
         )
-    Z = problem.natural(t, y)
-    la: Mat = np.zeros(Z.shape[:-1])
-    if settings.formulation.projected:
-        return la
-    if not settings.momenta:
-        la += _kinetic(problem, Z)
-    if settings.pull_back != MOMENT:
-        F = problem.interpretation.natural_forces(t, y)[..., 3:]
-        la += 2.0 * np.einsum("...k,...k->...", Z[..., 3:12], F)
-        if settings.pull_back == INHOMOGENEOUS:
-            la += 2.0 * (F[..., 0] + F[..., 4] + F[..., 8])
-    return la
-
-
-def _kinetic(problem: Problem, Z: Mat) -> Mat:
-    """The gyroscopic part and that of the radial inertia."""
-    settings, bodies = problem.workspace.settings, problem.model.bodies[: problem.model.n]
-    Om = angular_velocities(Z)
-    la: Mat = settings.radial * bodies["radial"] * np.einsum("...k,...k->...", Om, Om)
-    if settings.gyroscopic == THIRD_ORDER:
-        la = la + 2.0 * np.einsum("...bi,bij,...bj->...b", Om, bodies["inertia"], Om)
-    return la
+    return closed_forms(problem, np.asarray(t, dtype=float), np.asarray(y, dtype=float))
 
 
 __all__ = ["norm_multipliers"]

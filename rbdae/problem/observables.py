@@ -22,6 +22,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec
+from rbdae.problem.norm_closed_forms import has_norm_multipliers, norm_defect
 
 if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
@@ -91,12 +92,16 @@ class Observable:
     name, parts
     owner : whose it is; values are in a mapping by the names of bodies, or of joints and of their bodies
     of : gives the values; None if problems and runs have a method and an attribute of this name with types of their own
+    applies : whether a problem has it; files and reports leave it out where it is False
+    between : whether states between the steps have it, too; pictures and reports have it at the times of the run if not
     """
 
     name: str
     parts: tuple[Part, ...]
     owner: Owner = "system"
     of: Function | None = None
+    applies: Callable[[Any], bool] = lambda problem: True
+    between: bool = True
 
     @property
     def text(self) -> str:
@@ -168,12 +173,19 @@ def continuous_quaternions(orientation: Rotation) -> Mat:
 
 
 def observable(
-    name: str, unit: str, of: Function, *, components: Sequence[str] = "", owner: Owner = "system"
+    name: str,
+    unit: str,
+    of: Function,
+    *,
+    components: Sequence[str] = "",
+    owner: Owner = "system",
+    applies: Callable[[Any], bool] = lambda problem: True,
+    between: bool = True,
 ) -> Observable:
     """A line of the table: one scalar or vector, from a function."""
     own = name if owner != "system" else ""
     part = Part(own, unit, tuple(components), name.replace("_", " "), of=lambda value: value)
-    return Observable(name, (part,), owner, of)
+    return Observable(name, (part,), owner, of, applies, between)
 
 
 _POSITIONS = "Positions of the origins of the bodies' frames (of their pivots, if they have one), in space."
@@ -217,7 +229,9 @@ REACTIONS = Observable(
     "joints",
 )
 
-TABLE: dict[str, Observable] = {each.name: each for each in (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS)}
+NORM_DEFECT = observable("norm_defect", "J", norm_defect, owner="bodies", applies=has_norm_multipliers, between=False)
+
+TABLE: dict[str, Observable] = {each.name: each for each in (STATES, ENERGY, MOMENTUM, DRIFT, REACTIONS, NORM_DEFECT)}
 """All observables by name, in the order in which they are listed."""
 
 
@@ -263,9 +277,11 @@ def unregister(name: str) -> None:
         delattr(kind, name)
 
 
-def further() -> list[Observable]:
-    """Those with a function: problems and runs have their attributes from the table."""
-    return [each for each in TABLE.values() if each.of is not None]
+def further(problem: Any = None) -> list[Observable]:
+    """Those with a function, which a problem has, if one is given: problems and runs have their attributes from the
+    table."""
+    lines = [each for each in TABLE.values() if each.of is not None]
+    return lines if problem is None else [each for each in lines if each.applies(problem)]
 
 
 def attach(kind: type, made: Callable[[Observable], Any]) -> None:

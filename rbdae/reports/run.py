@@ -124,7 +124,7 @@ def _of_mechanism(run: Run, names: tuple[str, ...], warnings: list[str]) -> Iter
     )
     yield Section("Energy", tuple(run_figures.energy(shown)))
     yield Section("Drift", tuple(run_figures.drift(shown)))
-    if observables.further():
+    if observables.further(run.problem):
         yield Section("Observables", tuple(run_figures.further(shown)))
     joints = run.reactions
     if joints:

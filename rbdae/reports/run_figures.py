@@ -81,19 +81,21 @@ def motion(shown: Shown) -> Iterator[Block]:
 
 def further(shown: Shown) -> Iterator[Block]:
     """Observables that have their functions in the table, a figure for each."""
-    for each in observables.further():
-        owned = dict(each.owned(getattr(shown.smooth, each.name)))
+    for each in observables.further(shown.run.problem):
+        run = shown.smooth if each.between else shown.run
+        owned = dict(each.owned(getattr(run, each.name)))
         if each.owner != "system":
             names = shown.names if each.owner == "bodies" else [f"{joint} on {body}" for joint, body in shown.joints]
             owned = {name: owned[name] for name in names if name in owned}
-        yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.note)
+        yield _of_owners(shown, each.parts[0], owned, each.name.replace("_", "-"), each.note, run.t)
 
 
-def _of_owners(shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str) -> Figure:
-    """A panel for each component, a curve in it for each owner."""
+def _of_owners(shown: Shown, part: Part, values: Mapping[str, Any], anchor: str, caption: str, t: Any = None) -> Figure:
+    """A panel for each component, a curve in it for each owner; at times t, or at those of smooth curves."""
+    at = shown.smooth.t if t is None else t
     found = {name: part.values(each) for name, each in values.items()}
     labels = part.labels(part.said, " ")
-    panels = [Panel(label, _curves(shown.smooth.t, found, k)) for k, label in enumerate(labels)]
+    panels = [Panel(label, _curves(at, found, k)) for k, label in enumerate(labels)]
     return over_time(anchor, panels, shown.most, caption)
 
 

@@ -1,8 +1,9 @@
-"""docs/rotations.md: every equation of its sections has a line, and the functions and tests that it names exist."""
+"""Tables of equations: every numbered equation has a line, and the functions and tests that it names exist."""
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 from functools import cache
 from pathlib import Path
@@ -11,36 +12,51 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# the first and the last equation of the sections of [GR95]
-SECTIONS = {
-    2: (1, 71),
-    3: (72, 121),
-    4: (122, 138),
-    5: (139, 160),
-    6: (161, 208),
-    7: (209, 251),
-    8: (252, 266),
-    9: (267, 275),
-    10: (276, 291),
+Numbers = tuple[tuple[str, int, int], ...]
+
+# the letter, and the first and the last number, of the equations of each section
+SECTIONS: dict[str, dict[str, Numbers]] = {
+    "rotations.md": {  # [GR95]
+        "Section 2": (("", 1, 71),),
+        "Section 3": (("", 72, 121),),
+        "Section 4": (("", 122, 138),),
+        "Section 5": (("", 139, 160),),
+        "Section 6": (("", 161, 208),),
+        "Section 7": (("", 209, 251),),
+        "Section 8": (("", 252, 266),),
+        "Section 9": (("", 267, 275),),
+        "Section 10": (("", 276, 291),),
+        "Section 11": (("", 292, 345),),
+        "Appendix": (("", 346, 372),),
+    },
+    "hamiltonian.md": {  # [BS09]
+        "Section 2": (("", 1, 14),),
+        "Section 3": (("", 15, 23),),
+        "Section 4": (("", 24, 54),),
+        "Appendix": (("A", 1, 6), ("C", 1, 3), ("D", 1, 4), ("E", 1, 1)),
+    },
 }
 
 
-def lines() -> dict[int, list[list[str]]]:
+@cache
+def lines(document: str) -> dict[str, list[list[str]]]:
     """The lines of the tables, by section: equation, what, function, test."""
-    found: dict[int, list[list[str]]] = {}
-    for line in (ROOT / "docs/rotations.md").read_text(encoding="utf-8").splitlines():
-        if heading := re.match(r"## Section (\d+)", line):
-            found[int(heading[1])] = []
+    found: dict[str, list[list[str]]] = {}
+    section = ""
+    for line in (ROOT / "docs" / document).read_text(encoding="utf-8").splitlines():
+        if heading := re.match(r"## (Section \d+|Appendix)", line):
+            section = heading[1]
+            found[section] = []
         elif line.startswith("| ("):
-            found[max(found)].append([cell.strip() for cell in line.strip("|").split("|")])
+            found[section].append([cell.strip() for cell in line.strip("|").split("|")])
     return found
 
 
-def numbers(cell: str) -> list[int]:
-    """(1)-(3), (5) are 1, 2, 3, 5."""
+def numbers(cell: str) -> list[str]:
+    """(1)-(3), (A5) are 1, 2, 3, A5."""
     out = []
-    for first, last in re.findall(r"\((\d+)\)(?:-\((\d+)\))?", cell):
-        out += range(int(first), int(last or first) + 1)
+    for letter, first, last in re.findall(r"\(([A-Z]?)(\d+)\)(?:-\([A-Z]?(\d+)\))?", cell):
+        out += [f"{letter}{k}" for k in range(int(first), int(last or first) + 1)]
     return out
 
 
@@ -50,37 +66,37 @@ def names_of_tests() -> set[str]:
     return {name for text in texts for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE)}
 
 
-TABLE = lines()
+@pytest.mark.parametrize("document", SECTIONS)
+def test_no_section_is_left_out(document):
+    assert [*lines(document)] == [*SECTIONS[document]]
 
 
-def test_no_section_is_left_out():
-    assert [*TABLE] == [*SECTIONS]
+@pytest.mark.parametrize("document", SECTIONS)
+def test_no_equation_is_left_out(document):
+    for section, ranges in SECTIONS[document].items():
+        wanted = [f"{letter}{k}" for letter, first, last in ranges for k in range(first, last + 1)]
+        found = [number for line in lines(document)[section] for number in numbers(line[0])]
+        assert sorted(found) == sorted(wanted), (section, {*wanted} ^ {*found})
 
 
-@pytest.mark.parametrize("section", TABLE)
-def test_no_equation_is_left_out(section):
-    first, last = SECTIONS[section]
-    found = [number for line in TABLE[section] for number in numbers(line[0])]
-    assert sorted(found) == list(range(first, last + 1)), set(range(first, last + 1)) ^ set(found)
-
-
-@pytest.mark.parametrize("section", TABLE)
-def test_every_line_has_a_word_on_each_equation(section):
-    for line in TABLE[section]:
+@pytest.mark.parametrize("document", SECTIONS)
+def test_every_line_has_a_word_on_each_equation(document):
+    for line in itertools.chain(*lines(document).values()):
         assert len(line) == 4, line
         assert line[1], line
         if "step" not in line[1] and "limit" not in line[1]:
             assert line[2] and line[3], line
 
 
-@pytest.mark.parametrize("section", TABLE)
-def test_functions_and_tests_exist(section):
+@pytest.mark.parametrize("document", SECTIONS)
+def test_functions_and_tests_exist(document):
     missing = []
-    for line in TABLE[section]:
+    for line in itertools.chain(*lines(document).values()):
         for name in re.findall(r"`(\w+\.\w+)`", line[2]):
             module, function = name.split(".")
-            where = "rbdae." if module == "kinematics" else "rbdae.rotations."
-            if not hasattr(importlib.import_module(where + module), function):
+            where = "rbdae." if module in ("kinematics", "step_equations", "problem") else "rbdae.rotations."
+            owner = importlib.import_module(where + module)
+            if not hasattr(owner.Problem if module == "problem" else owner, function):
                 missing.append(name)
         for chart in re.findall(r"chart `([\w-]+)`", line[2]):
             if chart not in importlib.import_module("rbdae.rotations").CHARTS:

@@ -11,7 +11,7 @@ import cases
 import numpy as np
 import pytest
 from cases import Pairing, need
-from inside import Mat, Vec
+from inside import Mat, Vec, write_states
 
 import rbdae
 from rbdae.formulations import FORMULATIONS
@@ -410,3 +410,42 @@ def test_multipliers_of_norms_that_are_not_there_are_refused():
         rbdae.norm_multipliers(problem, 0.0, problem.y0)
     with pytest.raises(TypeError, match=r"problem must be made by rbdae\.formulate"):
         rbdae.norm_multipliers(pushed(), 0.0, problem.y0)  # type: ignore[arg-type]
+
+
+def test_the_norm_multiplier_as_a_check_of_a_solution():
+    """[SNS15], section 3: of (23) with (59) it is zero by elimination in every state, so that it says nothing there; as
+    an unknown of index 2 it misses zero by the errors of the run. Of (29) it sees the drift: p . (29) by hand."""
+    linear = {"form": ("fifth-order", "moment")}
+    for formulation, zero in (("index-1", True), ("index-2", False)):
+        problem = formulate(rbdae.models.heavy_top(), formulation, **linear)
+        sizes = []
+        for tol in (1e-4, 1e-6):
+            run = rbdae.solve(problem, (0.0, 0.5), solver="sksundae:ida", rtol=tol, atol=tol)
+            defect = np.abs(run.norm_defect["top"])
+            sizes.append(np.median(defect))
+            if zero:
+                assert run.drift.position.max() > 1e-7
+                assert defect.max() < 1e-10
+        assert zero or sizes[0] > 5.0 * sizes[1] > 1e-4
+    problem = formulate(pushed(torque=(0, 0, 0)), "index-0")
+    y = 1.01 * problem.y0
+    p, w, J = y[:4], y[4:], problem.system.bodies[0].inertia
+    la = (8.0 * (L_of(p) @ w) @ J @ L_of(p) @ w + 2.0 * p @ H_of(POINT).T @ G_of(p).T @ FORCE) / (p @ p)
+    found = problem.norm_defect(0.0, y)["body"]
+    assert found == pytest.approx(la - rbdae.norm_multipliers(problem, 0.0, y)[0], rel=1e-10)
+    assert abs(found) > 1e-3
+
+
+def test_the_norm_defect_is_drawn_and_written_where_there_is_one(tmp_path):
+    """At the times of the run, not between them: states between steps have multipliers by elimination."""
+    problem = formulate(rbdae.models.heavy_top(), "index-2", ("fifth-order", "moment"))
+    run = rbdae.solve(problem, (0.0, 0.1), solver="sksundae:ida")
+    line = run.plot(quantities=["norm_defect"]).axes[0].lines[0]
+    assert np.array_equal(line.get_xdata(), run.t) and np.array_equal(line.get_ydata(), run.norm_defect["top"])
+    write_states(run, tmp_path / "run.csv")
+    assert "top.norm_defect [J]" in (tmp_path / "run.csv").read_text().splitlines()[0]
+    other = rbdae.solve(rbdae.formulate(rbdae.models.heavy_top(), "index-0"), (0.0, 0.1), solver="rbdae:dopri5")
+    write_states(other, tmp_path / "other.csv")
+    assert "norm_defect" not in (tmp_path / "other.csv").read_text()
+    with pytest.raises(ValueError, match=r"norm_defect: .* has no multiplier of a unit norm"):
+        _ = other.norm_defect

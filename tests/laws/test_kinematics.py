@@ -456,3 +456,18 @@ def test_steps_that_are_misprinted(rng):
     moving = Q.product(Q.product(dq, q * star), here) + Q.product(here, Q.product(q, dq * star))
     assert np.abs(moving[1:] - np.cross(rounded(omega), here[1:])).max() < 1e-14
     assert abs(moving[0]) < 1e-14
+
+
+def test_vect_and_spin(rng):
+    """(357)-(366) of the appendix."""
+    u, v, w = rng.standard_normal((3, 5, 3))
+    A = rng.standard_normal((5, 3, 3))
+    U, V = kinematics.spin(u), kinematics.spin(v)
+    assert np.abs((U @ v[..., None])[..., 0] - np.cross(u, v)).max() < 1e-15 * 8
+    assert np.array_equal(kinematics.vect(U), u)
+    other = np.swapaxes(A, -1, -2)
+    assert np.abs(kinematics.vect(A) - kinematics.vect(0.5 * (A - other))).max() < 1e-15
+    assert np.abs(kinematics.vect(A + other)).max() == 0.0
+    inner = np.einsum("ki,ki->k", u, v)[:, None, None]
+    assert np.abs(U @ V - (np.einsum("ki,kj->kij", v, u) - inner * np.eye(3))).max() < 1e-14
+    assert np.abs((U @ V @ w[..., None])[..., 0] - np.cross(u, np.cross(v, w))).max() < 1e-14

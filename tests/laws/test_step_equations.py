@@ -222,6 +222,37 @@ def test_the_midpoint_tangent(rng):
     np.testing.assert_allclose(step.tangent(u), slopes, rtol=0, atol=1e-9 * np.abs(slopes).max())
 
 
+def test_the_equations_of_the_top():
+    """[GR95] (292)-(294), (299)-(301) at the start of case 2: lambda from the first line balances the second."""
+    problem = rbdae.formulate(rbdae.models.rotations_top(case=2), "index-0")
+    y = problem.y0
+    top, energy, momentum = problem.states(0.0, y)["top"], problem.energy(0.0, y), problem.momentum(0.0, y)
+    R, Om, J, X = top.orientation.as_matrix(), top.angular_velocity, np.diag((0.8, 0.8, 1.8)), (0.0, 0.0, 1.3)
+    assert np.abs(top.position - R @ X).max() < 1e-14
+    assert energy.kinetic == pytest.approx(0.5 * Om @ J @ Om + 2.5 * top.velocity @ top.velocity, rel=1e-13)
+    assert energy.potential == pytest.approx(5.0 * 9.81 * top.position[2], rel=1e-13)
+    np.testing.assert_allclose(momentum.linear, 5.0 * top.velocity, rtol=1e-13)
+    np.testing.assert_allclose(momentum.angular, R @ J @ Om + np.cross(top.position, 5.0 * top.velocity), rtol=1e-12)
+    rates = problem.rhs(0.0, y)
+    acceleration, change = rates[7:10], rates[10:13]
+    la = 5.0 * acceleration + np.array((0.0, 0.0, 9.81 * 5.0))
+    rest = J @ change + np.cross(Om, J @ Om) + np.cross(X, R.T @ la)
+    assert np.abs(rest).max() < 1e-11 * np.abs(la).max()
+
+
+def test_a_half_rotation_of_euler_parameters(rng):
+    """[GR95] (321)-(325): F of e is half of the increment, and leaves e alone."""
+    increment = Rotation.from_rotvec(rng.standard_normal(3))
+    e = increment.as_quat()[:3] * np.sign(increment.as_quat()[3])
+    F = rbdae.rotations.quaternion.half_rotation(np.roll(increment.as_quat(), 1))
+    e0 = np.sqrt(1.0 - e @ e)
+    np.testing.assert_allclose(
+        F, e0 * np.eye(3) + np.outer(e, e) / (1.0 + e0) + rbdae.kinematics.spin(e), atol=1e-15 * 4
+    )
+    np.testing.assert_allclose(F @ F, increment.as_matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(F @ e, e, rtol=0, atol=1e-15 * 4)
+
+
 def test_what_is_refused():
     one = (1.0, 0.0, 0.0, 0.0)
     with pytest.raises(ValueError, match="step must not be zero"):

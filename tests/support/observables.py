@@ -775,6 +775,24 @@ def _norm_multipliers(c: Case) -> None:
     )
 
 
+def _norm_defect(c: Case) -> None:
+    """Zero where the state is on the constraints and multipliers are by elimination; along the run the multipliers of
+    the labels less the closed form."""
+    p, run = c.problem, c.run
+    of_run: Any = run
+    if c.pairing.rotation != "quaternion" or c.pairing.velocity not in ("coordinate", "momentum"):
+        with _refused(ValueError):
+            _ = of_run.norm_defect
+        return
+    found = np.array([of_run.norm_defect[body.name] for body in c.system.bodies]).T
+    closed = np.array([rbdae.norm_multipliers(run.problem, t, y) for t, y in zip(run.t, run.y, strict=True)])
+    if _form(c).multipliers == "values" and not _form(c).projected:
+        la = run.y[:, p.layout.la][:, : _internal(c)][:, p.layout.rank[:-1]]
+    else:
+        la = run.multipliers[:, : _internal(c)][:, p.layout.rank[:-1]]
+    same(found, la - closed, 1e-12, float(np.abs(run.multipliers).max()))
+
+
 def _scaled_atol(c: Case) -> None:
     """By the sizes of what the unknowns are, with masses and multipliers of our own."""
     p, layout = c.problem, c.problem.layout
@@ -1202,6 +1220,8 @@ _MEASURES = Checked("our own quadrature", _work)
 
 Table = Mapping[str, "Checked | Elsewhere"]
 
+_NORM_DEFECT = Checked("labels, and the closed form", _norm_defect)
+
 OPEN = "test_with_parameters"
 
 PROBLEM: Table = {
@@ -1235,6 +1255,7 @@ PROBLEM: Table = {
     "multipliers": Checked("reactions, and that no shorter ones do", _multipliers),
     "n": _COUNTS,
     "n_equations": _COUNTS,
+    "norm_defect": _NORM_DEFECT,
     "natural": Checked("the chart by scipy, its derivative along the rates; drifted, too", _natural),
     "of": Elsewhere("test_consistency::test_description", "formulate makes problems by it"),
     "parameter_jacobian": _PARAMETERS,
@@ -1280,6 +1301,7 @@ SOLUTION: Table = {
     "message": _FACTS,
     "momentum": _ROWS,
     "multipliers": _ROWS,
+    "norm_defect": _NORM_DEFECT,
     "options": _FACTS,
     "plot": Elsewhere("test_solution::test_plot_has_the_default_panels", PICTURE),
     "problem": _FACTS,
@@ -1350,6 +1372,7 @@ LINES: Table = {
     "drift": SOLUTION["drift"],
     "energy": SOLUTION["energy"],
     "momentum": SOLUTION["momentum"],
+    "norm_defect": _NORM_DEFECT,
     "reactions": SOLUTION["reactions"],
     "states": SOLUTION["states"],
     **dict.fromkeys(("lagrangian", "middle", "kinetic_energy", "load", "selected"), _TOYS),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rbdae.papers.forms import multipliers
 from rbdae.papers.item import Item
 
-ITEMS: tuple[Item, ...] = ()
+ITEMS: tuple[Item, ...] = (multipliers.TABLE, multipliers.CHECK)
 
 __all__ = ["ITEMS"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rbdae.papers.item import Item
+from rbdae.papers.rotations import top
 
-ITEMS: tuple[Item, ...] = ()
+ITEMS: tuple[Item, ...] = (top.FIGURE_6, top.FIGURE_7)
 
 __all__ = ["ITEMS"]

@@ -1,0 +1,236 @@
+"""[SNS15]: one motion, twelve sets of equations with a multiplier and two without, and the check by the multiplier."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import rbdae
+from rbdae._arrays import Vec
+from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, close
+from rbdae.papers.item import Item
+from rbdae.plotting.figures import COLOURS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_INERTIA: Final = (2.0, 3.0, 4.0)
+_OMEGA: Final = np.array((1.0, -2.0, 3.0))
+_FORCE: Final = np.array((5.0, -3.0, 2.0))
+_POINT: Final = np.array((0.3, 0.2, -0.4))
+_ORIENTATION: Final = tuple(np.array((6.0, 3.0, -5.0, 2.0)) / np.sqrt(74.0))
+
+_GYROSCOPIC: Final = ("third-order", "fifth-order")
+_PULL_BACK: Final = ("homogeneous", "moment", "inhomogeneous")
+_RADIAL: Final = ("zero", "half-trace")
+_DEGREES: Final = {"third-order": 3, "fifth-order": 5, "projected-1": 4, "projected-0": 4}
+
+
+def _system() -> rbdae.System:
+    system = rbdae.System(gravity=(0.0, 0.0, 0.0))
+    body = system.add_body(
+        "body", mass=1.0, inertia=_INERTIA, pivot=(0.0, 0.0, 0.0), orientation=_ORIENTATION, angular_velocity=_OMEGA
+    )
+    system.add_force(rbdae.forces.Force(body, _FORCE, at=_POINT))
+    return system
+
+
+def _by_hand(p: Vec, form: tuple[str, str, str]) -> float:
+    """(30), (84), and the part of (69) along p; the square of Omega with J0."""
+    gyroscopic, pull_back, radial = form
+    x, along = p[1:], p[0] * p[0] - p[1:] @ p[1:]
+    turned = along * _POINT + 2.0 * (x @ _POINT) * x + 2.0 * p[0] * np.cross(x, _POINT)  # R u
+    la = 2.0 * float(_OMEGA @ (_INERTIA * _OMEGA)) if gyroscopic == "third-order" else 0.0
+    la += 0.0 if pull_back == "moment" else 2.0 * float(turned @ _FORCE)
+    la += 2.0 * float(_POINT @ _FORCE) if pull_back == "inhomogeneous" else 0.0
+    return la + (0.5 * sum(_INERTIA) * float(_OMEGA @ _OMEGA) if radial == "half-trace" else 0.0)
+
+
+def _degree(problem: rbdae.Problem) -> float:
+    """The degree of the gyroscopic term in p and its rates, by scaling: (residual at pddot = 0 without a force)."""
+    y = np.array(problem.y0)
+    y[problem.layout.la] = 0.0
+
+    def size(scale: float) -> float:
+        at = scale * y
+        yd = np.zeros(problem.n)
+        rows = problem.residual(0.0, at, yd)[problem.layout.v]
+        forced = at.copy()
+        forced[problem.layout.v] = 0.0
+        return float(np.linalg.norm((rows - problem.residual(0.0, forced, yd)[problem.layout.v])[:3]))
+
+    return float(np.log2(size(2.0) / size(1.0)))
+
+
+def _entries(problem: rbdae.Problem) -> int:
+    return int(problem.sparsity.nnz)
+
+
+def _steps(problem: rbdae.Problem, solver: str) -> tuple[int, Vec]:
+    """Evaluations of a run of 1 s at 1e-8, and R at its end."""
+    run = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-8, atol=1e-8)
+    matrix: Vec = run.states["body"].orientation[-1].as_matrix()
+    return run.stats.evaluations, matrix
+
+
+def _run(quick: bool) -> Finding:
+    rows: list[tuple[Cell, ...]] = []
+    compared: list[Comparison] = []
+    found: dict[str, Any] = {"lambda": [], "acceleration": [], "end": []}
+    forms: list[tuple[str, tuple[str, str, str]]] = [
+        ("index-1", form) for form in product(_GYROSCOPIC, _PULL_BACK, _RADIAL)
+    ]
+    forms += [(name, ("", "", "")) for name in ("projected-1", "projected-0")]
+    for formulation, form in forms:
+        named: dict[str, Any] = {
+            k: v for k, v in zip(("gyroscopic", "pull_back", "radial_inertia"), form, strict=True) if v
+        }
+        of = rbdae.formulate(_system(), formulation, velocity="coordinate", **named)
+        y = of.y0
+        rates, la = of.rates(0.0, y)
+        closed = float(rbdae.norm_multipliers(of, 0.0, y)[0])
+        by_hand = _by_hand(y[:4], form) if form[0] else 0.0
+        run_value = float(of.run_multipliers(0.0, y)[0]) if form[0] else 0.0
+        of_forms = (float(la[0]), closed, run_value)
+        spread = max(abs(each - by_hand) for each in of_forms)
+        solver = "scipy:RK45" if formulation == "projected-0" else "sksundae:ida"
+        evaluations, end = _steps(of, solver) if not quick or form[2] in ("", "zero") else (0, None)
+        degree = _degree(of) if formulation != "projected-0" else float("nan")
+        rows.append((formulation, *form, by_hand, float(la[0]), closed, degree, _entries(of), evaluations))
+        found["lambda"].append(spread)
+        found["acceleration"].append(np.array(rates[4:8]))
+        if end is not None:
+            found["end"].append(end)
+        if form == ("third-order", "moment", "zero"):
+            found["ratio"] = float(la[0]) / float(of.energy(0.0, y).kinetic)
+        if formulation == "projected-1":
+            compared.append(close("projected-1: degree", degree, 4.0, 1e-9))
+        if form[0]:
+            label = ", ".join(form)
+            compared.append(close(f"{label}: lambda [J]", float(la[0]), by_hand, 1e-12 * max(1.0, abs(by_hand))))
+            compared.append(close(f"{label}: degree", degree, _DEGREES[form[0]], 1e-9,
+                                  says=f"{_DEGREES[form[0]]}"))  # fmt: skip
+    compared.insert(0, at_most("lambda three ways and by hand, largest difference [J]", max(found["lambda"]), 5e-13))
+    first = found["acceleration"][0]
+    apart = max(float(np.abs(each - first).max()) for each in found["acceleration"])
+    compared.insert(1, at_most("accelerations of all forms, difference", apart, 1e-13, says="the same"))
+    ends = max(float(np.abs(each - found["end"][0]).max()) for each in found["end"])
+    compared.insert(2, at_most("R after 1 s of all forms, difference", ends, 1e-6, says="the same motion"))
+    differs = "with p lambda as the constraint's force it is four times; twice holds for 2 p"
+    quantity = "third-order, moment, zero: lambda : kinetic energy"
+    compared.append(close(quantity, found["ratio"], 4.0, 1e-12, says="twice", differs=differs))
+    columns = (
+        "form", "gyroscopic", "pull_back", "radial", "by_hand [J]", "lambda [J]", "closed [J]", "degree", "entries",
+        "evaluations",
+    )  # fmt: skip
+    return Finding(columns, rows, tuple(compared))
+
+
+_SOLVER: Final = "sksundae:ida"
+
+
+def _run_check(quick: bool) -> Finding:
+    rows: list[tuple[Cell, ...]] = []
+    compared: list[Comparison] = []
+    exact = (
+        rbdae.solve(
+            rbdae.formulate(rbdae.models.heavy_top(), "null-space"),
+            (0.0, 2.0),
+            solver="rbdae:dop853",
+            rtol=1e-12,
+            atol=1e-12,
+        )
+        .states["top"]
+        .orientation[-1]
+        .as_matrix()
+    )
+    for formulation in ("index-1", "index-2", "index-3"):
+        sizes, errors = [], []
+        for tolerance in (1e-4, 1e-6, 1e-8):
+            of = rbdae.formulate(
+                rbdae.models.heavy_top(),
+                formulation,
+                velocity="coordinate",
+                gyroscopic="fifth-order",
+                pull_back="moment",
+            )
+            run: Any = rbdae.solve(of, (0.0, 2.0), solver=_SOLVER, rtol=tolerance, atol=tolerance)
+            defect = np.abs(run.norm_defect["top"])
+            sizes.append(float(np.median(defect)))
+            errors.append(float(np.abs(run.states["top"].orientation[-1].as_matrix() - exact).max()))
+            rows.append((formulation, tolerance, float(defect.max()), sizes[-1], errors[-1]))
+        if formulation == "index-1":
+            compared.append(at_least("index-1, 1e-4: error of R", errors[0], 0.02))
+            differs = "it is zero in every state, because (24) holds for any p and pdot"
+            quantity, largest = "index-1, 1e-4: largest |lambda| [J]", float(rows[-3][2])
+            compared.append(at_most(quantity, largest, 1e-10, says="controls the quality", differs=differs))
+        else:
+            compared.append(at_least(f"{formulation}: median |lambda|, 1e-4 : 1e-8", sizes[0] / sizes[2], 30.0,
+                                     says="controls the quality"))  # fmt: skip
+            compared.append(at_least(f"{formulation}: error of R, 1e-4 : 1e-8", errors[0] / errors[2], 30.0))
+    return Finding(("form", "tolerance", "largest [J]", "median [J]", "error"), rows, tuple(compared))
+
+
+def _draw(finding: Finding) -> Figure:
+    figure = new_figure("papers", (8.4, 4.6), layout="constrained")
+    axes = figure.subplots()
+    shown = [row for row in finding.rows if row[1]]
+    names = [f"{row[1]}, {row[2]}, J0 {row[3]}" for row in shown]
+    values = [float(row[5]) for row in shown]
+    axes.barh(names, values, color=[COLOURS[_GYROSCOPIC.index(str(row[1]))] for row in shown], height=0.6)
+    for name, value in zip(names, values, strict=True):
+        axes.annotate(f" {value:.7g}" if abs(value) > 1e-9 else " 0", (value, name), va="center", fontsize="small")
+    axes.set_xlim(0.0, 1.15 * max(values))
+    axes.invert_yaxis()
+    axes.set_xlabel("multiplier of the unit norm [J]")
+    axes.tick_params(labelsize="small")
+    axes.grid(True, axis="x", alpha=0.3)
+    figure.suptitle("One motion, twelve multipliers, [SNS15]", fontsize="medium")
+    return figure
+
+
+def _draw_check(finding: Finding) -> Figure:
+    figure = new_figure("papers", (6.4, 4.6), layout="constrained")
+    axes = figure.subplots()
+    for k, form in enumerate(finding.values("form")):
+        errors, sizes = (finding.column(name, form=form) for name in ("error", "median"))
+        axes.loglog(errors, np.maximum(sizes, 1e-16), color=COLOURS[k], marker="o^s"[k], label=form)
+    axes.set_xlabel("largest error of R after 2 s")
+    axes.set_ylabel("median of |λ| [J]")
+    axes.grid(True, alpha=0.3)
+    axes.legend(fontsize="small", frameon=False)
+    figure.suptitle(
+        "λ = 0 of (23) along runs by IDA, tolerances 1e-4, 1e-6, 1e-8; [SNS15] section 3", fontsize="medium"
+    )
+    return figure
+
+
+TABLE: Final = Item(
+    name="sns-multipliers",
+    paper="forms",
+    place="(23), (25), (29), (78)-(84)",
+    says="All forms have the same accelerations and the same motion; the multiplier is 0, twice the kinetic energy, or "
+    "depends on the force.",
+    verdict="agrees in part",
+    why="(30) is four times the kinetic energy with p lambda as the force of the constraint; everything else agrees, "
+    "in twelve combinations and the two projected forms.",
+    run=_run,
+    draw=_draw,
+    needs=("sksundae:ida",),
+)
+CHECK: Final = Item(
+    name="sns-check",
+    paper="forms",
+    place="Section 3, after (32)",
+    says="Knowing that lambda = 0 in (23) might be helpful to control the quality of a numerical solution.",
+    verdict="agrees in part",
+    why="At index 2 and 3, where lambda is an unknown of its own, it follows the tolerance. At index 1 it is zero to "
+    "round-off in every state, also of a solution that is wrong.",
+    run=_run_check,
+    draw=_draw_check,
+    needs=("sksundae:ida",),
+)
+
+__all__ = ["CHECK", "TABLE"]
