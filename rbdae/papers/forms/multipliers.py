@@ -87,7 +87,7 @@ def _run(quick: bool) -> Finding:
         named: dict[str, Any] = {
             k: v for k, v in zip(("gyroscopic", "pull_back", "radial_inertia"), form, strict=True) if v
         }
-        of = rbdae.formulate(_system(), formulation, velocity="coordinate", **named)
+        of = rbdae.formulate(_system(), formulation, velocity="coordinate", code="generic", **named)
         y = of.y0
         rates, la = of.rates(0.0, y)
         closed = float(rbdae.norm_multipliers(of, 0.0, y)[0])

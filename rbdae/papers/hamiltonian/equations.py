@@ -134,8 +134,8 @@ MULTIPLIER: Final = Item(
     name="bs-multiplier",
     paper="hamiltonian",
     place="Remark 4.3",
-    says="The multiplier that is eliminated in (53) follows from both ends of a step, la = -q . grad V / |q|^2 in the "
-    "middle.",
+    says="The multiplier that is eliminated in (53) follows from both ends of a step, la = -q . grad V / (q . q) in "
+    "the middle.",
     verdict="agrees",
     run=_run_multiplier,
 )
