@@ -36,7 +36,8 @@ _DENSE = 100  # equations up to which a dense factorisation is no slower than a 
 
 @final
 class Joints:
-    """The joint equations of a model at one time; `sizes` (rows,) is what violations are compared with."""
+    """The joint equations of a model at one time; `sizes` (rows,) is what violations are compared
+    with, `bodies` (rows, 2) are the numbers of their bodies."""
 
     def __init__(self, model: Model, t: float) -> None:
         table = model.primitives
@@ -45,7 +46,7 @@ class Joints:
         component = np.arange(len(of)) - (np.cumsum(counts) - counts)[of]
         self.model, self.t = model, t
         self.sizes = model.scales.sizes(model.scales.length)
-        self._bodies = table["body"][of]
+        self.bodies = table["body"][of]
         self._A, self._B, self._scale = table["A"][of], table["B"][of], table["scale"][of]
         self._q = np.where((table["linear"] == 1)[of, None], _EYE[component], 0.0)
         self._offset = table["offset"][of, component]
@@ -99,7 +100,7 @@ class Joints:
         F = (self._scale[:, None, None] * F).reshape(-1, 2, 4, 3)
         W = F[:, :, 1:] @ np.swapaxes(Z.reshape(-1, 2, 4, 3)[:, :, 1:], 2, 3)
         turn = np.stack([W[..., j, k] - W[..., k, j] for j, k in ((1, 2), (2, 0), (0, 1))], axis=-1)
-        return np.concatenate([F[:, :, 0] * self._free[self._bodies][..., None], turn], axis=2)
+        return np.concatenate([F[:, :, 0] * self._free[self.bodies][..., None], turn], axis=2)
 
     def matrix(self, motion: BodyMotion) -> Mat:
         """G (rows, 6 n) with respect to (xdot, Omega) of all bodies."""
@@ -111,7 +112,7 @@ class Joints:
         Z[:-1, 0] = motion.x
         Z[:-1, 1:] = np.swapaxes(rotation_matrices(motion.p), 1, 2)
         Z[-1, 1:] = _EYE
-        pairs: Mat = Z[self._bodies]
+        pairs: Mat = Z[self.bodies]
         return pairs.reshape(-1, 8, 3)
 
     def _of_pairs(self, motion: BodyMotion) -> tuple[Mat, Mat]:
@@ -119,14 +120,14 @@ class Joints:
         Z = np.zeros((self.model.n + 1, 2, 4, 3))
         Z[:-1] = natural_coordinates(motion).reshape(-1, 2, 4, 3)
         Z[-1, 0, 1:] = _EYE
-        pairs = Z[self._bodies]
+        pairs = Z[self.bodies]
         return pairs[:, :, 0].reshape(-1, 8, 3), pairs[:, :, 1].reshape(-1, 8, 3)
 
     def _spread(self, G: Mat) -> Mat:
         """(rows, 6 n + 6) of gradients by pairs of bodies, the ground last."""
         out = np.zeros((len(G), self.model.n + 1, 6))
         for side in (0, 1):
-            out[np.arange(len(G)), self._bodies[:, side]] = G[:, side]
+            out[np.arange(len(G)), self.bodies[:, side]] = G[:, side]
         return out.reshape(len(G), 6 * self.model.n + 6)
 
     # ------------------------------------------------------------ the nearest state
@@ -182,14 +183,14 @@ class Joints:
         G = self.gradients(here)
         H = np.concatenate(
             [
-                G[:, :, :3] * self._inverse_mass[self._bodies][..., None],
-                (G[:, :, None, 3:] @ self._inverse_inertia[self._bodies])[:, :, 0],
+                G[:, :, :3] * self._inverse_mass[self.bodies][..., None],
+                (G[:, :, None, 3:] @ self._inverse_inertia[self.bodies])[:, :, 0],
             ],
             axis=2,
         )
         out = np.zeros((self.model.n + 1, 6)) if moved is None else -moved
-        rest = -g - np.einsum("rsj,rsj->r", G, out[self._bodies])
-        np.add.at(out, self._bodies, H * self._solver(H, G)(rest)[:, None, None])
+        rest = -g - np.einsum("rsj,rsj->r", G, out[self.bodies])
+        np.add.at(out, self.bodies, H * self._solver(H, G)(rest)[:, None, None])
         return out
 
     def _solver(self, H: Mat, G: Mat) -> Callable[[Vec], Vec]:
@@ -209,7 +210,7 @@ class Joints:
         from scipy.sparse import csr_matrix  # slow imports, which small systems do not need
         from scipy.sparse.linalg import splu
 
-        columns = (6 * self._bodies[:, :, None] + np.arange(6)).reshape(-1)
+        columns = (6 * self.bodies[:, :, None] + np.arange(6)).reshape(-1)
         starts = np.arange(0, 12 * len(G) + 1, 12)
         shape = len(G), 6 * (self.model.n + 1)
         left, right = (csr_matrix((each.reshape(-1), columns, starts), shape=shape) for each in (H, G))

@@ -15,13 +15,17 @@ from rbdae.multibody.row_selection import closeness, redundant_rows, strength
 from rbdae.multibody.selection import IndependentVelocities, KeptRows, Selection
 from rbdae.multibody.settings import Settings, Structure
 from rbdae.multibody.tree_velocities import tree_velocities
-from rbdae.multibody.velocity_selection import metric, spatial_columns
+from rbdae.multibody.velocity_selection import DependentRows, metric, sparse_matrix, spatial_columns
 from rbdae.rotations.euler_map import rotation_matrices
 
 REMEDY = (
     "replace a joint by one with fewer equations, or ask for redundant='minimum-norm', which gives the same motion and "
     "reactions of least norm"
 )
+
+
+SPARSE_FROM = 60
+"""Velocities from which the square system of loops is sparse (docs/decisions.md)."""
 
 
 def bare_settings(choices: Choices, structure: Structure) -> Settings:
@@ -47,8 +51,16 @@ def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[
     tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
     if tree is not None:
         return replace(bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    velocities = _independent_velocities(model, state, choices.kind.spatial)
-    settings = replace(bare_settings(choices, "loops"), n_independent=len(velocities.S), redundant=bool(state.dropped))
+    n_v, n_rows = int((model.bodies["nt"][: model.n] + 3).sum()), len(state.joints.sizes)
+    sparse = not state.dropped and n_v >= SPARSE_FROM
+    choose = _sparse_velocities if sparse else _independent_velocities
+    velocities = choose(model, state, choices.kind.spatial)
+    settings = replace(
+        bare_settings(choices, "loops"),
+        n_independent=len(velocities.S),
+        sparse=sparse,
+        redundant=bool(state.dropped),
+    )
     return settings, Selection(rows, velocities)
 
 
@@ -71,6 +83,22 @@ def _independent_velocities(model: Model, state: ConsistentState, spatial: bool)
         G = spatial_columns(G, rotation_matrices(state.motion.p))
     measure = metric(model)
     return measure.select(G, len(measure.scale) - len(G) + len(state.dropped))
+
+
+def _sparse_velocities(model: Model, state: ConsistentState, spatial: bool) -> IndependentVelocities:
+    """The same of a large system, whose matrix is sparse."""
+    measure, joints = metric(model), state.joints
+    gradients = joints.gradients(state.motion)
+    if spatial:
+        R = np.concatenate([rotation_matrices(state.motion.p), np.eye(3)[None]])
+        gradients[..., 3:] = np.einsum("rsk,rsjk->rsj", gradients[..., 3:], R[joints.bodies])
+    G = sparse_matrix(gradients, joints.bodies, measure.moving)
+    try:
+        return measure.select(G, G.shape[1] - G.shape[0])
+    except DependentRows as error:
+        raise ValueError(
+            f"the constraints are redundant or singular at the start: {model.row_name(error.row)}; {REMEDY}"
+        ) from error
 
 
 def _is_spherical_tree(model: Model) -> bool:

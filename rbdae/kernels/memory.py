@@ -33,8 +33,15 @@ accessor                 what
 ``tree_velocities(m)``   per body of a tree: its joint equations and quasi-velocities
 ``velocity_selection(m)``
                          S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
-``velocity_metric(m)``   by what T is measured there: inverse scales of its rows, inverse sizes of its columns
+``velocity_metric(m)``   by what T is measured there: inverse scales of its rows, inverse sizes of its columns;
+                         for sparse [G; S] the diagonal of W follows
 ``square_factors(m)``    the factors of [G; S], nv x nv; ``row_exchanges(m)`` its row exchanges
+``square_rows(m)``       sparse [G; S], rows in the order of elimination: ``square_start(m)`` where they begin,
+                         ``square_column(m)`` their columns, ``square_place(m)`` the place of each equation,
+                         ``square_turning(m)`` the body whose rotation a column is, or -1
+``square_factor(m)``     L, then D, of its normal equations, by ``square_factor_start(m)``, ``square_factor_column(m)``
+``square_product_slot(m)``
+                         the entries of L that are products of two rows, by rows from ``square_product_start(m)``
 ``tree_factors(m)``      the same memory for trees: the factors of one 6 x 6 matrix per body
 ``block_starts(m)``      where each column of each tangent block begins in the CSC data
 ``blocks(m)``            the tangent blocks in the order of their appearance (row, column, rows, columns)
@@ -247,7 +254,7 @@ def velocity_selection(m: Memory) -> Any:
 @accessor
 def velocity_metric(m: Memory) -> Any:
     h = head(m)
-    return carray(as_pointer(h.velocity_metric), h.n_v + h.n_nu, np.float64)
+    return carray(as_pointer(h.velocity_metric), 2 * h.n_v + h.n_nu, np.float64)
 
 
 @accessor
@@ -260,6 +267,66 @@ def square_factors(m: Memory) -> Any:
 def row_exchanges(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.row_exchanges), h.n_v, np.int64)
+
+
+@accessor
+def square_rows(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_rows), h.n_square_entries, np.float64)
+
+
+@accessor
+def square_start(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_start), h.n_v + 1, np.int64)
+
+
+@accessor
+def square_column(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_column), h.n_square_entries, np.int64)
+
+
+@accessor
+def square_place(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_place), h.n_v, np.int64)
+
+
+@accessor
+def square_turning(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_turning), h.n_v, np.int64)
+
+
+@accessor
+def square_factor(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_factor), h.n_square_factor + h.n_v, np.float64)
+
+
+@accessor
+def square_factor_start(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_factor_start), h.n_v + 1, np.int64)
+
+
+@accessor
+def square_factor_column(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_factor_column), h.n_square_factor, np.int64)
+
+
+@accessor
+def square_product_start(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_product_start), h.n_v + 1, np.int64)
+
+
+@accessor
+def square_product_slot(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.square_product_slot), h.n_square_products, np.int64)
 
 
 @accessor

@@ -32,7 +32,7 @@ MOMENT = 1
 INHOMOGENEOUS = 2
 
 # rows of the scratch vectors, see `rbdae.kernels.scratch`
-N_VECTORS = 15
+N_VECTORS = 17
 
 # rows below those of the scratch matrix `rhs_tangent`, for sums of its rows
 N_TANGENT_ROWS = 3
@@ -70,6 +70,16 @@ ARRAYS = (
     "velocity_metric",
     "square_factors",
     "row_exchanges",
+    "square_rows",
+    "square_start",
+    "square_column",
+    "square_place",
+    "square_turning",
+    "square_factor",
+    "square_factor_start",
+    "square_factor_column",
+    "square_product_start",
+    "square_product_slot",
     "tree_velocities",
     "tangent_memory",
     "state_arguments",
@@ -117,6 +127,9 @@ HEAD = np.dtype(
             "n_starts",
             "n_blocks",
             "n_factor",
+            "n_square_entries",
+            "n_square_factor",
+            "n_square_products",
             "n_vector",
             "n_body_unknowns",
             "n_newton",
@@ -134,6 +147,7 @@ HEAD = np.dtype(
             "projected",
             "columns",
             "structure",
+            "sparse",
             "level",
             "singular",
             "mode",

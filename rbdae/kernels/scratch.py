@@ -108,3 +108,16 @@ def force_state_rates(m: Memory) -> Any:
 def turned_row(m: Memory) -> Any:
     """A row of S P of the null-space form of loops with spatial velocities."""
     return vectors(m)[14]
+
+
+@jit
+def square_known(m: Memory) -> Any:
+    """The right-hand side of the sparse square system, or the solution of the transposed one, in the order of
+    elimination."""
+    return vectors(m)[15]
+
+
+@jit
+def square_rest(m: Memory) -> Any:
+    """What the factors of the sparse square system are solved for, in the order of elimination."""
+    return vectors(m)[16]

@@ -12,6 +12,7 @@ from rbdae.multibody.joint_pattern import joint_pattern
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
+from rbdae.multibody.square_pattern import empty_square_pattern
 
 
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     bushings, elements, state_tangents = _forces(model, layout)
     most_states = int(elements["n_states"].max(initial=0))
     loops, tree = settings.structure == "loops", settings.structure == "tree"
-    n_v = layout.n_velocities if loops else 1
+    n_v = layout.n_velocities if loops and not settings.sparse else 1
     return {
         "bodies": bodies,
         "references": np.zeros((1, 3, 3)),
@@ -50,6 +51,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "vectors": np.zeros((kb.N_VECTORS, row_length(layout, model)), dtype=scalar),
         "square_factors": np.zeros((6 * model.n, 6) if tree else (n_v, n_v), dtype=scalar),
         "row_exchanges": np.zeros(n_v, dtype=np.int64),
+        **empty_square_pattern(scalar),
         "newton_matrix": np.zeros(1, dtype=scalar),
         "newton_operations": np.zeros(1, dtype=kb.NEWTON_OPERATION),
         "newton_bodies": np.zeros(model.n, dtype=kb.NEWTON_BODY),

@@ -158,6 +158,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "projected": settings.formulation.projected and settings.formulation.kind == "dae",
         "columns": settings.columns,
         "structure": settings.reduction,
+        "sparse": settings.sparse,
         "level": settings.formulation.levels[0] if settings.formulation.levels else 2,
         "integral": settings.formulation.unknown_multipliers == "integrals",
         "stabilised": settings.formulation.stabilised,

@@ -6,7 +6,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from rbdae.graph.symbols import Recorder, Symbol
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
+from rbdae.multibody.square_pattern import empty_square_pattern
 from rbdae.multibody.workspace import Workspace
 
 MOST_NODES = 2_000_000
@@ -31,7 +32,7 @@ MOST_NODES = 2_000_000
 SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
 """The arrays of a workspace that come from its selection and are numbers."""
 
-_WRITTEN = frozenset({"null_space", "blocks", "block_starts", "newton_matrix"})
+_WRITTEN = frozenset({"null_space", "blocks", "block_starts", "newton_matrix", "square_rows", "square_factor"})
 """Those that are memory for results, and where they go."""
 
 _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "newton_forces"})
@@ -39,6 +40,9 @@ _FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "
 
 
 _NO_CONSTANTS = frozenset({*SELECTED, *_WRITTEN, *_FOLLOWING})
+
+SQUARE = frozenset(empty_square_pattern(float)) - _WRITTEN
+"""Those of the pattern of a sparse square system, which follows from the selection."""
 
 _OF_FORCES = ("bushings", "elements", "entries")
 
@@ -105,8 +109,12 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
     if workspace.memory.opened:
-        return (("open", opened_numbers(workspace).digest),)
-    names = sorted(workspace.owned.keys() - _NO_CONSTANTS)
+        return (("open", opened_numbers(workspace).digest), *_constants(workspace, SQUARE & workspace.owned.keys()))
+    return _constants(workspace, workspace.owned.keys() - _NO_CONSTANTS)
+
+
+def _constants(workspace: Workspace, of: Set[str]) -> tuple[tuple[str, bytes], ...]:
+    names = sorted(of)
     return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
 
 

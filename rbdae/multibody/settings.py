@@ -39,6 +39,7 @@ class Settings:
     structure : of the system, for the null-space form
     tree : the quasi-velocities of each body, for the structure ``"tree"``
     n_independent : how many quasi-velocities there are, for the structure ``"loops"``
+    sparse : whether the square system of loops is sparse
     redundant : whether joint rows are left out because they follow from the others
     """
 
@@ -48,6 +49,7 @@ class Settings:
     structure: Structure = "any"
     tree: tuple[TreeVelocity, ...] = ()
     n_independent: int = 0
+    sparse: bool = False
     redundant: bool = False
 
     def __deepcopy__(self, memo: object) -> Settings:
@@ -124,7 +126,8 @@ def features(model: Model, settings: Settings) -> Features:
         "columns": settings.columns,
         "spherical-tree": settings.structure == "spherical tree",
         "square-system": settings.structure in ("tree", "loops"),
-        "loops": settings.structure == "loops",
+        "dense-loops": settings.structure == "loops" and not settings.sparse,
+        "sparse-loops": settings.sparse,
         "tree": settings.structure == "tree",
         "joints": len(model.primitives) > 0,
         "bilinear": bool(np.any(model.primitives["linear"] == 0)),

@@ -3,21 +3,37 @@
 S is constant, and good where T = [G; S]^-1 [0; I] is of moderate size. It is chosen from the null space of G and
 prefers angular velocities: they are expressed in body frames, so the choice for a crank is as well conditioned after
 half a turn as at the start. With spatial velocities nu = S (xdot, omega), which is so for axes that rest.
+
+Of large systems G is sparse. Their null space is what the orthogonal projector I - A^T (A A^T)^-1 A leaves of arbitrary
+vectors, by a sparse factorisation: it is the same space, and S depends on nothing else.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Bools, Mat, Vec
+from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae.multibody.independent_columns import DEPENDENT, DependentRows, independent_columns
 from rbdae.multibody.model import Model
 from rbdae.multibody.selection import IndependentVelocities
 
 # directions of motion of which less than this is rotation are measured by the velocities of points
 _ROTATES = 0.01
+
+# arms over the model's length that are no length of a body
+_SHORT = 1e-6
+
+# independent velocities of a sparse matrix up to which each of them may be one of all bodies
+_MOST_DENSE = 8
+
+# pivots of rotations wait for those of displacements that are smaller by this factor, so that rotations are left
+_LATER = 0.1
+
+# each leaves of what is outside of the null space the rounding of the factorisation
+_PROJECTIONS = 3
 
 # axes whose shares differ by less are equally good: the first one counts, whatever rounding says
 _TIE = 1e-6
@@ -27,9 +43,11 @@ _TIE = 1e-6
 @dataclass(frozen=True, slots=True, eq=False)
 class Metric:
     """How velocities are compared: `scale` (nv,) is a length for xdot and 1 for Omega; `turning` marks Omega,
-    `moving` (6 n,) what is a velocity at all (not that of a pivot)."""
+    `moving` (6 n,) what is a velocity at all (not that of a pivot). `reach` (nv,) is the length of each body for its
+    xdot, and 1 for Omega."""
 
     scale: Vec
+    reach: Vec
     turning: Bools
     moving: Bools
 
@@ -42,17 +60,34 @@ class Metric:
         """The sizes of the columns of T."""
         return np.asarray(np.linalg.norm(T / self.scale[:, None], axis=0))
 
-    def null_space(self, G: Mat, n_nu: int) -> Mat:
-        """Orthonormal basis (nv, nnu), in velocities over `scale`."""
+    def null_space(self, G: Any, n_nu: int) -> Mat:
+        """Orthonormal basis (nv, nnu), in velocities over `scale`, of a matrix (rows, nv), dense or sparse.
+
+        Raises
+        ------
+        DependentRows
+            The rows of a sparse matrix are dependent.
+        """
+        if not isinstance(G, np.ndarray):
+            return _sparse_null_space(_unit_rows(G, self.scale), n_nu)
         A = G * self.scale
         A = A / np.linalg.norm(A, axis=1, keepdims=True).clip(1e-300)
         return np.asarray(np.linalg.svd(A)[2][len(self.scale) - n_nu :].T)
 
-    def select(self, G: Mat, n_nu: int) -> IndependentVelocities:
-        """Good independent velocities for the joints' matrix G (rows, 6 n)."""
-        N = self.null_space(G[..., self.moving], n_nu)
+    def select(self, G: Any, n_nu: int) -> IndependentVelocities:
+        """Good independent velocities for the joints' matrix G (rows, 6 n), or a sparse one (rows, nv).
+
+        Raises
+        ------
+        DependentRows
+            The rows of a sparse matrix are dependent.
+        """
+        if not isinstance(G, np.ndarray) and n_nu > _MOST_DENSE:
+            return self._columns(G)
+        N = self.null_space(G[..., self.moving] if isinstance(G, np.ndarray) else G, n_nu)
         S = np.zeros(N.shape[::-1])
-        U, s, Vt = np.linalg.svd(N[self.turning], full_matrices=True)
+        turning = N[self.turning]
+        U, s, Vt = np.linalg.svd(turning, full_matrices=turning.shape[0] < turning.shape[1])
         r = int(np.count_nonzero(s > _ROTATES))
         S[:r, self.turning] = _along_axes(U[:, :r]).T
         if r < len(S):
@@ -63,6 +98,23 @@ class Metric:
         S.flags.writeable = False
         return IndependentVelocities(S, sizes)
 
+    def _columns(self, G: Any) -> IndependentVelocities:
+        """Independent velocities of a sparse matrix of which each is a component of one body."""
+        from scipy.sparse import csr_matrix, vstack
+        from scipy.sparse.linalg import splu
+
+        n_v = len(self.scale)
+        body = np.flatnonzero(self.moving) // 6
+        free = independent_columns(_unit_rows(G, self.reach), body, np.where(self.turning, _LATER, 1.0))
+        S = np.zeros((len(free), n_v))
+        S[np.arange(len(free)), free] = 1.0
+        A = vstack([_unit_rows(G, np.ones(n_v)), csr_matrix(S)]).tocsc()
+        sides = np.zeros((n_v, len(free)))
+        sides[n_v - len(free) + np.arange(len(free)), np.arange(len(free))] = 1.0
+        T = splu(A).solve(sides)
+        S.flags.writeable = False
+        return IndependentVelocities(S, self.sizes(T))
+
 
 def spatial_columns(G: Mat, R: Mat) -> Mat:
     """G (rows, 6 n) with respect to (xdot, omega) of all bodies in place of (xdot, Omega); R (n, 3, 3)."""
@@ -72,20 +124,57 @@ def spatial_columns(G: Mat, R: Mat) -> Mat:
     return out
 
 
+def sparse_matrix(gradients: Mat, bodies: Ints, moving: Bools) -> Any:
+    """G (rows, nv), sparse, of gradients (rows, 2, 6) by the two bodies (rows, 2) of each equation, the ground last."""
+    from scipy.sparse import csr_matrix
+
+    columns = (6 * bodies[:, :, None] + np.arange(6)).reshape(-1)
+    shape = len(gradients), len(moving) + 6
+    G = csr_matrix((gradients.reshape(-1), columns, np.arange(0, 12 * len(gradients) + 1, 12)), shape=shape).tocsc()
+    return G[:, np.flatnonzero(moving)]
+
+
 def _along_axes(Q: Mat) -> Mat:
     """Another orthonormal basis of the columns of Q, which depends on the space that they span alone.
 
     A singular value decomposition gives any basis where values are equal, and any sign. Here one vector after the other
     is the projection of the axis that has the largest one, and what is left is orthogonal to it.
     """
-    P = Q @ Q.T
     out = np.empty_like(Q)
     for k in range(Q.shape[1]):
-        share = np.diag(P)
+        share = np.sum(Q * Q, axis=1)
         axis = int(np.argmax(share >= (1.0 - _TIE) * share.max()))
-        out[:, k] = P[:, axis] / np.linalg.norm(P[:, axis])
-        P = P - np.outer(out[:, k], out[:, k])
+        along = Q[axis] / np.linalg.norm(Q[axis])
+        out[:, k] = Q @ along
+        Q = Q - np.outer(out[:, k], along)
     return out
+
+
+def _unit_rows(G: Any, scale: Vec) -> Any:
+    """A sparse matrix for velocities over `scale`, with rows of size one."""
+    from scipy.sparse import diags_array
+
+    A = (G @ diags_array(scale)).tocsr()
+    sizes = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+    return (diags_array(1.0 / sizes.clip(1e-300)) @ A).tocsr()
+
+
+def _sparse_null_space(A: Any, n_nu: int) -> Mat:
+    """The null space of a sparse matrix of rows of size one; arbitrary vectors, the same ones each time, meet it
+    whatever it is."""
+    from scipy.sparse import diags_array  # slow imports, which small systems do not need
+    from scipy.sparse.linalg import splu
+
+    # a shift below rounding, so that no pivot is zero: it is refused below
+    K = (A @ A.T + diags_array(np.full(A.shape[0], np.finfo(float).eps))).tocsc()
+    factors = splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    weak = np.flatnonzero(~(np.abs(factors.U.diagonal()) > DEPENDENT**2))
+    if len(weak):
+        raise DependentRows(int(np.argsort(factors.perm_c)[weak[0]]))
+    N = np.random.default_rng(0).standard_normal((A.shape[1], n_nu))
+    for _ in range(_PROJECTIONS):
+        N = np.linalg.qr(N - A.T @ factors.solve(A @ N))[0]
+    return np.asarray(N)
 
 
 def metric(model: Model) -> Metric:
@@ -93,7 +182,13 @@ def metric(model: Model) -> Metric:
     free = (model.bodies["nt"][: model.n] == 3).tolist()
     turning = np.array([x for moves in free for x in [False] * (3 * moves) + [True] * 3])
     moving = np.array([x for moves in free for x in [moves] * 3 + [True] * 3])
-    return Metric(np.where(turning, 1.0, model.scales.length), turning, moving)
+    length = model.scales.length
+    arms = [0.0] * (model.n + 1)
+    for joint in model.joints:
+        for b, point in zip(joint.bodies, joint.points, strict=True):
+            arms[b] = max(arms[b], float(np.linalg.norm(point)))
+    reach = np.repeat([arm if arm > _SHORT * length else length for arm in arms[:-1]], [3 * f + 3 for f in free])
+    return Metric(np.where(turning, 1.0, length), np.where(turning, 1.0, reach), turning, moving)
 
 
-__all__ = ["Metric", "metric", "spatial_columns"]
+__all__ = ["DependentRows", "Metric", "metric", "sparse_matrix", "spatial_columns"]

@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Vec, copied
+from rbdae._arrays import Ints, Mat, Vec, copied
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.options import ENABLED
@@ -31,6 +31,7 @@ from rbdae.multibody.newton import newton_equations
 from rbdae.multibody.open_numbers import OpenNumbers
 from rbdae.multibody.selection import Selection
 from rbdae.multibody.settings import Settings
+from rbdae.multibody.square_pattern import square_pattern
 
 _BLOCKS = 1024
 """Blocks of a matrix for which there is room at first, where its pattern is recorded."""
@@ -45,6 +46,7 @@ class Workspace:
         self.selection = selection
         self._made: dict[str, Any] = {}
         self._arrays: dict[str, Any] = {}
+        self._sizes: dict[str, int] = {}
         self._plain: PlainMemory | None = None
         self._addressed = False
         self.open_numbers: OpenNumbers | None = None
@@ -60,8 +62,10 @@ class Workspace:
             self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
         if selection.velocities is not None:
             self.own("velocity_selection", selection.velocities.S)
-            inverse = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes]
-            self.own("velocity_metric", np.concatenate(inverse))
+            measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]
+            self.own("velocity_metric", np.concatenate(measures))
+            if memory.settings.sparse:
+                self._own_square(selection.velocities.S)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles have a head of their own; those that shared a memory share one again."""
@@ -77,12 +81,21 @@ class Workspace:
         if self._plain is not None:
             self._plain.own(name, array)
 
+    def _own_square(self, S: Mat) -> None:
+        """Own the pattern of [G; S], and room for it."""
+        pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
+        for name, array in (pattern.arrays | pattern.values(self.memory.scalar)).items():
+            self.own(name, array)
+        self._sizes.update(pattern.sizes)
+
     @property
     def head(self) -> Any:
         """Sizes and kinds, made when it is first read; with the addresses of all arrays after `m`."""
         if "head" not in self._made:
             head = copied(self.memory.head)
             head["referenced"] = self.selection.references is not None
+            for name, size in self._sizes.items():
+                head[name] = size
             self._made.setdefault("head", head)  # kernels keep its address
         return self._made["head"]
 

@@ -68,7 +68,7 @@ def _selected(m: Memory, i: int) -> Any:
     return row
 
 
-@stage("i", "loops")
+@stage("i", "dense-loops")
 def factorise_loops(m: Memory) -> None:
     """`square_factors` = P L U of [G; S]. Reads the gradients and S; writes the row exchanges, too.
 
@@ -117,7 +117,7 @@ def factorise_loops(m: Memory) -> None:
                     A[i, j] -= t * A[k, j]
 
 
-@stage("ii", "loops")
+@stage("ii", "dense-loops")
 def solve_loops(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-1 x."""
     x = vector_at(x_at)
@@ -141,7 +141,7 @@ def solve_loops(m: Memory, x_at: Address) -> None:
         x[i] = t / A[i, i]
 
 
-@stage("ii", "loops")
+@stage("ii", "dense-loops")
 def solve_loops_transposed(m: Memory, x_at: Address) -> None:
     """x = [G; S]^-T x."""
     x = vector_at(x_at)
@@ -164,7 +164,7 @@ def solve_loops_transposed(m: Memory, x_at: Address) -> None:
             x[P[k]] = t
 
 
-@stage("iiii", "loops")
+@stage("iiii", "dense-loops")
 def select_loop_rates(m: Memory, w_at: Address, out_at: Address, row: int) -> None:
     """out[row:row + nnu] = S w."""
     w = vector_at(w_at)

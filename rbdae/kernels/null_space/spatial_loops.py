@@ -8,7 +8,7 @@ from rbdae.kernels.bodies.spatial import inverse_transposed
 from rbdae.kernels.memory import bodies, head, states, velocity_selection
 
 
-@stage("iii", "spatial loops")
+@stage("iii", "spatial dense-loops")
 def turned_selection(m: Memory, i: int, out_at: Address) -> None:
     """out[:nv] = row i of S P. Reads C, see `place_selection`."""
     out = vector_at(out_at)
@@ -27,7 +27,7 @@ def turned_selection(m: Memory, i: int, out_at: Address) -> None:
             out[j + k] = x * C[0, k] + y * C[1, k] + z * C[2, k]
 
 
-@stage("i", "spatial loops")
+@stage("i", "spatial dense-loops")
 def place_selection(m: Memory) -> None:
     """C = R^-T of all bodies."""
     for b in range(head(m).n_bodies):

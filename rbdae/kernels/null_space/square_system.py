@@ -6,8 +6,9 @@ w = (xdot, Omega) of all bodies follows from the independent quasi-velocities nu
     [   S   ]     [    nu    ]            [S]    [I]
 
 and wdot likewise from (-g_II, nudot - Sdot w). Trees have one block of S per joint, in the frame of its body, and are
-solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection, and a dense
-elimination with partial pivoting, O(n_v^3) (`loops`). Dropped equations have no row in G.
+solved body by body (`trees`). Loops have a constant S, the independent velocities of a selection: small
+ones a dense elimination with partial pivoting, O(n_v^3) (`loops`), large ones sparse factors (`sparse_loops`). Dropped
+equations have no row in G.
 """
 
 from __future__ import annotations
@@ -25,6 +26,12 @@ from rbdae.kernels.null_space.loops import (
     solve_loops,
     solve_loops_transposed,
 )
+from rbdae.kernels.null_space.sparse_loops import (
+    factorise_sparse_loops,
+    select_sparse_loop_rates,
+    solve_sparse_loops,
+    solve_sparse_loops_transposed,
+)
 from rbdae.kernels.null_space.spatial import to_material_quasi_velocities
 from rbdae.kernels.null_space.tree_frames import select_tree_rates, subtract_frame_rates
 from rbdae.kernels.null_space.trees import factorise_tree, solve_tree, solve_tree_transposed
@@ -37,6 +44,8 @@ def _factorise(m: Memory) -> None:
     """Factors of [G; S]. Reads the gradients."""
     if head(m).structure == TREE:
         factorise_tree(m)
+    elif head(m).sparse == 1:
+        factorise_sparse_loops(m)
     else:
         factorise_loops(m)
 
@@ -46,6 +55,8 @@ def _solve(m: Memory, x: Array) -> None:
     """x = [G; S]^-1 x."""
     if head(m).structure == TREE:
         solve_tree(m, address(x))
+    elif head(m).sparse == 1:
+        solve_sparse_loops(m, address(x))
     else:
         solve_loops(m, address(x))
 
@@ -55,6 +66,8 @@ def _solve_transposed(m: Memory, x: Array) -> None:
     """x = [G; S]^-T x: the multipliers of the joints, then T^T x."""
     if head(m).structure == TREE:
         solve_tree_transposed(m, address(x))
+    elif head(m).sparse == 1:
+        solve_sparse_loops_transposed(m, address(x))
     else:
         solve_loops_transposed(m, address(x))
 
@@ -133,6 +146,8 @@ def select_square_rates(m: Memory, vd_at: Address, out_at: Address, row: int) ->
     """out[row:row + nnu] = nudot = S vdot + Sdot w."""
     if head(m).structure == TREE:
         select_tree_rates(m, vd_at, out_at, row)
+    elif head(m).sparse == 1:
+        select_sparse_loop_rates(m, vd_at, out_at, row)
     else:
         select_loop_rates(m, vd_at, out_at, row)
 

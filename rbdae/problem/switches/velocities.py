@@ -54,8 +54,9 @@ class VelocitySwitch(AbstractSwitch):
 
     def next(self, t: float, y: Vec, selection: Selection) -> Selection:
         """S from the null space of G at (t, y)."""
-        G = self.view.joint_matrix(t, y)
-        if self.view.workspace.settings.kind.spatial:
+        settings = self.view.workspace.settings
+        G = self.view.matrices(t, y, sparse=True).G if settings.sparse else self.view.joint_matrix(t, y)
+        if settings.kind.spatial and not settings.sparse:
             d = self.view.natural(t, y)[:, 3:12].reshape(-1, 3, 3)
             G = spatial_columns(G, np.swapaxes(d, 1, 2))
         return selection.with_velocities(self.view.workspace.memory.metric.select(G, len(self._present.S)))

@@ -1,0 +1,96 @@
+"""The static pattern of the sparse square system [G; S] of loops: its rows in an order of elimination, their products,
+and the factors of its normal equations.
+
+It belongs to a selection: S says which bodies have independent velocities. An order of minimum degree is that of the
+graph of primitive constraints and independent velocities, which are neighbours where they share a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from rbdae._arrays import Ints, Mat
+from rbdae.multibody.graph import eliminate
+
+_POINTERS = ("square_start", "square_column", "square_place", "square_turning", "square_factor_start",
+             "square_factor_column", "square_product_start", "square_product_slot")  # fmt: skip
+
+
+@final
+class SquarePattern(NamedTuple):
+    """The integers by their names in `rbdae.kernels.memory`, and the sizes by theirs in its head."""
+
+    arrays: dict[str, Ints]
+    sizes: dict[str, int]
+
+    def values(self, scalar: Any) -> dict[str, Any]:
+        """Room for the rows and for the factors."""
+        n_v = len(self.arrays["square_place"])
+        return {
+            "square_rows": np.zeros(self.sizes["n_square_entries"], dtype=scalar),
+            "square_factor": np.zeros(self.sizes["n_square_factor"] + n_v, dtype=scalar),
+        }
+
+
+def empty_square_pattern(scalar: Any) -> dict[str, Any]:
+    """The arrays of models without such a system."""
+    values = {name: np.zeros(1, dtype=scalar) for name in ("square_rows", "square_factor")}
+    return values | {name: np.zeros(1, dtype=np.int64) for name in _POINTERS}
+
+
+def square_pattern(primitives: Any, bodies: Any, S: Mat) -> SquarePattern:
+    """The pattern of [G; S] for the records of a memory, without the rows that are dropped."""
+    from scipy.sparse import csr_matrix  # a slow import, which small systems do not need
+
+    n_bodies = len(bodies) - 1
+    columns = [np.arange(iv, iv + nt + 3) for iv, nt in zip(bodies["iv"], bodies["nt"][:n_bodies], strict=False)]
+    turning = np.full(S.shape[1], -1, dtype=np.int64)
+    for b, at in enumerate(columns):
+        turning[at[-3:]] = b
+    blocks: list[tuple[int, Ints]] = []  # rows and columns of each primitive, then of each row of S
+    for p in primitives:
+        moving = [columns[b] for b in p["body"] if b < n_bodies]
+        blocks.append((int(np.count_nonzero(p["keep"][: p["n"]])), np.concatenate(moving)))
+    thirds = np.arange(S.shape[1]).reshape(-1, 3)
+    for used in np.any(S.reshape(len(S), -1, 3) != 0.0, axis=2):
+        blocks.append((1, thirds[used].ravel()))
+    blocks = [block for block in blocks if block[0]]
+    sizes = np.array([size for size, _ in blocks])
+    order = eliminate(sizes.tolist(), _neighbours([at // 3 for _, at in blocks], n_bodies * 2, csr_matrix))
+    place = np.concatenate(order.place)
+    of = np.repeat(np.arange(len(blocks)), sizes)[np.argsort(place)]  # the block of each place
+    rows = [blocks[k][1] for k in of]
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    column = np.concatenate(rows)
+    A = csr_matrix((np.ones(len(column)), column, start), shape=(len(rows), S.shape[1]))
+    products = (A @ A.T).tocsr()
+    products.sort_indices()
+    n = len(rows)
+    row = np.repeat(np.arange(n), np.diff(products.indptr))
+    lower = products.indices <= row
+    keys = np.repeat(np.arange(n), np.diff(order.start)) * n + order.column
+    sorting = np.argsort(keys)
+    slot = sorting[np.searchsorted(keys, row[lower] * n + products.indices[lower], sorter=sorting)]
+    first = np.concatenate([[0], np.cumsum(np.bincount(row[lower], minlength=n))])
+    found = (start, column, place, turning, order.start, order.column, first, slot)
+    arrays = {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in zip(_POINTERS, found, strict=True)}
+    return SquarePattern(
+        arrays, {"n_square_entries": len(column), "n_square_factor": len(order.column), "n_square_products": len(slot)}
+    )
+
+
+def _neighbours(at: list[Ints], n: int, csr_matrix: Callable[..., Any]) -> list[tuple[int, int]]:
+    """Pairs of blocks that have columns in common, by thirds of bodies."""
+    E = csr_matrix(
+        (np.ones(sum(map(len, at))), np.concatenate(at), np.concatenate([[0], np.cumsum([len(x) for x in at])])),
+        shape=(len(at), max(n, int(max(x.max() for x in at)) + 1)),
+    )
+    common = (E @ E.T).tocoo()
+    below = common.row < common.col
+    return list(zip(common.row[below].tolist(), common.col[below].tolist(), strict=True))
+
+
+__all__ = ["SquarePattern", "empty_square_pattern", "square_pattern"]
