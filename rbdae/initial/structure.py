@@ -51,7 +51,7 @@ def _structure(model: Model, choices: Choices, state: ConsistentState) -> tuple[
     tree = None if state.dropped else tree_velocities(model, natural_coordinates(state.motion), state.joint_matrix)
     if tree is not None:
         return replace(bare_settings(choices, "tree"), tree=tree), Selection(rows)
-    n_v, n_rows = int((model.bodies["nt"][: model.n] + 3).sum()), len(state.joints.sizes)
+    n_v = int((model.bodies["nt"][: model.n] + 3).sum())
     sparse = not state.dropped and n_v >= SPARSE_FROM
     choose = _sparse_velocities if sparse else _independent_velocities
     velocities = choose(model, state, choices.kind.spatial)

@@ -28,7 +28,8 @@ _SCRATCH = frozenset(
         "references", "rows", "element_memory", "state_arguments", "state_results", "state_tangents", "tangent_memory",
         "pivot_floor", "velocity_selection", "velocity_metric", "block_starts", "blocks", "factor", "vectors",
         "square_factors", "row_exchanges", "newton_matrix", "newton_operations", "newton_bodies", "newton_joints",
-        "newton_forces", "null_space", "square_rows", "square_start", "square_column", "square_place", "square_turning", "square_factor", "square_factor_start", "square_factor_column", "square_product_start", "square_product_slot",
+        "newton_forces", "null_space", "square_rows", "square_start", "square_column", "square_place", "square_turning",
+        "square_factor", "square_factor_start", "square_factor_column", "square_product_start", "square_product_slot",
     }
 )  # fmt: skip
 """The arrays that kernels fill, that a selection fills, and that follow from the others."""

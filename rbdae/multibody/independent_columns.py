@@ -1,9 +1,9 @@
 """Which velocities of a large system are independent: a sparse elimination of the joints' matrix, body by body.
 
 Systems with many degrees of freedom need independent velocities of one body each, or [G; S] would not be sparse. They
-are the columns that an elimination with pivoting leaves. In the order of minimum degree of the bodies' graph, the rows at
-a body are eliminated by its columns; a row whose entries at the body are small against its others waits for another body,
-and so do the columns that it needs.
+are the columns that an elimination with pivoting leaves. In the order of minimum degree of the bodies' graph, the rows
+at a body are eliminated by its columns; a row whose entries at the body are small against its others waits for another
+body, and so do the columns that it needs.
 """
 
 from __future__ import annotations

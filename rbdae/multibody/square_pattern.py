@@ -55,7 +55,7 @@ def square_pattern(primitives: Any, bodies: Any, S: Mat) -> SquarePattern:
         moving = [columns[b] for b in p["body"] if b < n_bodies]
         blocks.append((int(np.count_nonzero(p["keep"][: p["n"]])), np.concatenate(moving)))
     thirds = np.arange(S.shape[1]).reshape(-1, 3)
-    for used in np.any(S.reshape(len(S), -1, 3) != 0.0, axis=2):
+    for used in np.any(S.reshape(len(S), len(thirds), 3) != 0.0, axis=2):
         blocks.append((1, thirds[used].ravel()))
     blocks = [block for block in blocks if block[0]]
     sizes = np.array([size for size, _ in blocks])

@@ -115,6 +115,7 @@ from rbdae.multibody import memory as memories
 from rbdae.multibody import parameters as named_numbers
 from rbdae.multibody import workspace as workspaces
 from rbdae.multibody.elimination_order import elimination_rounds
+from rbdae.multibody.independent_columns import DependentRows, independent_columns
 from rbdae.multibody.layout import BodyMotion, write
 from rbdae.multibody.memory import Memory
 from rbdae.multibody.model import compile_system, varied
@@ -192,6 +193,7 @@ __all__ = [
     "CompiledProjection",
     "CompiledWatch",
     "ConstantMass",
+    "DependentRows",
     "Explicit",
     "Factors",
     "Graph",
@@ -272,7 +274,9 @@ __all__ = [
     "generic_kernel",
     "given",
     "graph_pivots",
+    "has_sparse_loops",
     "impatient_forks",
+    "independent_columns",
     "internal_constraints",
     "interpretation",
     "is_derivative",
@@ -366,6 +370,7 @@ __all__ = [
     "segment_problems",
     "segment_times",
     "segments",
+    "selected_columns_from",
     "selection",
     "selects_velocities",
     "settings",
@@ -376,6 +381,8 @@ __all__ = [
     "sides",
     "singular",
     "solution",
+    "sparse_loops_from",
+    "square_work",
     "stage",
     "stages",
     "steps",
@@ -840,6 +847,30 @@ def limits_of_cache(monkeypatch: pytest.MonkeyPatch, most_files: int, every: int
 def selects_velocities(problem: rbdae.Problem) -> bool:
     """Whether nu are independent velocities that a run may have to select again."""
     return problem.selection.velocities is not None
+
+
+def sparse_loops_from(monkeypatch: pytest.MonkeyPatch, n_velocities: int) -> None:
+    """Have square systems of so many velocities sparse."""
+    monkeypatch.setattr(structure, "SPARSE_FROM", n_velocities)
+
+
+def selected_columns_from(monkeypatch: pytest.MonkeyPatch, n_independent: int) -> None:
+    """Have more independent velocities than this be components of one body each, where the square system is sparse."""
+    monkeypatch.setattr(velocity_selection, "_MOST_DENSE", n_independent)
+
+
+def has_sparse_loops(problem: rbdae.Problem) -> bool:
+    """Whether its square system is sparse."""
+    return problem.workspace.settings.sparse
+
+
+def square_work(problem: rbdae.Problem) -> tuple[int, int]:
+    """The multiplications of one factorisation of a sparse square system, and of one solution of it."""
+    owned = problem.workspace.owned
+    start, column = owned["square_factor_start"], owned["square_factor_column"]
+    entries = np.diff(owned["square_start"])
+    products = owned["square_factor_column"][owned["square_product_slot"]]
+    return int(entries[products].sum() + (np.diff(start)[column]).sum()), int(2 * len(column) + 3 * entries.sum())
 
 
 def null_space(problem: rbdae.Problem, t: float, y: Vec) -> tuple[Vec, Mat]:

@@ -4,9 +4,9 @@ With A = [G; S], rows in an order of elimination, and W = diag(l^2, 1), l a leng
 
     A x = b:    x = W A^T z,  (A W A^T) z = b,        A^T z = x:  (A W A^T) z = A W x.
 
-A W A^T is positive definite, so that every order of elimination is stable: the pattern of its factors L D L^T is static,
-as that of the joints' Schur complement is (`rbdae.kernels.linear.schur`), and there is no pivot to choose. It has the
-condition of A squared. Two corrections by the residual of A x = b give the accuracy of an elimination of A itself
+A W A^T is positive definite, so that every order of elimination is stable: the pattern of its factors L D L^T is
+static, as that of the joints' Schur complement is (`rbdae.kernels.linear.schur`), and there is no pivot to choose. It
+has the condition of A squared. Corrections by the residual of A x = b give the accuracy of an elimination of A itself
 (docs/decisions.md).
 """
 

@@ -1,0 +1,189 @@
+"""The sparse square system of large loops: the same null space as by dense elimination, at a cost in proportion."""
+
+from __future__ import annotations
+
+import cases
+import inside
+import numpy as np
+import pytest
+from cases import close
+from test_null_space import four_bar, triple_rocker
+
+import rbdae
+from rbdae.joints import PointOnLine, Revolute
+
+DENSE = 10**9
+ROD = {"mass": 1.0, "inertia": (0.1, 1 / 12, 1 / 12), "center_of_mass": (0.5, 0.0, 0.0)}
+
+
+def hanging(bays):
+    """A ladder of hinges that hangs from its upper end: one degree of freedom a bay, rails and rungs of 1 m."""
+    system = rbdae.System(gravity=(3.0, -9.81, 0.5))
+    down = (0.5**0.5, 0.0, 0.0, -(0.5**0.5))
+    tops = [(system.ground, (0.0, 0.0, 0.0)), (system.ground, (1.0, 0.0, 0.0))]
+    for k in range(bays):
+        rails = []
+        for i, (body, point) in enumerate(tops):
+            place = (float(i), -float(k), 0.0)
+            rails.append(system.add_body(f"rail{k}.{i}", position=place, orientation=down, **ROD))
+            system.add_joint(Revolute(body, rails[i], at_a=point))
+        rung = system.add_body(f"rung{k}", position=(0.0, -k - 1.0, 0.0), **ROD)
+        system.add_joint(Revolute(rails[0], rung, at_a=(1, 0, 0)))
+        system.add_joint(PointOnLine(rails[1], rung, at_a=(1, 0, 0), at_b=(1, 0, 0)))
+        tops = [(rung, (0.0, 0.0, 0.0)), (rung, (1.0, 0.0, 0.0))]
+    return system
+
+
+LOOPS = {
+    "four-bar": four_bar,
+    "driven": lambda: four_bar(driven=True),
+    "spatial": cases.loop,
+    "windows": lambda: rbdae.models.n_four_bar(3),
+    "hanging": lambda: hanging(3),
+}
+
+
+def _formulated(monkeypatch, system, first, **choices):
+    inside.sparse_loops_from(monkeypatch, first)
+    problem = rbdae.formulate(system, "null-space", consistent="project", **choices)
+    assert inside.has_sparse_loops(problem) == (first != DENSE)
+    return problem
+
+
+def _at(problem, rng):
+    """A state beside the manifold, and any rates."""
+    return problem.y0 + 1e-2 * rng.standard_normal(problem.n), problem.yd0 + rng.standard_normal(problem.n)
+
+
+@pytest.mark.parametrize("velocity", ["angular", "spatial"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_everything_is_as_by_dense_elimination(loop, velocity, rng, monkeypatch):
+    """On and off the manifold, with recorded code and without; S is the same, too."""
+    code = "auto" if (loop, velocity) == ("spatial", "angular") else "generic"
+    sparse, dense = (_formulated(monkeypatch, LOOPS[loop](), n, velocity=velocity, code=code) for n in (0, DENSE))
+    assert close(sparse.selection.velocities.S, dense.selection.velocities.S, 1e-12)
+    assert close(sparse.selection.velocities.sizes, dense.selection.velocities.sizes, 1e-12)
+    y, yd = _at(dense, rng)
+    for t, found in ((0.0, dense.y0), (0.2, y)):
+        assert close(sparse.rhs(t, found), dense.rhs(t, found), 1e-12)
+        assert close(sparse.residual(t, found, yd), dense.residual(t, found, yd), 1e-12)
+        assert close(sparse.rhs_jacobian(t, found), dense.rhs_jacobian(t, found), 1e-10)
+        assert close(sparse.jacobian(t, found, yd, 1.3), dense.jacobian(t, found, yd, 1.3), 1e-10)
+        for one, other in zip(inside.null_space(sparse, t, found), inside.null_space(dense, t, found), strict=True):
+            assert close(one, other, 1e-12)
+        if dense.layout.v.stop > dense.layout.v.start:
+            assert close(sparse.interpretation.growth(t, found), dense.interpretation.growth(t, found), 1e-12)
+
+
+@pytest.mark.parametrize("velocity", ["angular", "spatial"])
+@pytest.mark.parametrize("loop", ["four-bar", "spatial", "hanging"])
+def test_components_of_single_bodies_are_independent(loop, velocity, rng, monkeypatch):
+    """S has one component a row, and T is not much larger than with the dense choice."""
+    dense = _formulated(monkeypatch, LOOPS[loop](), DENSE, velocity=velocity, code="generic")
+    inside.selected_columns_from(monkeypatch, 0)
+    sparse = _formulated(monkeypatch, LOOPS[loop](), 0, velocity=velocity, code="generic")
+    chosen = sparse.selection.velocities
+    assert (np.count_nonzero(chosen.S, axis=1) == 1).all()
+    assert (chosen.sizes < 3.0 * dense.selection.velocities.sizes.max()).all()
+    y, _ = _at(sparse, rng)
+    w, T = inside.null_space(sparse, 0.1, y)
+    metric = inside.velocity_metric(sparse)
+    _, at_start = inside.null_space(sparse, 0.0, sparse.y0)
+    assert close(metric.sizes(at_start), chosen.sizes, 1e-12)
+    assert close(chosen.S @ T, np.eye(len(T.T)), 1e-13) and close(chosen.S @ w, y[sparse.layout.v], 1e-13)
+    matrices = sparse.matrices(0.1, y, sparse=False)
+    assert np.abs(matrices.G @ T).max() < 1e-13 * np.abs(T).max()
+    assert _as_index_0(sparse, y)
+
+
+def _as_index_0(problem, y):
+    """The rates of positions and of nu are those of index 0, nudot = S wdot."""
+    choices = {"consistent": "project", "velocity": problem.velocity, "code": "generic"}
+    absolute = rbdae.formulate(problem.system, "index-0", **choices)
+    w, _ = inside.null_space(problem, 0.0, y)
+    state = absolute.y0.copy()
+    state[absolute.layout.q], state[absolute.layout.v] = y[problem.layout.q], w
+    wanted, found = absolute.rhs(0.0, state), problem.rhs(0.0, y)
+    assert close(found[problem.layout.q], wanted[absolute.layout.q], 1e-12)
+    assert close(found[problem.layout.v], problem.selection.velocities.S @ wanted[absolute.layout.v], 1e-11)
+    return True
+
+
+@pytest.mark.parametrize("ladder", [rbdae.models.n_four_bar, hanging], ids=["windows", "hanging"])
+@pytest.mark.parametrize("length", [6, 40, 150])
+def test_ladders_of_any_length_move_as_by_index_0(ladder, length, rng):
+    problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="generic")
+    assert inside.has_sparse_loops(problem)
+    y = problem.y0.copy()
+    y[problem.layout.v] += 0.1 * rng.standard_normal(problem.layout.v.stop - problem.layout.v.start)
+    assert _as_index_0(problem, y)
+    w, T = inside.null_space(problem, 0.0, y)
+    G = problem.matrices(0.0, y, sparse=True).G
+    assert np.abs(G @ w).max() < 1e-13 * np.abs(w).max()
+    assert np.abs(G @ T).max() < 1e-13 * np.abs(T).max()
+    # the residual vanishes at these rates: T^T (M wdot - psi) = 0
+    residual = problem.residual(0.0, y, problem.rhs(0.0, y))
+    assert np.abs(residual).max() < 1e-9 * np.abs(problem.residual(0.0, y, 0.0 * y)).max()
+
+
+@pytest.mark.parametrize("ladder", [rbdae.models.n_four_bar, hanging], ids=["windows", "hanging"])
+def test_work_and_memory_are_in_proportion_to_the_length(ladder):
+    """Multiplications a velocity, and numbers in memory: what they are for 20 windows they are for 160."""
+    found = {}
+    for length in (20, 160):
+        problem = rbdae.formulate(ladder(length), "null-space", consistent="project", code="generic")
+        n_v = inside.n_velocities(problem)
+        factors, solution = inside.square_work(problem)
+        S = problem.selection.velocities.S.nbytes
+        found[length] = factors / n_v, solution / n_v, (problem.workspace.n_bytes - S) / n_v
+    for few, many in zip(found[20], found[160], strict=True):
+        assert many < 1.1 * few
+    assert found[160][0] < 600 and found[160][1] < 200
+
+
+def test_a_run_selects_again_as_by_dense_elimination(monkeypatch):
+    runs = []
+    for first, most in ((DENSE, 8), (0, 8), (0, 0)):
+        inside.selected_columns_from(monkeypatch, most)
+        problem = _formulated(monkeypatch, triple_rocker(), first, code="generic")
+        runs.append(rbdae.solve(problem, (0, 3), solver="rbdae:dop853", rtol=1e-9, atol=1e-9))
+        assert runs[-1].success, runs[-1].message
+    dense, sparse, components = runs
+    assert sparse.stats.restarts == dense.stats.restarts > 0 and components.stats.restarts > 0
+    assert sparse.stats.steps == dense.stats.steps and components.stats.steps < 1.3 * dense.stats.steps
+    wanted, same, other = (run.problem_at(3.0).natural(run.t[-1], run.y[-1]) for run in runs)
+    assert close(same, wanted, 1e-7) and close(other, wanted, 1e-5)
+
+
+@pytest.mark.parametrize("most", [0, 8])
+def test_dependent_rows_are_refused_by_name(most, monkeypatch):
+    inside.sparse_loops_from(monkeypatch, 0)
+    inside.selected_columns_from(monkeypatch, most)
+    with pytest.raises(ValueError, match=r"redundant or singular at the start"):
+        rbdae.formulate(rbdae.models.n_four_bar(200, redundant=True), "null-space", consistent="project")
+
+
+def test_independent_columns_leave_a_regular_system(rng):
+    """Of random sparse rows, with columns that no row has, and rows that need the columns of several bodies."""
+    from scipy.sparse import csr_matrix
+
+    for _ in range(20):
+        bodies = int(rng.integers(2, 12))
+        A = np.zeros((int(rng.integers(1, 5 * bodies)), 6 * bodies))
+        for row in A:
+            for b in rng.choice(bodies, 2, replace=False):
+                row[6 * b : 6 * b + 6] = rng.standard_normal(6) * (rng.random(6) < 0.5)
+        A = A[np.linalg.norm(A, axis=1) > 0.0]
+        A /= np.linalg.norm(A, axis=1, keepdims=True)
+        body = np.repeat(np.arange(bodies), 6)
+        first = np.tile([1.0] * 3 + [0.1] * 3, bodies)
+        if np.linalg.svd(A, compute_uv=False)[-1] < 1e-3 or len(A) > 6 * bodies:
+            with pytest.raises(inside.DependentRows):
+                inside.independent_columns(csr_matrix(np.vstack([A, A[:1]])), body, first)
+            continue
+        free = inside.independent_columns(csr_matrix(A), body, first)
+        assert len(free) == 6 * bodies - len(A)
+        pivots = np.setdiff1d(np.arange(6 * bodies), free)
+        assert np.abs(np.linalg.solve(A[:, pivots], A[:, free])).max(initial=0.0) < 300.0
+        with pytest.raises(inside.DependentRows):
+            inside.independent_columns(csr_matrix(np.vstack([A, A[:1]])), body, first)
