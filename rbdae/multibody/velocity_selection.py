@@ -32,6 +32,10 @@ _MOST_DENSE = 8
 # pivots of rotations wait for those of displacements that are smaller by this factor, so that rotations are left
 _LATER = 0.1
 
+# a rotation that is faster than independent velocities by this factor takes the place of one of them, at most so often
+_MORE = 2.0
+_EXCHANGES = 10
+
 # each leaves of what is outside of the null space the rounding of the factorisation
 _PROJECTIONS = 3
 
@@ -106,12 +110,14 @@ class Metric:
         n_v = len(self.scale)
         body = np.flatnonzero(self.moving) // 6
         free = independent_columns(_unit_rows(G, self.reach), body, np.where(self.turning, _LATER, 1.0))
-        S = np.zeros((len(free), n_v))
-        S[np.arange(len(free)), free] = 1.0
-        A = vstack([_unit_rows(G, np.ones(n_v)), csr_matrix(S)]).tocsc()
-        sides = np.zeros((n_v, len(free)))
-        sides[n_v - len(free) + np.arange(len(free)), np.arange(len(free))] = 1.0
-        T = splu(A).solve(sides)
+        d = len(free)
+        units = csr_matrix((np.ones(d), free, np.arange(d + 1)), shape=(d, n_v))
+        sides = np.zeros((n_v, d))
+        sides[n_v - d + np.arange(d), np.arange(d)] = 1.0
+        T = splu(vstack([_unit_rows(G, np.ones(n_v)), units]).tocsc()).solve(sides)
+        _exchange(T, free, np.flatnonzero(self.turning))
+        S = np.zeros((d, n_v))
+        S[np.arange(d), free] = 1.0
         S.flags.writeable = False
         return IndependentVelocities(S, self.sizes(T))
 
@@ -148,6 +154,21 @@ def _along_axes(Q: Mat) -> Mat:
         out[:, k] = Q @ along
         Q = Q - np.outer(out[:, k], along)
     return out
+
+
+def _exchange(T: Mat, free: Ints, rows: Ints) -> None:
+    """Exchange independent components for those of `rows` that move much more than they, in T and in `free`: the
+    determinant of the independent rows of T grows each time."""
+    for _ in range(_EXCHANGES * len(free)):
+        sizes = np.abs(T[rows])
+        most = sizes.max(initial=0.0)
+        if most <= _MORE:
+            return
+        i, j = np.unravel_index(int(np.argmax(sizes >= (1.0 - _TIE) * most)), sizes.shape)
+        row = T[rows[i]].copy()
+        row[j] -= 1.0
+        T -= np.outer(T[:, j] / (row[j] + 1.0), row)
+        free[j] = rows[i]
 
 
 def _unit_rows(G: Any, scale: Vec) -> Any:
