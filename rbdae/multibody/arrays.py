@@ -15,6 +15,10 @@ from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import empty_square_pattern
 
 
+_LEAST = 24
+"""Numbers of a scratch vector, at least: parameters of a body, and its internal constraints with their rates."""
+
+
 def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> dict[str, Any]:
     """All arrays by the names of `rbdae.kernels.memory`, but for those that are made on demand."""
     bodies = _bodies(model, settings, layout)
@@ -92,7 +96,7 @@ def _lay_out_state_tangents(elements: Any) -> int:
 def row_length(layout: Layout, model: Model) -> int:
     """The length of the scratch vectors: long enough for the unknowns, and for (g, gdot)."""
     unknowns = layout.q.stop + layout.n_velocities + layout.n_constraints + layout.n_states
-    return int(max(unknowns, 2 * (6 * model.n + layout.n_rows))) + 1
+    return int(max(unknowns, 2 * (6 * model.n + layout.n_rows), _LEAST)) + 1
 
 
 def _bodies(model: Model, settings: Settings, layout: Layout) -> Any:

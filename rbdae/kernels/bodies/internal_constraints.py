@@ -9,7 +9,8 @@ from rbdae.kernels.linear.small import dot
 from rbdae.kernels.memory import bodies, head, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter, scatter_transposed
-from rbdae.rotations.chart import internal_tangent
+from rbdae.kernels.scratch import work
+from rbdae.rotations.chart import internal_constraints
 
 
 @stage("iiii")
@@ -42,7 +43,7 @@ def internal_residual(m: Memory, out_at: Address, row: int, level: int) -> None:
 @stage("iiii", "corrected")
 def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Address) -> None:
     """out[:nq] += G_int^T mu with angular velocities, G_int = dg/da of the chart; mu from mu_at[offset:], body by body.
-    Reads the placed bodies."""
+    Reads the placed bodies; writes `work`."""
     mu = vector_at(mu_at)
     out = vector_at(out_at)
     h = head(m)
@@ -52,14 +53,20 @@ def add_internal_corrections(m: Memory, mu_at: Address, offset: int, out_at: Add
     if n == 0:
         return
     T = tangent_memory(m).block
+    v = work(m)
+    g = v[9:]
     for b in range(h.n_bodies):
         o = B[b]
+        i = o.iq + o.nt
         if h.columns == 1:
             director_columns.column_products_tangent(address(S[b].a), 1.0, address(T), T.strides[0] // 8)
-        else:
-            internal_tangent(h.chart, S[b].a, T)
-        i = o.iq + o.nt
         for k in range(o.na):
+            if h.columns == 0:  # a column is the rate along a unit vector
+                for l in range(o.na):
+                    v[l] = 1.0 if l == k else 0.0
+                internal_constraints(h.chart, S[b].a, v, g, 0, n)
+                for j in range(n):
+                    T[j, k] = g[n + j]
             for j in range(n):
                 out[i + k] += T[j, k] * mu[offset + n * b + j]
 
