@@ -8,7 +8,7 @@ body, and so do the columns that it needs.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ DEPENDENT = 3e-7
 """Entries, in rows of size one, below which a row has nothing left: it follows from others."""
 
 
-@final
 class DependentRows(ValueError):
     """A row of a matrix follows from others; `row` is its number."""
 

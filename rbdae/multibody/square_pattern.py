@@ -8,7 +8,7 @@ graph of primitive constraints and independent velocities, which are neighbours 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,6 @@ _POINTERS = ("square_start", "square_column", "square_place", "square_turning", 
              "square_factor_column", "square_product_start", "square_product_slot")  # fmt: skip
 
 
-@final
 class SquarePattern(NamedTuple):
     """The integers by their names in `rbdae.kernels.memory`, and the sizes by theirs in its head."""
 

@@ -142,11 +142,12 @@ def test_work_and_memory_are_in_proportion_to_the_length(ladder):
     assert found[160][0] < 600 and found[160][1] < 200
 
 
-def test_a_run_selects_again_as_by_dense_elimination(monkeypatch):
+@pytest.mark.parametrize("velocity", ["angular", "spatial"])
+def test_a_run_selects_again_as_by_dense_elimination(velocity, monkeypatch):
     runs = []
     for first, most in ((DENSE, 8), (0, 8), (0, 0)):
         inside.selected_columns_from(monkeypatch, most)
-        problem = _formulated(monkeypatch, triple_rocker(), first, code="generic")
+        problem = _formulated(monkeypatch, triple_rocker(), first, velocity=velocity, code="generic")
         runs.append(rbdae.solve(problem, (0, 3), solver="rbdae:dop853", rtol=1e-9, atol=1e-9))
         assert runs[-1].success, runs[-1].message
     dense, sparse, components = runs
