@@ -137,8 +137,8 @@ class NullSpace(
     """Independent quasi-velocities, reduced mass matrix; ODE or implicit.
 
     It costs O(n) for trees of lower pairs; for systems with loops O(n^3) in the number of velocities up to 60 of them,
-    and where joint rows are dropped; else what sparse factors over the graph of the joints cost, O(n) for ladders. Their
-    quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
+    and where joint rows are dropped; else what sparse factors over the graph of the joints cost, O(n) for ladders.
+    Their quasi-velocities are a selection that `rbdae.solve` changes when it becomes ill-conditioned.
 
     Parameters
     ----------
