@@ -77,6 +77,8 @@ def _draw(finding: Finding) -> Figure:
         right.loglog(steps, errors, **look(scheme))
     guide = np.array([steps.min(), steps.max()])
     right.loglog(guide, 3e2 * guide**2, color="0.45", linewidth=0.9, label="order 2")
+    right.set_xticks(steps, [f"{step:g}" for step in steps])
+    right.set_xticks([], minor=True)
     framed(right, "after 1 s", "step [s]", "|R_ref Rᵀ - I|")
     figure.legend(
         *right.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize="small", frameon=False
