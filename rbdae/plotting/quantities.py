@@ -97,8 +97,9 @@ def quantities() -> dict[str, tuple[Observable, tuple[Part, ...]]]:
     return out
 
 
-QUANTITIES: Final[tuple[str, ...]] = tuple(quantities())
-"""The names that `plot_solution` takes, without those that users have registered."""
+QUANTITIES: Final[tuple[str, ...]] = tuple(name for name, (line, _) in quantities().items() if line.of is None)
+"""The names that `plot_solution` takes of every run, without those of some problems and those that users have
+registered."""
 
 
 def of_joint(quantity: str, run: Trajectory, joint: str, body: str, size: float) -> list[Panel]:

@@ -36,7 +36,6 @@ def trajectory(bodies=("wheel",), joints=("hinge",), n=5):
         t=t,
         states=states,
         reactions=reactions,
-        norm_defect={name: t - 0.5 * k for k, name in enumerate(bodies)},
         energy=SimpleNamespace(kinetic=t, potential=2 - t, work=1e-3 * t, total=2.0 + 0 * t, balance=-1e-3 * t),
         momentum=SimpleNamespace(linear=np.outer(t, [1, 0, 0]), angular=np.outer(t, [0, 1, 0])),
         drift=SimpleNamespace(position=0.0 * t, velocity=1e-9 * t),
