@@ -14,7 +14,6 @@ from rbdae.multibody.model import Model
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.square_pattern import empty_square_pattern
 
-
 _LEAST = 24
 """Numbers of a scratch vector, at least: parameters of a body, and its internal constraints with their rates."""
 

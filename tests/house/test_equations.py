@@ -7,8 +7,12 @@ import itertools
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from inside import matrices
+
+import rbdae
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,6 +32,14 @@ SECTIONS: dict[str, dict[str, Numbers]] = {
         "Section 10": (("", 276, 291),),
         "Section 11": (("", 292, 345),),
         "Appendix": (("", 346, 372),),
+    },
+    "null-space.md": {  # [NS]
+        "Section 2": (("", 1, 14),),
+        "Section 3": (("", 15, 25),),
+        "Section 4": (("", 26, 46),),
+        "Section 5": (("", 47, 61),),
+        "Section 6": (("", 62, 64),),
+        "Section 7": (("", 65, 68),),
     },
     "hamiltonian.md": {  # [BS09]
         "Section 2": (("", 1, 14),),
@@ -88,16 +100,24 @@ def test_every_line_has_a_word_on_each_equation(document):
             assert line[2] and line[3], line
 
 
+def owner_of(name: str) -> Any:
+    """A module, or a class with public methods."""
+    classes = {"problem": rbdae.Problem, "matrices": matrices.Matrices}
+    where = "rbdae." if name in ("kinematics", "step_equations") else "rbdae.rotations."
+    return classes.get(name) or importlib.import_module(where + name)
+
+
 @pytest.mark.parametrize("document", SECTIONS)
 def test_functions_and_tests_exist(document):
     missing = []
     for line in itertools.chain(*lines(document).values()):
         for name in re.findall(r"`(\w+\.\w+)`", line[2]):
             module, function = name.split(".")
-            where = "rbdae." if module in ("kinematics", "step_equations", "problem") else "rbdae.rotations."
-            owner = importlib.import_module(where + module)
-            if not hasattr(owner.Problem if module == "problem" else owner, function):
+            if not hasattr(owner_of(module), function):
                 missing.append(name)
+        for form in re.findall(r"`([\w-]+)`", line[2]) if "formulation" in line[2] else ():
+            if form not in rbdae.formulations.FORMULATIONS:
+                missing.append(form)
         for chart in re.findall(r"chart `([\w-]+)`", line[2]):
             if chart not in importlib.import_module("rbdae.rotations").CHARTS:
                 missing.append(chart)

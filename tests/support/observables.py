@@ -1359,7 +1359,6 @@ ASSEMBLY: Table = dict.fromkeys(
 
 FUNCTIONS: Table = {
     "norm_multipliers": Checked("multipliers by elimination", _norm_multipliers),
-    "skeel_condition": Elsewhere("test_euler_map::test_skeel_condition", "matrices whose value is known"),
     "scaled_atol": Checked("masses and multipliers at the start", _scaled_atol),
 }
 """Functions of the package that say something of a problem's states."""
