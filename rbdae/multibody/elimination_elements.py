@@ -36,7 +36,7 @@ class Work:
     rank : the place of each joint in it
     block, start, side : for each joint, where D, its diagonal at first, and g begin
     edges : for each pair of joints, the earlier one first, where E begins; Y is after it
-    cleared : numbers at the beginning that have to be zero: blocks of pairs to which several elements add
+    cleared : numbers at the beginning that have to be zero: blocks of pairs that elimination alone joins
     size : of the vector
     """
 
@@ -46,18 +46,17 @@ class Work:
         order = [a for chosen in self.rounds for a, _ in chosen]
         self.rank = np.empty(len(rows), dtype=np.int64)
         self.rank[order] = np.arange(len(rows))
-        single = {pair for pair, times in _counted(map(self.ordered, pairs)).items() if times == 1}
+        found = {self.ordered(pair) for pair in pairs}
         every = [self.ordered((a, b)) for chosen in self.rounds for a, later in chosen for b in later]
         self.edges: dict[tuple[int, int], int] = {}
         at = 0
-        for alone in (False, True):
+        for given in (False, True):
             for pair in every:
-                if (pair in single) == alone:
+                if (pair in found) == given:
                     self.edges[pair] = at
                     at += 2 * self._length(pair)
-            if not alone:
+            if not given:
                 self.cleared = at
-        self.single = single
         lengths = rows * (rows + 1) // 2 + 2 * rows
         self.block = at + np.cumsum(lengths) - lengths
         self.start = self.block + rows * (rows + 1) // 2
@@ -80,13 +79,6 @@ class Work:
     def solved(self, pair: tuple[int, int]) -> int:
         """Where Y begins."""
         return self.edges[pair] + self._length(pair)
-
-
-def _counted(pairs: Any) -> dict[tuple[int, int], int]:
-    out: dict[tuple[int, int], int] = {}
-    for pair in pairs:
-        out[pair] = out.get(pair, 0) + 1
-    return out
 
 
 @final

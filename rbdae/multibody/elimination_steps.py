@@ -1,8 +1,8 @@
 """The steps of an elimination in blocks on symbols, told apart by the sizes of the blocks alone.
 
 Blocks have names of two words. ``own`` is the joint that is eliminated, with its block D of the matrix (the lower
-triangle, row by row), the diagonal as it was at first, and its right side g; ``pair0`` the block E between it and
-another joint, with Y = D^-1 E; ``other0`` that joint.
+triangle, row by row), the diagonal as it was at first, and its right side g; ``pair`` the block E between it and
+another joint, with Y = D^-1 E; ``other`` that joint.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from rbdae._arrays import Ints
 from rbdae.formulations.explicit import rhs
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import Loaded, Tape
+from rbdae.graph.symbols import NotStraight
 from rbdae.machine.element_runs import Kind, Place, Result, Run
 from rbdae.multibody.element_groups import Group, groups_of
 from rbdae.multibody.element_kinds import LANES, copied, in_lanes, kind_of, shortened
@@ -111,6 +112,8 @@ class _Assembling:
         self._ends = self._sides()
         rows = np.repeat([joint.rows for joint in self._joints], counts)
         self._pairs = self._pairs_of_joints()
+        if len({(a, b) for a, _, b, _ in self._pairs}) < len(self._pairs):
+            raise NotStraight("two elements have two bodies in common")
         self._work = Work(rows, [(a, b) for a, _, b, _ in self._pairs])
         self._gradients = [[self._stored(joint, b) for b in range(len(joint.K))] for joint in self._joints]
 
@@ -199,20 +202,20 @@ class _Assembling:
     def _between(self) -> list[Kind]:
         """Pairs of joints of one body: E of the one that is eliminated earlier. Kinds of joints whose matrices have
         numbers, zeros and ones at the same places are one kind here."""
-        sides: dict[tuple[int, int, int, int, bool], list[tuple[int, int]]] = {}
+        sides: dict[tuple[int, int, int, int], list[tuple[int, int]]] = {}
         for a, i, b, j in self._pairs:
             if self._work.rank[a] > self._work.rank[b]:
                 a, i, b, j = b, j, a, i
             k, l = (int(np.searchsorted(self._first, x, side="right")) - 1 for x in (a, b))
-            sides.setdefault((k, i, l, j, (a, b) in self._work.single), []).append((a, b))
+            sides.setdefault((k, i, l, j), []).append((a, b))
         kinds: dict[Any, list[tuple[PairOfJoints, Ints, Ints]]] = {}
-        for (k, i, l, j, alone), members in sides.items():
+        for (k, i, l, j), members in sides.items():
             pair = PairOfJoints(self._joints[k], i, self._joints[l], j)
             one, other = np.array(members).T
-            kinds.setdefault((pair.structure, alone), []).append((pair, one, other))
-        return [self._pair_kind(members, alone) for (_, alone), members in kinds.items()]
+            kinds.setdefault(pair.structure, []).append((pair, one, other))
+        return [self._pair_kind(members) for members in kinds.values()]
 
-    def _pair_kind(self, members: list[tuple[PairOfJoints, Ints, Ints]], alone: bool) -> Kind:
+    def _pair_kind(self, members: list[tuple[PairOfJoints, Ints, Ints]]) -> Kind:
         graph, nodes = members[0][0].recorded()
         found: dict[tuple[str, int], list[Ints]] = {}
         begin: list[Ints] = []
@@ -236,7 +239,7 @@ class _Assembling:
             for key, at in found.items()
         }
         E = np.concatenate(begin)
-        results = [Result(node, Place("work", "E", E + n), not alone) for n, node in enumerate(nodes)]
+        results = [Result(node, Place("work", "E", E + n)) for n, node in enumerate(nodes)]
         return kind_of(graph, results, places, len(E))
 
     def _pushed(self, k: int, *, multipliers: bool) -> Kind:
