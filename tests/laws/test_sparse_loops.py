@@ -143,10 +143,24 @@ def test_work_and_memory_are_in_proportion_to_the_length(ladder):
 
 
 @pytest.mark.parametrize("velocity", ["angular", "spatial"])
+@pytest.mark.parametrize("loop", ["spatial", "windows"])
+def test_another_selection_is_the_dense_one(loop, velocity, monkeypatch):
+    """At another state, whose axes are others."""
+    chosen = []
+    for first in (0, DENSE):
+        problem = _formulated(monkeypatch, LOOPS[loop](), first, velocity=velocity, code="generic")
+        y = problem.y0 + 0.05 * np.sin(1.0 + np.arange(problem.n))
+        (switch,) = problem.switches()
+        chosen.append(switch.next(0.0, y, problem.selection).velocities)
+    assert close(chosen[0].S, chosen[1].S, 1e-11) and close(chosen[0].sizes, chosen[1].sizes, 1e-11)
+
+
+@pytest.mark.parametrize("velocity", ["angular", "spatial"])
 def test_a_run_selects_again_as_by_dense_elimination(velocity, monkeypatch):
     runs = []
     # the pattern of components changes with them: code of the model is that of a pattern
-    for first, most, code in ((DENSE, 8, "generic"), (0, 8, "generic"), (0, 0, "traced")):
+    traced = "traced" if velocity == "angular" else "generic"
+    for first, most, code in ((DENSE, 8, "generic"), (0, 8, "generic"), (0, 0, traced)):
         inside.selected_columns_from(monkeypatch, most)
         problem = _formulated(monkeypatch, triple_rocker(), first, velocity=velocity, code=code)
         runs.append(rbdae.solve(problem, (0, 3), solver="rbdae:dop853", rtol=1e-9, atol=1e-9))
