@@ -174,3 +174,16 @@ def test_options(top):
     assert not run.success and len(run.t) == 4
     with pytest.raises(ValueError, match="beta"):
         rbdae.solve(top, (0.0, 1.0), **asked, beta=0.04)
+
+
+def test_charts_are_centred_again_within_a_run():
+    """Rodrigues parameters of a spinning top are infinite at half a turn."""
+    ends = []
+    for rotation, solver in (("rodrigues", "rbdae:odex"), ("quaternion", "rbdae:dop853")):
+        problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation=rotation)
+        run = rbdae.solve(problem, (0.0, 1.0), solver=solver, rtol=1e-10, atol=1e-10, on_singularity="switch")
+        assert run.success
+        ends.append(next(iter(run.states.values())).orientation[-1].as_matrix())
+        if rotation == "rodrigues":
+            assert run.segments is not None and len(run.segments.problems) > 2
+    np.testing.assert_allclose(*ends, rtol=0.0, atol=3e-8)
