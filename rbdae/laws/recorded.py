@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from rbdae import _check
 from rbdae._arrays import Vec
 from rbdae.laws.law import Filling, Law, NotRecorded, recorded_law, values_of
 
@@ -57,7 +58,9 @@ class CalledBack:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         if not callable(function):
-            raise TypeError(f"CalledBack: function must be a function, got {function!r:.60}; give the law itself")
+            raise TypeError(
+                f"CalledBack: function must be a function, got {_check.show(function)}; give the law itself"
+            )
         self.function = function
         self.__name__ = getattr(function, "__name__", repr(function))
 

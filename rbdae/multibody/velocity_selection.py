@@ -173,21 +173,21 @@ def _exchange(T: Mat, free: Ints, rows: Ints) -> None:
 
 def _unit_rows(G: Any, scale: Vec) -> Any:
     """A sparse matrix for velocities over `scale`, with rows of size one."""
-    from scipy.sparse import diags_array
+    from scipy.sparse import diags
 
-    A = (G @ diags_array(scale)).tocsr()
+    A = (G @ diags(scale)).tocsr()
     sizes = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-    return (diags_array(1.0 / sizes.clip(1e-300)) @ A).tocsr()
+    return (diags(1.0 / sizes.clip(1e-300)) @ A).tocsr()
 
 
 def _sparse_null_space(A: Any, n_nu: int) -> Mat:
     """The null space of a sparse matrix of rows of size one; arbitrary vectors, the same ones each time, meet it
     whatever it is."""
-    from scipy.sparse import diags_array  # slow imports, which small systems do not need
+    from scipy.sparse import diags  # slow imports, which small systems do not need
     from scipy.sparse.linalg import splu
 
     # a shift below rounding, so that no pivot is zero: it is refused below
-    K = (A @ A.T + diags_array(np.full(A.shape[0], np.finfo(float).eps))).tocsc()
+    K = (A @ A.T + diags(np.full(A.shape[0], np.finfo(float).eps))).tocsc()
     factors = splu(K, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     weak = np.flatnonzero(~(np.abs(factors.U.diagonal()) > DEPENDENT**2))
     if len(weak):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Mat, Vec
+from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.kernels.records import INHOMOGENEOUS, MOMENT, QUATERNION_RATE, THIRD_ORDER
 from rbdae.problem.quantities import angular_velocities
 
@@ -17,7 +17,7 @@ def has_norm_multipliers(problem: Any) -> bool:
     return workspace is not None and workspace.settings.kind.number == QUATERNION_RATE
 
 
-def closed_forms(problem: Any, t: Vec, y: Mat) -> Mat:
+def closed_forms(problem: Any, t: ArrayLike, y: ArrayLike) -> Mat:
     """`rbdae.norm_multipliers` of a problem that has them."""
     settings = problem.workspace.settings
     Z = problem.natural(t, y)

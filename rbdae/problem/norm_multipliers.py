@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat
 from rbdae.problem.norm_closed_forms import closed_forms, has_norm_multipliers
@@ -56,7 +54,7 @@ def norm_multipliers(problem: Problem, t: ArrayLike, y: ArrayLike) -> Mat:
             f"norm_multipliers: {problem!r} has no multiplier of a unit norm; formulate it with rotation='quaternion', "
             "velocity='coordinate'"
         )
-    return closed_forms(problem, np.asarray(t, dtype=float), np.asarray(y, dtype=float))
+    return closed_forms(problem, t, y)
 
 
 __all__ = ["norm_multipliers"]

@@ -64,8 +64,10 @@ def test_of_a_recorded_residual_is_the_jacobian_by_dual_numbers(system, pairing)
     error, (row, column) = cases.worst(found[:, :n] + c * found[:, n:], wanted, floor)
     assert error <= TOLERANCE, (problem, row, problem.labels[column], error)
     if problem.kind == "ode":
-        wanted = _by_duals(problem, "rhs_jacobian", shape, problem.t0, y)
-        error, (row, column) = cases.worst(-found[:, :n], wanted, floor)
+        # F(y, f(y)) = 0, whether the residual is solved for the rates or, as that of null-space, is not
+        slopes = _by_duals(problem, "rhs_jacobian", shape, problem.t0, y)
+        found = _evaluated(made, rows, {**numbers, "yd": problem.rhs(problem.t0, y)}, 2 * n)
+        error, (row, column) = cases.worst(-found[:, :n], found[:, n:] @ slopes, floor)
         assert error <= TOLERANCE, (problem, row, problem.labels[column], error)
 
 

@@ -16,6 +16,7 @@ from rbdae.rotations import quaternions
 
 R = Rotation.from_rotvec([0.3, 0.2, -0.4]).as_matrix()
 POOL = (np.array([0.3, 0.5, -0.7]), R, np.array([0.5, 0.5, -0.5, 0.5]), 0.4, np.diag([1.0, 2.0, 3.0]))
+OTHERS = (np.array([0.6, 0.8]), np.full((2, 4), 0.5))  # for those that take nothing of POOL
 SIZES = (1e308, -1e308, 1e200, 1e-200, 1e-320)
 
 FUNCTIONS = {
@@ -43,7 +44,8 @@ def arrays(value: Any, name: str = "") -> list[tuple[str, np.ndarray]]:
 def valid_call(function: Callable[..., Any]) -> tuple[Any, ...] | None:
     """Arguments that a function takes, found by trial."""
     required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
-    for given in product(POOL if len(required) < 5 else POOL[:3], repeat=len(required)):
+    pool = (*POOL, *OTHERS) if len(required) < 3 else POOL if len(required) < 5 else POOL[:3]
+    for given in product(pool, repeat=len(required)):
         try:
             found = arrays(function(*given))
         except (TypeError, ValueError):

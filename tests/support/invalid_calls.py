@@ -356,8 +356,12 @@ def _calculations(module: ModuleType, where: str) -> dict[str, Call]:
         for key in inspect.signature(function).parameters:
             if key == "motion":
                 given[key] = _screw(name)
-            elif key.startswith("angle"):
+            elif key.startswith("angle") or (function.__name__, key) == ("plane_rate", "omega"):
                 given[key], roles[key] = 0.5, STACK
+            elif key == "z":
+                given[key], roles[key] = (0.6, 0.8), also(VECTOR, "two numbers", "zeros")
+            elif key == "radial_inertia":
+                given[key], roles[key] = 0.5, NOT_NEGATIVE
             else:
                 roles[key] = VECTOR
                 given[key] = _valid(module, function, key)
@@ -387,8 +391,11 @@ def _valid(module: ModuleType, function: Any, key: str) -> Any:
         return np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     if key in ("A", "variation") or (key in ("rate", "second_rate") and "angular" in function.__name__):
         return np.eye(3)
+    if key == "inertia":
+        return (1.0, 2.0, 3.0)
     if module is quaternions and key in ("p", "q", "qdot"):
-        return (0.5, 0.5, -0.5, 0.5)
+        one = (0.5, 0.5, -0.5, 0.5)
+        return (one, one) if function.__name__.startswith("system_") else one
     return (0.0, 0.0, 1.0)
 
 
@@ -488,6 +495,7 @@ def calls() -> dict[str, Call]:
             lambda: (rbdae.norm_multipliers, {"problem": rates_problem(), "t": 0.0, "y": rates_problem().y0}),
             {"problem": THING, "t": TIME, "y": STATES},
         ),
+        "skeel_condition": _plain(rbdae.skeel_condition, {"A": _role("matrix")}, A=np.diag([1.0, 2.0])),
         "adapter": _plain(solving.adapter, {"package": TEXT}, package="scipy"),
         "find_method": _plain(solving.find_method, {"solver": TEXT}, solver="scipy:RK45"),
         "solvers_for": Call(lambda: (solving.solvers_for, {"problem": problem()}), {"problem": THING}),
@@ -689,6 +697,10 @@ def calls() -> dict[str, Call]:
                 "reactions",
             )
         },
+        "Problem.with_constant_mass": _of_problem("with_constant_mass", {}),
+        "Problem.norm_defect": Call(
+            lambda: (rates_problem().norm_defect, {"t": 0.0, "y": rates_problem().y0}), {"t": TIME, "y": STATES}
+        ),
         "Problem.run_multipliers": _of_problem("run_multipliers", {"t": TIME, "y": STATES}, "index-2"),
         **{f"models.{model}": _model(model) for model in MODELS},
         **_calculations(kinematics, "kinematics"),

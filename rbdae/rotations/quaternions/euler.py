@@ -88,8 +88,13 @@ def tangential_inverse_mass(p: ArrayLike, inertia: ArrayLike) -> Mat:
     """M^#(p), (..., 4, 4), with M M^# = I - p p^T for unit quaternions: the place of M in the inverse of
     [M p; p^T 0] with I0 = 0. [NS] (39); arguments as those of `mass_matrix`, with a regular inertia."""
     p = _stacks.vectors("tangential_inverse_mass", "p", p, 4)
-    J: Mat = np.asarray(np.linalg.inv(_inertia("tangential_inverse_mass", inertia)), dtype=np.float64)
-    return np.asarray(_turned(p, J, 0.0) / (16.0 * np.sum(p * p, axis=-1)[..., None, None] ** 2))
+    try:
+        inverse: Mat = np.asarray(np.linalg.inv(_inertia("tangential_inverse_mass", inertia)), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"tangential_inverse_mass: inertia must be regular, got {_check.show(inertia)}; give every moment"
+        ) from None
+    return np.asarray(_turned(p, inverse, 0.0) / (16.0 * np.sum(p * p, axis=-1)[..., None, None] ** 2))
 
 
 @_stacks.finite
@@ -115,8 +120,9 @@ def plane_rate(z: ArrayLike, omega: ArrayLike) -> Vec:
     """zdot = i z omega / 2, (..., 2), of z (..., 2) and the angular velocity omega (...) in 1/s: the null-space matrix
     (-p1, p0) / 2 of |z| = 1. [NS] Remark 4.5."""
     z = _stacks.vectors("plane_rate", "z", z, 2)
+    rate = _stacks.numbers("plane_rate", "omega", omega)
     turned = np.stack([-z[..., 1], z[..., 0]], axis=-1)
-    return np.asarray(0.5 * turned * np.asarray(omega, dtype=float)[..., None])
+    return np.asarray(0.5 * turned * rate[..., None])
 
 
 def _differential(p: Vec) -> Mat:
@@ -143,10 +149,7 @@ def _turned(p: Vec, J: Mat, radial: float) -> Mat:
 
 
 def _inertia(owner: str, value: ArrayLike) -> Mat:
-    J = np.asarray(value, dtype=float)
-    if J.shape not in ((3,), (3, 3)) or not np.isfinite(J).all():
-        raise ValueError(f"{owner}: inertia must be three moments or a (3, 3) matrix, finite, got the shape {J.shape}")
-    return np.diag(J) if J.ndim == 1 else J
+    return _check.symmetric(owner, "inertia", value, (3,), (3, 3), remedy="pass three moments, or the matrix")
 
 
 __all__ = [
