@@ -72,6 +72,7 @@ def test_mass_matrix(radial, rng):
     )
     unit = p / np.linalg.norm(p)
     if radial == 0.0:
+        assert close(M @ quaternions.tangential_inverse_mass(p, INERTIA), np.eye(4) - np.outer(unit, unit), 1e-12)
         saddle = np.block([[quaternions.mass_matrix(unit, INERTIA), unit[:, None]], [unit[None], np.zeros((1, 1))]])
         wanted = np.linalg.inv(saddle)
         assert close(quaternions.tangential_inverse_mass(unit, INERTIA), wanted[:4, :4], 1e-12)
@@ -129,7 +130,9 @@ def test_skeel_condition():
     A = np.array([[1.0, 2.0], [3.0, 4.0]])  # |A^-1| |A| = [2 1; 1.5 0.5] [1 2; 3 4]
     assert rbdae.skeel_condition(A) == pytest.approx(13.0, rel=1e-13)
     assert rbdae.skeel_condition(np.diag([1e6, 1e-6]) @ A) == pytest.approx(13.0, rel=1e-13)
-    for wrong in (np.ones((2, 3)), np.full((2, 2), np.nan), np.zeros((0, 0))):
+    B = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])  # |B^-1| |B| has a row 1 4 6, and columns up to 7
+    assert rbdae.skeel_condition(B) == pytest.approx(11.0, rel=1e-13)
+    for wrong in (np.ones((2, 3)), np.full((2, 2), np.nan), np.zeros((0, 0)), np.ones((2, 2))):
         with pytest.raises(ValueError, match="A must be"):
             rbdae.skeel_condition(wrong)
     problem, full = (rbdae.formulate(rbdae.models.heavy_top(), form) for form in ("null-space", "index-0"))
