@@ -270,10 +270,6 @@ class System:
         return f"System({', '.join(f'{part}={names}' for part, names in parts.items())})"
 
 
-def _vector_or_zero(owner: str, what: str, value: ArrayLike | None) -> Vec:
-    return _check.vector(owner, what, (0.0, 0.0, 0.0) if value is None else value)
-
-
 def _check_pivot(owner: str, pivot: Vec, position: ArrayLike | None, velocity: ArrayLike | None) -> None:
     """Refuse a given position or velocity that contradicts the pivot."""
     if position is not None and not _same(_check.vector(owner, "position", position), pivot):

@@ -49,22 +49,6 @@ def spin_transposed(d: Array, f: Array, out: Array) -> None:
 
 
 @jit
-def spin_transposed_columns(D: Array, f: Array, n: int, out: Array) -> None:
-    """out[:3, :n] = `spin_transposed` of the columns of D[:, :n]."""
-    for j in range(n):
-        t0 = 0.0 * D[0, j]
-        t1 = t0
-        t2 = t0
-        for k in range(3):
-            t0 += D[6 + k, j] * f[3 + k] - D[3 + k, j] * f[6 + k]
-            t1 += D[k, j] * f[6 + k] - D[6 + k, j] * f[k]
-            t2 += D[3 + k, j] * f[k] - D[k, j] * f[3 + k]
-        out[0, j] = t0
-        out[1, j] = t1
-        out[2, j] = t2
-
-
-@jit
 def turn(Q: Array, d: Array) -> None:
     """d = Q d for each of the three directors; Q (3, 3)."""
     for n in range(0, 9, 3):
@@ -97,19 +81,6 @@ def add_spin(d: Array, om: Array, out: Array) -> None:
         out[k] += o3 * d[3 + k] - o2 * d[6 + k]
         out[3 + k] += o1 * d[6 + k] - o3 * d[k]
         out[6 + k] += o2 * d[k] - o1 * d[3 + k]
-
-
-@jit
-def add_spin_columns(D: Array, om: Array, n: int, out: Array) -> None:
-    """out[:, :n] += spin applied to the columns of D[:, :n]."""
-    o1 = om[0]
-    o2 = om[1]
-    o3 = om[2]
-    for k in range(3):
-        for j in range(n):
-            out[k, j] += o3 * D[3 + k, j] - o2 * D[6 + k, j]
-            out[3 + k, j] += o1 * D[6 + k, j] - o3 * D[k, j]
-            out[6 + k, j] += o2 * D[k, j] - o1 * D[3 + k, j]
 
 
 @jit

@@ -37,52 +37,6 @@ def left(p: Array, L: Array) -> None:
 
 
 @jit
-def add_right(p: Array, scale: float, A: Array) -> None:
-    """A[:4, :4] += scale R(p)."""
-    a = scale * p[0]
-    b = scale * p[1]
-    c = scale * p[2]
-    d = scale * p[3]
-    A[0, 0] += a
-    A[0, 1] -= b
-    A[0, 2] -= c
-    A[0, 3] -= d
-    A[1, 0] += b
-    A[1, 1] += a
-    A[1, 2] += d
-    A[1, 3] -= c
-    A[2, 0] += c
-    A[2, 1] -= d
-    A[2, 2] += a
-    A[2, 3] += b
-    A[3, 0] += d
-    A[3, 1] += c
-    A[3, 2] -= b
-    A[3, 3] += a
-
-
-@jit
-def right_conjugate(p: Array, A: Array) -> None:
-    """A[:4, :4] = R(p) C: A x = conj(x) o p."""
-    A[0, 0] = p[0]
-    A[0, 1] = p[1]
-    A[0, 2] = p[2]
-    A[0, 3] = p[3]
-    A[1, 0] = p[1]
-    A[1, 1] = -p[0]
-    A[1, 2] = -p[3]
-    A[1, 3] = p[2]
-    A[2, 0] = p[2]
-    A[2, 1] = p[3]
-    A[2, 2] = -p[0]
-    A[2, 3] = -p[1]
-    A[3, 0] = p[3]
-    A[3, 1] = -p[2]
-    A[3, 2] = p[1]
-    A[3, 3] = -p[0]
-
-
-@jit
 def conjugate_product(p: Array, x: Array, out: Array) -> None:
     """out[:4] = conj(p) o x = L(p)^T x."""
     out[0] = p[0] * x[0] + p[1] * x[1] + p[2] * x[2] + p[3] * x[3]
@@ -111,28 +65,6 @@ def extended(radial: float, J: Array, x: Array, out: Array) -> None:
     out[1] = J[0, 0] * x1 + J[0, 1] * x2 + J[0, 2] * x3
     out[2] = J[1, 0] * x1 + J[1, 1] * x2 + J[1, 2] * x3
     out[3] = J[2, 0] * x1 + J[2, 1] * x2 + J[2, 2] * x3
-
-
-@jit
-def add_triple(X: Array, radial: float, J: Array, Y: Array, scale: float, transposed: bool, out: Array) -> None:
-    """out[:4, :4] += scale X diag(radial, J) Y, with Y^T in place of Y if `transposed`."""
-    for j in range(4):
-        if transposed:
-            y0 = Y[j, 0]
-            y1 = Y[j, 1]
-            y2 = Y[j, 2]
-            y3 = Y[j, 3]
-        else:
-            y0 = Y[0, j]
-            y1 = Y[1, j]
-            y2 = Y[2, j]
-            y3 = Y[3, j]
-        z0 = scale * radial * y0
-        z1 = scale * (J[0, 0] * y1 + J[0, 1] * y2 + J[0, 2] * y3)
-        z2 = scale * (J[1, 0] * y1 + J[1, 1] * y2 + J[1, 2] * y3)
-        z3 = scale * (J[2, 0] * y1 + J[2, 1] * y2 + J[2, 2] * y3)
-        for i in range(4):
-            out[i, j] += X[i, 0] * z0 + X[i, 1] * z1 + X[i, 2] * z2 + X[i, 3] * z3
 
 
 @jit
