@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rbdae.papers.finding import Cell, Comparison, Finding, at_most, close, near
-from rbdae.papers.hamiltonian.schemes import SCHEMES, changes, error, framed, look, order, run
+from rbdae.papers.hamiltonian.drawing import draw_kept_and_errors
+from rbdae.papers.hamiltonian.schemes import SCHEMES, changes, error, order, run
 from rbdae.papers.item import Item
-from rbdae.plotting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,26 +65,14 @@ def _run(quick: bool) -> Finding:
 
 
 def _draw(finding: Finding) -> Figure:
-    figure = new_figure("papers", (9.6, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    t = finding.column("t", what="kept")
-    for k, (column, name) in enumerate((("value", "energy"), ("L1", "L₁"), ("L2", "L₂"), ("L3", "L₃"))):
-        left.plot(t, 1e15 * finding.column(column, what="kept"), color=COLOURS[k], linewidth=1.0, label=name)
-    framed(left, "QUAT.EM, 0.05 s: energy and momentum", "t [s]", "relative change, 1e-15")
-    left.legend(fontsize="small", frameon=False)
-    for scheme in SCHEMES:
-        steps, errors = (finding.column(name, what="error", scheme=scheme) for name in ("step", "value"))
-        right.loglog(steps, errors, **look(scheme))
-    guide = np.array([steps.min(), steps.max()])
-    right.loglog(guide, 3e2 * guide**2, color="0.45", linewidth=0.9, label="order 2")
-    right.set_xticks(steps, [f"{step:g}" for step in steps])
-    right.set_xticks([], minor=True)
-    framed(right, "after 1 s", "step [s]", "|R_ref Rᵀ - I|")
-    figure.legend(
-        *right.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize="small", frameon=False
+    return draw_kept_and_errors(
+        finding,
+        "Free body, [BS09] Figure 1",
+        ("value", "L1", "L2", "L3"),
+        "QUAT.EM, 0.05 s: energy and momentum",
+        "|R_ref Rᵀ - I|",
+        3e2,
     )
-    figure.suptitle("Free body, [BS09] Figure 1", fontsize="medium")
-    return figure
 
 
 ITEM: Final = Item(

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from rbdae.papers.finding import Cell, Comparison, Finding, at_most, close, near
-from rbdae.papers.hamiltonian.schemes import LENGTH, SCHEMES, changes, circle, error, framed, look, order, run
+from rbdae.papers.hamiltonian.drawing import draw_kept_and_errors
+from rbdae.papers.hamiltonian.schemes import LENGTH, changes, circle, error, look, order, run
 from rbdae.papers.item import Item
-from rbdae.plotting.figures import COLOURS, new_figure
+from rbdae.papers.panels import framed
+from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,26 +76,14 @@ def _run_paths(place: str) -> Finding:
 
 
 def _draw_3(finding: Finding) -> Figure:
-    figure = new_figure("papers", (9.6, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    t = finding.column("t", what="kept")
-    for column, name, colour in (("value", "energy", COLOURS[0]), ("L3", "L₃", COLOURS[1])):
-        left.plot(t, 1e15 * finding.column(column, what="kept"), color=colour, linewidth=1.0, label=name)
-    framed(left, "QUAT.EM, 0.01 s: energy and momentum", "t [s]", "relative change, 1e-15")
-    left.legend(fontsize="small", frameon=False)
-    for scheme in SCHEMES:
-        steps, errors = (finding.column(name, what="error", scheme=scheme) for name in ("step", "value"))
-        right.loglog(steps, errors, **look(scheme))
-    guide = np.array([steps.min(), steps.max()])
-    right.loglog(guide, 3e3 * guide**2, color="0.45", linewidth=0.9, label="order 2")
-    right.set_xticks(steps, [f"{step:g}" for step in steps])
-    right.set_xticks([], minor=True)
-    framed(right, "after 1 s", "step [s]", "relative error of the centre of mass")
-    figure.legend(
-        *right.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize="small", frameon=False
+    return draw_kept_and_errors(
+        finding,
+        "Gyro top, [BS09] Figure 3",
+        ("value", "L3"),
+        "QUAT.EM, 0.01 s: energy and momentum",
+        "relative error of the centre of mass",
+        3e3,
     )
-    figure.suptitle("Gyro top, [BS09] Figure 3", fontsize="medium")
-    return figure
 
 
 def _draw_paths(finding: Finding, place: str) -> Figure:

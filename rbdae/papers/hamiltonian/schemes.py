@@ -13,7 +13,7 @@ from rbdae._arrays import Mat, Vec
 from rbdae.plotting.figures import COLOURS
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 _MOMENTA: Final = {"velocity": "momentum"}
 SCHEMES: Final[dict[str, tuple[str, dict[str, Any], dict[str, Any]]]] = {
@@ -50,14 +50,6 @@ def look(scheme: str, *, marks: bool = True) -> dict[str, Any]:
     return {
         "color": colour, "marker": marker if marks else None, "markersize": 4.5, "linewidth": 1.3, "label": scheme,
     }  # fmt: skip
-
-
-def framed(axes: Axes, heading: str, across: str, up: str) -> None:
-    """Heading, labels and grid of a panel."""
-    axes.set_title(heading, loc="left", fontsize="medium")
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    axes.grid(True, which="major", alpha=0.3)
 
 
 @lru_cache(maxsize=32)
@@ -105,5 +97,5 @@ def order(steps: list[float], errors: list[float]) -> float:
 
 
 __all__ = [
-    "INERTIA", "LENGTH", "SCHEMES", "changes", "circle", "error", "framed", "look", "order", "problem", "run",
+    "INERTIA", "LENGTH", "SCHEMES", "changes", "circle", "error", "look", "order", "problem", "run",
 ]  # fmt: skip

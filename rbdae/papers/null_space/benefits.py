@@ -11,8 +11,9 @@ import rbdae
 from rbdae._arrays import Mat
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, near
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import framed, look
+from rbdae.papers.null_space.drawing import look
 from rbdae.papers.null_space.equations import BODIES, FORMS, NAMES, problem
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:

@@ -34,14 +34,6 @@ def look(form: str, *, marks: bool = False) -> dict[str, Any]:
     return {"linewidth": 1.3, "label": NAMES[form], **chosen}
 
 
-def framed(axes: Axes, heading: str, across: str, up: str) -> None:
-    """Heading, labels and grid of a panel."""
-    axes.set_title(heading, loc="left", fontsize="medium")
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    axes.grid(True, which="major", alpha=0.3)
-
-
 def legend(figure: Figure, axes: Iterable[Axes], columns: int = 5) -> None:
     """One legend for all panels, below them."""
     entries: dict[str, Any] = {}
@@ -68,4 +60,4 @@ def thinned_by_logarithm(t: Vec, count: int = 300) -> Any:
     return np.unique(np.clip(np.searchsorted(t, wanted), 0, len(t) - 1))
 
 
-__all__ = ["draw_work", "framed", "legend", "look", "thinned_by_logarithm"]
+__all__ = ["draw_work", "legend", "look", "thinned_by_logarithm"]

@@ -10,8 +10,9 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.papers.finding import Cell, Comparison, Finding, at_most, close, within_factor
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import framed, legend, look, thinned_by_logarithm
+from rbdae.papers.null_space.drawing import legend, look, thinned_by_logarithm
 from rbdae.papers.null_space.equations import BODIES, NAMES, problem
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:

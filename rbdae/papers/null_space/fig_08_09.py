@@ -11,10 +11,11 @@ import rbdae
 from rbdae._arrays import Vec
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, close, near, within_factor
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import framed, legend, look
+from rbdae.papers.null_space.drawing import legend, look
 from rbdae.papers.null_space.equations import FORMS, NAMES, problem
 from rbdae.papers.null_space.fig_12 import turnovers
 from rbdae.papers.null_space.references import errors, reference
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import numpy as np
 import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, near, within_factor
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import framed, legend, look
+from rbdae.papers.null_space.drawing import legend, look
 from rbdae.papers.null_space.equations import FORMS, NAMES, problem
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure, thinned
 
 if TYPE_CHECKING:

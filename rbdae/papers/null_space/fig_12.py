@@ -12,9 +12,9 @@ from rbdae import closed_form
 from rbdae._arrays import Vec
 from rbdae.papers.finding import Cell, Comparison, Finding, at_most, close
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import framed
 from rbdae.papers.null_space.equations import problem
 from rbdae.papers.null_space.references import tennis_racket
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:

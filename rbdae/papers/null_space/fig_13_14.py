@@ -10,10 +10,11 @@ import numpy as np
 import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, close, near
 from rbdae.papers.item import Item, missing
-from rbdae.papers.null_space.drawing import draw_work, framed, legend
+from rbdae.papers.null_space.drawing import draw_work, legend
 from rbdae.papers.null_space.equations import FORMS, LEGEND, problem
 from rbdae.papers.null_space.references import Motion, heavy_top
 from rbdae.papers.null_space.work import COLUMNS, TOLERANCES, evaluations_for, work_precision
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from rbdae import closed_form
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, close, near
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import draw_work, framed, legend
+from rbdae.papers.null_space.drawing import draw_work, legend
 from rbdae.papers.null_space.equations import FORMS, LEGEND
 from rbdae.papers.null_space.fig_12 import turnovers
 from rbdae.papers.null_space.references import reference
 from rbdae.papers.null_space.work import COLUMNS, TOLERANCES, evaluations_for, work_precision
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ import numpy as np
 import rbdae
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, close, near, within_factor
 from rbdae.papers.item import Item, missing
-from rbdae.papers.null_space.drawing import draw_work, framed, legend
+from rbdae.papers.null_space.drawing import draw_work, legend
 from rbdae.papers.null_space.equations import BODIES, LEGEND, problem
 from rbdae.papers.null_space.fig_13_14 import SOLVERS
 from rbdae.papers.null_space.references import motion
 from rbdae.papers.null_space.work import COLUMNS, TOLERANCES, evaluations_for, work_precision
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import new_figure
 
 if TYPE_CHECKING:

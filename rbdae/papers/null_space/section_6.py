@@ -13,9 +13,9 @@ from rbdae import rotations
 from rbdae._arrays import Mat
 from rbdae.papers.finding import Cell, Comparison, Finding, at_least, at_most, close, near
 from rbdae.papers.item import Item
-from rbdae.papers.null_space.drawing import framed
 from rbdae.papers.null_space.equations import NAMES, problem
 from rbdae.papers.null_space.references import errors, reference
+from rbdae.papers.panels import framed
 from rbdae.plotting.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:
