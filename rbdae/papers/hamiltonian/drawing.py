@@ -19,16 +19,16 @@ _NAMES = {"value": "energy", "L1": "L₁", "L2": "L₂", "L3": "L₃"}
 
 
 def draw_kept_and_errors(
-    finding: Finding, title: str, kept: Iterable[str], heading: str, error: str, factor: float
+    finding: Finding, heading: str, columns: Iterable[str], run: str, error: str, factor: float
 ) -> Figure:
-    """The columns `kept` along a run, beside errors over steps, which have the name `error`; the line of order two is
-    `factor` times the square of the step."""
+    """Columns along the run with the name `run`, beside errors over steps, which have the name `error`; the line of
+    order two is `factor` times the square of the step."""
     figure = new_figure("papers", (9.6, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     t = finding.column("t", what="kept")
-    for column, colour in zip(kept, COLOURS, strict=False):
+    for column, colour in zip(columns, COLOURS, strict=False):
         left.plot(t, 1e15 * finding.column(column, what="kept"), color=colour, linewidth=1.0, label=_NAMES[column])
-    framed(left, heading, "t [s]", "relative change, 1e-15")
+    framed(left, run, "t [s]", "relative change, 1e-15")
     left.legend(fontsize="small", frameon=False)
     for scheme in SCHEMES:
         steps, errors = (finding.column(name, what="error", scheme=scheme) for name in ("step", "value"))
@@ -41,7 +41,7 @@ def draw_kept_and_errors(
     figure.legend(
         *right.get_legend_handles_labels(), loc="outside lower center", ncols=6, fontsize="small", frameon=False
     )
-    figure.suptitle(title, fontsize="medium")
+    figure.suptitle(heading, fontsize="medium")
     return figure
 
 
