@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
+from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
 from rbdae.kernels.memory import (
     bodies,
     factor,
@@ -151,19 +152,8 @@ def eliminate_schur(m: Memory) -> None:
     for i in range(h.n_rows):
         w[i] = 0.0
     for i in range(h.n_rows):
-        last = start[i + 1] - 1
-        d = L[last]
-        original = abs(d)
-        for n in range(start[i], last):
-            k = col[n]
-            t = L[n]
-            for l in range(start[k], start[k + 1] - 1):
-                t -= w[col[l]] * L[l]
-            w[k] = t
-            L[n] = t / D[k]
-            d -= L[n] * t
-        for n in range(start[i], last):
-            w[col[n]] = 0.0
+        original = abs(L[start[i + 1] - 1])
+        d = eliminate_row(L, D, start, col, w, i)
         d = select(abs(d) < least[i], SUSPENDED, d)
         D[i] = d
         if not abs(d) > 1e-13 * original and h.singular == 0:
@@ -173,22 +163,7 @@ def eliminate_schur(m: Memory) -> None:
 @jit
 def solve_schur(m: Memory, x: Array) -> None:
     """x = S^-1 x, in the order of elimination."""
-    h = head(m)
-    L = factor(m)[0]
-    D = factor(m)[1]
-    start = factor_start(m)
-    col = factor_column(m)
-    for i in range(h.n_rows):
-        t = x[i]
-        for n in range(start[i], start[i + 1] - 1):
-            t -= L[n] * x[col[n]]
-        x[i] = t
-    for i in range(h.n_rows):
-        x[i] /= D[i]
-    for i in range(h.n_rows - 1, -1, -1):
-        t = x[i]
-        for n in range(start[i], start[i + 1] - 1):
-            x[col[n]] -= L[n] * t
+    solve_factors(factor(m)[0], factor(m)[1], factor_start(m), factor_column(m), x, head(m).n_rows)
 
 
 @jit

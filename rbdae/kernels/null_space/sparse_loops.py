@@ -15,6 +15,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.spatial import inverse_transposed
+from rbdae.kernels.linear.static_factors import eliminate_row, solve_factors
 from rbdae.kernels.memory import (
     bodies,
     head,
@@ -160,40 +161,16 @@ def _eliminate(m: Memory) -> None:
     for i in range(n):
         w[i] = 0.0
     for i in range(n):
-        last = start[i + 1] - 1
-        d = L[last]
-        for e in range(start[i], last):
-            k = column[e]
-            t = L[e]
-            for l in range(start[k], start[k + 1] - 1):
-                t -= w[column[l]] * L[l]
-            w[k] = t
-            L[e] = t / D[k]
-            d -= L[e] * t
-        for e in range(start[i], last):
-            w[column[e]] = 0.0
-        D[i] = d
+        D[i] = eliminate_row(L, D, start, column, w, i)
 
 
 @jit
-def _solve_factors(m: Memory, z: Array) -> None:
-    """z = (L D L^T)^-1 z."""
+def _solve_normal(m: Memory, z: Array) -> None:
+    """z = (A W A^T)^-1 z."""
     n = head(m).n_v
     start = square_factor_start(m)
-    column = square_factor_column(m)
     L = square_factor(m)
-    D = L[start[n] :]
-    for i in range(n):
-        t = z[i]
-        for e in range(start[i], start[i + 1] - 1):
-            t -= L[e] * z[column[e]]
-        z[i] = t
-    for i in range(n):
-        z[i] /= D[i]
-    for i in range(n - 1, -1, -1):
-        t = z[i]
-        for e in range(start[i], start[i + 1] - 1):
-            z[column[e]] -= L[e] * t
+    solve_factors(L, L[start[n] :], start, square_factor_column(m), z, n)
 
 
 @stage("ii", "sparse-loops")
@@ -220,7 +197,7 @@ def solve_sparse_loops(m: Memory, x_at: Address) -> None:
                 for e in range(start[i], start[i + 1]):
                     t -= A[e] * x[column[e]]
                 z[i] = t
-        _solve_factors(m, z)
+        _solve_normal(m, z)
         for i in range(n):
             for e in range(start[i], start[i + 1]):
                 x[column[e]] += W[column[e]] * (A[e] * z[i])
@@ -246,7 +223,7 @@ def solve_sparse_loops_transposed(m: Memory, x_at: Address) -> None:
             for e in range(start[i], start[i + 1]):
                 t += A[e] * (W[column[e]] * x[column[e]])
             r[i] = t
-        _solve_factors(m, r)
+        _solve_normal(m, r)
         for i in range(n):
             z[i] += r[i]
             for e in range(start[i], start[i + 1]):
