@@ -11,46 +11,27 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
-from rbdae.forces.element import NONE, Element, Shape, TimeFunction
+from rbdae.forces.element import NONE, Element, TimeFunction
+from rbdae.quantities import coordinate as coordinates
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.forms import direction, product
 
 # e[i, j, k]: the sign of the permutation
 _SIGNS = np.array([cross(axis, np.eye(3)) for axis in np.eye(3)])
 
 
-def point(at: Vec, sign: float, side: int) -> Vec:
-    """Coefficients (8,) of a point of one body."""
-    return _side(np.array([1.0, *at]) * sign, side)
-
-
-def direction(vector: Vec, side: int) -> Vec:
-    """Coefficients (8,) of a direction of one body."""
-    return _side(np.array([0.0, *vector]), side)
-
-
-def _side(c: Vec, side: int) -> Vec:
-    out = np.zeros(8, dtype=c.dtype)
-    out[4 * side : 4 * side + 4] = c
-    return out
-
-
-def product(A: Vec, B: Vec) -> Mat:
-    """H of the scalar product (sum A_k Z_k) . (sum B_k Z_k)."""
-    return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)))
-
-
-def _scalar(
-    forms: Any,
-    stiffness: float,
-    damping: float,
-    rest: float,
-    u: TimeFunction,
-    shape: Shape = "identity",
+def along(
+    coordinate: Coordinate,
+    stiffness: float = 0.0,
+    damping: float = 0.0,
+    rest: float = 0.0,
+    u: TimeFunction = NONE,
     sign: float = 1.0,
 ) -> Element:
-    """An element with one displacement."""
-    H = np.array(forms)
+    """An element on a coordinate of its two bodies."""
+    forms = coordinate.forms
     K, D = np.array([[stiffness]]), np.array([[damping]])
-    return Element(H, np.zeros((len(H), 24)), K, D, np.array([rest]), u, sign, shape)
+    return Element(forms, np.zeros((len(forms), 24)), K, D, np.array([rest]), u, sign, coordinate.shape)
 
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
@@ -132,43 +113,18 @@ def alignment_damping(damping: Mat, rest: Mat) -> Element:
 
 def distance(at_a: Vec, at_b: Vec, stiffness: float, damping: float, rest: float, tension: TimeFunction) -> Element:
     """The distance of two points."""
-    P = point(at_a, 1.0, 0) + point(at_b, -1.0, 1)
-    return _scalar([product(P, P)], stiffness, damping, rest, tension, "root", -1.0)
+    return along(coordinates.distance("length", at_a, at_b), stiffness, damping, rest, tension, -1.0)
 
 
-def displacement(
-    axis: Vec,
-    at_a: Vec,
-    at_b: Vec,
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    rest: float = 0.0,
-    u: TimeFunction = NONE,
-) -> Element:
-    """The displacement of the point on b from that on a, along an axis of a."""
-    P = point(at_b, 1.0, 1) + point(at_a, -1.0, 0)
-    return _scalar([product(direction(axis, 0), P)], stiffness, damping, rest, u)
-
-
-def angle(
-    axis: Vec,
-    normal_a: Vec,
-    normal_b: Vec,
-    stiffness: float = 0.0,
-    damping: float = 0.0,
-    rest: float = 0.0,
-    u: TimeFunction = NONE,
-) -> Element:
-    """The angle about an axis of a, from a normal on a to one on b."""
-    b = direction(normal_b, 1)
-    sine = product(direction(cross(axis, normal_a), 0), b)
-    return _scalar([sine, product(direction(normal_a, 0), b)], stiffness, damping, rest, u, "angle")
+def displacement(axis: Vec, at_a: Vec, at_b: Vec, damping: float) -> Element:
+    """Damping of the displacement of the point on b from that on a, along an axis of a."""
+    return along(coordinates.displacement("displacement", axis, at_a, at_b), damping=damping)
 
 
 __all__ = [
     "alignment",
     "alignment_damping",
-    "angle",
+    "along",
     "displacement",
     "distance",
     "point_force",

@@ -10,7 +10,7 @@ from rbdae._frozen import fill
 from rbdae.body import Body, describe
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import NONE, Element, TimeFunction, not_negative, time_function
-from rbdae.forces.forms import angle, displacement
+from rbdae.forces.forms import along
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, FreeMotion
@@ -63,7 +63,7 @@ def about_axis(
     u: TimeFunction = NONE,
 ) -> Element:
     """An element on the angle about the axis."""
-    return angle(joint.axis_a, joint.normal_a, joint.normal_b, stiffness, damping, rest, u)
+    return along(joint.angle_about_axis(), stiffness, damping, rest, u)
 
 
 def along_axis(
@@ -74,7 +74,7 @@ def along_axis(
     u: TimeFunction = NONE,
 ) -> Element:
     """An element on the displacement along the axis."""
-    return displacement(joint.axis_a, joint.at_a, joint.at_b, stiffness, damping, rest, u)
+    return along(joint.displacement_along_axis(), stiffness, damping, rest, u)
 
 
 def describe_force(kind: str, joint: object, name: str | None) -> str:

@@ -15,6 +15,7 @@ from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.joints.base import AbstractJoint, place
 from rbdae.joints.frames import frames
+from rbdae.quantities.coordinate import Coordinate, angle, displacement
 
 
 @dataclass(frozen=True, slots=True, eq=False, init=False)
@@ -46,6 +47,14 @@ class AbstractAxialJoint(AbstractJoint):
     ) -> None:
         owner = place(self, a, b, at_a, at_b, name)
         fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b))
+
+    def angle_about_axis(self) -> Coordinate:
+        """The angle from `normal_a` to `normal_b` about `axis_a`."""
+        return angle("angle", self.axis_a, self.normal_a, self.normal_b)
+
+    def displacement_along_axis(self) -> Coordinate:
+        """How far `at_b` is from `at_a` along `axis_a`."""
+        return displacement("displacement", self.axis_a, self.at_a, self.at_b)
 
     def _rows(self, side: int, slides: str = "", turns: str = "") -> Mat:
         """Rows on the twist of a body: along its frame's directions "n" (normal), "m" (axis x normal) and "u" (axis)

@@ -9,6 +9,8 @@ from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -34,6 +36,20 @@ class Cylindrical(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "translation"})
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
+    angle_rate = Named("Its rate, rad/s.")
+    angle_acceleration = Named("Its second derivative, rad/s^2.")
+    torque = Named("What motors, springs and drives exert about the axis on b, N m.")
+    angle_power = Named("Power of the torque, W.")
+    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    displacement_rate = Named("Its rate, m/s.")
+    displacement_acceleration = Named("Its second derivative, m/s^2.")
+    force = Named("What motors, springs and drives exert along the axis on b, N.")
+    displacement_power = Named("Power of the force, W.")
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate]:
+        """The angle and the displacement."""
+        return self.angle_about_axis(), self.displacement_along_axis()
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """The slide along and the turn about the axis."""

@@ -9,6 +9,8 @@ from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
+from rbdae.quantities.coordinate import Coordinate, displacement
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -35,6 +37,27 @@ class Planar(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation", "plane"})
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
+    angle_rate = Named("Its rate, rad/s.")
+    angle_acceleration = Named("Its second derivative, rad/s^2.")
+    torque = Named("What motors, springs and drives exert about the axis on b, N m.")
+    angle_power = Named("Power of the torque, W.")
+    x = Named("How far at_b is from at_a along normal_a, m.")
+    y = Named("How far at_b is from at_a along axis_a x normal_a, m.")
+    x_rate = Named("Its rate, m/s.")
+    x_acceleration = Named("Its second derivative, m/s^2.")
+    x_force = Named("The force along it on b, N.")
+    x_power = Named("Power of the force, W.")
+    y_rate = Named("Its rate, m/s.")
+    y_acceleration = Named("Its second derivative, m/s^2.")
+    y_force = Named("The force along it on b, N.")
+    y_power = Named("Power of the force, W.")
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate, Coordinate]:
+        """The angle, and the displacements x along normal_a and y along axis_a x normal_a."""
+        across = cross(self.axis_a, self.normal_a)
+        x, y = (displacement(name, axis, self.at_a, self.at_b) for name, axis in (("x", self.normal_a), ("y", across)))
+        return self.angle_about_axis(), x, y
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """Two slides in the plane, and the turn."""

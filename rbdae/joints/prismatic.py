@@ -9,6 +9,8 @@ from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAlignedJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Dot1, Dot2
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -32,6 +34,15 @@ class Prismatic(AbstractAlignedJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"translation"})
+    displacement = Named("How far at_b is from at_a along axis_a, m.")
+    rate = Named("Its rate, m/s.")
+    acceleration = Named("Its second derivative, m/s^2.")
+    force = Named("What motors, springs and drives exert along the axis on b, N.")
+    power = Named("Power of the force, W.")
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The displacement."""
+        return (self.displacement_along_axis(),)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """The slide along the axis."""

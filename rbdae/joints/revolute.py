@@ -9,6 +9,8 @@ from rbdae._arrays import Mat, cross
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion
 from rbdae.joints.primitives import Coincidence, Dot1
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -35,6 +37,15 @@ class Revolute(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"rotation"})
+    angle = Named("Angle from normal_a to normal_b about axis_a, rad.")
+    rate = Named("Its rate, rad/s.")
+    acceleration = Named("Its second derivative, rad/s^2.")
+    torque = Named("What motors, springs and drives exert about the axis on b, N m.")
+    power = Named("Power of the torque, W.")
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The angle."""
+        return (self.angle_about_axis(),)
 
     def velocity_rows(self) -> tuple[Mat, Mat]:
         """The turn about the axis."""

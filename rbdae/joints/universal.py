@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 from rbdae import _check
-from rbdae._arrays import ArrayLike
+from rbdae._arrays import ArrayLike, cross
 from rbdae._frozen import fill
 from rbdae.body import Body
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import FreeMotion, place
 from rbdae.joints.frames import frames
 from rbdae.joints.primitives import Coincidence, Dot1
+from rbdae.quantities.coordinate import Coordinate, angle, turned
+from rbdae.quantities.quantity import Named
 
 
 @final
@@ -36,6 +38,16 @@ class Universal(AbstractAxialJoint):
     """
 
     free_motions: ClassVar[frozenset[FreeMotion]] = frozenset({"ball"})
+    angle_a = Named("Turn of the cross about axis_a, rad.")
+    angle_b = Named("Turn of b about axis_b, rad.")
+    angle_a_rate = Named("Its rate, rad/s.")
+    angle_a_acceleration = Named("Its second derivative, rad/s^2.")
+    angle_a_torque = Named("The torque about it on b, N m.")
+    angle_a_power = Named("Power of the torque, W.")
+    angle_b_rate = Named("Its rate, rad/s.")
+    angle_b_acceleration = Named("Its second derivative, rad/s^2.")
+    angle_b_torque = Named("The torque about it on b, N m.")
+    angle_b_power = Named("Power of the torque, W.")
 
     def __init__(
         self,
@@ -53,6 +65,14 @@ class Universal(AbstractAxialJoint):
         owner = place(self, a, b, at_a, at_b, name)
         _check.axis(owner, "axis_b", axis_b)
         fill(self, **frames(owner, a, b, axis_a, axis_b, normal_a, normal_b, crossed=True))
+
+    def coordinates(self) -> tuple[Coordinate, Coordinate]:
+        """The turn of the cross about axis_a, from normal_a x axis_a to axis_b, and that of `b` about axis_b, from
+        axis_a to axis_b x normal_b: both begin at 0 with the normals of the default."""
+        return (
+            angle("angle_a", self.axis_a, cross(self.normal_a, self.axis_a), self.axis_b),
+            turned("angle_b", self.axis_a, self.axis_b, cross(self.axis_b, self.normal_b)),
+        )
 
     def velocity_rows(self) -> tuple[None, None]:
         """None: the normal of the cross turns in either body."""

@@ -1,0 +1,34 @@
+"""Bilinear forms of the natural coordinates Z = (x, d1, d2, d3) of a first body, then of a second one, in R^24.
+
+A point or direction of a body is sum c_k Z_k over its four vectors: its coefficients c are (8,), four for each body.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbdae._arrays import Mat, Vec
+
+
+def point(at: Vec, sign: float, side: int) -> Vec:
+    """Coefficients (8,) of a point of one body."""
+    return _side(np.array([1.0, *at]) * sign, side)
+
+
+def direction(vector: Vec, side: int) -> Vec:
+    """Coefficients (8,) of a direction of one body."""
+    return _side(np.array([0.0, *vector]), side)
+
+
+def _side(c: Vec, side: int) -> Vec:
+    out = np.zeros(8, dtype=c.dtype)
+    out[4 * side : 4 * side + 4] = c
+    return out
+
+
+def product(A: Vec, B: Vec) -> Mat:
+    """H of the scalar product (sum A_k Z_k) . (sum B_k Z_k)."""
+    return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)))
+
+
+__all__ = ["direction", "point", "product"]
