@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from rbdae import _check
@@ -14,6 +16,7 @@ from rbdae._pickles import check_pickles
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
 from rbdae.forces.base import AbstractForce
+from rbdae.inputs import Input
 from rbdae.joints.base import AbstractJoint
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ class System:
     'spherical-1'
     """
 
-    __slots__ = ("_bodies", "_counts", "_forces", "_given", "_gravity", "_ground", "_joints")
+    __slots__ = ("_bodies", "_counts", "_forces", "_given", "_gravity", "_ground", "_inputs", "_joints", "_sources")
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self._gravity = _check.vector("system", "gravity", gravity)
@@ -59,6 +62,8 @@ class System:
         # The objects that were passed in: those in the dictionaries above may be named copies of them.
         self._given: set[object] = set()
         self._counts: dict[str, int] = {}
+        self._inputs: dict[str, Input] = {}
+        self._sources: dict[Input, Callable[[float], Any]] = {}
 
     def __copy__(self) -> System:
         """A system with the same bodies, joints and forces; what is added to one of the two is not in the other."""
@@ -112,6 +117,56 @@ class System:
     def forces(self) -> tuple[AbstractForce, ...]:
         """The forces in order of addition, each with its name and all its bodies."""
         return tuple(self._forces.values())
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The inputs in order of addition."""
+        return tuple(self._inputs.values())
+
+    @property
+    def sources(self) -> Mapping[Input, Callable[[float], Any]]:
+        """The inputs that are functions of the time."""
+        return MappingProxyType(self._sources)
+
+    def source(self, given: Input) -> Callable[[float], Any]:
+        """An input as a function of the time: what it is given, else its value. Raises ValueError for one of another
+        system."""
+        if self._inputs.get(given.name) is not given:
+            raise ValueError(
+                f"input {given.name!r} does not belong to this system; use what its own add_input has returned"
+            )
+        return self._sources.get(given, lambda t: given.value)
+
+    def with_sources(self, sources: Mapping[str, Callable[[float], Any]]) -> System:
+        """A system with the same parts in which these inputs, by name, are functions of the time."""
+        out = copy.copy(self)
+        for name, function in sources.items():
+            if name not in self._inputs:
+                raise _check.unknown("input", name, self._inputs)
+            out._sources[self._inputs[name]] = function
+        return out
+
+    def add_input(self, name: str, value: float = 0.0, *, unit: str = "") -> Input:
+        """Add an input: a number that laws of forces read and that is given from outside while a run goes on.
+
+        Parameters
+        ----------
+        name : str
+            Unique among the inputs of the system.
+        value : float
+            What it is where nothing else is given.
+        unit : str
+            For labels.
+
+        Returns
+        -------
+        Input
+            For ``rbdae.forces.Motor(joint, torque=u)`` and other laws.
+        """
+        _check.name("input", name, self._inputs)
+        out = Input(name, _check.number(f"input {name!r}", "value", value), unit)
+        self._inputs[name] = out
+        return out
 
     def add_body(
         self,

@@ -15,17 +15,21 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae.body import Body
+from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Shape
 
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class TimeFunction:
-    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one. `what` it is called in messages."""
+    """u(t), a number or vector (n,): `constant`, or `function`(t) if there is one, or the values of `inputs`. `what` it
+    is called in messages."""
 
     constant: Vec
     function: Callable[[float], Any] | None = None
     what: str = "the law"
+    inputs: tuple[Input, ...] = ()
 
     @property
     def functions(self) -> tuple[object, ...]:
@@ -111,28 +115,49 @@ class UserElement:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class StateElement:
-    """Natural forces with internal states s in R^k, by functions: F(t, Z, Zdot, s) in R^24 and sdot = f(t, Z, Zdot, s).
+    """Natural forces with internal states s in R^k, by functions: F(t, Z, Zdot, s) and sdot = f(t, Z, Zdot, s).
 
     Both functions are called as function(t, x, out) with x = (Z, Zdot, s), 48 + k numbers. They fill `out`, which is
     zero before, and leave x alone. They are pure: the same arguments always give the same numbers. As
     in `UserElement`, the points x of Z are the reference points of the bodies (`rbdae.body.Body.reference`).
 
+    With `bodies` there are n in place of two: Z and Zdot have 12 n numbers each, and so has F. With `inputs` their m
+    values follow the states: x = (Z, Zdot, s, u). The last `algebraic` states are algebraic unknowns, for which
+    0 = f(t, Z, Zdot, s, u) holds; df/ds of these rows and columns is regular (index 1). Forms without algebraic
+    unknowns, the ODE forms, eliminate them.
+
     Attributes
     ----------
     function : callable
-        Fills (F, sdot), 24 + k numbers; F . Zdot is the power of the natural forces.
+        Fills (F, sdot), 12 n + k numbers; F . Zdot is the power of the natural forces.
     jacobian : callable
-        Fills d(F, sdot)/d(Z, Zdot, s) by rows: out.reshape(24 + k, 48 + k). None for that of the recorded function.
+        Fills d(F, sdot)/d(Z, Zdot, s, u) by rows: out.reshape(12 n + k, 24 n + k + m). None for that of the recorded
+        function.
     names : tuple of str
         Of the states, k different ones; labels put the force's name before them: "damper-1.s".
     start : (k,) array
-        s at the start.
+        s at the start; of algebraic unknowns where Newton's method begins.
+    algebraic : int
+        How many of the states are algebraic unknowns, the last ones.
+    inputs : tuple of Input
+    bodies : tuple of Body, or None for those of the force
     """
 
     function: Callable[[float, Vec, Vec], None]
     jacobian: Callable[[float, Vec, Vec], None] | None
     names: tuple[str, ...]
     start: Vec
+    algebraic: int = 0
+    inputs: tuple[Input, ...] = ()
+    bodies: tuple[Body, ...] | None = None
+
+    def n_arguments(self, n_bodies: int) -> int:
+        """The length of x for this number of bodies."""
+        return 24 * n_bodies + len(self.names) + len(self.inputs)
+
+    def n_results(self, n_bodies: int) -> int:
+        """The length of out."""
+        return 12 * n_bodies + len(self.names)
 
 
 AnyElement: TypeAlias = PointSpring | Element | UserElement | StateElement
@@ -147,7 +172,12 @@ def winding_name(number: int) -> str:
 
 
 def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunction:
-    """A constant, or a function of time."""
+    """A constant, an input, or a function of time; of vectors a sequence of inputs, too."""
+    given = value if isinstance(value, (tuple, list)) else (value,)
+    if given and all(isinstance(each, Input) for each in given):
+        if len(given) != n:
+            raise ValueError(f"{owner}: {what} has {n} component{'s' * (n > 1)}, got {len(given)} inputs; give {n}")
+        return TimeFunction(_check.frozen(np.zeros(n)), None, what, tuple(given))
     if callable(value):
         _check.takes(owner, what, value, "t")
         return TimeFunction(_check.frozen(np.zeros(n)), value, what)

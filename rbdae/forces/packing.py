@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from operator import itemgetter
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rbdae import _check
-from rbdae._arrays import Mat, Vec, of_scalars
+from rbdae._arrays import Ints, Mat, Vec, of_scalars
 from rbdae.compiler.user_functions import UserFunction, is_compiled, like
-from rbdae.forces.differences import Differences
 from rbdae.forces.element import Element, StateElement, TimeFunction, UserElement, value_of, winding_name
+from rbdae.forces.functions import (
+    BY_RATES,
+    Sources,
+    of_sources,
+    pack_functions,
+    pack_states,
+    user_function,
+)
+from rbdae.inputs import Input
 from rbdae.kernels import records as kb
-from rbdae.laws.recorded import Derived, NotTried, Points, Recorded, of_time, points_at
+from rbdae.laws.eliminated import Unknowns
+from rbdae.laws.recorded import Recorded, of_time, points_at
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
@@ -24,9 +34,6 @@ _COINCIDE = 1e-12
 """Two points are one where their distance is below this fraction of the vectors whose difference it is."""
 
 _TURN = 2.0 * np.pi
-_BY_RATES = [(24 * k + j + (j >= 24) * 552, 48 * k + j) for k in range(24) for j in range(48)]
-"""Where the entries of dF/dZ and dF/dZdot are, one after the other, and in dF/d(Z, Zdot)."""
-
 _SHAPES = {"identity": kb.IDENTITY, "root": kb.ROOT, "angle": kb.ANGLE}
 
 
@@ -35,7 +42,7 @@ class _Winding:
     """An internal state that counts the turns of an angle: the coefficients of its sine and cosine."""
 
     state: int
-    bodies: tuple[int, int]
+    bodies: tuple[int, ...]
     H: Any
     c: Mat
 
@@ -46,12 +53,27 @@ class _Winding:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Algebraic:
+    """Algebraic unknowns of one element: where its states begin, how many there are, its bodies and inputs."""
+
+    of: Unknowns
+    state: int
+    n_states: int
+    bodies: tuple[int, ...]
+    inputs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Packed:
     """Constants of the elements, coefficients of their forms, and the user's functions, which must live as long.
 
     The internal states of all elements follow one another, each at the offset `state` of its element: `state_labels`
     are "force.state", `state_start` has their initial values. Of a winding that is the angle in (-pi, pi] where the
-    bodies are placed; `states_at` has the one next to it in another position.
+    bodies are placed; `states_at` has the one next to it in another position. `algebraic` is 1 for those that are
+    algebraic unknowns, which `unknowns` solve for at the start.
+
+    `bodies` are those of the elements by functions with states, `inputs` what elements read from outside, and
+    `element_inputs` which of them, one element after the other.
     """
 
     elements: Any
@@ -60,50 +82,91 @@ class Packed:
     state_labels: tuple[str, ...] = ()
     state_start: Vec = field(default_factory=lambda: np.zeros(0))
     windings: tuple[_Winding, ...] = ()
+    algebraic: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    unknowns: tuple[_Algebraic, ...] = ()
+    bodies: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    inputs: tuple[Input, ...] = ()
+    element_inputs: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def n_states(self) -> int:
         """Number of internal states."""
         return len(self.state_labels)
 
-    def states_at(self, Z: Mat) -> Vec:
-        """Internal states at the start, with the bodies at Z (bodies and the ground, 12)."""
+    def states_at(self, t: float, Z: Mat, inputs: Vec | None) -> Vec:
+        """Internal states at the start t, with the bodies at Z (bodies and the ground, 24) and these inputs."""
         out = self.state_start.copy()
         for winding in self.windings:
-            angle = winding.angle(Z[list(winding.bodies)].ravel())
+            angle = winding.angle(Z[list(winding.bodies), :12].ravel())
             out[winding.state] = angle + _TURN * np.round((out[winding.state] - angle) / _TURN)
+        u = np.array([each.value for each in self.inputs]) if inputs is None else inputs
+        for each in self.unknowns:
+            motion = Z[list(each.bodies)]
+            states = out[each.state : each.state + each.n_states]
+            n = each.of.at - 24 * len(motion)  # the differential ones
+            x = [motion[:, :12].ravel(), motion[:, 12:].ravel(), states[:n], np.zeros(each.of.n), u[list(each.inputs)]]
+            found = each.of.solved(t, np.concatenate(x))  # refused by name in explicit forms, too
+            states[n:] = found[: each.n_states - n]
         return out
 
 
 def pack(
-    elements: list[tuple[str, KernelElement, tuple[int, int]]], shift: list[Vec], start: Mat, scalar: Any = np.float64
+    elements: list[tuple[str, KernelElement, tuple[int, ...]]],
+    shift: list[Vec],
+    start: Mat,
+    scalar: Any = np.float64,
+    *,
+    inputs: Sequence[Input] = (),
+    sources: Sources = MappingProxyType({}),
+    explicit: bool = False,
 ) -> Packed:
     """Pack (name of the force, element, bodies by number); `shift` are the reference points of the bodies in their
-    frames, `start` their initial (x, d1, d2, d3) with x the reference point."""
+    frames, `start` their initial (x, d1, d2, d3) with x the reference point. `explicit` forms have no algebraic
+    unknowns."""
     rows = np.zeros(len(elements), dtype=of_scalars(kb.ELEMENT, scalar))
     entries: list[Any] = []
     functions: list[UserFunction] = []
     states: dict[str, float] = {}
     windings: list[_Winding] = []
+    algebraic: list[int] = []
+    unknowns: list[_Algebraic] = []
+    bodies: list[int] = []
+    read: list[int] = []
+    place = {each: k for k, each in enumerate(each for each in inputs if each not in sources)}
     for row, (name, element, pair) in zip(rows, elements, strict=True):
-        row["body"] = pair
+        row["body"] = (*pair, pair[0])[:2]
         if isinstance(element, UserElement):
             row["shaping"] = kb.USER
             points = points_at(start[list(pair)].ravel(), 24)
-            functions += _pack_functions(f"force {name!r}", row, element.force, element.jacobian, points, 24, _BY_RATES)
+            functions += pack_functions(f"force {name!r}", row, element.force, element.jacobian, points, 24, BY_RATES)
             if element.potential is not None:
                 at_rest = [(t, x[:24]) for t, x in points]
-                functions.append(_user_function(f"force {name!r}", "potential", element.potential, at_rest, 1)[0])
+                functions.append(user_function(f"force {name!r}", "potential", element.potential, at_rest, 1)[0])
                 row["potential"] = functions[-1].address
         elif isinstance(element, StateElement):
-            k = len(element.names)
-            row["shaping"], row["state"], row["n_states"] = kb.STATEFUL, len(states), k
-            begin = element.start.real if np.iscomplexobj(element.start) else element.start
-            _add_states(states, name, element.names, begin)
-            points = points_at(start[list(pair)].ravel(), 24 + k, np.asarray(begin, dtype=float))
-            functions += _pack_functions(f"force {name!r}", row, element.function, element.jacobian, points, 24 + k)
+            mine = tuple(place[each] for each in element.inputs if each in place)
+            row["shaping"], row["state"] = kb.STATEFUL, len(states)
+            row["first_body"], row["n_bodies"] = len(bodies), len(pair)
+            row["first_input"], row["n_inputs"] = len(read), len(mine)
+            bodies += pair
+            read += mine
+            begin = np.asarray(element.start.real if np.iscomplexobj(element.start) else element.start, dtype=float)
+            made, of = pack_states(
+                f"force {name!r}", row, element, begin, start[list(pair)].ravel(), sources, explicit=explicit
+            )
+            functions += made
+            left = element.names[: len(element.names) - element.algebraic * explicit]
+            row["n_states"] = len(left)
+            _add_states(states, name, left, begin[: len(left)], some=not (element.bodies or element.inputs))
+            algebraic += [int(k >= len(element.names) - element.algebraic) for k in range(len(left))]
+            if of is not None:
+                unknowns.append(_Algebraic(of, int(row["state"]), len(left), pair, mine))
         else:
-            functions += _pack_law(f"force {name!r}", row, element.law, len(element.rest))
+            law = of_sources(element.law, sources)
+            if law.inputs:
+                row["first_input"], row["n_inputs"] = len(read), len(law.inputs)
+                read += [place[each] for each in law.inputs]
+            functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
             _pack_constants(row, element)
             Z = start[list(pair)].ravel()
             H, c = _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), Z, entries)
@@ -112,6 +175,7 @@ def pack(
                 windings.append(_Winding(len(states), pair, H.real, c.real))
                 row["winding"], row["state"], row["n_states"] = 1, len(states), 1
                 _add_states(states, name, (winding_name(number),), np.array([windings[-1].angle(Z)]))
+                algebraic.append(0)
     return Packed(
         elements=rows,
         entries=np.array(entries, dtype=of_scalars(kb.ENTRY, scalar)),
@@ -119,45 +183,21 @@ def pack(
         state_labels=tuple(states),
         state_start=_check.frozen(np.array(list(states.values()), dtype=float)),
         windings=tuple(windings),
+        algebraic=np.array(algebraic, dtype=np.int64),
+        unknowns=tuple(unknowns),
+        bodies=np.array(bodies, dtype=np.int64),
+        inputs=tuple(place),
+        element_inputs=np.array(read, dtype=np.int64),
     )
 
 
-def _pack_functions(
-    owner: str, row: Any, function: Any, jacobian: Any, points: Points, n_out: int, places: Any = None
-) -> list[UserFunction]:
-    """An element by functions of the numbers x of `points`, with n_out results. Without a Jacobian it is the derivative
-    of the recorded function, its entries at `places`."""
-    force, recorded = _user_function(owner, "law", function, points, n_out)
-    n_in = len(points[0][1])
-    if jacobian is None:
-        found = _derived(owner, function, recorded, n_in, places)
-        tangent = UserFunction(found, n_in, n_in * n_out, found)
-    else:
-        tangent = _user_function(owner, "jacobian", jacobian, points, n_in * n_out)[0]
-    if force.slope is not None and force.slope[0] is not tangent:  # one of numba's, with another Jacobian elsewhere
-        force = UserFunction(function, n_in, n_out)
-    force.slope = tangent, places is not None
-    row["force"], row["jacobian"] = force.address, tangent.address
-    row["tangent"] = row["damped"] = 1
-    return [force, tangent]
-
-
-def _derived(owner: str, function: Any, recorded: Recorded | None, n_in: int, places: Any) -> Derived:
-    if recorded is None:  # numba's functions have their Python source
-        raise ValueError(f"{owner}: a function compiled by numba needs jacobian=, or difference_step=1e-6")
-    if recorded.law is None:
-        raise ValueError(
-            f"{owner}: it has no jacobian, and its law cannot be differentiated: {recorded.why}; give jacobian=, or "
-            "difference_step=1e-6 for central differences with that step"
-        )
-    return Derived(recorded, [("x", i) for i in range(n_in)], places)
-
-
-def _add_states(states: dict[str, float], force: str, names: tuple[str, ...], values: Vec) -> None:
-    """Initial values by labels; refuses names that are taken, and values that are no numbers."""
+def _add_states(
+    states: dict[str, float], force: str, names: tuple[str, ...], values: Vec, *, some: bool = True
+) -> None:
+    """Initial values by labels; refuses names that are taken, and values that are no numbers. There are `some`."""
     owner = f"force {force!r}"
     start = np.asarray(values, dtype=float)
-    if not names:
+    if some and not names:
         raise ValueError(f"{owner}: its StateElement has no state; use a UserElement")
     if start.shape != (len(names),) or not np.isfinite(start).all():
         raise ValueError(
@@ -227,28 +267,6 @@ def _values(H: Any, c: Mat, Z: Mat) -> Mat:
     return np.asarray(Z @ c.T + 0.5 * np.einsum("...i,aij,...j->...a", Z, H, Z))
 
 
-def _user_function(
-    owner: str, what: str, function: Any, points: Points, n_out: int
-) -> tuple[UserFunction, Recorded | None]:
-    """A user's function f(t, x, out). One in Python that returns something has not understood: it is told so."""
-    n_in = len(points[0][1])
-    if is_compiled(function):
-        return _compiled_function(function, n_in, n_out), None
-
-    def call(t: float, x: Vec, out: Vec) -> None:
-        given = function(t, x, out)
-        if given is not None:
-            raise TypeError(
-                f"{owner}: a function (t, x, out) must fill out and return nothing, got {_check.show(given)}; write "
-                "out[:] = ..."
-            )
-
-    if isinstance(function, Differences):
-        return UserFunction(call, n_in, n_out, NotTried(f"{owner}: {what}", "it is made by differences")), None
-    recorded = Recorded(f"{owner}: {what}", [function], itemgetter(0), n_in, n_out, points)
-    return UserFunction(call, n_in, n_out, recorded), recorded
-
-
 def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
     """A user's function of time as f(t, x, out); what Python gives is checked at every call."""
     function: Any = law.function
@@ -267,12 +285,6 @@ def _of_time(owner: str, law: TimeFunction, n: int) -> UserFunction:
 
     recorded = Recorded(f"{owner}: {law.what}", [function], partial(of_time, n), 0, n, points_at(np.zeros(0), 0))
     return UserFunction(one if n == 1 else vector, 0, n, recorded)
-
-
-# compiling a function of numba takes some tenths of a second; a problem keeps its own when the cache drops them
-@lru_cache(maxsize=64)
-def _compiled_function(function: Any, n_in: int, n_out: int) -> UserFunction:
-    return UserFunction(function, n_in, n_out)
 
 
 @lru_cache(maxsize=64)

@@ -12,10 +12,11 @@ from rbdae.problem.assembly_report import Assembly
 from rbdae.system import System
 
 
-def compiled(system: System, t0: float) -> Model:
-    """A system in arrays, its laws of motion checked at the initial time."""
+def compiled(system: System, t0: float, explicit: bool = False) -> Model:
+    """A system in arrays, its laws of motion checked at the initial time; for `explicit` forms, without algebraic
+    unknowns of forces, or for others."""
     check_user_laws(system, t0)
-    model = compile_system(system)
+    model = compile_system(system, explicit)
     for law in model.rheonomic.values():
         size = 1.0 if law.kind == ANGLE else model.scales.length
         law.motion.check(t0, 1.0 / model.scales.rate, size)

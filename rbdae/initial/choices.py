@@ -30,6 +30,11 @@ class Choices:
     may_drop: bool
     reference: str
 
+    @property
+    def explicit(self) -> bool:
+        """Whether the problem is an ODE, without algebraic unknowns."""
+        return self.formulation.kind == "ode"
+
 
 def check_choices(
     formulation: str | Formulation,

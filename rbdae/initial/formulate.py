@@ -148,7 +148,7 @@ def formulate(
     t0 = _check.number("formulate", "t0", t0)
     warn_of_forgotten(system)
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by name
-        problem = _formulated(compiled(system, t0), choices, t0, wanted == "check", hold, wanted_code)
+        problem = _formulated(compiled(system, t0, choices.explicit), choices, t0, wanted == "check", hold, wanted_code)
     if wanted == "warn" and not hold:
         warn_of_changes(problem.assembly)
     return problem
@@ -173,7 +173,7 @@ def _again(choices: Choices, t0: float, hold: Hold, code: str, problem: Problem,
     with np.errstate(over="ignore", invalid="ignore"):
         out = renumbered(problem, new)
         if out is None:
-            return _formulated(compiled(new.system(), t0), choices, t0, False, hold, code)
+            return _formulated(compiled(new.system(), t0, choices.explicit), choices, t0, False, hold, code)
         _refuse_not_finite(out.start, out.layout.labels)
         return out
 
@@ -200,7 +200,7 @@ def _refuse_state(model: Model, choices: Choices, state: ConsistentState) -> Non
 
 def _start(workspace: Workspace, state: ConsistentState, t0: float) -> Start:
     """y0 and yd0 with the multipliers that belong to them."""
-    y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, workspace.selection)
+    y: Vec = write(workspace.model, workspace.settings, workspace.layout, state.motion, workspace.selection, t0)
     start = consistent_start(Interpretation(workspace), t0, y, state.assembly)
     row = workspace.singular_row()
     _refuse_not_finite(start, workspace.layout.labels)

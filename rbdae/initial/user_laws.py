@@ -6,7 +6,7 @@ kernels' memory without a check, so that here alone it is seen what they fill.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from rbdae import _check
 from rbdae._arrays import Vec, cross
 from rbdae.body import Body
 from rbdae.compiler.user_functions import is_compiled
-from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import Element, StateElement, UserElement, value_of
 from rbdae.initial.user_potentials import check_potential
 from rbdae.system import System
@@ -52,7 +51,7 @@ def check_user_laws(system: System, t0: float) -> None:
         owner = f"force {force.name!r}"
         for element in force.elements():
             if isinstance(element, UserElement):
-                x = _motion(force)
+                x = _motion(force.bodies, 2)
                 _check_filling(owner, "force", element.force, t0, x, 24)
                 if element.jacobian is not None:
                     _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
@@ -61,10 +60,13 @@ def check_user_laws(system: System, t0: float) -> None:
                     check_potential(owner, force, element, t0, x[:24])
             elif isinstance(element, StateElement):
                 start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
-                x, k = np.concatenate([_motion(force), start]), len(element.names)
-                _check_filling(owner, "function", element.function, t0, x, 24 + k)
+                bodies = element.bodies or force.bodies
+                inputs = np.array([system.source(each)(t0) for each in element.inputs])
+                x = np.concatenate([_motion(bodies, 0 if element.bodies else 2), start, inputs])
+                n = element.n_results(max(len(bodies), 0 if element.bodies else 2))
+                _check_filling(owner, "function", element.function, t0, x, n)
                 if element.jacobian is not None:
-                    _check_filling(owner, "jacobian", element.jacobian, t0, x, (24 + k) * (48 + k))
+                    _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
             elif isinstance(element, Element) and element.law.function is not None:
                 value_of(owner, element.law, t0)
 
@@ -93,11 +95,12 @@ def _check_filling(owner: str, what: str, function: Callable[[float, Vec, Vec], 
         raise ValueError(f"{owner}: {what} changes x; it has to leave it alone: work on x.copy()")
 
 
-def _motion(force: AbstractForce) -> Vec:
-    """(Z, Zdot) of the bodies of a force as they were added, 48 numbers."""
-    Z, Zd = np.zeros((2, 4, 3)), np.zeros((2, 4, 3))
+def _motion(bodies: Sequence[Body], least: int) -> Vec:
+    """(Z, Zdot) of bodies as they were added, and of the ground for those that lack; 24 numbers of each."""
+    n = max(least, len(bodies))
+    Z, Zd = np.zeros((n, 4, 3)), np.zeros((n, 4, 3))
     Z[:, 1:] = np.eye(3)
-    for k, body in enumerate(force.bodies):
+    for k, body in enumerate(bodies):
         if not body.fixed:
             Z[k], Zd[k] = _natural(body)
     return np.concatenate([Z.ravel(), Zd.ravel()])

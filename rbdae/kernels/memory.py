@@ -20,7 +20,9 @@ accessor                 what
 ``formulation_parameters(m)``
                          the parameters of the formulation, in the order of its fields
 ``element_memory(m)``    working memory of one force element
-``state_arguments(m)``    (Z, Zdot, s) of one force with states; ``state_results(m)`` its (F, sdot)
+``element_bodies(m)``    bodies of the elements by functions with states; ``element_inputs(m)`` inputs of all elements
+``inputs(m)``            values of the inputs; ``algebraic(m)`` 1 for states that are algebraic unknowns
+``state_arguments(m)``    (Z, Zdot, s, u) of one force with states; ``state_results(m)`` its (F, sdot)
 ``state_tangents(m)``     d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other
 ``tangent_memory(m)``    working memory of the tangents of one primitive, bushing or body
 ``factor(m)``            L and D of the joint Schur complement
@@ -143,6 +145,30 @@ def elements(m: Memory) -> Any:
 
 
 @accessor
+def element_bodies(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.element_bodies), h.n_element_bodies, np.int64)
+
+
+@accessor
+def element_inputs(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.element_inputs), h.n_element_inputs, np.int64)
+
+
+@accessor
+def inputs(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.inputs), h.n_inputs, np.float64)
+
+
+@accessor
+def algebraic(m: Memory) -> Any:
+    h = head(m)
+    return carray(as_pointer(h.algebraic), h.n_states, np.int64)
+
+
+@accessor
 def entries(m: Memory) -> Any:
     h = head(m)
     return carray(as_pointer(h.entries), h.n_entries, ENTRY)
@@ -163,13 +189,13 @@ def element_memory(m: Memory) -> Any:
 @accessor
 def state_arguments(m: Memory) -> Any:
     h = head(m)
-    return carray(as_pointer(h.state_arguments), 48 + h.most_states, np.float64)
+    return carray(as_pointer(h.state_arguments), h.most_arguments, np.float64)
 
 
 @accessor
 def state_results(m: Memory) -> Any:
     h = head(m)
-    return carray(as_pointer(h.state_results), 24 + h.most_states, np.float64)
+    return carray(as_pointer(h.state_results), h.most_results, np.float64)
 
 
 @accessor

@@ -63,6 +63,10 @@ ARRAYS = (
     "null_space",
     "drives",
     "elements",
+    "element_bodies",
+    "element_inputs",
+    "inputs",
+    "algebraic",
     "entries",
     "formulation_parameters",
     "element_memory",
@@ -93,9 +97,9 @@ ARRAYS = (
 )
 
 # `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
-# `most_states` are those of the force that has the most; `n_columns` those of the dynamics' tangents: (q, v, s), where
-# v are all velocities, of null-space forms, too; `states_at`, `multipliers_at`, `corrections_at`: where s, la and mu
-# begin in y
+# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `n_columns` those
+# of the dynamics' tangents: (q, v, s), where v are all velocities, of null-space forms, too; `states_at`,
+# `multipliers_at`, `corrections_at`: where s, la and mu begin in y
 HEAD = np.dtype(
     [
         (name, "i8")
@@ -106,6 +110,9 @@ HEAD = np.dtype(
             "n_drives",
             "n_elements",
             "n_entries",
+            "n_element_bodies",
+            "n_element_inputs",
+            "n_inputs",
             "n_rows",
             "n_pairs",
             "n_q",
@@ -113,7 +120,8 @@ HEAD = np.dtype(
             "n_la",
             "n_internal",
             "n_states",
-            "most_states",
+            "most_arguments",
+            "most_results",
             "n_state_tangents",
             "n_columns",
             "states_at",
@@ -241,7 +249,9 @@ DRIVE = np.dtype(
 
 # see kernels/elements.py; `start` is 3 where the element does not touch x, `tangent` 0 where its forces are constant;
 # `winding` is 1 where an angle has its winding as an internal state; `state` is the offset of the `n_states` internal
-# states among those of all elements, `tangent_at` that of their Jacobian
+# states among those of all elements, `tangent_at` that of their Jacobian; elements by functions with states act on
+# `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
+# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -262,6 +272,10 @@ ELEMENT = np.dtype(
             "n_states",
             "state",
             "tangent_at",
+            "first_body",
+            "n_bodies",
+            "first_input",
+            "n_inputs",
         ]
     ]
     + [

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import copied
+from rbdae._arrays import Ints, copied
 from rbdae.kernels import records as kb
 from rbdae.multibody.joint_pattern import joint_pattern
 from rbdae.multibody.layout import Layout
@@ -23,7 +23,7 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
     bodies = _bodies(model, settings, layout)
     joints = joint_pattern(model, layout)
     bushings, elements, state_tangents = _forces(model, layout)
-    most_states = int(elements["n_states"].max(initial=0))
+    arguments, results = _lengths(elements)
     loops, tree = settings.structure == "loops", settings.structure == "tree"
     n_v = layout.n_velocities if loops and not settings.sparse else 1
     return {
@@ -35,11 +35,15 @@ def arrays_of(model: Model, settings: Settings, layout: Layout, scalar: Any) -> 
         "bushings": bushings,
         "drives": model.drives.copy(),
         "elements": elements,
+        "element_bodies": layout.rank[model.forces.bodies],
+        "element_inputs": model.forces.element_inputs,
+        "inputs": np.zeros(max(len(model.forces.inputs), 1)),
+        "algebraic": model.forces.algebraic,
         "entries": model.forces.entries,
         "formulation_parameters": np.array([*settings.formulation.parameters.values(), 0.0]),
         "element_memory": np.zeros(1, dtype=kb.element_memory_dtype(scalar)),
-        "state_arguments": np.zeros(48 + most_states, dtype=scalar),
-        "state_results": np.zeros(24 + most_states, dtype=scalar),
+        "state_arguments": np.zeros(max(arguments.max(initial=0), 1), dtype=scalar),
+        "state_results": np.zeros(max(results.max(initial=0), 1), dtype=scalar),
         "state_tangents": np.zeros(max(state_tangents, 1), dtype=scalar),
         "tangent_memory": np.zeros(1, dtype=kb.tangent_memory_dtype(scalar)),
         "pairs": joints.pairs,
@@ -84,10 +88,19 @@ def _forces(model: Model, layout: Layout) -> tuple[Any, Any, int]:
     return bushings, elements, state_tangents
 
 
+def _lengths(elements: Any) -> tuple[Ints, Ints]:
+    """How many arguments and results the function of each element by functions with internal states has; 0 for
+    others."""
+    stateful = elements["shaping"] == kb.STATEFUL
+    results = 12 * elements["n_bodies"] + elements["n_states"]
+    arguments = results + 12 * elements["n_bodies"] + elements["n_inputs"]
+    return np.where(stateful, arguments, 0), np.where(stateful, results, 0)
+
+
 def _lay_out_state_tangents(elements: Any) -> int:
-    """The place of the Jacobian (24 + k) x (48 + k) of each force with k internal states, and the length of all."""
-    k = elements["n_states"]
-    ends = np.cumsum(np.where(k > 0, (24 + k) * (48 + k), 0))
+    """The place of the Jacobian of each force by functions with internal states, and the length of all."""
+    arguments, results = _lengths(elements)
+    ends = np.cumsum(arguments * results)
     elements["tangent_at"] = np.append(0, ends)[:-1]
     return int(ends[-1]) if len(ends) else 0
 

@@ -26,7 +26,7 @@ _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
 _SCRATCH = frozenset(
     {
         "references", "rows", "element_memory", "state_arguments", "state_results", "state_tangents", "tangent_memory",
-        "pivot_floor", "velocity_selection", "velocity_metric", "block_starts", "blocks", "factor", "vectors",
+        "inputs", "pivot_floor", "velocity_selection", "velocity_metric", "block_starts", "blocks", "factor", "vectors",
         "square_factors", "row_exchanges", "newton_matrix", "newton_operations", "newton_bodies", "newton_joints",
         "newton_forces", "null_space", "square_rows", "square_start", "square_column", "square_place", "square_turning",
         "square_factor", "square_factor_start", "square_factor_column", "square_product_start", "square_product_slot",
@@ -84,7 +84,8 @@ def _numbers(memory: Memory) -> bytes:
     model, settings = memory.model, memory.settings
     digest = hashlib.sha256()
     arrays = [getattr(model, name) for name in _MODEL]
-    arrays += [model.forces.elements, model.forces.entries, memory.regular, memory.numbers]
+    of_forces = ("elements", "entries", "bodies", "element_inputs", "algebraic")
+    arrays += [*(getattr(model.forces, name) for name in of_forces), memory.regular, memory.numbers]
     named_arrays = dict(enumerate([*arrays, *(velocity.S for velocity in settings.tree)]))
     _update(digest, {str(k): _without_addresses(array) for k, array in named_arrays.items()})
     named = _named(settings)

@@ -20,7 +20,22 @@ FORCES = ("bushings", "elements")
 """The arrays of applied forces."""
 
 _PLACES = frozenset(
-    {"iq", "iv", "il", "parent", "inu", "row", "body", "slot", "first", "last", "state", "tangent_at", "primitive"}
+    {
+        "iq",
+        "iv",
+        "il",
+        "parent",
+        "inu",
+        "row",
+        "body",
+        "slot",
+        "first",
+        "last",
+        "state",
+        "tangent_at",
+        "primitive",
+        "first_body",
+    }
 )
 """Fields of records that say where something is."""
 

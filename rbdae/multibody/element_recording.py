@@ -135,10 +135,13 @@ class _Recorded:
             record.body = [place[int(b)] for b in record.body]
         for drive in m.drives:
             drive.primitive = first["primitives"].tolist().index(drive.primitive)
-        at = 0
+        at, bodies = 0, list[Any]()
         for force in m.elements:
             force.first, force.last = at, at + force.last - force.first
             at = force.last
+            force.first_body = 2 * len(bodies)
+            bodies.append(force.body)
+        m.element_bodies = [b for pair in bodies for b in pair]
         if weights is not None:
             for body, begin in zip(m.bodies[: len(named)], range(0, len(weights), _NATURAL), strict=False):
                 body.weight, body.weight_d = weights[begin : begin + 3], weights[begin + 3 : begin + _NATURAL]

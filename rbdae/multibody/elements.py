@@ -53,6 +53,8 @@ def possible(workspace: Workspace) -> bool:
         type(settings.formulation).__module__.startswith("rbdae.")  # others need not be linear in multipliers
         and settings.formulation.kind != "ode"
         and not settings.reduced
+        and not len(workspace.arrays["element_inputs"])
+        and (workspace.arrays["elements"]["n_bodies"] <= 2).all()
     )
 
 

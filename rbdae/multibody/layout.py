@@ -200,8 +200,10 @@ def natural_coordinates(motion: BodyMotion) -> Mat:
     return np.concatenate([motion.x, d, motion.xd, dd], axis=1)
 
 
-def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, selection: Selection) -> Vec:
-    """y (n,) of a state of the bodies in the unknowns of a selection, its multipliers zero.
+def write(
+    model: Model, settings: Settings, layout: Layout, motion: BodyMotion, selection: Selection, t: float = 0.0
+) -> Vec:
+    """y (n,) of a state of the bodies at t in the unknowns of a selection, its multipliers zero.
 
     Raises
     ------
@@ -216,9 +218,10 @@ def write(model: Model, settings: Settings, layout: Layout, motion: BodyMotion, 
     )
     v = np.concatenate([part for b in layout.order for part in _velocities(model, settings, motion, R, b)])
     y[layout.v] = v if selection.velocities is None else selection.velocities.S @ v
-    if layout.n_states:
-        ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
-        y[layout.s] = model.forces.states_at(np.vstack([natural_coordinates(motion)[:, :12], ground]))
+    if layout.n_states or model.forces.unknowns:
+        ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9), np.zeros(12)])
+        Z = np.vstack([natural_coordinates(motion), ground])
+        y[layout.s] = model.forces.states_at(t, Z, selection.inputs)
     return y
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied, cross, of_scalars
 from rbdae.compiler.user_functions import UserFunction
-from rbdae.forces.element import PointSpring
+from rbdae.forces.element import PointSpring, StateElement
 from rbdae.forces.packing import KernelElement, Packed, pack
 from rbdae.joints.base import Rheonomic
 from rbdae.joints.primitives import Primitive
@@ -47,7 +47,7 @@ class Model:
     `system` is as it was when it was packed: what is added to the user's one later is not in it. `user_functions` are
     those that the kernels call, `rheonomic` the laws of primitives by their numbers.
     `x`, `p`, `xd`, `om` are the initial reference points, quaternions, velocities and material angular velocities.
-    `scales` is what tolerances are relative to.
+    `scales` is what tolerances are relative to. `explicit` forms have no algebraic unknowns of forces.
     """
 
     system: System
@@ -66,10 +66,11 @@ class Model:
     p: Mat
     xd: Mat
     om: Mat
+    explicit: bool = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles are packed again: addresses of the user's functions are good in one process."""
-        return compile_system, (self.system,)
+        return compile_system, (self.system, self.explicit)
 
     @property
     def n(self) -> int:
@@ -170,19 +171,26 @@ def _pack_joints(system: System, number: Mapping[int, int], shift: Sequence[Vec]
 
 def _sorted_forces(
     system: System, number: Mapping[int, int], shift: Sequence[Vec], scalar: Any = np.float64
-) -> tuple[Any, list[tuple[str, KernelElement, tuple[int, int]]]]:
+) -> tuple[Any, list[tuple[str, KernelElement, tuple[int, ...]]]]:
     """Springs between points, which are bushings to the kernels, and all other elements with names and bodies."""
     springs: list[Any] = []
     dtype = of_scalars(BUSHING, scalar)
-    elements: list[tuple[str, KernelElement, tuple[int, int]]] = []
+    elements: list[tuple[str, KernelElement, tuple[int, ...]]] = []
     for force in system.forces:
         a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies)][:2]
         for element in force.elements():
             if isinstance(element, PointSpring):
                 springs.append(_bushing_row(element, (a, b), shift, dtype))
             else:
-                elements.append((force.name or "", element, (a, b)))
+                own = element.bodies if isinstance(element, StateElement) else None
+                numbers = (a, b) if own is None else tuple(number[id(body)] for body in own)
+                elements.append((force.name or "", element, numbers))
     return np.array(springs, dtype=dtype), elements
+
+
+def _packed(system: System, *given: Any, explicit: bool) -> Packed:
+    """The elements of forces with the inputs of the system."""
+    return pack(*given, inputs=system.inputs, sources=system.sources, explicit=explicit)
 
 
 def _initial_motion(system: System, shift: Sequence[Vec]) -> tuple[Mat, Mat, Mat, Mat, Mat]:
@@ -209,8 +217,9 @@ def _start(x: Mat, R: Mat) -> Mat:
     return np.vstack([np.hstack([x, np.swapaxes(R, 1, 2).reshape(len(x), 9)]), ground])
 
 
-def compile_system(system: System) -> Model:
-    """Pack a system. Every joint and force kind is known here by its data, never by its class name."""
+def compile_system(system: System, explicit: bool = False) -> Model:
+    """Pack a system, for `explicit` forms or for others. Every joint and force kind is known here by its data, never by
+    its class name."""
     bodies = system.bodies
     n = len(bodies)
     if n == 0:
@@ -231,7 +240,7 @@ def compile_system(system: System) -> Model:
         drives=joints.drives,
         user_functions=joints.user_functions,
         rheonomic=joints.rheonomic,
-        forces=pack(elements, shift, start),
+        forces=_packed(system, elements, shift, start, explicit=explicit),
         joints=joints.joints,
         tree=spanning_tree(n, [body.pivot is not None for body in bodies], [joint.bodies for joint in joints.joints]),
         scales=measured(rows, joints.primitives, joints.rheonomic, arms, bushings, system.gravity, start, xd, om),
@@ -239,6 +248,7 @@ def compile_system(system: System) -> Model:
         p=p,
         xd=xd,
         om=om,
+        explicit=explicit,
     )
 
 
@@ -256,7 +266,7 @@ def with_numbers(model: Model, system: System, *, forces_too: bool) -> Model:
     if forces_too:
         number, shift = _references(system)
         bushings, elements = _sorted_forces(system, number, shift)
-        forces = pack(elements, shift, start)
+        forces = _packed(system, elements, shift, start, explicit=model.explicit)
     arms = [arm for joint in model.joints for arm in zip(joint.bodies, joint.points, strict=True)]
     scales = measured(
         rows, model.primitives, model.rheonomic, arms, bushings, system.gravity, start, model.xd, model.om
@@ -269,7 +279,8 @@ def varied(model: Model, system: System) -> Model:
     number, shift = _references(system)
     joints = _pack_joints(system, number, shift, complex)
     bushings, elements = _sorted_forces(system, number, shift, complex)
-    forces = pack(elements, shift, _start(model.x, rotation_matrices(model.p)), complex)
+    start = _start(model.x, rotation_matrices(model.p))
+    forces = _packed(system, elements, shift, start, complex, explicit=model.explicit)
     bodies = body_rows(system, of_scalars(BODY, complex))
     return replace(
         model, bodies=bodies, primitives=joints.primitives, bushings=bushings, forces=forces, joints=joints.joints

@@ -29,7 +29,7 @@ from rbdae.multibody.workspace import Workspace
 MOST_NODES = 2_000_000
 """What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
 
-SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric")
+SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric", "inputs")
 """The arrays of a workspace that come from its selection and are numbers."""
 
 _WRITTEN = frozenset({"null_space", "blocks", "block_starts", "newton_matrix", "square_rows", "square_factor"})

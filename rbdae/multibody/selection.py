@@ -1,5 +1,5 @@
 """The choices that a run may have to make again on its way, as frozen data: the independent velocities, the kept joint
-rows, the rotations at which charts are centred.
+rows, the rotations at which charts are centred, and the values of inputs.
 
 A selection does not change n, the labels or the motion. An inactive row reads la = 0.
 """
@@ -55,11 +55,17 @@ class Selection:
     velocities : the independent velocities of loops; None in all other forms
     references : R_ref of each body in R = R_ref R(a), (n, 3, 3) in the order of addition; None where all are I. The
         material angular velocity does not notice a constant R_ref ([GR95] (159), (160)), so K(a) stays
+    inputs : the values of the inputs in their order; None for those that they begin with
     """
 
     rows: KeptRows = KeptRows()
     velocities: IndependentVelocities | None = None
     references: Mat | None = None
+    inputs: Vec | None = None
+
+    def with_inputs(self, inputs: Vec) -> Self:
+        """The same with other values of the inputs."""
+        return replace(self, inputs=inputs)
 
     def with_rows(self, rows: KeptRows) -> Self:
         """The same with other kept rows."""

@@ -60,6 +60,9 @@ class Workspace:
         if selection.references is not None:
             # a body moves by its place in y
             self.own("references", np.ascontiguousarray(selection.references[list(memory.layout.order)]))
+        if memory.filled.like.forces.inputs:
+            first = [each.value for each in memory.filled.like.forces.inputs]
+            self.own("inputs", np.array(first if selection.inputs is None else selection.inputs, dtype=float))
         if selection.velocities is not None:
             self.own("velocity_selection", selection.velocities.S)
             measures = [1.0 / memory.metric.scale, 1.0 / selection.velocities.sizes, memory.metric.reach**2]

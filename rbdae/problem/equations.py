@@ -72,10 +72,11 @@ class Equations(ABC):
 
     @cached_property
     def differential(self) -> Bools:
-        """(n,) False where yd does not appear: the multipliers."""
+        """(n,) False where yd does not appear: the multipliers, and algebraic unknowns of forces."""
         out = np.ones(self.n, dtype=bool)
         if self.workspace.settings.formulation.unknown_multipliers == "values":
             out[self.layout.n_differential :] = False
+        out[self._algebraic] = False
         return out
 
     @cached_property
@@ -86,6 +87,13 @@ class Equations(ABC):
             out[:] = 1
             out[self.layout.v] = max(1, self.index - 1)
             out[self.layout.n_differential :] = self.index
+            out[self._algebraic] = 1
+        return out
+
+    @property
+    def _algebraic(self) -> Ints:
+        """The algebraic unknowns of forces."""
+        out: Ints = self.layout.s.start + np.flatnonzero(self.workspace.memory.filled.like.forces.algebraic)
         return out
 
     @cached_property

@@ -24,7 +24,7 @@ from rbdae.kernels.conserving.joints import MOVED, PULLED, bases
 from rbdae.kernels.conserving.user_forces import user_force, user_tangent
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
-from rbdae.kernels.forces.elements import add_to_bodies
+from rbdae.kernels.forces.elements import add_to_bodies, constant_load
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import (
     bodies,
@@ -141,8 +141,7 @@ def _law(m: Memory, i: int, h: float) -> None:
     step_forms(m, i)
     e = elements(m)[i]
     c = element_memory(m)
-    for a in range(3):
-        c.u[a] = e.constant[a]
+    constant_load(m, i)
     if e.law != 0:
         call_user_function(e.law, head(m).time, c.Z, c.u)
     if e.shaping == ROOT:

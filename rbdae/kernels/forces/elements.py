@@ -27,7 +27,7 @@ import numpy as np
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.kernels.forces.user_calls import call_force, call_law
-from rbdae.kernels.memory import element_memory, elements, entries, head, states
+from rbdae.kernels.memory import element_inputs, element_memory, elements, entries, head, inputs, states
 from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
 from rbdae.kernels.scratch import force_state_rates, force_states
 
@@ -145,6 +145,17 @@ def n_displacements(e: Array) -> Any:
     return 1 if e.shaping == ANGLE else e.forms
 
 
+@jit
+def constant_load(m: Memory, i: int) -> None:
+    """u of one element without a law of time: its constant, or its inputs."""
+    e = elements(m)[i]
+    u = element_memory(m).u
+    for a in range(3):
+        u[a] = e.constant[a]
+    for a in range(e.n_inputs):
+        u[a] = inputs(m)[element_inputs(m)[e.first_input + a]]
+
+
 @stage("ii", "elements")
 def law(m: Memory, i: int) -> None:
     """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r, Z and phi."""
@@ -154,8 +165,7 @@ def law(m: Memory, i: int) -> None:
     if e.winding == 1:
         c.s[0] += turns(c.s[0], force_states(m)[e.state])
     n = n_displacements(e)
-    for a in range(3):
-        c.u[a] = e.constant[a]
+    constant_load(m, i)
     if e.law != 0:
         call_law(e.law, head(m).time, c.u, 3)
     for a in range(e.forms):

@@ -1,4 +1,6 @@
-"""Forces with internal states s: natural forces F(t, Z, Zdot, s), and sdot = f(t, Z, Zdot, s) as further equations.
+"""Forces with internal states s: natural forces F(t, Z, Zdot, s, u), and sdot = f(t, Z, Zdot, s, u) as further
+equations, or 0 = f for those of the states that are algebraic unknowns. Z has 12 numbers of each body on which the force
+acts, or which it only reads; u are its inputs.
 
 Both come from one function of the user, and their Jacobian from another one (`rbdae.forces.element.StateElement`). The
 columns of s in the dynamics are -dF/ds, pulled back as the natural forces are. The rows of s are -df/dZ and -df/dZdot
@@ -14,15 +16,18 @@ from typing import Any
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.forces.elements import add_to_bodies, gather
 from rbdae.kernels.forces.user_calls import call_force
 from rbdae.kernels.memory import (
-    element_memory,
+    algebraic,
+    element_bodies,
+    element_inputs,
     elements,
     head,
+    inputs,
     state_arguments,
     state_results,
     state_tangents,
+    states,
 )
 from rbdae.kernels.records import STATEFUL
 from rbdae.kernels.scratch import force_state_rates, force_states
@@ -43,16 +48,23 @@ def gather_force_states(m: Memory, y_at: Address) -> None:
 
 @stage("ii", "states")
 def _gather_arguments(m: Memory, i: int) -> None:
-    """`state_arguments` = (Z, Zdot, s) of one element."""
-    gather(m, i)
+    """`state_arguments` = (Z, Zdot, s, u) of one element."""
     e = elements(m)[i]
-    Z = element_memory(m).Z
     s = force_states(m)
     x = state_arguments(m)
-    for k in range(48):
-        x[k] = Z[k]
+    n = 12 * e.n_bodies
+    for b in range(e.n_bodies):
+        o = states(m)[element_bodies(m)[e.first_body + b]]
+        for k in range(3):
+            x[12 * b + k] = o.x[k]
+            x[n + 12 * b + k] = o.xd[k]
+        for k in range(9):
+            x[12 * b + 3 + k] = o.d[k]
+            x[n + 12 * b + 3 + k] = o.dd[k]
     for k in range(e.n_states):
-        x[48 + k] = s[e.state + k]
+        x[2 * n + k] = s[e.state + k]
+    for k in range(e.n_inputs):
+        x[2 * n + e.n_states + k] = inputs(m)[element_inputs(m)[e.first_input + k]]
 
 
 @stage("i", "states", optional=True)
@@ -67,11 +79,18 @@ def state_forces(m: Memory) -> None:
         if e.shaping != STATEFUL:
             continue
         _gather_arguments(m, i)
+        n = 12 * e.n_bodies
+        n_in = 2 * n + e.n_states + e.n_inputs
         x, work = state_arguments(m), _own_tangents(m, e)
-        call_force(e.force, e.jacobian, head(m).time, x, 48 + e.n_states, out, 24 + e.n_states, 0, work)
-        add_to_bodies(m, i, out)
+        call_force(e.force, e.jacobian, head(m).time, x, n_in, out, n + e.n_states, 0, work)
+        for b in range(e.n_bodies):
+            o = states(m)[element_bodies(m)[e.first_body + b]]
+            for k in range(3):
+                o.fx[k] += out[12 * b + k]
+            for k in range(9):
+                o.fd[k] += out[12 * b + 3 + k]
         for k in range(e.n_states):
-            rates[e.state + k] = out[24 + k]
+            rates[e.state + k] = out[n + k]
 
 
 @stage("ii", "states", optional=True)
@@ -86,16 +105,20 @@ def collect_state_rates(m: Memory, out_at: Address) -> None:
 
 @stage("iii", "states", optional=True)
 def states_residual(m: Memory, yd_at: Address, out_at: Address) -> None:
-    """sdot - f in its rows of out. Follows `state_forces`."""
+    """sdot - f in its rows of out, of algebraic unknowns -f. Follows `state_forces`."""
     yd = vector_at(yd_at)
     out = vector_at(out_at)
     h = head(m)
     rates = force_state_rates(m)
     for i in range(h.n_states):
-        out[h.states_at + i] = yd[h.states_at + i] - rates[i]
+        if algebraic(m)[i] == 1:
+            out[h.states_at + i] = -rates[i]
+        else:
+            out[h.states_at + i] = yd[h.states_at + i] - rates[i]
 
 
 @jit
 def _own_tangents(m: Memory, e: Array) -> Any:
     """The part of `state_tangents` that belongs to one element."""
-    return state_tangents(m)[e.tangent_at : e.tangent_at + (24 + e.n_states) * (48 + e.n_states)]
+    n = 12 * e.n_bodies
+    return state_tangents(m)[e.tangent_at : e.tangent_at + (n + e.n_states) * (2 * n + e.n_states + e.n_inputs)]

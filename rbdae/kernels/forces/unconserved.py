@@ -17,7 +17,7 @@ from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.constraints.primitives import combine
-from rbdae.kernels.forces.elements import displacements, forms, gather, n_displacements
+from rbdae.kernels.forces.elements import constant_load, displacements, forms, gather, n_displacements
 from rbdae.kernels.memory import bushings, element_memory, elements, head, states
 from rbdae.kernels.records import ANGLE, STATEFUL, USER
 
@@ -25,7 +25,7 @@ from rbdae.kernels.records import ANGLE, STATEFUL, USER
 @jit
 def has_potential(e: Array) -> Any:
     """Whether the load of an element has one: a constant along what is no angle."""
-    return e.holonomic == 1 and e.law == 0 and e.shaping != ANGLE
+    return e.holonomic == 1 and e.law == 0 and e.n_inputs == 0 and e.shaping != ANGLE
 
 
 @jit
@@ -48,8 +48,7 @@ def element_work(m: Memory, i: int, rate: float) -> Any:
     """The work of the dampers and loads of one element, along the increments of its displacements in s. Reads Z."""
     e = elements(m)[i]
     c = element_memory(m)
-    for a in range(3):
-        c.u[a] = e.constant[a]
+    constant_load(m, i)
     if e.law != 0:
         call_user_function(e.law, head(m).time, c.Z, c.u)
     out = 0.0 * c.s[0]

@@ -1,0 +1,216 @@
+"""`Eliminated`: a law without its algebraic unknowns, which Newton's method finds inside of it.
+
+A law (F, f, g)(t, x, z, u) with 0 = g for the unknowns z, dg/dz regular, is (F, f) at
+
+    z_{k+1} = z_k - (dg/dz)^-1 g(t, x, z_k, u)
+
+from a constant z_0. If g is affine in z, one step is exact. Otherwise there are `STEPS`, and the law is refused where
+the last one is not small. As the last step is quadratic, the derivatives of the result are those of the implicit
+function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._arrays import Mat, Vec
+from rbdae.graph.graph import Graph
+from rbdae.laws.law import Law
+from rbdae.laws.recorded import Recorded
+
+STEPS = 8
+_MOST = 50
+_SMALL = 1e-8
+
+
+@final
+class Unknowns:
+    """Which results and arguments of a law are equations and algebraic unknowns.
+
+    Parameters
+    ----------
+    owner : whose law it is, for messages
+    base : the law
+    n_in, n_out : the lengths of its x and out; the equations are the last of out
+    names : of the unknowns
+    at : where they begin in x
+    start : where Newton's method begins
+    """
+
+    def __init__(
+        self, owner: str, base: Recorded, n_in: int, n_out: int, names: Sequence[str], at: int, start: Vec
+    ) -> None:
+        self.owner, self.base, self.n_in, self.n_out = owner, base, n_in, n_out
+        self.names, self.at, self.start = tuple(names), at, start
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.names)
+
+    @cached_property
+    def laws(self) -> tuple[Law, Law] | None:
+        """g, and dg/dz by rows; None if the law cannot be recorded."""
+        law = self.base.law
+        if law is None:
+            return None
+        g = Law(law.graph, law.outputs[self.n_out - self.n :], law.regular, law.n_in)
+        return g, g.by([("x", self.at + k) for k in range(self.n)])
+
+    @property
+    def affine(self) -> bool:
+        """Whether g is affine in z."""
+        laws = self.laws
+        assert laws is not None
+        nodes = (laws[1].graph.nodes[k] for k in laws[1].graph.needed(laws[1].outputs))
+        return not any(node[0] == "input" and node[1] == "x" and 0 <= node[2] - self.at < self.n for node in nodes)
+
+    def solved(self, t: float, x: Vec) -> Vec:
+        """z at (t, x), where x has the unknowns at their places, whatever their values.
+
+        Raises
+        ------
+        ValueError
+            if the law cannot be recorded, dg/dz is singular or Newton's method does not converge
+        """
+        laws = self.laws
+        if laws is None:
+            raise ValueError(
+                f"{self.owner}: its equations cannot be differentiated: {self.base.why}; write them plainly"
+            )
+        g, J = np.empty(self.n), np.empty(self.n * self.n)
+        at, z = slice(self.at, self.at + self.n), self.start.astype(float)
+        first = z.copy()
+        x = x.copy()
+        for _ in range(_MOST):
+            x[at] = z
+            laws[0](t, x, g)
+            laws[1](t, x, J)
+            M = J.reshape(self.n, self.n)
+            if not (np.isfinite(M).all() and np.isfinite(g).all()):
+                break
+            if _singular(M):
+                raise ValueError(
+                    f"{self.owner}: its equations do not determine {', '.join(self.names)}: their derivatives by them "
+                    f"are singular at t = {t:g} (a higher index); make them equations for these unknowns, or give "
+                    "another start"
+                )
+            step = np.linalg.solve(M, g)
+            z = z - step
+            if np.all(np.abs(step) <= _SMALL * np.maximum(np.abs(z), np.abs(z - first))):
+                # the step that is left is the square of this one
+                x[at] = z
+                laws[0](t, x, g)
+                return np.asarray(z - np.linalg.solve(M, g))
+        raise ValueError(
+            f"{self.owner}: no solution of its equations for {', '.join(self.names)} was found at t = {t:g} from "
+            f"{_check.show(first)}; give other start values"
+        )
+
+
+@final
+class Eliminated:
+    """A law of x without the unknowns, whose out has no equations; made when it is first asked for."""
+
+    def __init__(self, unknowns: Unknowns) -> None:
+        self._unknowns = unknowns
+
+    @cached_property
+    def law(self) -> Law | None:
+        """The law; None if it cannot be recorded."""
+        of = self._unknowns
+        law, laws = of.base.law, of.laws
+        if law is None or laws is None:
+            return None
+        graph = Graph()
+        t = graph.node("input", "t", 0)
+        x = [graph.node("input", "x", i) for i in range(of.n_in - of.n)]
+        z = first = [graph.const(float(value)) for value in of.start]
+        step = list[int]()
+        regular = graph.const(1.0)
+        for _ in range(1 if of.affine else STEPS):
+            at = [*x[: of.at], *z, *x[of.at :]]
+            (g, defined), (J, _) = laws[0].inlined(graph, t, at), laws[1].inlined(graph, t, at)
+            regular = graph.select(regular, defined, graph.const(0.0))
+            step = _solution(graph, [J[of.n * i : of.n * (i + 1)] for i in range(of.n)], g)
+            z = [graph.sub(a, b) for a, b in zip(z, step, strict=True)]
+        if not of.affine:
+            for a, b, c in zip(step, z, first, strict=True):
+                regular = graph.select(regular, _small(graph, a, b, graph.sub(b, c)), graph.const(0.0))
+        outputs, defined = law.inlined(graph, t, [*x[: of.at], *z, *x[of.at :]])
+        regular = graph.select(regular, defined, graph.const(0.0))
+        out = Law(graph, outputs[: of.n_out - of.n], regular, of.n_in - of.n)
+        out.seen = []
+        return out
+
+    @property
+    def owner(self) -> str:
+        """Whose law it is."""
+        return self._unknowns.owner
+
+    @property
+    def why(self) -> str:
+        """Why there is no law."""
+        return self._unknowns.base.why
+
+    def check(self) -> None:
+        """Refuse a law that has changed."""
+        self._unknowns.base.check()
+
+    def __call__(self, t: float, x: Vec, out: Vec) -> None:
+        """Its values, in Python. Raises ValueError where Newton's method does not converge."""
+        of = self._unknowns
+        whole = np.concatenate([x[: of.at], np.zeros(of.n), x[of.at :]])
+        whole[of.at : of.at + of.n] = of.solved(t, whole)
+        found = np.empty(of.n_out)
+        assert of.base.law is not None
+        of.base.law(t, whole, found)
+        out[:] = found[: of.n_out - of.n]
+
+
+def _singular(M: Mat) -> bool:
+    sizes = np.abs(M).max(axis=1)
+    if not sizes.all():
+        return True
+    return bool(np.linalg.cond(M / sizes[:, None]) > 1e12)
+
+
+def _small(graph: Graph, step: int, z: int, change: int) -> int:
+    """Whether the last step is small beside z or beside its way from the start."""
+    limit = graph.const(_SMALL)
+    size = graph.function("abs", step)
+    bounds = [graph.mul(limit, graph.function("abs", k)) for k in (z, change)]
+    return graph.select(
+        graph.condition("<=", size, bounds[0]), graph.const(1.0), graph.condition("<=", size, bounds[1])
+    )
+
+
+def _solution(graph: Graph, J: list[list[int]], g: list[int]) -> list[int]:
+    """J^-1 g by elimination with the largest pivots of each column."""
+    n = len(g)
+    rows = [[*row, value] for row, value in zip(J, g, strict=True)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            larger = graph.condition("<", graph.function("abs", rows[k][k]), graph.function("abs", rows[i][k]))
+            pairs = [
+                (graph.select(larger, b, a), graph.select(larger, a, b)) for a, b in zip(rows[k], rows[i], strict=True)
+            ]
+            rows[k], rows[i] = [a for a, _ in pairs], [b for _, b in pairs]
+        for i in range(k + 1, n):
+            factor = graph.div(rows[i][k], rows[k][k])
+            rows[i] = [graph.sub(b, graph.mul(factor, a)) for a, b in zip(rows[k], rows[i], strict=True)]
+    out = [0] * n
+    for k in reversed(range(n)):
+        value = rows[k][n]
+        for j in range(k + 1, n):
+            value = graph.sub(value, graph.mul(rows[k][j], out[j]))
+        out[k] = graph.div(value, rows[k][k])
+    return out
+
+
+__all__ = ["Eliminated", "Unknowns"]
