@@ -13,6 +13,7 @@ from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze
 from rbdae._made import forget
 from rbdae._pickles import check_pickles
+from rbdae.actuators.block import Block
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
 from rbdae.forces.base import AbstractForce
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 J = TypeVar("J", bound=AbstractJoint)
 F = TypeVar("F", bound=AbstractForce)
+B = TypeVar("B", bound=Block)
 
 
 @final
@@ -295,6 +297,17 @@ class System:
         bound = force.bound(name, self._ground)
         self._forces[name] = bound
         return bound
+
+    def add_block(self, block: B) -> B:
+        """Add a block: equations without a force (`rbdae.Block`).
+
+        Returns
+        -------
+        The block as the system has it, with its name.
+        """
+        if not isinstance(block, Block):
+            raise TypeError(f"add_block takes a rbdae.Block such as rbdae.block(...), got {_check.show(block)}")
+        return self.add_force(block)
 
     def _admit(
         self, what: str, value: AbstractJoint | AbstractForce, bodies: tuple[Body, ...], taken: dict[str, Any]

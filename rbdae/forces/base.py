@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
@@ -67,7 +68,7 @@ class AbstractForce(metaclass=Made):
         return None
 
     @property
-    def states(self) -> dict[str, float]:
+    def states(self) -> Mapping[str, float]:
         """Names and initial values of the internal states; empty for most forces. A winding starts with the angle in
         (-pi, pi] where the bodies are placed."""
         out: dict[str, float] = {}

@@ -141,6 +141,8 @@ class StateElement:
         How many of the states are algebraic unknowns, the last ones.
     inputs : tuple of Input
     bodies : tuple of Body, or None for those of the force
+    labelled : bool
+        Whether names are labels already, those of states of several parts.
     """
 
     function: Callable[[float, Vec, Vec], None]
@@ -150,6 +152,7 @@ class StateElement:
     algebraic: int = 0
     inputs: tuple[Input, ...] = ()
     bodies: tuple[Body, ...] | None = None
+    labelled: bool = False
 
     def n_arguments(self, n_bodies: int) -> int:
         """The length of x for this number of bodies."""

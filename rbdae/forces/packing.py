@@ -26,6 +26,7 @@ from rbdae.inputs import Input
 from rbdae.kernels import records as kb
 from rbdae.laws.eliminated import Unknowns
 from rbdae.laws.recorded import Recorded, of_time, points_at
+from rbdae.quantities.forms import moved
 
 KernelElement: TypeAlias = Element | UserElement | StateElement
 """What is packed here; `PointSpring`s have records of their own."""
@@ -134,7 +135,7 @@ def pack(
     read: list[int] = []
     place = {each: k for k, each in enumerate(each for each in inputs if each not in sources)}
     for row, (name, element, pair) in zip(rows, elements, strict=True):
-        row["body"] = (*pair, pair[0])[:2]
+        row["body"] = (*pair, len(start) - 1, len(start) - 1)[:2]
         if isinstance(element, UserElement):
             row["shaping"] = kb.USER
             points = points_at(start[list(pair)].ravel(), 24)
@@ -157,7 +158,8 @@ def pack(
             functions += made
             left = element.names[: len(element.names) - element.algebraic * explicit]
             row["n_states"] = len(left)
-            _add_states(states, name, left, begin[: len(left)], some=not (element.bodies or element.inputs))
+            some = element.bodies is None and not element.inputs
+            _add_states(states, "" if element.labelled else name, left, begin[: len(left)], some=some)
             algebraic += [int(k >= len(element.names) - element.algebraic) for k in range(len(left))]
             if of is not None:
                 unknowns.append(_Algebraic(of, int(row["state"]), len(left), pair, mine))
@@ -169,7 +171,7 @@ def pack(
             functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
             _pack_constants(row, element)
             Z = start[list(pair)].ravel()
-            H, c = _pack_forms(row, name, element, _moved(*(shift[b] for b in pair)), Z, entries)
+            H, c = _pack_forms(row, name, element, moved(*(shift[b] for b in pair)), Z, entries)
             if element.winding:
                 number = sum(f"{name}.{winding_name(k)}" in states for k in range(len(elements)))
                 windings.append(_Winding(len(states), pair, H.real, c.real))
@@ -205,7 +207,7 @@ def _add_states(
             f"numbers, got {_check.show(values)}; give one for each"
         )
     for name, value in zip(names, start, strict=True):
-        label = f"{force}.{_check.name('internal state', name, ())}"
+        label = f"{force}.{_check.name('internal state', name, ())}" if force else name
         if label in states:
             raise ValueError(f"{owner}: two of its internal states are called {name!r}; rename one")
         states[label] = float(value)
@@ -250,16 +252,6 @@ def _pack_forms(row: Any, name: str, element: Element, S: Mat, Z: Vec, entries: 
             "move one, or use rbdae.forces.Bushing"
         )
     return H, c
-
-
-def _moved(first: Vec, second: Vec) -> Mat:
-    """The matrix from natural coordinates with the reference points to those with the origins of the frames."""
-    S = np.eye(24, dtype=np.result_type(first, second))
-    for side, c in enumerate((first, second)):
-        for i in range(3):
-            for k in range(3):
-                S[12 * side + k, 12 * side + 3 + 3 * i + k] = -c[i]
-    return S
 
 
 def _values(H: Any, c: Mat, Z: Mat) -> Mat:

@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import Vec, cross
+from rbdae.actuators.network import elements_of
 from rbdae.body import Body
 from rbdae.compiler.user_functions import is_compiled
 from rbdae.forces.element import Element, StateElement, UserElement, value_of
@@ -47,28 +48,27 @@ def check_user_laws(system: System, t0: float) -> None:
         for one that gives other than finite real numbers of the right shape, by the name of the force; what the
         function itself raises passes as it is
     """
-    for force in system.forces:
-        owner = f"force {force.name!r}"
-        for element in force.elements():
-            if isinstance(element, UserElement):
-                x = _motion(force.bodies, 2)
-                _check_filling(owner, "force", element.force, t0, x, 24)
-                if element.jacobian is not None:
-                    _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
-                if element.potential is not None:
-                    _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
-                    check_potential(owner, force, element, t0, x[:24])
-            elif isinstance(element, StateElement):
-                start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
-                bodies = element.bodies or force.bodies
-                inputs = np.array([system.source(each)(t0) for each in element.inputs])
-                x = np.concatenate([_motion(bodies, 0 if element.bodies else 2), start, inputs])
-                n = element.n_results(max(len(bodies), 0 if element.bodies else 2))
-                _check_filling(owner, "function", element.function, t0, x, n)
-                if element.jacobian is not None:
-                    _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
-            elif isinstance(element, Element) and element.law.function is not None:
-                value_of(owner, element.law, t0)
+    for name, element, bodies in elements_of(system.forces, system.joints):
+        owner = f"force {name!r}"
+        if isinstance(element, UserElement):
+            x = _motion(bodies, 2)
+            _check_filling(owner, "force", element.force, t0, x, 24)
+            if element.jacobian is not None:
+                _check_filling(owner, "jacobian", element.jacobian, t0, x, 1152)
+            if element.potential is not None:
+                _check_filling(owner, "potential", element.potential, t0, x[:24], 1)
+                check_potential(owner, bodies, element, t0, x[:24])
+        elif isinstance(element, StateElement):
+            start = _check.array(owner, "the start of its internal states", element.start, (len(element.names),))
+            inputs = np.array([system.source(each)(t0) for each in element.inputs])
+            least = 2 if element.bodies is None else 0
+            x = np.concatenate([_motion(bodies, least), start, inputs])
+            n = element.n_results(max(len(bodies), least))
+            _check_filling(owner, "function", element.function, t0, x, n)
+            if element.jacobian is not None:
+                _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
+        elif isinstance(element, Element) and element.law.function is not None:
+            value_of(owner, element.law, t0)
 
 
 def _check_filling(owner: str, what: str, function: Callable[[float, Vec, Vec], Any], t: float, x: Vec, n: int) -> None:

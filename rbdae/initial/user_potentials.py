@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
-from rbdae.forces.base import AbstractForce
+from rbdae.body import Body
 from rbdae.forces.element import UserElement
 
 _SMALL = 1e-5
@@ -22,7 +23,7 @@ _TURN = np.array((0.3, -0.5, 0.7))
 """A common motion of two bodies, in no special direction."""
 
 
-def check_potential(owner: str, force: AbstractForce, element: UserElement, t: float, Z: Vec) -> None:
+def check_potential(owner: str, bodies: Sequence[Body], element: UserElement, t: float, Z: Vec) -> None:
     """Compare V and F at the start: V changes by -F . dZ when a body moves a little, and not at all when two move as
     one. `Z` is (24,).
 
@@ -33,7 +34,7 @@ def check_potential(owner: str, force: AbstractForce, element: UserElement, t: f
     """
     points = Z.reshape(2, 4, 3)
     distance = float(np.linalg.norm(points[1, 0] - points[0, 0])) or 1.0
-    for side, body in enumerate(force.bodies):
+    for side, body in enumerate(bodies):
         if body.fixed:
             continue
         for turning in (False, True):
@@ -48,7 +49,7 @@ def check_potential(owner: str, force: AbstractForce, element: UserElement, t: f
                         f"{change / step:g} a unit and the work of the force without rates is {work / step:g}; give V "
                         "with -dV/dZ = F in out[0]"
                     )
-    if sum(not body.fixed for body in force.bodies) == 2:
+    if sum(not body.fixed for body in bodies) == 2:
         _check_common_motion(owner, element, t, points, distance)
 
 

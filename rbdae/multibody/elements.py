@@ -26,6 +26,7 @@ from rbdae.graph.factoring import factored
 from rbdae.graph.graph import Graph
 from rbdae.graph.order import deepest_first, few_alive
 from rbdae.graph.symbols import NotStraight
+from rbdae.kernels.records import STATEFUL
 from rbdae.machine.elements import Element, Output
 from rbdae.machine.module import as_it_comes
 from rbdae.multibody.code_text import Pattern
@@ -54,8 +55,13 @@ def possible(workspace: Workspace) -> bool:
         and settings.formulation.kind != "ode"
         and not settings.reduced
         and not len(workspace.arrays["element_inputs"])
-        and (workspace.arrays["elements"]["n_bodies"] <= 2).all()
+        and not _of_other_bodies(workspace.arrays["elements"])
     )
+
+
+def _of_other_bodies(elements: Any) -> bool:
+    """Whether an element by functions is on more or fewer than two bodies."""
+    return bool((elements["n_bodies"][elements["shaping"] == STATEFUL] != 2).any())
 
 
 def pattern_of_elements(workspace: Workspace) -> tuple[Ints, Ints] | None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, copied, cross, of_scalars
+from rbdae.actuators.network import elements_of
 from rbdae.compiler.user_functions import UserFunction
 from rbdae.forces.element import PointSpring, StateElement
 from rbdae.forces.packing import KernelElement, Packed, pack
@@ -176,15 +177,14 @@ def _sorted_forces(
     springs: list[Any] = []
     dtype = of_scalars(BUSHING, scalar)
     elements: list[tuple[str, KernelElement, tuple[int, ...]]] = []
-    for force in system.forces:
-        a, b = [*(number[id(body)] for body in force.bodies), len(system.bodies)][:2]
-        for element in force.elements():
-            if isinstance(element, PointSpring):
-                springs.append(_bushing_row(element, (a, b), shift, dtype))
-            else:
-                own = element.bodies if isinstance(element, StateElement) else None
-                numbers = (a, b) if own is None else tuple(number[id(body)] for body in own)
-                elements.append((force.name or "", element, numbers))
+    for name, element, bodies in elements_of(system.forces, system.joints):
+        a, b = [*(number[id(body)] for body in bodies), len(system.bodies), len(system.bodies)][:2]
+        if isinstance(element, PointSpring):
+            springs.append(_bushing_row(element, (a, b), shift, dtype))
+        else:
+            own = element.bodies if isinstance(element, StateElement) else None
+            numbers = (a, b) if own is None else tuple(number[id(body)] for body in own)
+            elements.append((name, element, numbers))
     return np.array(springs, dtype=dtype), elements
 
 

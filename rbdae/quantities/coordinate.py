@@ -14,13 +14,13 @@ relative angular velocity about the axis, and -ds/dZ are the natural forces of a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, final
 
 import numpy as np
 
 from rbdae._arrays import Mat, Vec, cross
-from rbdae.quantities.forms import direction, point, product
+from rbdae.quantities.forms import direction, moved, point, product
 
 Shape: TypeAlias = Literal["identity", "root", "angle"]
 
@@ -74,6 +74,11 @@ class Coordinate:
         along, across = q[1] / d, q[0] / d
         gradient = [along * a - across * b for a, b in zip(*g, strict=True)]
         return np.arctan2(q[0], q[1]), along * r[0] - across * r[1], gradient
+
+    def referred(self, first: Vec, second: Vec) -> Coordinate:
+        """The same of natural coordinates with other points of both bodies than the origins of their frames."""
+        S = moved(first, second)
+        return replace(self, forms=np.einsum("ji,ajk,kl->ail", S, self.forms, S))
 
     def values(self, Z: Mat, rates: Mat) -> tuple[Vec, Vec]:
         """s and sdot (...,) at Z and Zdot (..., 24)."""

@@ -31,4 +31,15 @@ def product(A: Vec, B: Vec) -> Mat:
     return np.asarray(np.kron(np.outer(A, B) + np.outer(B, A), np.eye(3)))
 
 
-__all__ = ["direction", "point", "product"]
+def moved(first: Vec, second: Vec) -> Mat:
+    """The matrix from natural coordinates with other points of both bodies, first and second in their frames, to those
+    with the origins of the frames."""
+    S = np.eye(24, dtype=np.result_type(first, second))
+    for side, c in enumerate((first, second)):
+        for i in range(3):
+            for k in range(3):
+                S[12 * side + k, 12 * side + 3 + 3 * i + k] = -c[i]
+    return S
+
+
+__all__ = ["direction", "moved", "point", "product"]

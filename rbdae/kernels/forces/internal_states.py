@@ -1,6 +1,6 @@
 """Forces with internal states s: natural forces F(t, Z, Zdot, s, u), and sdot = f(t, Z, Zdot, s, u) as further
-equations, or 0 = f for those of the states that are algebraic unknowns. Z has 12 numbers of each body on which the force
-acts, or which it only reads; u are its inputs.
+equations, or 0 = f for those of the states that are algebraic unknowns. Z has 12 numbers of each body on which the
+force acts, or which it only reads; u are its inputs.
 
 Both come from one function of the user, and their Jacobian from another one (`rbdae.forces.element.StateElement`). The
 columns of s in the dynamics are -dF/ds, pulled back as the natural forces are. The rows of s are -df/dZ and -df/dZdot

@@ -1,0 +1,127 @@
+"""`Actuator`: a torque or force along a coordinate of a mechanism, by a law with states and algebraic unknowns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from rbdae import _check
+from rbdae._arrays import ArrayLike, Vec
+from rbdae._frozen import fill
+from rbdae.actuators.block import Block
+from rbdae.body import Body
+from rbdae.joints.base import AbstractJoint
+from rbdae.quantities.coordinate import Coordinate, distance
+from rbdae.quantities.quantity import Quantity, of_coordinates
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Points:
+    """Two points of two bodies, whose distance an actuator acts along.
+
+    Parameters
+    ----------
+    a, b : Body
+    at_a, at_b : (3,) array_like
+        The points in the body frames.
+    """
+
+    a: Body
+    b: Body
+    at_a: Vec
+    at_b: Vec
+
+    def __init__(self, a: Body, b: Body, at_a: ArrayLike = (0.0, 0.0, 0.0), at_b: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        for side, body in (("a", a), ("b", b)):
+            if not isinstance(body, Body):
+                raise TypeError(f"Points: {side} must be a body, got {_check.show(body)}")
+        if a is b:
+            raise ValueError(f"Points: both are on body {a.name!r}; take two different bodies")
+        fill(self, a=a, b=b, at_a=_check.vector("Points", "at_a", at_a), at_b=_check.vector("Points", "at_b", at_b))
+
+    @property
+    def bodies(self) -> tuple[Body, Body]:
+        """Both bodies."""
+        return self.a, self.b
+
+    def coordinates(self) -> tuple[Coordinate]:
+        """The distance."""
+        return (distance("length", self.at_a, self.at_b),)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Actuator(Block):
+    """A torque about or a force along a coordinate, by a law with states s and algebraic unknowns z.
+
+        class DCMotor(rbdae.Actuator):
+            states = {"current": 0.0}
+            inputs = ("voltage",)
+            parameters = {"resistance": 1.0, "inductance": 1e-3, "constant": 0.05}
+
+            def law(self, t, q, qd, s, z, u, p):
+                rate = (u.voltage - p.resistance * s.current - p.constant * qd) / p.inductance
+                return p.constant * s.current, [rate]
+
+        motor = system.add_force(DCMotor(pin, voltage=24.0, name="motor"))
+
+    The law returns the torque or force on the joint's `b` along the coordinate (the opposite acts on `a`; of two points
+    it drives them apart), then sdot and g if there are states and algebraic unknowns. Angles are unwound: they count
+    full turns, by a state of their own, ``"pin.turn"``, where the law depends on the angle.
+
+    Parameters
+    ----------
+    along : joint, `Points`, or the quantity of a coordinate of a joint
+        A joint with several coordinates needs one of them: ``slider.displacement``.
+    name, start, **values
+        As for `Block`.
+    """
+
+    along: Any
+    coordinate_name: str
+
+    def __init__(
+        self, along: Any, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any
+    ) -> None:
+        super().__init__(name=name, start=start, **values)
+        owner, chosen = self._owner(name), ""
+        if isinstance(along, Quantity):
+            if along.aspect != "value" or not isinstance(along.owner, AbstractJoint):
+                raise ValueError(f"{owner}: {along!r} is no coordinate of a joint; pass e.g. pin.angle")
+            along, chosen = along.owner, along.coordinate
+        if not isinstance(along, (AbstractJoint, Points)):
+            raise TypeError(
+                f"{owner}: it acts along a joint, Points(a, b, at_a, at_b) or a coordinate such as pin.angle, got "
+                f"{_check.show(along)}"
+            )
+        names = [each.name for each in along.coordinates()]
+        if not names:
+            raise ValueError(f"{owner}: {type(along).__name__} joints leave no coordinate free; take another joint")
+        if not chosen and len(names) > 1:
+            kind = type(along).__name__
+            raise ValueError(
+                f"{owner}: {kind} joints have the coordinates {', '.join(names)}; pass one, e.g. joint.{names[0]}"
+            )
+        fill(self, along=along, coordinate_name=chosen or names[0])
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """Those of the joint, or of the points."""
+        out: tuple[Body, ...] = self.along.bodies
+        return out
+
+    @property
+    def coordinate(self) -> Coordinate:
+        """Along which it acts."""
+        known: dict[str, Coordinate] = {each.name: each for each in self.along.coordinates()}
+        return known[self.coordinate_name]
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """Its own, and the coordinate with its rate, the torque or force, and its power."""
+        of = of_coordinates(self, (self.coordinate,))
+        return {**{name: each for name, each in of.items() if each.aspect != "acceleration"}, **super().quantities}
+
+
+__all__ = ["Actuator", "Points"]

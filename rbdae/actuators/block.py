@@ -1,0 +1,256 @@
+"""`Block`: equations of a user beside those of a mechanism, with states, algebraic unknowns and inputs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from rbdae import _check
+from rbdae._frozen import fill
+from rbdae.body import Body
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import AnyElement
+from rbdae.inputs import Input
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity
+
+Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity"
+"""From where a block has an input: a number, a function of the time, an input of the system, or a quantity of a joint
+or of another block."""
+
+
+def _no_law(self: Block, *_: Any) -> Any:
+    """The law of a class that has none."""
+    own = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
+    raise NotImplementedError(f"{type(self).__name__}: write its law(self, {own})")
+
+
+def _no_outputs(self: Block, *_: Any) -> Any:
+    """The outputs of a class that has none."""
+    raise NotImplementedError(f"{type(self).__name__}: write observe(...) for its outputs {tuple(self.outputs)}")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Block(AbstractForce):
+    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p). Subclasses say what these are.
+
+        class Room(rbdae.Block):
+            states = {"temperature": 293.0}
+            inputs = ("heating",)
+            parameters = {"capacity": 4e4, "loss": 20.0}
+
+            def law(self, t, s, z, u, p):
+                return [(u.heating - p.loss * (s.temperature - 283.0)) / p.capacity]
+
+        system.add_block(Room(heating=motor.quantity("loss"), name="room"))
+
+    A law is plain Python on numbers; s, z, u and p have their numbers by name and in order. It returns sdot, or
+    (sdot, g) if there are algebraic unknowns. It is recorded once, with exact derivatives; it must be pure.
+
+    Attributes of a class
+    ---------------------
+    states, algebraic : mappings from name to value at the start; of algebraic unknowns where Newton's method begins.
+        dg/dz is regular (index 1)
+    inputs : names, which are keywords of the constructor; each needs a `Source`
+    outputs : names of what `observe` gives, in its order
+    parameters : mapping from name to value; keywords of the constructor, too
+    units : units of states, unknowns, inputs and outputs by name, for labels
+
+    Parameters
+    ----------
+    name : str, optional
+    start : mapping, optional
+        Other values at the start, by the names of states and algebraic unknowns.
+    **values
+        The source of each input, and parameters that are not as in the class.
+    """
+
+    states: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    algebraic: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    inputs: ClassVar[Sequence[str]] = ()
+    outputs: ClassVar[Sequence[str]] = ()
+    parameters: ClassVar[Mapping[str, float]] = MappingProxyType({})
+    units: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    law: ClassVar[Any] = _no_law
+    observe: ClassVar[Any] = _no_outputs
+
+    name: str | None
+    start: Mapping[str, float]
+    sources: Mapping[str, Any]
+    values: Mapping[str, float]
+
+    def __init__(self, *, name: str | None = None, start: Mapping[str, float] | None = None, **values: Any) -> None:
+        owner = self._owner(name)
+        if name is not None:
+            _check.name("force", name, ())
+        known = {*self.inputs, *self.parameters}
+        for key in values:
+            if key not in known:
+                raise _check.unknown(f"keyword of {owner}", key, [*self.inputs, *self.parameters, "name", "start"])
+        missing = [key for key in self.inputs if key not in values]
+        if missing:
+            raise ValueError(
+                f"{owner}: input {missing[0]!r} has no source; pass {missing[0]}= a number, a function of the time, an "
+                "Input or a quantity such as pin.angle"
+            )
+        first = {**self.states, **self.algebraic}
+        for key in start or {}:
+            if key not in first:
+                raise _check.unknown(f"state of {owner}", key, first)
+        fill(
+            self,
+            name=name,
+            start=MappingProxyType({k: _check.number(owner, k, (start or {}).get(k, v)) for k, v in first.items()}),
+            sources=MappingProxyType({k: _source(owner, k, values[k]) for k in self.inputs}),
+            values=MappingProxyType({k: _check.number(owner, k, values.get(k, v)) for k, v in self.parameters.items()}),
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        plain = {key: dict(value) if isinstance(value, Mapping) else value for key, value in fields.items()}
+        return _again, (type(self), plain)
+
+    def __getattr__(self, name: str) -> Quantity:
+        """A quantity as an attribute, such as ``motor.current``."""
+        if name.startswith("_") or name not in self.own_names():
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return self.quantity(name)
+
+    # ------------------------------------------------------------ facts
+
+    def _owner(self, name: str | None) -> str:
+        kind = type(self).__name__
+        return f"{kind} {name!r}" if name else kind
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """None."""
+        return ()
+
+    @property
+    def coordinate(self) -> Coordinate | None:
+        """Along which it acts; None."""
+        return None
+
+    @property
+    def n_states(self) -> int:
+        """Number of differential states."""
+        return len(self.states)
+
+    @property
+    def unknown_names(self) -> tuple[str, ...]:
+        """The names of its states, then of its algebraic unknowns."""
+        return (*self.states, *self.algebraic)
+
+    @classmethod
+    def own_names(cls) -> tuple[str, ...]:
+        """The names of its quantities that belong to no coordinate."""
+        return (*cls.states, *cls.algebraic, *cls.outputs, *cls.inputs)
+
+    @property
+    def quantities(self) -> dict[str, Quantity]:
+        """What can be named of it, by name."""
+        return {name: Quantity(self, name, self.units.get(name, "")) for name in self.own_names()}
+
+    def quantity(self, name: str) -> Quantity:
+        """One of its quantities. Raises ValueError for others."""
+        known = self.quantities
+        if name not in known:
+            raise _check.unknown(f"quantity of {self._owner(self.name)}", name, known)
+        return known[name]
+
+    def elements(self) -> tuple[AnyElement, ...]:
+        """None of its own: `rbdae.actuators.network` makes one of all that belong together."""
+        return ()
+
+    # ------------------------------------------------------------ laws on numbers of any kind
+
+    def arguments(self, t: Any, motion: tuple[Any, Any] | None, unknowns: Sequence[Any], inputs: Sequence[Any]) -> Any:
+        """The arguments of `law` and `observe`; `motion` is (q, qd) of what has a coordinate."""
+        k = self.n_states
+        s = _record(tuple(self.states))(*unknowns[:k])
+        z = _record(tuple(self.algebraic))(*unknowns[k:])
+        u = _record(tuple(self.inputs))(*inputs)
+        p = _record(tuple(self.values))(*self.values.values())
+        return (t, s, z, u, p) if motion is None else (t, *motion, s, z, u, p)
+
+    def results(self, found: Any) -> tuple[Any, list[Any], list[Any]]:
+        """Effort, sdot and g of what `law` has returned."""
+        n, m = self.n_states, len(self.algebraic)
+        owner = self._owner(self.name)
+        if self.coordinate is None:
+            effort = None
+            parts = list(found) if m and isinstance(found, tuple) else [found]
+        elif isinstance(found, tuple):
+            effort, *parts = found
+        else:
+            effort, parts = found, []
+        wanted = [("sdot", n)] if n or not m else []
+        wanted += [("g", m)] if m else []
+        if self.coordinate is not None and not n:
+            wanted = [("g", m)] if m else []
+        if (n and m and len(parts) == 2) or len(parts) == len(wanted):
+            lists = [_sequence(owner, what, part, size) for (what, size), part in zip(wanted, parts, strict=True)]
+            return effort, lists[0] if n else [], lists[-1] if m else []
+        front = "" if self.coordinate is None else "the torque or force, then "
+        raise ValueError(
+            f"{owner}: its law must return {front}{' and '.join(f'{what}, {size} numbers' for what, size in wanted)}; "
+            f"got {_check.show(found)}"
+        )
+
+    def observed(self, arguments: Any) -> dict[str, Any]:
+        """The outputs by name."""
+        if not self.outputs:
+            return {}
+        values = _sequence(self._owner(self.name), "observe", self.observe(*arguments), len(self.outputs))
+        return dict(zip(self.outputs, values, strict=True))
+
+
+def _again(kind: type[Block], fields: dict[str, Any]) -> Block:
+    out = object.__new__(kind)
+    fill(out, **{key: MappingProxyType(v) if isinstance(v, dict) else v for key, v in fields.items()})
+    return out
+
+
+@cache
+def _record(names: tuple[str, ...]) -> Any:
+    return namedtuple("Values", names)
+
+
+def _sequence(owner: str, what: str, value: Any, n: int) -> list[Any]:
+    """n numbers of any kind."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim == 1):
+        out = list(value)
+    else:
+        out = [value]
+    if len(out) != n:
+        raise ValueError(f"{owner}: {what} must be {n} number{'s' * (n != 1)}, got {len(out)}")
+    return out
+
+
+def _source(owner: str, what: str, value: Any) -> Any:
+    """Where an input comes from, checked."""
+    if isinstance(value, (Input, Quantity)):
+        if isinstance(value, Quantity) and value.aspect in ("acceleration", "effort", "power"):
+            raise ValueError(
+                f"{owner}: {what} cannot be {value!r}: it follows from the accelerations, and they from the forces; "
+                "give a position, a rate, a state or an output"
+            )
+        return value
+    if callable(value):
+        _check.takes(owner, what, value, "t")
+        return value
+    return _check.number(owner, what, value)
+
+
+__all__ = ["Block", "Source"]

@@ -1,0 +1,66 @@
+"""A direct-current motor."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, ClassVar, final
+
+from rbdae.actuators.actuator import Actuator
+
+
+@final
+class DCMotor(Actuator):
+    """A motor with its circuit: L di/dt + R i + k w = V, torque k i, or a force of a linear motor.
+
+    R, L and k are those of the shaft that it drives: with a gear of ratio n take n k. With ``inductance=0`` use
+    `DCMotorWithoutInductance`, whose current is an algebraic unknown.
+
+    Parameters
+    ----------
+    along : joint with one coordinate, or one of its coordinates
+    voltage : V; a number, a function of the time, an `rbdae.Input`, or a quantity such as that of a controller
+    resistance, inductance, constant : ohm, H, N m/A (= V s/rad)
+    name, start : see `rbdae.Block`; the state is ``current``, A
+    """
+
+    states: ClassVar = MappingProxyType({"current": 0.0})
+    inputs: ClassVar = ("voltage",)
+    outputs: ClassVar = ("electrical_power", "loss")
+    parameters: ClassVar = MappingProxyType({"resistance": 1.0, "inductance": 1e-3, "constant": 0.05})
+    units: ClassVar = MappingProxyType({"current": "A", "voltage": "V", "electrical_power": "W", "loss": "W"})
+
+    def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        """Torque, and the rate of the current."""
+        return p.constant * s.current, [(u.voltage - p.resistance * s.current - p.constant * qd) / p.inductance]
+
+    def observe(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        """V i, and R i^2."""
+        return u.voltage * s.current, p.resistance * s.current * s.current
+
+
+@final
+class DCMotorWithoutInductance(Actuator):
+    """A motor with a circuit without inductance: 0 = V - R i - k w, torque k i. The current is an algebraic unknown.
+
+    Parameters
+    ----------
+    along, voltage, name, start : as for `DCMotor`
+    resistance, constant : ohm, N m/A (= V s/rad)
+    """
+
+    algebraic: ClassVar = MappingProxyType({"current": 0.0})
+    inputs: ClassVar = ("voltage",)
+    outputs: ClassVar = ("electrical_power", "loss")
+    parameters: ClassVar = MappingProxyType({"resistance": 1.0, "constant": 0.05})
+    units: ClassVar = MappingProxyType({"current": "A", "voltage": "V", "electrical_power": "W", "loss": "W"})
+
+    def law(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        """Torque, and the circuit."""
+        return p.constant * z.current, [u.voltage - p.resistance * z.current - p.constant * qd]
+
+    def observe(self, t: Any, q: Any, qd: Any, s: Any, z: Any, u: Any, p: Any) -> Any:
+        """V i, and R i^2."""
+        return u.voltage * z.current, p.resistance * z.current * z.current
+
+
+__all__ = ["DCMotor", "DCMotorWithoutInductance"]

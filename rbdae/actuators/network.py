@@ -1,0 +1,357 @@
+"""Blocks and actuators that read each other, as one element by a function.
+
+The unknowns of an element are those of its blocks, one block after the other: first all states, among them the turns of
+angles, then all algebraic unknowns. An output of a block is computed where it is read. So blocks that depend on each
+other are one system of equations, whose algebraic unknowns an ODE form eliminates together.
+
+The turn phi of an angle a has phidot = adot. Laws get the angle phi + atan2(sin(a - phi), cos(a - phi)), which is a but
+for full turns, without drift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from rbdae.actuators.block import Block
+from rbdae.body import Body
+from rbdae.forces.base import AbstractForce
+from rbdae.forces.element import AnyElement, StateElement
+from rbdae.inputs import Input
+from rbdae.laws.law import NotRecorded, recorded_law
+from rbdae.quantities.coordinate import Coordinate
+from rbdae.quantities.quantity import Quantity
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Motion:
+    """A coordinate of two bodies: `owner` has it, `first` is the place of its bodies in the element; `turn` that of its
+    turn among the states, or -1."""
+
+    coordinate: Coordinate
+    bodies: tuple[int, int]
+    turn: int
+
+
+@final
+class Network:
+    """Blocks that belong together.
+
+    Attributes
+    ----------
+    blocks : in the order of the system
+    names : of the unknowns, with the block's name before them: "motor.current"
+    """
+
+    def __init__(self, blocks: Sequence[Block], systems: Callable[[Quantity], Any]) -> None:
+        self.blocks = tuple(blocks)
+        self._owner_of = systems
+        self._bodies: list[Body] = []
+        self._motions: dict[tuple[int, str], _Motion] = {}
+        self._turns: list[tuple[str, Coordinate, tuple[Body, Body]]] = []
+        self._inputs: list[Input] = []
+        for block in self.blocks:
+            self._collect(block)
+        self._lay_out()
+
+    def _collect(self, block: Block) -> None:
+        if block.coordinate is not None:
+            self._add_motion(block, block.coordinate, unwound=_reads_position(block))
+        for source in block.sources.values():
+            if isinstance(source, Input) and source not in self._inputs:
+                self._inputs.append(source)
+            elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
+                owner = self._owner_of(source)
+                of = next(each for each in _coordinates(owner) if each.name == source.coordinate)
+                self._add_motion(owner, of, unwound=source.aspect == "value")
+
+    def _add_motion(self, owner: Any, coordinate: Coordinate, *, unwound: bool) -> None:
+        carrier = getattr(owner, "along", owner)
+        key = (id(carrier), coordinate.name)
+        known = self._motions.get(key)
+        turn = -1 if known is None else known.turn
+        if unwound and turn < 0 and coordinate.shape == "angle":
+            turn = len(self._turns)
+            label = f"{getattr(carrier, 'name', None) or owner.name}.{_turn_name(carrier, coordinate)}"
+            self._turns.append((label, coordinate, carrier.bodies))
+        places = []
+        for body in carrier.bodies:
+            if body not in self._bodies:
+                self._bodies.append(body)
+            places.append(self._bodies.index(body))
+        a, b = carrier.bodies
+        self._motions[key] = _Motion(coordinate.referred(a.reference, b.reference), (places[0], places[1]), turn)
+
+    def _lay_out(self) -> None:
+        names = [label for label, _, _ in self._turns]
+        start = [_placed(coordinate, bodies) for _, coordinate, bodies in self._turns]
+        self._states: dict[int, list[int]] = {}
+        for block in self.blocks:
+            first = len(names)
+            self._states[id(block)] = list(range(first, first + block.n_states))
+            names += [f"{block.name}.{each}" for each in block.states]
+            start += [block.start[each] for each in block.states]
+        self.n_differential = len(names)
+        for block in self.blocks:
+            first = len(names)
+            self._states[id(block)] += range(first, first + len(block.algebraic))
+            names += [f"{block.name}.{each}" for each in block.algebraic]
+            start += [block.start[each] for each in block.algebraic]
+        self.names, self.start = tuple(names), np.array(start, dtype=float)
+
+    # ------------------------------------------------------------ on numbers of any kind
+
+    def element(self) -> StateElement:
+        """The element."""
+        return StateElement(
+            self.law,
+            None,
+            self.names,
+            self.start,
+            algebraic=len(self.names) - self.n_differential,
+            inputs=tuple(self._inputs),
+            bodies=tuple(self._bodies),
+            labelled=True,
+        )
+
+    def law(self, t: Any, x: Any, out: Any) -> None:
+        """(F, sdot, g) of the element at x = (Z, Zdot, s, z, u)."""
+        n, k = 12 * len(self._bodies), len(self.names)
+        at = _Evaluation(self, t, x)
+        for i in range(n + k):
+            out[i] = 0.0
+        for motion in self._motions.values():
+            if motion.turn >= 0:
+                out[n + motion.turn] = at.motion(motion)[1]
+        for block in self.blocks:
+            effort, rates, residuals = block.results(block.law(*at.arguments(block)))
+            if effort is not None:
+                motion = self.motion_of(block)
+                gradient = at.gradient(motion)
+                for side in range(2):
+                    for i in range(12):
+                        place = 12 * motion.bodies[side] + i
+                        out[place] = out[place] + effort * gradient[12 * side + i]
+            for place, value in zip(self._states[id(block)], [*rates, *residuals], strict=True):
+                out[n + place] = value
+
+    def values(self, t: Any, x: Any) -> dict[tuple[Block, str], Any]:
+        """Efforts, outputs, inputs and unknowns of all blocks at x = (Z, Zdot, s, z, u), by block and name."""
+        at = _Evaluation(self, t, x)
+        out: dict[tuple[Block, str], Any] = {}
+        for block in self.blocks:
+            arguments = at.arguments(block)
+            out |= {(block, name): value for name, value in at.outputs(block).items()}
+            out |= {(block, name): value for name, value in zip(block.unknown_names, at.unknowns(block), strict=True)}
+            out |= {(block, name): value for name, value in zip(block.inputs, at.inputs(block), strict=True)}
+            effort = block.results(block.law(*arguments))[0]
+            if effort is not None:
+                out[block, "effort"] = effort
+                out[block, "value"], out[block, "rate"] = at.motion(self.motion_of(block))
+        return out
+
+    def motion_of(self, block: Any) -> _Motion:
+        """The coordinate of an actuator."""
+        return self._motions[id(block.along), block.coordinate.name]
+
+    def source_motion(self, source: Quantity) -> _Motion:
+        """The coordinate of a quantity that a block reads."""
+        owner = self._owner_of(source)
+        return self._motions[id(getattr(owner, "along", owner)), source.coordinate]
+
+    @property
+    def n_bodies(self) -> int:
+        """How many bodies the element has."""
+        return len(self._bodies)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """They."""
+        return tuple(self._bodies)
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The inputs of the system that it reads."""
+        return tuple(self._inputs)
+
+
+@final
+class _Evaluation:
+    """What a law needs at one x, each computed once."""
+
+    def __init__(self, of: Network, t: Any, x: Any) -> None:
+        self._of, self._t, self._x = of, t, x
+        self._known: dict[Any, Any] = {}
+        self._asked: list[Block] = []
+
+    def _coordinate(self, motion: _Motion) -> Any:
+        if motion not in self._known:
+            n = 12 * self._of.n_bodies
+            at = [12 * b + i for b in motion.bodies for i in range(12)]
+            picked = [self._x[i] for i in at] + [self._x[n + i] for i in at]
+            self._known[motion] = motion.coordinate.at(picked)
+        return self._known[motion]
+
+    def motion(self, motion: _Motion) -> tuple[Any, Any]:
+        """A coordinate, unwound if it has a turn, and its rate."""
+        s, rate, _ = self._coordinate(motion)
+        if motion.turn < 0:
+            return s, rate
+        turn = self._x[24 * self._of.n_bodies + motion.turn]
+        return turn + np.arctan2(np.sin(s - turn), np.cos(s - turn)), rate
+
+    def gradient(self, motion: _Motion) -> Any:
+        """ds/dZ of a coordinate."""
+        return self._coordinate(motion)[2]
+
+    def unknowns(self, block: Block) -> list[Any]:
+        """The states and algebraic unknowns of a block."""
+        first = 24 * self._of.n_bodies
+        return [self._x[first + k] for k in self._of._states[id(block)]]
+
+    def inputs(self, block: Block) -> list[Any]:
+        """The inputs of a block."""
+        return [self._input(source) for source in block.sources.values()]
+
+    def _input(self, source: Any) -> Any:
+        if isinstance(source, Input):
+            return self._x[24 * self._of.n_bodies + len(self._of.names) + self._of._inputs.index(source)]
+        if isinstance(source, Quantity):
+            owner = self._of._owner_of(source)
+            if source.aspect == "own":
+                return self._own(owner, source.name)
+            return self.motion(self._of.source_motion(source))[source.aspect == "rate"]
+        return source(self._t) if callable(source) else source
+
+    def _own(self, block: Block, name: str) -> Any:
+        if name in block.unknown_names:
+            return self.unknowns(block)[block.unknown_names.index(name)]
+        if name in block.inputs:
+            return self._input(block.sources[name])
+        return self.outputs(block)[name]
+
+    def arguments(self, block: Block) -> Any:
+        """The arguments of its law."""
+        if (block, "law") not in self._known:
+            motion = None if block.coordinate is None else self.motion(self._of.motion_of(block))
+            self._known[block, "law"] = block.arguments(self._t, motion, self.unknowns(block), self.inputs(block))
+        return self._known[block, "law"]
+
+    def outputs(self, block: Block) -> dict[str, Any]:
+        """Its outputs; refuses those that depend on themselves."""
+        if (block, "outputs") not in self._known:
+            if block in self._asked:
+                names = " -> ".join(str(each.name) for each in [*self._asked[self._asked.index(block) :], block])
+                raise ValueError(
+                    f"the outputs of {names} depend on each other; make one of them an algebraic unknown or a state"
+                )
+            self._asked.append(block)
+            self._known[block, "outputs"] = block.observed(self.arguments(block))
+            self._asked.pop()
+        found: dict[str, Any] = self._known[block, "outputs"]
+        return found
+
+
+def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Network]:
+    """The networks of a system: blocks that read each other's unknowns and outputs are in one."""
+    blocks = [force for force in forces if isinstance(force, Block)]
+    if not blocks:
+        return []
+    owner_of = _Owners([*blocks, *forces, *joints])
+    group = {block: {block} for block in blocks}
+    for block in blocks:
+        for source in block.sources.values():
+            if isinstance(source, Quantity) and source.aspect == "own":
+                other = owner_of(source)
+                if not isinstance(other, Block):
+                    raise ValueError(f"{block.name!r} cannot read {source!r}: only blocks and actuators have it")
+                if group[block] is not group[other]:
+                    group[block] |= group[other]
+                    for each in group[other]:
+                        group[each] = group[block]
+    out: list[Network] = []
+    done: set[int] = set()
+    for block in blocks:
+        if id(group[block]) not in done:
+            done.add(id(group[block]))
+            out.append(Network([each for each in blocks if each in group[block]], owner_of))
+    return out
+
+
+@final
+class _Owners:
+    """The parts of a system to which quantities belong: a part that was given without a name has a named twin."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self._parts = parts
+
+    def __call__(self, quantity: Quantity) -> Any:
+        owner = quantity.owner
+        for part in self._parts:
+            if part is owner:
+                return part
+        named = [part for part in self._parts if type(part) is type(owner) and part.name == owner.name]
+        if owner.name is not None and len(named) == 1:
+            return named[0]
+        if getattr(owner, "coordinates", None) is not None and owner.name is not None:
+            return owner  # a joint that is no constraint of the system, and points
+        raise ValueError(
+            f"{quantity!r} belongs to a part that is not in the system; use what add_joint and add_force return"
+        )
+
+
+def _coordinates(owner: Any) -> Sequence[Coordinate]:
+    own = owner.coordinate if isinstance(owner, Block) else None
+    found: Sequence[Coordinate] = (own,) if own is not None else owner.coordinates()
+    return found
+
+
+def _turn_name(carrier: Any, coordinate: Coordinate) -> str:
+    return "turn" if len(carrier.coordinates()) == 1 else f"{coordinate.name}_turn"
+
+
+def _reads_position(block: Block) -> bool:
+    """Whether the law or the outputs of an actuator depend on its coordinate."""
+    if block.coordinate is None or block.coordinate.shape != "angle":
+        return False
+    n = len(block.unknown_names) + len(block.inputs)
+    size = 1 + block.n_states + len(block.algebraic) + len(block.outputs)
+
+    def fill(t: Any, x: Any, out: Any) -> None:
+        k = len(block.unknown_names)
+        arguments = block.arguments(t, (x[0], x[1]), x[2 : 2 + k], x[2 + k :])
+        effort, rates, residuals = block.results(block.law(*arguments))
+        for i, value in enumerate([effort, *rates, *residuals, *block.observed(arguments).values()]):
+            out[i] = value
+
+    start = np.array([*block.start.values(), *np.ones(len(block.inputs))])
+    points = [(0.0, np.concatenate([q, start])) for q in ([0.3, 0.7], [-0.2, -1.1])]
+    try:
+        law = recorded_law([fill], lambda users: users[0], 2 + n, size, points)
+    except NotRecorded:
+        return True
+    return any(law.graph.nodes[k] == ("input", "x", 0) for k in law.graph.needed([*law.outputs, law.regular]))
+
+
+def _placed(coordinate: Coordinate, bodies: Sequence[Body]) -> float:
+    """The coordinate where the bodies are placed."""
+    Z = np.concatenate([np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies])
+    return float(coordinate.values(Z, np.zeros(24))[0])
+
+
+def elements_of(
+    forces: Sequence[AbstractForce], joints: Sequence[Any]
+) -> Iterator[tuple[str, AnyElement, tuple[Body, ...]]]:
+    """All elements of a system with the name of their force and their bodies; networks last."""
+    for force in forces:
+        for element in force.elements():
+            yield force.name or "", element, force.bodies
+    for network in networks(forces, joints):
+        yield " and ".join(str(block.name) for block in network.blocks), network.element(), network.bodies
+
+
+__all__ = ["Network", "elements_of", "networks"]
