@@ -56,10 +56,12 @@ def copied(array: Any) -> Any:
 
 
 def of_scalars(dtype: np.dtype[Any], scalar: Any) -> np.dtype[Any]:
-    """A record with numbers of another kind in place of floats."""
+    """A dtype, of records or of numbers, with numbers of another kind in place of floats."""
     if scalar is np.float64:
         return dtype
-    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names or ()]
+    if dtype.names is None:
+        return np.dtype(scalar) if dtype.kind in "fc" else dtype
+    fields = [(name, dtype[name].base, dtype[name].shape) for name in dtype.names]
     kinds = [(name, scalar if kind.kind in "fc" else kind, shape) for name, kind, shape in fields]
     return np.dtype(kinds, align=True)
 

@@ -6,7 +6,6 @@ Stages take addresses. In plain Python an address is the array itself, whose num
 from __future__ import annotations
 
 import math
-from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,11 +94,6 @@ def n_doubles() -> Any:
     return _n_doubles()
 
 
-def accessor(function: Any) -> Any:
-    """A kernel f(m) that opens a part of the memory m; in plain Python the attribute of m with its name."""
-    return two_sided(attrgetter(function.__name__))(jit(function))
-
-
 # of functions of the states: plain sides take complex numbers, and symbols that have such methods
 sqrt = two_sided(np.sqrt)(math.sqrt)
 sin = two_sided(np.sin)(math.sin)
@@ -185,7 +179,6 @@ __all__ = [
     "Address",
     "Array",
     "Memory",
-    "accessor",
     "address",
     "as_double",
     "as_pointer",

@@ -24,6 +24,7 @@ from rbdae.machine.language.kinds import (
     Number,
     Object,
     Refused,
+    Several,
     Value,
     constant,
     words,
@@ -151,7 +152,8 @@ def _as_pointer(at: Body, arguments: list[Value]) -> Value:
 def _carray(at: Body, arguments: list[Value]) -> Value:
     pointer, shape, dtype = arguments
     assert isinstance(dtype.kind, Object)
-    return arrays.opened(at, pointer.text, shape, dtype.kind.object)
+    lengths = at.several(shape) if isinstance(shape.kind, Several) else [shape]
+    return arrays.opened(at, pointer.text, lengths, dtype.kind.object)
 
 
 def _call_address(at: Body, arguments: list[Value]) -> Value:

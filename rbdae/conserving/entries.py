@@ -20,8 +20,7 @@ from rbdae.kernels.conserving.increments import (
     VELOCITIES,
 )
 from rbdae.kernels.equations import set_state
-from rbdae.kernels.memory import head
-from rbdae.kernels.scratch import multipliers
+from rbdae.kernels.memory import head, multipliers
 
 
 @stage("ifi", "multipliers", optional=True)

@@ -29,9 +29,8 @@ from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
-from rbdae.kernels.memory import head, states
+from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES
-from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution
 
 
 @stage("i")

@@ -31,7 +31,7 @@ from rbdae.kernels.forces.internal_states import (
     gather_force_states,
     states_residual,
 )
-from rbdae.kernels.memory import head, null_space, velocity_metric
+from rbdae.kernels.memory import head, null_space, quasi_forces, solution, velocity_metric
 from rbdae.kernels.null_space.quasi_velocities import (
     accelerations_from_nu,
     null_space_matrix,
@@ -41,7 +41,6 @@ from rbdae.kernels.null_space.quasi_velocities import (
 )
 from rbdae.kernels.null_space.spatial import turn_motion
 from rbdae.kernels.outputs import position_rows
-from rbdae.kernels.scratch import quasi_forces, solution
 
 
 @jit

@@ -24,9 +24,8 @@ from rbdae.formulations.base import AbstractKernels, Implicit
 from rbdae.kernels.bodies.internal_constraints import add_internal_corrections
 from rbdae.kernels.constraints.correction import add_corrections, gather_corrections, place_corrections
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
-from rbdae.kernels.memory import head
+from rbdae.kernels.memory import constraint_values, head
 from rbdae.kernels.outputs import violations
-from rbdae.kernels.scratch import constraint_values
 
 Correction = Literal["integral", "value"]
 

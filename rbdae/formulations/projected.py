@@ -33,8 +33,7 @@ from rbdae.kernels.constraints.primitives import primitive_residual
 from rbdae.kernels.constraints.redundant_rows import dropped_residual
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.internal_states import states_residual
-from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.scratch import multipliers
+from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
 @jit

@@ -34,8 +34,7 @@ from rbdae.kernels.equations import (
     set_state,
 )
 from rbdae.kernels.forces.internal_states import states_residual
-from rbdae.kernels.memory import head
-from rbdae.kernels.scratch import corrections, multipliers
+from rbdae.kernels.memory import corrections, head, multipliers
 
 
 @jit

@@ -15,9 +15,19 @@ from rbdae.kernels.constraints.primitives import primitive_residual, primitive_v
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
 from rbdae.kernels.linear.schur import SUSPENDED
-from rbdae.kernels.memory import bodies, factor, head, primitives, states
+from rbdae.kernels.memory import (
+    bodies,
+    constraint_side,
+    displacement,
+    factor,
+    head,
+    kept_positions,
+    primitives,
+    right_hand_side,
+    solution,
+    states,
+)
 from rbdae.kernels.records import ANGULAR
-from rbdae.kernels.scratch import constraint_side, displacement, kept_positions, right_hand_side, solution
 from rbdae.rotations.chart import normalise, rate
 
 # of a Newton step that does not reduce the violation

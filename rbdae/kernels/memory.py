@@ -1,87 +1,304 @@
-"""The model block: everything a kernel reads or writes beside `y`, as structured arrays behind one address.
+"""The model block: everything a kernel reads or writes beside `y`, as arrays behind one address.
 
-A kernel gets the block as its first argument `m`, an integer address, and opens the parts that it needs with the
-accessors below (a load or two each). One integer costs nothing to pass from Python or from a C solver's
+A kernel gets the block as its first argument `m`, an integer address, and opens the arrays that it needs by their names
+below, such as ``bodies(m)`` (a load or two each). One integer costs nothing to pass from Python or from a C solver's
 ``user_data``; a tuple of arrays would cost a microsecond a call. For plain kernels `m` is a `PlainMemory`, whose
 numbers may be of any kind (complex-step derivatives).
 
-======================== ======================================================================================
-accessor                 what
-======================== ======================================================================================
-``head(m)``              sizes, kinds and offsets; the state of the Jacobian's target
-``bodies(m)``            constants of the bodies; the last one is the ground
-``references(m)``        per body: R_ref in R = R_ref R(a), if h.referenced
-``states(m)``            per body: natural coordinates z, zdot, zddot, forces, and their tangents
-``primitives(m)``        constants of the primitive constraints
-``rows(m)``              per primitive: P, Q, multipliers and tangents
-``bushings(m)``          constants of the bushings
-``drives(m)``            the rheonomic primitives and the addresses of their laws
-``elements(m)``          constants of the force elements; ``entries(m)`` the coefficients of their forms
-``formulation_parameters(m)``
-                         the parameters of the formulation, in the order of its fields
-``element_memory(m)``    working memory of one force element
-``element_bodies(m)``    bodies of the elements by functions with states; ``element_inputs(m)`` inputs of all elements
-``inputs(m)``            values of the inputs; ``algebraic(m)`` 1 for states that are algebraic unknowns
-``state_arguments(m)``    (Z, Zdot, s, u) of one force with states; ``state_results(m)`` its (F, sdot)
-``state_tangents(m)``     d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other
-``tangent_memory(m)``    working memory of the tangents of one primitive, bushing or body
-``factor(m)``            L and D of the joint Schur complement
-``pivot_floor(m)``       pivots of D below which a joint equation is suspended; 0 disables this
-``factor_start(m)``      row pointers of L; ``factor_column(m)`` its columns, then the constraint row of each place
-``pairs(m)``             pairs of primitives that share a body, with their places in the factor
-``vectors(m)``           scratch vectors, by name in `rbdae.kernels.scratch`
-``rhs_tangent(m)``       right-hand sides of the saddle-point system, for derivatives on symbols
-``null_space(m)``        T of the null-space forms, nv x nnu
-``tree_velocities(m)``   per body of a tree: its joint equations and quasi-velocities
-``velocity_selection(m)``
-                         S of the null-space form of loops: nu = S (xdot, Omega), nnu x nv
-``velocity_metric(m)``   by what T is measured there: inverse scales of its rows, inverse sizes of its columns;
-                         for sparse [G; S] the diagonal of W follows
-``square_factors(m)``    the factors of [G; S], nv x nv; ``row_exchanges(m)`` its row exchanges
-``square_rows(m)``       sparse [G; S], rows in the order of elimination: ``square_start(m)`` where they begin,
-                         ``square_column(m)`` their columns, ``square_place(m)`` the place of each equation,
-                         ``square_turning(m)`` the body whose rotation a column is, or -1
-``square_factor(m)``     L, then D, of its normal equations, by ``square_factor_start(m)``, ``square_factor_column(m)``
-``square_product_slot(m)``
-                         the entries of L that are products of two rows, by rows from ``square_product_start(m)``
-``tree_factors(m)``      the same memory for trees: the factors of one 6 x 6 matrix per body
-``block_starts(m)``      where each column of each tangent block begins in the CSC data
-``blocks(m)``            the tangent blocks in the order of their appearance (row, column, rows, columns)
-``newton_matrix(m)``     blocks of the Newton equations of a step, and their right-hand side
-``newton_operations(m)`` their elimination; ``newton_bodies(m)``, ``newton_joints(m)``,
-                         ``newton_forces(m)`` where bodies, primitives and forces are
-======================== ======================================================================================
+The head has sizes, kinds, the state of the Jacobian's target, and the addresses of the arrays. The table of arrays is
+the only list of them: their places in the head, the memory that is made for them and what code depends on follow.
 """
 
 from __future__ import annotations
 
+from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from rbdae.compiler.access import Array, Memory, accessor, as_pointer, carray
+from rbdae.compiler.access import Array, Memory, as_pointer, carray
 from rbdae.compiler.jit import jit, two_sided
-from rbdae.kernels.records import (
-    BODY,
-    BUSHING,
-    DRIVE,
-    ELEMENT,
-    ELEMENT_MEMORY,
-    ENTRY,
-    HEAD,
-    N_TANGENT_ROWS,
-    N_VECTORS,
-    NEWTON_BODY,
-    NEWTON_FORCE,
-    NEWTON_JOINT,
-    NEWTON_OPERATION,
-    PAIR,
-    PRIMITIVE,
-    ROW,
-    STATE,
-    TANGENT_MEMORY,
-    TREE_VELOCITY,
+from rbdae.compiler.memory_array import MemoryArray
+from rbdae.kernels import records as kb
+
+
+class Content(Enum):
+    """The meaning of what is in an array, which decides who fills it and what code depends on."""
+
+    NUMBERS = "records with numbers of the model"
+    STRUCTURE = "what code has as constants"
+    SELECTION = "numbers of the selection"
+    PATTERN = "places that follow from the selection"
+    SCRATCH = "what kernels leave there"
+    DEMAND = "the same, and tables for it, where there is no room before it is asked for"
+    CALLER = "memory of the caller of a kernel"
+
+
+N_TANGENT_ROWS = 3
+"""Rows below those of `rhs_tangent`, for sums of its rows."""
+
+# ---------------------------------------------------------------- the numbers of the head
+
+# `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
+# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `n_columns` those
+# of the dynamics' tangents: (q, v, s), where v are all velocities, of null-space forms, too; `states_at`,
+# `multipliers_at`, `corrections_at`: where s, la and mu begin in y
+_NUMBERS = (
+    "n_bodies",
+    "n_primitives",
+    "n_bushings",
+    "n_drives",
+    "n_elements",
+    "n_entries",
+    "n_element_bodies",
+    "n_element_inputs",
+    "n_inputs",
+    "n_rows",
+    "n_pairs",
+    "n_tree",
+    "n_dense",
+    "n_q",
+    "n_v",
+    "n_la",
+    "n_internal",
+    "n_states",
+    "most_arguments",
+    "most_results",
+    "n_state_tangents",
+    "n_columns",
+    "states_at",
+    "multipliers_at",
+    "corrections_at",
+    "integral",
+    "stabilised",
+    "n_parameters",
+    "n_nu",
+    "rhs_tangent_width",
+    "n_starts",
+    "n_blocks",
+    "n_factor",
+    "n_square_entries",
+    "n_square_factor",
+    "n_square_products",
+    "n_vector",
+    "n_body_unknowns",
+    "n_newton",
+    "n_operations",
+    "kind",
+    "chart",
+    "chart_internal",
+    "referenced",
+    "momenta",
+    "chained",
+    "spatial",
+    "forms",
+    "gyroscopic",
+    "pull_back",
+    "projected",
+    "columns",
+    "structure",
+    "sparse",
+    "level",
+    "singular",
+    "mode",
+    "row_stride",
+    "column_stride",
+    "cursor",
+    "n_target",
 )
+
+# ---------------------------------------------------------------- the arrays
+
+bodies = MemoryArray(Content.NUMBERS, kb.BODY, lambda h: h.n_bodies + 1)
+"""Constants of the bodies; the last one is the ground."""
+states = MemoryArray(Content.NUMBERS, kb.STATE, lambda h: h.n_bodies + 1)
+"""Natural coordinates z, zdot, zddot of each body, forces, and their tangents."""
+primitives = MemoryArray(Content.NUMBERS, kb.PRIMITIVE, lambda h: h.n_primitives)
+"""Constants of the primitive constraints."""
+bushings = MemoryArray(Content.NUMBERS, kb.BUSHING, lambda h: h.n_bushings)
+"""Constants of the bushings."""
+drives = MemoryArray(Content.NUMBERS, kb.DRIVE, lambda h: h.n_drives)
+"""The rheonomic primitives and the addresses of their laws."""
+elements = MemoryArray(Content.NUMBERS, kb.ELEMENT, lambda h: h.n_elements)
+"""Constants of the force elements."""
+entries = MemoryArray(Content.NUMBERS, kb.ENTRY, lambda h: h.n_entries)
+"""The coefficients of their forms."""
+tree_velocities = MemoryArray(Content.NUMBERS, kb.TREE_VELOCITY, lambda h: h.n_tree)
+"""The joint equations and quasi-velocities of each body of a tree."""
+element_bodies = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_element_bodies)
+"""Bodies of the elements by functions with states."""
+element_inputs = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_element_inputs)
+"""Inputs of all elements."""
+algebraic = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_states)
+"""1 for states that are algebraic unknowns."""
+formulation_parameters = MemoryArray(Content.STRUCTURE, np.float64, lambda h: h.n_parameters)
+"""The parameters of the formulation, in the order of its fields."""
+pairs = MemoryArray(Content.STRUCTURE, kb.PAIR, lambda h: h.n_pairs)
+"""Pairs of primitives that share a body, with their places in `factor`."""
+factor_start = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_rows + 1)
+"""Row pointers of L in `factor`."""
+factor_column = MemoryArray(Content.STRUCTURE, np.int64, lambda h: h.n_factor + h.n_rows)
+"""Columns of L, then the constraint row of each place."""
+references = MemoryArray(Content.SELECTION, np.float64, lambda h: (h.n_bodies, 3, 3))
+"""R_ref in R = R_ref R(a) of each body, if h.referenced."""
+pivot_floor = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_rows)
+"""Pivots of D below which a joint equation is suspended; 0 disables this."""
+velocity_selection = MemoryArray(Content.SELECTION, np.float64, lambda h: (h.n_nu, h.n_v))
+"""S of the null-space form of loops: nu = S (xdot, Omega)."""
+velocity_metric = MemoryArray(Content.SELECTION, np.float64, lambda h: 2 * h.n_v + h.n_nu)
+"""The measures of T there: inverse scales of its rows, inverse sizes of its columns, and the diagonal of W of sparse
+[G; S]."""
+inputs = MemoryArray(Content.SELECTION, np.float64, lambda h: h.n_inputs)
+"""Values of the inputs."""
+square_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+"""Sparse [G; S], rows in the order of elimination: where they begin,"""
+square_column = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_entries)
+"""their columns,"""
+square_place = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v)
+"""the place of each equation,"""
+square_turning = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v)
+"""the body whose rotation a column is, or -1."""
+square_factor_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+"""Row pointers of L in `square_factor`,"""
+square_factor_column = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_factor)
+"""its columns,"""
+square_product_start = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_v + 1)
+"""by rows where those entries begin that are products of two rows,"""
+square_product_slot = MemoryArray(Content.PATTERN, np.int64, lambda h: h.n_square_products)
+"""and their places."""
+rows = MemoryArray(Content.SCRATCH, kb.ROW, lambda h: h.n_primitives)
+"""P, Q, multipliers and gradients of each primitive."""
+element_memory = MemoryArray(Content.SCRATCH, kb.ELEMENT_MEMORY)
+"""Of one force element."""
+tangent_memory = MemoryArray(Content.SCRATCH, kb.TANGENT_MEMORY)
+"""Of one primitive, bushing or body."""
+state_arguments = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_arguments)
+"""(Z, Zdot, s, u) of one force with states."""
+state_results = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.most_results)
+"""Its (F, sdot)."""
+state_tangents = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_state_tangents)
+"""d(F, sdot)/d(Z, Zdot, s) of every force with states, one after the other."""
+factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: (2, h.n_factor))
+"""L and D of the joint Schur complement."""
+tree_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (6 * h.n_tree, 6))
+"""P L U of one 6 x 6 matrix per body of a tree."""
+square_factors = MemoryArray(Content.SCRATCH, np.float64, lambda h: (h.n_dense, h.n_dense))
+"""P L U of dense [G; S]."""
+row_exchanges = MemoryArray(Content.SCRATCH, np.int64, lambda h: h.n_dense)
+"""P in it."""
+square_rows = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_entries)
+"""Sparse [G; S]."""
+square_factor = MemoryArray(Content.SCRATCH, np.float64, lambda h: h.n_square_factor + h.n_v)
+"""L, then D, of its normal equations."""
+null_space = MemoryArray(Content.DEMAND, np.float64, lambda h: (h.n_v, h.n_nu))
+"""T of the null-space forms."""
+rhs_tangent = MemoryArray(
+    Content.DEMAND, np.float64, lambda h: (h.n_v + h.n_la + h.n_states + N_TANGENT_ROWS, h.rhs_tangent_width)
+)
+"""Right-hand sides of the saddle-point system, for derivatives on symbols."""
+blocks = MemoryArray(Content.DEMAND, np.int64, lambda h: (h.n_blocks, 4))
+"""The tangent blocks in the order of their appearance: row, column, rows, columns."""
+block_starts = MemoryArray(Content.DEMAND, np.int64, lambda h: h.n_starts)
+"""Where each column of each tangent block begins in the CSC data."""
+newton_matrix = MemoryArray(Content.DEMAND, np.float64, lambda h: h.n_newton)
+"""Blocks of the Newton equations of a step, and their right-hand side."""
+newton_operations = MemoryArray(Content.DEMAND, kb.NEWTON_OPERATION, lambda h: h.n_operations)
+"""Their elimination."""
+newton_bodies = MemoryArray(Content.DEMAND, kb.NEWTON_BODY, lambda h: h.n_bodies)
+"""Where bodies, primitives and forces are in them."""
+newton_joints = MemoryArray(Content.DEMAND, kb.NEWTON_JOINT, lambda h: h.n_primitives)
+newton_forces = MemoryArray(Content.DEMAND, kb.NEWTON_FORCE, lambda h: h.n_elements + h.n_bushings)
+target = MemoryArray(Content.CALLER, np.float64, lambda h: h.n_target)
+"""The matrix that a kernel fills."""
+
+
+# ---------------------------------------------------------------- scratch vectors
+
+# long enough for the unknowns and for (g, gdot). A stage says in its docstring which of them it reads and writes
+
+
+def _vector_length(h: Any) -> Any:
+    return h.n_vector
+
+
+def _vector() -> MemoryArray:
+    return MemoryArray(Content.SCRATCH, np.float64, _vector_length)
+
+
+multipliers = _vector()
+"""la: those of the internal constraints body by body, then those of the joints."""
+corrections = _vector()
+"""mu: the multipliers of the kinematic correction, in the same order."""
+right_hand_side = _vector()
+"""f of the saddle-point system: forces in the rows of the dynamics."""
+constraint_side = _vector()
+"""s of the saddle-point system: the right-hand side of the constraint rows."""
+solution = _vector()
+"""vdot of the saddle-point system, or a displacement of the projection."""
+constraint_values = _vector()
+"""g, or (g, gdot): what the constraints are at the present state."""
+unbalanced = _vector()
+"""The loads that the internal constraints have to balance: forces in the rows of the dynamics."""
+quasi_forces = _vector()
+"""h = M wdot - psi of the null-space form, or (zeta, T^T h) = [G; S]^-T h."""
+square_side = _vector()
+"""Right-hand side and solution of the square system: (-g_I, nu), then w."""
+kept_positions = _vector()
+"""The positions before a Newton step of the projection."""
+displacement = _vector()
+"""The sum of the Newton steps of the projection."""
+work = _vector()
+"""A vector of the stage that asks for it: no other stage relies on it."""
+force_states = _vector()
+"""s: the internal states of the forces."""
+force_state_rates = _vector()
+"""sdot = f(t, q, v, s)."""
+turned_row = _vector()
+"""A row of S P of the null-space form of loops with spatial velocities."""
+square_known = _vector()
+"""The right-hand side of the sparse square system, or the solution of the transposed one, in the order of
+elimination."""
+square_rest = _vector()
+"""What the factors of the sparse square system are solved for, in the order of elimination."""
+
+# ---------------------------------------------------------------- what follows
+
+ARRAYS = {name: value for name, value in globals().items() if isinstance(value, MemoryArray)}
+"""All arrays by their names."""
+
+VECTORS = tuple(name for name, array in ARRAYS.items() if array.shape is _vector_length)
+"""The names of the scratch vectors."""
+
+HEAD = np.dtype(
+    [*((name, "i8") for name in _NUMBERS), ("time", "f8"), *((name, "i8") for name in ARRAYS)],
+    align=True,
+)
+
+HEAD_WORDS = {name: offset // 8 for name, (_, offset, *_) in (HEAD.fields or {}).items()}
+"""The place of each number in a head, whose numbers all have eight bytes."""
+
+for _name, _array in ARRAYS.items():
+    _array.name, _array.head = _name, HEAD
+
+
+def named(*contents: Content) -> tuple[str, ...]:
+    """The names of the arrays with such contents."""
+    return tuple(name for name, array in ARRAYS.items() if array.content in contents)
+
+
+@two_sided(attrgetter("head"))
+@jit
+def head(m: Memory) -> Any:
+    """The head."""
+    return carray(as_pointer(m), 1, HEAD)[0]
+
+
+@jit
+def tangent_rows(m: Memory) -> Any:
+    """Three rows of tangents below those of `rhs_tangent`, for sums of its rows."""
+    h = head(m)
+    return rhs_tangent(m)[h.n_v + h.n_la + h.n_states :]
 
 
 def _aim(m: Any, out: Any) -> None:
@@ -89,319 +306,6 @@ def _aim(m: Any, out: Any) -> None:
     m.head.column_stride = out.strides[1] // out.itemsize
     span = (out.shape[0] - 1) * m.head.row_stride + (out.shape[1] - 1) * m.head.column_stride + 1
     m.target = np.lib.stride_tricks.as_strided(out, (int(span),), (out.itemsize,))
-
-
-@accessor
-def head(m: Memory) -> Any:
-    return carray(as_pointer(m), 1, HEAD)[0]
-
-
-@accessor
-def bodies(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.bodies), h.n_bodies + 1, BODY)
-
-
-@accessor
-def references(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.references), (h.n_bodies, 3, 3), np.float64)
-
-
-@accessor
-def states(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.states), h.n_bodies + 1, STATE)
-
-
-@accessor
-def primitives(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.primitives), h.n_primitives, PRIMITIVE)
-
-
-@accessor
-def rows(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.rows), h.n_primitives, ROW)
-
-
-@accessor
-def bushings(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.bushings), h.n_bushings, BUSHING)
-
-
-@accessor
-def drives(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.drives), h.n_drives, DRIVE)
-
-
-@accessor
-def elements(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.elements), h.n_elements, ELEMENT)
-
-
-@accessor
-def element_bodies(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.element_bodies), h.n_element_bodies, np.int64)
-
-
-@accessor
-def element_inputs(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.element_inputs), h.n_element_inputs, np.int64)
-
-
-@accessor
-def inputs(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.inputs), h.n_inputs, np.float64)
-
-
-@accessor
-def algebraic(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.algebraic), h.n_states, np.int64)
-
-
-@accessor
-def entries(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.entries), h.n_entries, ENTRY)
-
-
-@accessor
-def formulation_parameters(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.formulation_parameters), h.n_parameters, np.float64)
-
-
-@accessor
-def element_memory(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.element_memory), 1, ELEMENT_MEMORY)[0]
-
-
-@accessor
-def state_arguments(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.state_arguments), h.most_arguments, np.float64)
-
-
-@accessor
-def state_results(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.state_results), h.most_results, np.float64)
-
-
-@accessor
-def state_tangents(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.state_tangents), h.n_state_tangents, np.float64)
-
-
-@accessor
-def tangent_memory(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.tangent_memory), 1, TANGENT_MEMORY)[0]
-
-
-@accessor
-def factor(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.factor), (2, h.n_factor), np.float64)
-
-
-@accessor
-def pivot_floor(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.pivot_floor), h.n_rows, np.float64)
-
-
-@accessor
-def factor_start(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.factor_start), h.n_rows + 1, np.int64)
-
-
-@accessor
-def factor_column(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.factor_column), h.n_factor + h.n_rows, np.int64)
-
-
-@accessor
-def pairs(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.pairs), h.n_pairs, PAIR)
-
-
-@accessor
-def vectors(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.vectors), (N_VECTORS, h.n_vector), np.float64)
-
-
-@accessor
-def rhs_tangent(m: Memory) -> Any:
-    h = head(m)
-    n_rows = h.n_v + h.n_la + h.n_states + N_TANGENT_ROWS
-    return carray(as_pointer(h.rhs_tangent), (n_rows, h.rhs_tangent_width), np.float64)
-
-
-@accessor
-def block_starts(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.block_starts), h.n_starts, np.int64)
-
-
-@accessor
-def blocks(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.blocks), (h.n_blocks, 4), np.int64)
-
-
-@accessor
-def null_space(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.null_space), (h.n_v, h.n_nu), np.float64)
-
-
-@accessor
-def velocity_selection(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.velocity_selection), (h.n_nu, h.n_v), np.float64)
-
-
-@accessor
-def velocity_metric(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.velocity_metric), 2 * h.n_v + h.n_nu, np.float64)
-
-
-@accessor
-def square_factors(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_factors), (h.n_v, h.n_v), np.float64)
-
-
-@accessor
-def row_exchanges(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.row_exchanges), h.n_v, np.int64)
-
-
-@accessor
-def square_rows(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_rows), h.n_square_entries, np.float64)
-
-
-@accessor
-def square_start(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_start), h.n_v + 1, np.int64)
-
-
-@accessor
-def square_column(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_column), h.n_square_entries, np.int64)
-
-
-@accessor
-def square_place(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_place), h.n_v, np.int64)
-
-
-@accessor
-def square_turning(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_turning), h.n_v, np.int64)
-
-
-@accessor
-def square_factor(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_factor), h.n_square_factor + h.n_v, np.float64)
-
-
-@accessor
-def square_factor_start(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_factor_start), h.n_v + 1, np.int64)
-
-
-@accessor
-def square_factor_column(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_factor_column), h.n_square_factor, np.int64)
-
-
-@accessor
-def square_product_start(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_product_start), h.n_v + 1, np.int64)
-
-
-@accessor
-def square_product_slot(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_product_slot), h.n_square_products, np.int64)
-
-
-@accessor
-def tree_velocities(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.tree_velocities), h.n_bodies, TREE_VELOCITY)
-
-
-@accessor
-def newton_matrix(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.newton_matrix), h.n_newton, np.float64)
-
-
-@accessor
-def newton_operations(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.newton_operations), h.n_operations, NEWTON_OPERATION)
-
-
-@accessor
-def newton_bodies(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.newton_bodies), h.n_bodies, NEWTON_BODY)
-
-
-@accessor
-def newton_joints(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.newton_joints), h.n_primitives, NEWTON_JOINT)
-
-
-@accessor
-def newton_forces(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.newton_forces), h.n_elements + h.n_bushings, NEWTON_FORCE)
-
-
-@two_sided(lambda m: m.square_factors)
-@jit
-def tree_factors(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.square_factors), (6 * h.n_bodies, 6), np.float64)
-
-
-@accessor
-def target(m: Memory) -> Any:
-    h = head(m)
-    return carray(as_pointer(h.target), h.n_target, np.float64)
 
 
 @two_sided(_aim)

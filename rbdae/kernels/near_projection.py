@@ -15,7 +15,7 @@ from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.closing import keep, largest, largest_kept, normalise_rotations, take_step
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.memory import bodies, constraint_side, constraint_values, displacement, head, kept_positions, states
 from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.projection import (
     N_INFO,
@@ -26,7 +26,6 @@ from rbdae.kernels.projection import (
     project_velocities,
     write_state,
 )
-from rbdae.kernels.scratch import constraint_side, constraint_values, displacement, kept_positions
 
 # what is where in the result, behind y
 OFF = 0

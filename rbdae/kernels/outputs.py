@@ -9,10 +9,9 @@ from rbdae.kernels.bodies.gather import gather_positions, gather_velocities
 from rbdae.kernels.bodies.natural import move, place
 from rbdae.kernels.constraints.drives import set_time
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import head, primitives, states
+from rbdae.kernels.memory import constraint_values, head, primitives, states
 from rbdae.kernels.null_space.quasi_velocities import velocities_from_nu
 from rbdae.kernels.records import ANGULAR
-from rbdae.kernels.scratch import constraint_values
 from rbdae.rotations.chart import distance, internal_constraints, rate
 
 

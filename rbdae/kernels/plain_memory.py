@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-SINGLE = ("element_memory", "tangent_memory")
-"""Records of which a block has one."""
+from rbdae.kernels.memory import ARRAYS
+
+SINGLE = frozenset(name for name, array in ARRAYS.items() if array.shape is None)
+"""The arrays of one record, which stands for it."""
 
 
 class PlainMemory:

@@ -27,10 +27,18 @@ from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import partial_rates, primitive_vectors
 from rbdae.kernels.constraints.redundant_rows import clear_dropped
 from rbdae.kernels.linear.saddle import factorise, solve_saddle
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.memory import (
+    bodies,
+    constraint_side,
+    constraint_values,
+    head,
+    right_hand_side,
+    solution,
+    states,
+    work,
+)
 from rbdae.kernels.outputs import locate, violations
 from rbdae.kernels.records import SPATIAL_VELOCITIES
-from rbdae.kernels.scratch import constraint_side, constraint_values, right_hand_side, solution, work
 
 # what is where in the array that `project` takes: what to do, and what was done
 POSITION_TOLERANCE = 0

@@ -1,9 +1,6 @@
-"""The structured records of the model's memory, and the numbers that name kinds in them."""
+"""The records in the arrays of the model block, and the numbers that name kinds in them."""
 
 from __future__ import annotations
-
-from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -31,148 +28,12 @@ HOMOGENEOUS = 0
 MOMENT = 1
 INHOMOGENEOUS = 2
 
-# rows of the scratch vectors, see `rbdae.kernels.scratch`
-N_VECTORS = 17
-
-# rows below those of the scratch matrix `rhs_tangent`, for sums of its rows
-N_TANGENT_ROWS = 3
-
 # shapes of force elements
 IDENTITY = 0
 ROOT = 1
 ANGLE = 2
 USER = 3
 STATEFUL = 4
-
-ARRAYS = (
-    "bodies",
-    "references",
-    "states",
-    "primitives",
-    "rows",
-    "bushings",
-    "factor",
-    "pivot_floor",
-    "factor_start",
-    "factor_column",
-    "pairs",
-    "vectors",
-    "rhs_tangent",
-    "block_starts",
-    "blocks",
-    "null_space",
-    "drives",
-    "elements",
-    "element_bodies",
-    "element_inputs",
-    "inputs",
-    "algebraic",
-    "entries",
-    "formulation_parameters",
-    "element_memory",
-    "velocity_selection",
-    "velocity_metric",
-    "square_factors",
-    "row_exchanges",
-    "square_rows",
-    "square_start",
-    "square_column",
-    "square_place",
-    "square_turning",
-    "square_factor",
-    "square_factor_start",
-    "square_factor_column",
-    "square_product_start",
-    "square_product_slot",
-    "tree_velocities",
-    "tangent_memory",
-    "state_arguments",
-    "state_results",
-    "state_tangents",
-    "newton_matrix",
-    "newton_operations",
-    "newton_bodies",
-    "newton_joints",
-    "newton_forces",
-)
-
-# `chained` is 1 where other velocities than (xdot, w) are unknowns: momenta, or spatial ones.
-# `most_arguments`, `most_results` are those of the force by functions with states that has the most; `n_columns` those
-# of the dynamics' tangents: (q, v, s), where v are all velocities, of null-space forms, too; `states_at`,
-# `multipliers_at`, `corrections_at`: where s, la and mu begin in y
-HEAD = np.dtype(
-    [
-        (name, "i8")
-        for name in [
-            "n_bodies",
-            "n_primitives",
-            "n_bushings",
-            "n_drives",
-            "n_elements",
-            "n_entries",
-            "n_element_bodies",
-            "n_element_inputs",
-            "n_inputs",
-            "n_rows",
-            "n_pairs",
-            "n_q",
-            "n_v",
-            "n_la",
-            "n_internal",
-            "n_states",
-            "most_arguments",
-            "most_results",
-            "n_state_tangents",
-            "n_columns",
-            "states_at",
-            "multipliers_at",
-            "corrections_at",
-            "integral",
-            "stabilised",
-            "n_parameters",
-            "n_nu",
-            "rhs_tangent_width",
-            "n_starts",
-            "n_blocks",
-            "n_factor",
-            "n_square_entries",
-            "n_square_factor",
-            "n_square_products",
-            "n_vector",
-            "n_body_unknowns",
-            "n_newton",
-            "n_operations",
-            "kind",
-            "chart",
-            "chart_internal",
-            "referenced",
-            "momenta",
-            "chained",
-            "spatial",
-            "forms",
-            "gyroscopic",
-            "pull_back",
-            "projected",
-            "columns",
-            "structure",
-            "sparse",
-            "level",
-            "singular",
-            "mode",
-            "row_stride",
-            "column_stride",
-            "cursor",
-            "target",
-            "n_target",
-        ]
-    ]
-    + [("time", "f8")]
-    + [(name, "i8") for name in ARRAYS],
-    align=True,
-)
-
-HEAD_WORDS = {name: offset // 8 for name, (_, offset, *_) in (HEAD.fields or {}).items()}
-"""The place of each number in a head, whose numbers all have eight bytes."""
 
 BODY = np.dtype(
     [
@@ -351,76 +212,48 @@ NEWTON_OPERATION = np.dtype(
 _VARYING = {VARIES: True}
 """The metadata of records whose numbers depend on the state; those of the others are constants, and laws of time."""
 
+# working memory of one body; names: `d` the directors, a trailing `d` a time derivative
+STATE = np.dtype(
+    [(n, "f8", (3,)) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
+    + [(n, "f8", (9,)) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
+    + [(n, "f8", (9, 9)) for n in ("B", "U", "Ud", "Vd")]
+    + [
+        ("N", "f8", (9, 3)),
+        ("C", "f8", (3, 3)),
+        ("Ji", "f8", (3, 3)),
+        ("Ri", "f8", (3, 9)),
+        ("Zi", "f8", (3, 6)),
+        ("Pi", "f8", (9, 6)),
+    ],
+    align=True,
+    metadata=_VARYING,
+)
 
-@cache
-def state_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of one body; names: `d` the directors, a trailing `d` a time derivative."""
-    vector, nine, square = (3,), (9,), (9, 9)
-    return np.dtype(
-        [(n, scalar, vector) for n in ("x", "xd", "xdd", "fx", "px", "pxd", "om", "tx", "gx")]
-        + [(n, scalar, nine) for n in ("a", "ad", "w", "wd", "d", "dd", "ddd", "fd", "p", "pd", "s", "t", "gd")]
-        + [(n, scalar, square) for n in ("B", "U", "Ud", "Vd")]
-        + [
-            ("N", scalar, (9, 3)),
-            ("C", scalar, (3, 3)),
-            ("Ji", scalar, (3, 3)),
-            ("Ri", scalar, (3, 9)),
-            ("Zi", scalar, (3, 6)),
-        ]
-        + [("Pi", scalar, (9, 6))],
-        align=True,
-        metadata=_VARYING,
-    )
+# working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)
+ROW = np.dtype(
+    [(n, "f8", (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
+    + [(n, "f8", (2, 3, 3)) for n in ("Gx", "H", "HJ")]
+    + [(n, "f8", (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
+    align=True,
+    metadata=_VARYING,
+)
 
+# working memory of one primitive or body at a time, which stays in the cache. `K`: K(a); `left`, `right`: matrices of
+# quaternion products; `basis`: T_d(d); the others are for the stage that asks for them
+TANGENT_MEMORY = np.dtype(
+    [("work", "f8", (2, 3, 9)), ("GP", "f8", (3, 6))]
+    + [(n, "f8", (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
+    align=True,
+    metadata=_VARYING,
+)
 
-@cache
-def row_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of one primitive: the vectors P, Q, and gradients by side (0, 1)."""
-    return np.dtype(
-        [(n, scalar, (3,)) for n in ("P", "Pd", "Pdd", "Q", "Qd", "Qdd", "la", "mu", "value")]
-        + [(n, scalar, (2, 3, 3)) for n in ("Gx", "H", "HJ")]
-        + [(n, scalar, (2, 3, 9)) for n in ("Gw", "Pw", "Qw")],
-        align=True,
-        metadata=_VARYING,
-    )
-
-
-@cache
-def tangent_memory_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of one primitive or body at a time: it stays in the cache.
-
-    `K`: K(a); `left`, `right`: matrices of quaternion products; `basis`: T_d(d); `work`, `GP`, `A`, `chained`, `block`,
-    `product`: of the stage that asks for them.
-    """
-    return np.dtype(
-        [("work", scalar, (2, 3, 9)), ("GP", scalar, (3, 6))]
-        + [(n, scalar, (9, 9)) for n in ("K", "A", "left", "right", "chained", "basis", "block", "product")],
-        align=True,
-        metadata=_VARYING,
-    )
-
-
-@cache
-def element_memory_dtype(scalar: Any) -> np.dtype[Any]:
-    """Working memory of one force element, see kernels/elements.py."""
-    return np.dtype(
-        [(n, scalar, (3,)) for n in ("q", "r", "s", "f", "w", "u")]
-        + [(n, scalar, (3, 3)) for n in ("J", "X", "C")]
-        + [(n, scalar, (3, 24)) for n in ("g", "h")]
-        + [
-            ("Z", scalar, (48,)),
-            ("F", scalar, (24,)),
-            ("y", scalar, (24,)),
-            ("z", scalar, (24,)),
-            ("user", scalar, (1152,)),
-        ]
-        + [("K", scalar, (24, 24)), ("Y", scalar, (12, 12))],
-        align=True,
-        metadata=_VARYING,
-    )
-
-
-STATE = state_dtype("f8")
-ROW = row_dtype("f8")
-ELEMENT_MEMORY = element_memory_dtype("f8")
-TANGENT_MEMORY = tangent_memory_dtype("f8")
+# working memory of one force element, see kernels/elements.py
+ELEMENT_MEMORY = np.dtype(
+    [(n, "f8", (3,)) for n in ("q", "r", "s", "f", "w", "u")]
+    + [(n, "f8", (3, 3)) for n in ("J", "X", "C")]
+    + [(n, "f8", (3, 24)) for n in ("g", "h")]
+    + [("Z", "f8", (48,)), ("F", "f8", (24,)), ("y", "f8", (24,)), ("z", "f8", (24,)), ("user", "f8", (1152,))]
+    + [("K", "f8", (24, 24)), ("Y", "f8", (12, 12))],
+    align=True,
+    metadata=_VARYING,
+)

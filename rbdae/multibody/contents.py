@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from rbdae.kernels.memory import Content, named
 from rbdae.multibody.memory import Memory
-from rbdae.multibody.open_numbers import ADDRESSES, RECORDS
+from rbdae.multibody.open_numbers import ADDRESSES
 from rbdae.multibody.recording import own_constants, selected
 from rbdae.multibody.settings import Settings
 from rbdae.multibody.workspace import Workspace
@@ -22,17 +23,6 @@ from rbdae.multibody.workspace import Workspace
 _MODEL = ("bodies", "primitives", "bushings", "drives")
 
 _SETTINGS = ("structure", "n_independent", "sparse", "redundant")
-
-_SCRATCH = frozenset(
-    {
-        "references", "rows", "element_memory", "state_arguments", "state_results", "state_tangents", "tangent_memory",
-        "inputs", "pivot_floor", "velocity_selection", "velocity_metric", "block_starts", "blocks", "factor", "vectors",
-        "square_factors", "row_exchanges", "newton_matrix", "newton_operations", "newton_bodies", "newton_joints",
-        "newton_forces", "null_space", "square_rows", "square_start", "square_column", "square_place", "square_turning",
-        "square_factor", "square_factor_start", "square_factor_column", "square_product_start", "square_product_slot",
-    }
-)  # fmt: skip
-"""The arrays that kernels fill, that a selection fills, and that follow from the others."""
 
 _READ = ("compiler", "conserving", "formulations", "graph", "kernels", "laws", "machine", "multibody", "rotations")
 """The folders that a recording, and the code of it, depend on."""
@@ -71,10 +61,10 @@ def _structure(memory: Memory) -> bytes:
     loaded, which `rbdae.multibody.recording.own_constants` tells apart."""
     digest = hashlib.sha256()
     digest.update(memory.head.tobytes())
-    _update(digest, {name: x for name, x in memory.arrays.items() if name not in _SCRATCH and name not in RECORDS})
-    named = _named(memory.settings)
+    _update(digest, {name: memory.arrays[name] for name in named(Content.STRUCTURE)})
+    chosen = _chosen(memory.settings)
     places = [np.asarray(x).tolist() for x in (memory.layout.order, memory.layout.iq, memory.layout.iv)]
-    digest.update(repr((named, places, sorted(memory.features), _laws(memory))).encode())
+    digest.update(repr((chosen, places, sorted(memory.features), _laws(memory))).encode())
     return digest.digest()
 
 
@@ -86,16 +76,16 @@ def _numbers(memory: Memory) -> bytes:
     arrays = [getattr(model, name) for name in _MODEL]
     of_forces = ("elements", "entries", "bodies", "element_inputs", "algebraic")
     arrays += [*(getattr(model.forces, name) for name in of_forces), memory.regular, memory.numbers]
-    named_arrays = dict(enumerate([*arrays, *(velocity.S for velocity in settings.tree)]))
-    _update(digest, {str(k): _without_addresses(array) for k, array in named_arrays.items()})
-    named = _named(settings)
+    numbered = dict(enumerate([*arrays, *(velocity.S for velocity in settings.tree)]))
+    _update(digest, {str(k): _without_addresses(array) for k, array in numbered.items()})
+    chosen = _chosen(settings)
     placed = (memory.layout.order, model.tree, [velocity.primitives for velocity in settings.tree])
     points = [(joint.bodies, [point.tolist() for point in joint.points]) for joint in model.joints]
-    digest.update(repr((named, placed, points, sorted(memory.features), _laws(memory))).encode())
+    digest.update(repr((chosen, placed, points, sorted(memory.features), _laws(memory))).encode())
     return digest.digest()
 
 
-def _named(settings: Settings) -> list[object]:
+def _chosen(settings: Settings) -> list[object]:
     return [str(settings.formulation), settings.kind.number, *(getattr(settings, name) for name in _SETTINGS)]
 
 

@@ -24,8 +24,7 @@ from rbdae.graph.derivatives import inputs_of, tangents
 from rbdae.graph.evaluate import evaluate
 from rbdae.graph.replacing import replaced
 from rbdae.graph.symbols import Recorder
-from rbdae.kernels.records import N_TANGENT_ROWS
-from rbdae.kernels.scratch import multipliers, solution
+from rbdae.kernels.memory import N_TANGENT_ROWS, multipliers, solution
 from rbdae.multibody.code_text import Pattern
 from rbdae.multibody.recording import (
     MOST_NODES,

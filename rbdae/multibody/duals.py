@@ -9,18 +9,18 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from rbdae._arrays import Vec, copied
+from rbdae._arrays import Vec, copied, of_scalars
 from rbdae._frozen import KeptAlive
 from rbdae.compiler.duals import dual_kernel
 from rbdae.compiler.jit import Entry
 from rbdae.compiler.machine_entry import context
 from rbdae.compiler.options import ENABLED
 from rbdae.formulations.base import Derivative
+from rbdae.kernels.memory import Content, named
 from rbdae.machine.directions import by_directions
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.function import MachineFunction, Shapes, trampoline
@@ -35,8 +35,6 @@ _PROTOTYPE = ctypes.PYFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, ctypes.c_void_p
 )
 """As `rbdae.machine.function.PROTOTYPE`, while the interpreter's lock is held."""
-
-_NOT_NEEDED = ("null_space", "newton_matrix", "blocks", "block_starts")
 
 
 def derivative_kernel(
@@ -88,14 +86,8 @@ def _by_duals(workspace: Workspace, of: Entry, shapes: Shapes, pattern: Pattern 
     return by_directions(kernel, n, n_rows, of.signs == "ityyo", entries, len(shapes["out"]) == 2)
 
 
-@cache
-def _widened(dtype: np.dtype[Any]) -> Any:
-    """A dtype with eight doubles in place of each."""
-    base, shape = dtype.subdtype or (dtype, ())
-    if base.fields is not None:
-        fields = [(name, _widened(field[0])) for name, field in base.fields.items()]
-        return np.dtype((np.dtype(fields), shape))
-    return np.dtype((base, (*shape, DUAL_WIDTH))) if base.kind == "f" else dtype
+_DUAL = np.dtype((np.float64, (DUAL_WIDTH,)))
+"""A dual number."""
 
 
 def _widen(array: Any) -> Any:
@@ -103,29 +95,20 @@ def _widen(array: Any) -> Any:
     dtype = array.dtype
     if dtype.kind == "i" or (dtype.fields is not None and VARIES not in (dtype.metadata or ())):
         return copied(array)
-    if dtype.fields is None:
-        out = np.zeros((*array.shape, DUAL_WIDTH))
-        out[..., 0] = array
-        return out
-    made = np.zeros(array.shape, dtype=_widened(dtype))
-    _fill(made, array)
-    return made
-
-
-def _fill(to: Any, of: Any) -> None:
-    for name in of.dtype.names:
-        if of[name].dtype.fields is not None:
-            _fill(to[name], of[name])
-        elif of[name].dtype.kind == "f":
-            to[name][..., 0] = of[name]
+    out = np.zeros(array.shape, dtype=of_scalars(dtype, _DUAL))
+    for to, of in [(out[name], array[name]) for name in dtype.names] if dtype.names else [(out, array)]:
+        if of.dtype.kind == "f":
+            to[..., 0] = of
         else:
-            to[name] = of[name]
+            to[...] = of
+    return out
 
 
 def _memory(workspace: Workspace) -> Any:
     """The head of a memory on dual numbers; it keeps the arrays alive."""
     head = copied(workspace.head).view(_Head)
-    head.arrays = {name: _widen(array) for name, array in workspace.arrays.items() if name not in _NOT_NEEDED}
+    needed = workspace.arrays.keys() - named(Content.DEMAND)
+    head.arrays = {name: _widen(workspace.arrays[name]) for name in needed}
     for name, array in head.arrays.items():
         head[name] = array.ctypes.data
     return head

@@ -15,7 +15,8 @@ import numpy as np
 from rbdae._arrays import copied
 from rbdae.body import Body
 from rbdae.kernels import records as kb
-from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length
+from rbdae.kernels.memory import HEAD, HEAD_WORDS
+from rbdae.multibody.arrays import arrays_of, radial_factor, renumbered, row_length, state_lengths, with_room
 from rbdae.multibody.body_records import body_row, set_inertia, set_mass
 from rbdae.multibody.layout import Layout
 from rbdae.multibody.model import Model, with_numbers
@@ -61,7 +62,8 @@ class Filled:
     def of(cls, model: Model, settings: Settings, layout: Layout, scalar: Any) -> Self:
         """A model with all of it."""
         arrays = arrays_of(model, settings, layout, scalar)
-        return cls._there(settings, layout, scalar, _stored(_head(model, settings, layout, arrays), arrays, model))
+        head = _head(model, settings, layout, arrays)
+        return cls._there(settings, layout, scalar, Store(model, with_room(arrays, head, scalar), head, metric(model)))
 
     @classmethod
     def _there(cls, settings: Settings, layout: Layout, scalar: Any, store: Store) -> Self:
@@ -111,18 +113,13 @@ class Filled:
     def _filled(self, store: Store, system: System, *, forces_too: bool) -> Store:
         model = with_numbers(store.model, system, forces_too=forces_too)
         arrays = renumbered(store.arrays, model, self._settings, self._layout, self._scalar)
-        return _stored(copied(store.head), arrays, model)
-
-
-def _stored(head: Any, arrays: dict[str, Any], model: Model) -> Store:
-    scalar = arrays["vectors"].dtype
-    arrays["rhs_tangent"], arrays["null_space"] = (np.zeros((1, 1), dtype=scalar) for _ in range(2))
-    return Store(model, arrays, head, metric(model))
+        return Store(model, arrays, copied(store.head), metric(model))
 
 
 def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, Any]) -> Any:
     """Sizes and kinds of a model."""
-    head = np.zeros(1, dtype=kb.HEAD)
+    head = np.zeros(1, dtype=HEAD)
+    arguments, results = state_lengths(arrays["elements"])
     counts = {
         "n_bodies": model.n,
         "n_primitives": len(model.primitives),
@@ -132,19 +129,21 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "n_entries": len(model.forces.entries),
         "n_element_bodies": len(arrays["element_bodies"]),
         "n_element_inputs": len(arrays["element_inputs"]),
-        "n_inputs": len(arrays["inputs"]),
+        "n_inputs": len(model.forces.inputs),
         "n_rows": layout.n_rows,
         "n_pairs": len(arrays["pairs"]),
-        "n_factor": arrays["factor"].shape[1] if layout.n_rows else 0,
+        "n_tree": len(arrays["tree_velocities"]),
+        "n_dense": layout.n_velocities if settings.structure == "loops" and not settings.sparse else 0,
+        "n_factor": len(arrays["factor_column"]) - layout.n_rows,
         "n_q": layout.q.stop,
         "n_v": layout.n_velocities,
         "n_nu": layout.v.stop - layout.v.start if settings.reduced else 0,
         "n_internal": layout.n_internal,
         "n_la": layout.n_constraints,
         "n_states": layout.n_states,
-        "most_arguments": len(arrays["state_arguments"]),
-        "most_results": len(arrays["state_results"]),
-        "n_state_tangents": len(arrays["state_tangents"]),
+        "most_arguments": arguments.max(initial=0),
+        "most_results": results.max(initial=0),
+        "n_state_tangents": (arguments * results).sum(),
         "n_columns": layout.q.stop + layout.n_velocities + layout.n_states,
         "states_at": layout.s.start,
         "multipliers_at": layout.la.start,
@@ -168,7 +167,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "stabilised": settings.formulation.stabilised,
         "n_parameters": len(settings.formulation.parameters),
     }
-    head.view(np.int64)[[kb.HEAD_WORDS[name] for name in counts]] = list(counts.values())
+    head.view(np.int64)[[HEAD_WORDS[name] for name in counts]] = list(counts.values())
     return head
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rbdae._arrays import Mat, Vec
 from rbdae.compiler.declared import Features
+from rbdae.kernels.memory import ARRAYS
 from rbdae.multibody.filled import Filled
 from rbdae.multibody.layout import Layout, lay_out
 from rbdae.multibody.model import Model
@@ -115,8 +116,7 @@ class Memory:
     def null_space(self) -> Mat:
         """Room for T of the null-space forms; made once, on demand (it is dense)."""
         if self.arrays["null_space"].size == 1:
-            shape = self.layout.n_velocities, self.layout.v.stop - self.layout.v.start
-            self.arrays["null_space"] = np.zeros(shape, dtype=self.scalar)
+            self.arrays["null_space"] = ARRAYS["null_space"].room(self.head, self.scalar)
         out: Mat = self.arrays["null_space"]
         return out
 

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from rbdae._arrays import Bools, Ints, Mat, Vec
+from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import opened
 
-RECORDS = ("bodies", "states", "primitives", "bushings", "drives", "elements", "entries", "tree_velocities")
+RECORDS = named(Content.NUMBERS)
 """The arrays that have numbers of the model."""
 
 ADDRESSES = ("force", "jacobian", "potential", "law")

@@ -6,7 +6,7 @@ an input: independent velocities, reference rotations, pivot floors. Which joint
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import MappingProxyType
@@ -20,29 +20,14 @@ from rbdae.compiler.plain import plain
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import Recorder, Symbol
+from rbdae.kernels.memory import Content, named
 from rbdae.kernels.symbolic import SymbolicMemory
 from rbdae.multibody.arrays import fresh_states
 from rbdae.multibody.open_numbers import RECORDS, OpenNumbers
-from rbdae.multibody.square_pattern import empty_square_pattern
 from rbdae.multibody.workspace import Workspace
 
 MOST_NODES = 2_000_000
 """What a recording may have where it is asked for: some hundred bytes, and ten microseconds, a node."""
-
-SELECTED = ("references", "pivot_floor", "velocity_selection", "velocity_metric", "inputs")
-"""The arrays of a workspace that come from its selection and are numbers."""
-
-_WRITTEN = frozenset({"null_space", "blocks", "block_starts", "newton_matrix", "square_rows", "square_factor"})
-"""Those that are memory for results, and where they go."""
-
-_FOLLOWING = frozenset({"newton_operations", "newton_bodies", "newton_joints", "newton_forces"})
-"""Those that follow from the model and the kept rows, by which code is told apart already."""
-
-
-_NO_CONSTANTS = frozenset({*SELECTED, *_WRITTEN, *_FOLLOWING})
-
-SQUARE = frozenset(empty_square_pattern(float)) - _WRITTEN
-"""Those of the pattern of a sparse square system, which follows from the selection."""
 
 _OF_FORCES = ("bushings", "elements", "entries")
 
@@ -68,7 +53,7 @@ class Recording:
 def selected(workspace: Workspace) -> dict[str, Any]:
     """The arrays that the selection decides; R_ref = I is written out where charts can be centred."""
     owned = workspace.owned
-    out = {name: owned[name] for name in SELECTED if name in owned}
+    out = {name: owned[name] for name in named(Content.SELECTION) if name in owned}
     if "centred" in workspace.memory.features and "references" not in out:
         out["references"] = np.tile(np.eye(3), (workspace.model.n, 1, 1))
     return out
@@ -109,13 +94,13 @@ def own_constants(workspace: Workspace) -> tuple[tuple[str, bytes], ...]:
     """Further arrays that the workspace has in place of its memory's, such as other masses: they are constants of what
     is recorded, so code is not shared with workspaces in which they are different."""
     if workspace.memory.opened:
-        return (("open", opened_numbers(workspace).digest), *_constants(workspace, SQUARE & workspace.owned.keys()))
-    return _constants(workspace, workspace.owned.keys() - _NO_CONSTANTS)
+        return (("open", opened_numbers(workspace).digest), *_constants(workspace, Content.PATTERN))
+    return _constants(workspace, Content.NUMBERS, Content.STRUCTURE, Content.PATTERN)
 
 
-def _constants(workspace: Workspace, of: Set[str]) -> tuple[tuple[str, bytes], ...]:
-    names = sorted(of)
-    return tuple((name, _lasting(workspace, name).tobytes()) for name in names)
+def _constants(workspace: Workspace, *contents: Content) -> tuple[tuple[str, bytes], ...]:
+    own = sorted(workspace.owned.keys() & {*named(*contents)})
+    return tuple((name, _lasting(workspace, name).tobytes()) for name in own)
 
 
 def _lasting(workspace: Workspace, name: str) -> Any:

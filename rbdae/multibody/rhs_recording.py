@@ -20,8 +20,8 @@ from rbdae.formulations.explicit import unsolved
 from rbdae.graph.graph import Graph
 from rbdae.graph.loaded import LoadedNumbers
 from rbdae.graph.symbols import NotStraight, Recorder, Symbol
-from rbdae.kernels.records import ANGULAR, N_VECTORS
-from rbdae.kernels.scratch import constraint_side
+from rbdae.kernels.memory import VECTORS, constraint_side
+from rbdae.kernels.records import ANGULAR
 from rbdae.kernels.symbolic import opened
 from rbdae.machine.element_runs import Place
 from rbdae.multibody.element_groups import Group
@@ -122,7 +122,7 @@ class Recorded:
             row += primitive.n
         self.n_rows = row
         length = self.n_q + self.n_v + n_internal + row + 1
-        records["vectors"] = np.zeros((N_VECTORS, length), dtype=object)
+        records |= {name: np.zeros(length, dtype=object) for name in VECTORS}
         records["rows"] = opened("rows", workspace.arrays["rows"][primitives])
         m = symbolic_memory(workspace, self.recorder, records)
         h = m.head

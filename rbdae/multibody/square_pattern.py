@@ -15,29 +15,12 @@ import numpy as np
 from rbdae._arrays import Ints, Mat
 from rbdae.multibody.graph import eliminate
 
-_POINTERS = ("square_start", "square_column", "square_place", "square_turning", "square_factor_start",
-             "square_factor_column", "square_product_start", "square_product_slot")  # fmt: skip
-
 
 class SquarePattern(NamedTuple):
     """The integers by their names in `rbdae.kernels.memory`, and the sizes by theirs in its head."""
 
     arrays: dict[str, Ints]
     sizes: dict[str, int]
-
-    def values(self, scalar: Any) -> dict[str, Any]:
-        """Room for the rows and for the factors."""
-        n_v = len(self.arrays["square_place"])
-        return {
-            "square_rows": np.zeros(self.sizes["n_square_entries"], dtype=scalar),
-            "square_factor": np.zeros(self.sizes["n_square_factor"] + n_v, dtype=scalar),
-        }
-
-
-def empty_square_pattern(scalar: Any) -> dict[str, Any]:
-    """The arrays of models without such a system."""
-    values = {name: np.zeros(1, dtype=scalar) for name in ("square_rows", "square_factor")}
-    return values | {name: np.zeros(1, dtype=np.int64) for name in _POINTERS}
 
 
 def square_pattern(primitives: Any, bodies: Any, S: Mat) -> SquarePattern:
@@ -74,11 +57,18 @@ def square_pattern(primitives: Any, bodies: Any, S: Mat) -> SquarePattern:
     sorting = np.argsort(keys)
     slot = sorting[np.searchsorted(keys, row[lower] * n + products.indices[lower], sorter=sorting)]
     first = np.concatenate([[0], np.cumsum(np.bincount(row[lower], minlength=n))])
-    found = (start, column, place, turning, order.start, order.column, first, slot)
-    arrays = {name: np.ascontiguousarray(x, dtype=np.int64) for name, x in zip(_POINTERS, found, strict=True)}
-    return SquarePattern(
-        arrays, {"n_square_entries": len(column), "n_square_factor": len(order.column), "n_square_products": len(slot)}
-    )
+    arrays = {
+        "square_start": start,
+        "square_column": column,
+        "square_place": place,
+        "square_turning": turning,
+        "square_factor_start": order.start,
+        "square_factor_column": order.column,
+        "square_product_start": first,
+        "square_product_slot": slot,
+    }
+    lengths = {"n_square_entries": len(column), "n_square_factor": len(order.column), "n_square_products": len(slot)}
+    return SquarePattern({name: np.ascontiguousarray(x, dtype=np.int64) for name, x in arrays.items()}, lengths)
 
 
 def _neighbours(at: list[Ints], n: int, csr_matrix: Callable[..., Any]) -> list[tuple[int, int]]:
@@ -92,4 +82,4 @@ def _neighbours(at: list[Ints], n: int, csr_matrix: Callable[..., Any]) -> list[
     return list(zip(common.row[below].tolist(), common.col[below].tolist(), strict=True))
 
 
-__all__ = ["SquarePattern", "empty_square_pattern", "square_pattern"]
+__all__ = ["SquarePattern", "square_pattern"]

@@ -21,6 +21,7 @@ from rbdae.compiler.plain import plain
 from rbdae.compiler.user_functions import raising
 from rbdae.kernels import records as kb
 from rbdae.kernels.linear.schur import SUSPENDED
+from rbdae.kernels.memory import ARRAYS, HEAD_WORDS
 from rbdae.kernels.plain_memory import PlainMemory
 from rbdae.machine.entries_on_disk import say_once
 from rbdae.machine.module import NoMachineCode
@@ -87,9 +88,15 @@ class Workspace:
     def _own_square(self, S: Mat) -> None:
         """Own the pattern of [G; S], and room for it."""
         pattern = square_pattern(self.arrays["primitives"], self.memory.arrays["bodies"], S)
-        for name, array in (pattern.arrays | pattern.values(self.memory.scalar)).items():
+        for name, array in pattern.arrays.items():
             self.own(name, array)
         self._sizes.update(pattern.sizes)
+        self._own_room("square_rows", "square_factor")
+
+    def _own_room(self, *names: str) -> None:
+        """Own arrays of the sizes in the head."""
+        for name in names:
+            self.own(name, ARRAYS[name].room(self.head, self.memory.scalar))
 
     @property
     def head(self) -> Any:
@@ -158,7 +165,7 @@ class Workspace:
         if not self._addressed:
             words = self.head.view(np.int64)
             for name, array in self.arrays.items():
-                words[kb.HEAD_WORDS[name]] = array.ctypes.data
+                words[HEAD_WORDS[name]] = array.ctypes.data
             self._addressed = True
         return int(self.head.ctypes.data)
 
@@ -221,7 +228,7 @@ class Workspace:
             return
         found = newton_equations(self.arrays)
         self._set(n_body_unknowns=found.n_body_unknowns, n_newton=found.n, n_operations=len(found.operations))
-        self.own("newton_matrix", np.zeros(found.n, dtype=self.memory.scalar))
+        self._own_room("newton_matrix")
         self.own("newton_operations", found.operations)
         self.own("newton_bodies", found.bodies)
         self.own("newton_joints", found.joints)
@@ -240,7 +247,7 @@ class Workspace:
                 while n > room:
                     room = n
                     self._set(n_blocks=room)
-                    self.own("blocks", np.zeros((room, 4), dtype=np.int64))
+                    self._own_room("blocks")
                     fill(*arguments, unused)
                     n = int(self.head["cursor"][0])
         finally:

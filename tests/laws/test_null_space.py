@@ -367,7 +367,7 @@ def test_trees_cost_no_dense_matrix():
         system.add_joint(Revolute(before, body, **arms, axis_a=(0, 1, 0) if i % 2 else (0, 0, 1), axis_b=None))
         before = body
     problem = rbdae.formulate(system, "null-space")
-    assert inside.memory(problem)["square_factors"].size == 150 * 36
+    assert inside.memory(problem)["tree_factors"].size == 150 * 36
     absolute = rbdae.formulate(system, "index-0", velocity="angular")
     q = problem.layout.q
     assert inside.n_quasi_velocities(problem) == 150

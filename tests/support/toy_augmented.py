@@ -30,8 +30,17 @@ from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
 from rbdae.kernels.linear.saddle import reduce_bodies, solve_saddle
 from rbdae.kernels.linear.schur import assemble_schur, eliminate_schur
-from rbdae.kernels.memory import factor, factor_start, formulation_parameters, head
-from rbdae.kernels.scratch import constraint_side, constraint_values, multipliers, right_hand_side, solution
+from rbdae.kernels.memory import (
+    constraint_side,
+    constraint_values,
+    factor,
+    factor_start,
+    formulation_parameters,
+    head,
+    multipliers,
+    right_hand_side,
+    solution,
+)
 
 PENALTY, OMEGA, ZETA = 0, 1, 2
 

@@ -20,8 +20,17 @@ from rbdae.kernels.constraints.primitives import primitive_forces, primitive_res
 from rbdae.kernels.equations import set_state
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
-from rbdae.kernels.memory import bodies, formulation_parameters, head, primitives, rows
-from rbdae.kernels.scratch import constraint_values, multipliers, right_hand_side, solution
+from rbdae.kernels.memory import (
+    bodies,
+    constraint_values,
+    formulation_parameters,
+    head,
+    multipliers,
+    primitives,
+    right_hand_side,
+    rows,
+    solution,
+)
 
 
 @jit

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.scratch import multipliers
+from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
 @jit

@@ -5,8 +5,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Array, Memory, address, matrix_at, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies import director_columns
-from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.scratch import multipliers
+from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.rotations.algebra import add_row_products, row_products_tangent
 
 

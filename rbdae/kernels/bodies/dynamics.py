@@ -13,9 +13,8 @@ from rbdae.kernels.bodies import (
     quaternion_rates,
     spatial,
 )
-from rbdae.kernels.memory import bodies, head, states
+from rbdae.kernels.memory import bodies, head, multipliers, states
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE, SPATIAL_VELOCITIES
-from rbdae.kernels.scratch import multipliers
 
 
 @stage("ii")

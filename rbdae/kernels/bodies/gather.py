@@ -6,8 +6,7 @@ from typing import Any
 
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.scratch import multipliers
+from rbdae.kernels.memory import bodies, head, multipliers, states
 
 
 @stage("ii")

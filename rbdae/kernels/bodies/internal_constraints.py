@@ -6,10 +6,9 @@ from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_columns, director_rates
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, states, tangent_memory, work
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 from rbdae.kernels.scatter import scatter, scatter_transposed
-from rbdae.kernels.scratch import work
 from rbdae.rotations.chart import internal_constraints
 
 

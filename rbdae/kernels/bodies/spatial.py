@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, rhs_tangent, states
+from rbdae.kernels.memory import bodies, head, rhs_tangent, solution, states
 from rbdae.kernels.row_operations import mix_three
-from rbdae.kernels.scratch import solution
 
 
 @jit

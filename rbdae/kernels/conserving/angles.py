@@ -30,8 +30,7 @@ from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.forces.elements import angle_of, turns
 from rbdae.kernels.forces.internal_states import gather_force_states
-from rbdae.kernels.memory import element_memory, elements, head, states
-from rbdae.kernels.scratch import force_states
+from rbdae.kernels.memory import element_memory, elements, force_states, head, states
 
 SMALL = 0.01
 """Of p^2: series below, in which the last term is below round-off."""

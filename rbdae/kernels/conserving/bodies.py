@@ -29,9 +29,8 @@ from rbdae.kernels.conserving.increments import (
     set_increment,
 )
 from rbdae.kernels.constraints.drives import set_time
-from rbdae.kernels.memory import bodies, head, newton_bodies, newton_matrix, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, multipliers, newton_bodies, newton_matrix, states, tangent_memory
 from rbdae.kernels.records import DIRECTOR_RATE
-from rbdae.kernels.scratch import multipliers
 from rbdae.rotations.quaternion_algebra import conjugate_product
 
 

@@ -22,9 +22,8 @@ from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.constraints.primitives import combine, primitive_vectors
 from rbdae.kernels.forces.elements import gather
 from rbdae.kernels.forces.unconserved import bushing_work, element_work
-from rbdae.kernels.memory import drives, element_memory, elements, head, primitives, rows, states
+from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
-from rbdae.kernels.scratch import multipliers
 
 
 @jit

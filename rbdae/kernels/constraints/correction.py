@@ -12,9 +12,8 @@ from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies import director_columns, director_rates, quaternion_rates
 from rbdae.kernels.constraints.primitives import add_bilinear, add_natural
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
+from rbdae.kernels.memory import bodies, corrections, head, primitives, rows, states, tangent_memory
 from rbdae.kernels.records import ANGULAR, QUATERNION_RATE
-from rbdae.kernels.scratch import corrections
 from rbdae.rotations.algebra import spin_transposed
 from rbdae.rotations.chart import rate
 

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import head, primitives, rows, states
-from rbdae.kernels.scratch import multipliers
+from rbdae.kernels.memory import head, multipliers, primitives, rows, states
 
 
 @jit

@@ -12,8 +12,7 @@ from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.internal_constraints import internal_residual
 from rbdae.kernels.constraints.primitives import primitive_residual
-from rbdae.kernels.memory import formulation_parameters, head
-from rbdae.kernels.scratch import constraint_values
+from rbdae.kernels.memory import constraint_values, formulation_parameters, head
 
 
 @jit

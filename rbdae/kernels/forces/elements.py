@@ -27,9 +27,18 @@ import numpy as np
 from rbdae.compiler.access import Array, Memory
 from rbdae.compiler.jit import jit, stage, two_sided
 from rbdae.kernels.forces.user_calls import call_force, call_law
-from rbdae.kernels.memory import element_inputs, element_memory, elements, entries, head, inputs, states
+from rbdae.kernels.memory import (
+    element_inputs,
+    element_memory,
+    elements,
+    entries,
+    force_state_rates,
+    force_states,
+    head,
+    inputs,
+    states,
+)
 from rbdae.kernels.records import ANGLE, ROOT, STATEFUL, USER
-from rbdae.kernels.scratch import force_state_rates, force_states
 
 _TURN = 2.0 * pi
 

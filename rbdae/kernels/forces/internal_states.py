@@ -22,6 +22,8 @@ from rbdae.kernels.memory import (
     element_bodies,
     element_inputs,
     elements,
+    force_state_rates,
+    force_states,
     head,
     inputs,
     state_arguments,
@@ -30,7 +32,6 @@ from rbdae.kernels.memory import (
     states,
 )
 from rbdae.kernels.records import STATEFUL
-from rbdae.kernels.scratch import force_state_rates, force_states
 
 # rows, or columns, of one block: the working memory has room for them
 _CHUNK = 9

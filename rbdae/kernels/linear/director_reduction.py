@@ -9,9 +9,19 @@ from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.linear import director_column_reduction
 from rbdae.kernels.linear.small import inverse3, product_transposed
-from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
+from rbdae.kernels.memory import (
+    bodies,
+    head,
+    multipliers,
+    primitives,
+    rhs_tangent,
+    rows,
+    states,
+    tangent_memory,
+    tangent_rows,
+    unbalanced,
+)
 from rbdae.kernels.row_operations import add_three, set_by_three
-from rbdae.kernels.scratch import multipliers, tangent_rows, unbalanced
 
 
 @stage("ii", "director-rate")

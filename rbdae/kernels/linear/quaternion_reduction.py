@@ -9,9 +9,8 @@ from rbdae.compiler.access import Address, Memory, address, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.linear.small import product_transposed
-from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory
+from rbdae.kernels.memory import bodies, head, primitives, rhs_tangent, rows, states, tangent_memory, tangent_rows
 from rbdae.kernels.row_operations import add_to, set_by_three
-from rbdae.kernels.scratch import tangent_rows
 from rbdae.rotations.quaternion_algebra import quaternion_tangents
 
 

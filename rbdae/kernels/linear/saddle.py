@@ -25,9 +25,21 @@ from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.constraints.force_directions import force_directions
 from rbdae.kernels.linear import director_column_reduction, director_reduction, quaternion_reduction
 from rbdae.kernels.linear.schur import factorise_schur, solve_schur
-from rbdae.kernels.memory import bodies, head, primitives, rows, states, tangent_memory
+from rbdae.kernels.memory import (
+    bodies,
+    constraint_side,
+    head,
+    multipliers,
+    primitives,
+    right_hand_side,
+    rows,
+    solution,
+    states,
+    tangent_memory,
+    unbalanced,
+    work,
+)
 from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
-from rbdae.kernels.scratch import constraint_side, multipliers, right_hand_side, solution, unbalanced, work
 
 
 @jit

@@ -22,10 +22,10 @@ from rbdae.kernels.memory import (
     rhs_tangent,
     rows,
     states,
+    work,
 )
 from rbdae.kernels.records import ANGULAR, MOMENT
 from rbdae.kernels.row_operations import add_row, scale_row
-from rbdae.kernels.scratch import work
 
 # the pivot of a suspended equation: infinite, but with finite products
 SUSPENDED = 1e200

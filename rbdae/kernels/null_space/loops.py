@@ -16,11 +16,12 @@ from rbdae.kernels.memory import (
     row_exchanges,
     rows,
     square_factors,
+    turned_row,
     velocity_metric,
     velocity_selection,
+    work,
 )
 from rbdae.kernels.null_space.spatial_loops import place_selection, turned_selection
-from rbdae.kernels.scratch import turned_row, work
 
 ALMOST = 1000.0
 """A recorded elimination is good while no pivot is smaller than the best one by more than this factor: the threshold of

@@ -25,17 +25,19 @@ from rbdae.kernels.memory import (
     square_factor,
     square_factor_column,
     square_factor_start,
+    square_known,
     square_place,
     square_product_slot,
     square_product_start,
+    square_rest,
     square_rows,
     square_start,
     square_turning,
     states,
     velocity_metric,
     velocity_selection,
+    work,
 )
-from rbdae.kernels.scratch import square_known, square_rest, work
 
 CORRECTIONS = 2
 

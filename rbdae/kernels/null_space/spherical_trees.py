@@ -14,8 +14,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.spatial import to_material
-from rbdae.kernels.memory import bodies, head, null_space, states
-from rbdae.kernels.scratch import quasi_forces
+from rbdae.kernels.memory import bodies, head, null_space, quasi_forces, states
 
 ROOT = -1
 

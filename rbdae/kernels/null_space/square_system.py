@@ -19,7 +19,7 @@ from rbdae.kernels.bodies.gather import clear_accelerations, gather_acceleration
 from rbdae.kernels.bodies.natural import accelerate, move, velocity_basis
 from rbdae.kernels.constraints.gradients import gradients
 from rbdae.kernels.constraints.primitives import primitive_residual, primitive_vectors
-from rbdae.kernels.memory import head, null_space, primitives, states
+from rbdae.kernels.memory import constraint_values, head, null_space, primitives, quasi_forces, square_side, states
 from rbdae.kernels.null_space.loops import (
     factorise_loops,
     select_loop_rates,
@@ -36,7 +36,6 @@ from rbdae.kernels.null_space.spatial import to_material_quasi_velocities
 from rbdae.kernels.null_space.tree_frames import select_tree_rates, subtract_frame_rates
 from rbdae.kernels.null_space.trees import factorise_tree, solve_tree, solve_tree_transposed
 from rbdae.kernels.records import TREE
-from rbdae.kernels.scratch import constraint_values, quasi_forces, square_side
 
 
 @jit

@@ -17,9 +17,8 @@ from typing import Any
 
 from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
-from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities
+from rbdae.kernels.memory import bodies, head, rows, states, tree_factors, tree_velocities, work
 from rbdae.kernels.null_space.spherical_trees import ROOT
-from rbdae.kernels.scratch import work
 
 
 @stage("i", "tree")

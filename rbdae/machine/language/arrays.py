@@ -85,13 +85,12 @@ def number_at(place: Value) -> tuple[Number, str] | None:
     return None
 
 
-def opened(at: Body, pointer: str, lengths: Value, dtype: Any) -> Value:
+def opened(at: Body, pointer: str, lengths: Sequence[Value], dtype: Any) -> Value:
     """The array of a shape at an address."""
-    axes = at.several(lengths) if isinstance(lengths.kind, Several) else [lengths]
     entry = of_dtype(dtype, at.floats)
-    kind = contiguous(entry, tuple(whole(length) for length in axes))
+    kind = contiguous(entry, tuple(whole(length) for length in lengths))
     registers, step = list[str](), constant(words(entry))
-    for length, (known_length, known_step) in zip(reversed(axes), reversed(kind.axes), strict=True):
+    for length, (known_length, known_step) in zip(reversed(lengths), reversed(kind.axes), strict=True):
         registers[:0] = [x.text for x, known in ((length, known_length), (step, known_step)) if known is None]
         step = at.arithmetic("*", step, length)
     return Value(kind, (pointer, *registers))
