@@ -19,6 +19,7 @@ RadialInertia = Literal["zero", "half-trace"]
 Gyroscopic = Literal["third-order", "fifth-order"]
 PullBack = Literal["homogeneous", "moment", "inhomogeneous"]
 DirectorConstraints = Literal["rows", "columns"]
+Norm = Literal["any", "unit"]
 
 
 @final
@@ -288,6 +289,7 @@ __all__ = [
     "Implicit",
     "Kind",
     "Multipliers",
+    "Norm",
     "PullBack",
     "RadialInertia",
     "Solved",

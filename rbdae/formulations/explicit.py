@@ -12,9 +12,11 @@ spatial angular velocity Omegadot = R^T omegadot.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import entry, jit, stage
-from rbdae.formulations.base import AbsoluteFormulation, Explicit, Solved
+from rbdae.formulations.base import AbsoluteFormulation, Explicit, Norm, Solved
 from rbdae.kernels.bodies.dynamics import apply_mass_matrix, collect_forces, dynamics_residual
 from rbdae.kernels.bodies.gather import clear_accelerations, gather_accelerations
 from rbdae.kernels.bodies.kinematics import kinematics_rate, kinematics_residual
@@ -27,7 +29,8 @@ from rbdae.kernels.constraints.rows import constraint_rows
 from rbdae.kernels.equations import add_forces, set_state
 from rbdae.kernels.forces.applied import applied_forces
 from rbdae.kernels.forces.internal_states import collect_state_rates, states_residual
-from rbdae.kernels.linear.saddle import factorise, reduce_bodies, solve_saddle
+from rbdae.kernels.linear import unit_quaternions
+from rbdae.kernels.linear.saddle import add_joints, factorise, reduce_bodies, solve_saddle
 from rbdae.kernels.linear.saddle_tangent import solve_saddle_tangent
 from rbdae.kernels.memory import constraint_side, head, multipliers, right_hand_side, solution, states
 from rbdae.kernels.records import SPATIAL_VELOCITIES
@@ -51,7 +54,11 @@ def accelerations(m: Memory) -> None:
     clear_dropped(m, address(s), 0)
     for i in range(h.n_la):
         s[i] = -s[i]
-    solve_saddle(m)
+    if h.unit_norm == 1:
+        unit_quaternions.free_accelerations(m)
+        add_joints(m)
+    else:
+        solve_saddle(m)
 
 
 @jit
@@ -64,7 +71,7 @@ def unsolved(m: Memory, t: float, y: Array) -> None:
     primitive_vectors(m, 2)
     velocity_basis(m)
     gradients(m)
-    reduce_bodies(m)
+    reduce_bodies(m, 1)
     constraint_rows(m, address(constraint_side(m)), 0, 2)
 
 
@@ -120,9 +127,8 @@ def residual(m: Memory, t: float, y: Array, yd: Array, out: Array) -> None:
     states_residual(m, address(yd), address(out))
 
 
-@entry("iyo")
-def balance(m: Memory, x: Array, out: Array) -> None:
-    """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
+@jit
+def _fill_balance(m: Memory, x: Array, out: Array) -> None:
     h = head(m)
     la = multipliers(m)
     for i in range(h.n_la):
@@ -134,6 +140,19 @@ def balance(m: Memory, x: Array, out: Array) -> None:
     dynamics_residual(m, address(out), 0)
     constraint_rows(m, address(out), h.n_v, 2)
     clear_dropped(m, address(out), h.n_v)
+
+
+@entry("iyo")
+def balance(m: Memory, x: Array, out: Array) -> None:
+    """M vdot - psi + G^T la and G vdot + g_II to out at x = (vdot, la), or at (pdot, la). Follows `accelerations`."""
+    _fill_balance(m, x, out)
+
+
+@entry("iyo")
+def unit_balance(m: Memory, x: Array, out: Array) -> None:
+    """The same where |p| = 1 is taken for granted."""
+    _fill_balance(m, x, out)
+    unit_quaternions.balance(m, address(out), 0)
 
 
 @entry("i")
@@ -166,5 +185,27 @@ SADDLE = Solved(balance, columns)
 KERNELS = Explicit(residual, rhs, ((residual, SADDLE), (rhs, SADDLE)))
 
 
+_UNIT = Solved(unit_balance, columns)
+
+UNIT_NORM = Explicit(residual, rhs, ((residual, _UNIT), (rhs, _UNIT)))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Index0(AbsoluteFormulation, name="index-0", kind="ode", index=0, kernels=KERNELS, levels=(2,), source="[NS] (6)"):
-    """Multipliers eliminated, an ODE in (q, v)."""
+    """Multipliers eliminated, an ODE in (q, v).
+
+    Parameters
+    ----------
+    norm : ``"any"`` or ``"unit"``
+        With quaternions and coordinate velocities: the right-hand side for every |p|, or one that takes |p| = 1 for
+        granted, as [NS] (40) does, with three fifths of the operations. On the unit sphere they are equal. Off it
+        ``"unit"`` has another continuation, in which |p| swings about 1 by the drift, which it does not let grow. The
+        other options are those of `AbsoluteFormulation`.
+    """
+
+    norm: Norm = "any"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.norm == "unit":
+            object.__setattr__(self, "kernels", UNIT_NORM)

@@ -10,6 +10,8 @@ from rbdae.formulations.table import FORMULATIONS
 from rbdae.rotations import CHARTS, Chart
 from rbdae.rotations.velocities import QUATERNION_RATE
 
+_WITH_NORM = "the quaternion equations with the multiplier of the unit norm ([SNS15])"
+
 
 def has_chart(formulation: Formulation, chart: Chart) -> bool:
     """Momenta are conjugate to the parameters of charts whose rates are velocities; projected forms are for unit
@@ -33,11 +35,11 @@ def misfit(formulation: Formulation, chart: Chart, velocity: str, asked: Iterabl
     `asked` for are meant even if they are the default ones."""
     chosen = {**dict.fromkeys(asked), **{option.name: None for option, _ in formulation.chosen()}}
     quaternion_rates = velocity == "coordinate" and chart.coordinate_velocities == QUATERNION_RATE
-    for name in ("gyroscopic", "pull_back"):
+    for name, of in (("gyroscopic", _WITH_NORM), ("pull_back", _WITH_NORM), ("norm", "quaternion rates ([NS] (40))")):
         if name in chosen and not quaternion_rates:
             return (
-                f"{name}={formulation.choice(name)!r} is a choice of the quaternion equations with the multiplier of "
-                "the unit norm ([SNS15]): choose rotation='quaternion', velocity='coordinate', or leave it out"
+                f"{name}={formulation.choice(name)!r} is a choice of {of}: choose rotation='quaternion', "
+                "velocity='coordinate', or leave it out"
             )
     if formulation.choice("director_constraints") == "columns" and chart.name != "directors":
         return f"director_constraints='columns' is for rotation='directors', not for {chart.name!r}: leave it out"

@@ -80,7 +80,7 @@ def _with_options(formulation: str | Formulation, given: Mapping[str, object]) -
             )
         if name in form.options:
             wanted[name] = form.checked(name, value, "formulate")
-        elif value != _WITHOUT.get(name):
+        elif not isinstance(value, str) or value != _WITHOUT.get(name):
             having = ", ".join(repr(f.name) for f in FORMULATIONS.values() if name in f.options)
             raise ValueError(
                 f"{name}={_check.show(value)} belongs to the formulations {having}, not to {form.name!r}: leave it out"

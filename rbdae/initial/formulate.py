@@ -14,6 +14,7 @@ from rbdae.formulations.base import (
     DirectorConstraints,
     Formulation,
     Gyroscopic,
+    Norm,
     PullBack,
     RadialInertia,
 )
@@ -52,6 +53,7 @@ def formulate(
     radial_inertia: RadialInertia | None = None,
     gyroscopic: Gyroscopic | None = None,
     pull_back: PullBack | None = None,
+    norm: Norm | None = None,
     alpha: float | None = None,
     beta: float | None = None,
     redundant: Literal["error", "minimum-norm"] = "error",
@@ -85,7 +87,7 @@ def formulate(
         possible (mass metric): with an `InitialValuesWarning`, or without one, or they are refused.
         `Problem.assembly` always says what was given, found and changed. Systems of more than 800 joint equations are
         too large for these priorities: there all values move to the nearest consistent ones.
-    constraint, radial_inertia, gyroscopic, pull_back, alpha, beta, director_constraints
+    constraint, radial_inertia, gyroscopic, pull_back, norm, alpha, beta, director_constraints
         The options of a formulation that is given by its name, as its class in `rbdae.formulations` describes them.
     redundant : ``"error"`` or ``"minimum-norm"``
         What to do with joint equations that follow from the others: refuse them by name, or leave them out. The
@@ -136,6 +138,7 @@ def formulate(
             "radial_inertia": radial_inertia,
             "gyroscopic": gyroscopic,
             "pull_back": pull_back,
+            "norm": norm,
             "alpha": alpha,
             "beta": beta,
             "director_constraints": director_constraints,

@@ -95,6 +95,7 @@ _NUMBERS = (
     "forms",
     "gyroscopic",
     "pull_back",
+    "unit_norm",
     "projected",
     "columns",
     "structure",

@@ -158,6 +158,7 @@ def _head(model: Model, settings: Settings, layout: Layout, arrays: dict[str, An
         "forms": settings.forms,
         "gyroscopic": settings.gyroscopic,
         "pull_back": settings.pull_back,
+        "unit_norm": settings.unit_norm,
         "projected": settings.formulation.projected and settings.formulation.kind == "dae",
         "columns": settings.columns,
         "structure": settings.reduction,

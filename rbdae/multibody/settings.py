@@ -77,6 +77,11 @@ class Settings:
         return _PULL_BACKS.get(self.formulation.choice("pull_back"), kb.HOMOGENEOUS)
 
     @property
+    def unit_norm(self) -> bool:
+        """Whether the right-hand side takes the unit norm of quaternions for granted."""
+        return self.formulation.choice("norm") == "unit"
+
+    @property
     def columns(self) -> bool:
         """Whether the internal constraints of directors are those of the columns of R, [NS] (44)."""
         return self.formulation.choice("director_constraints") == "columns"
@@ -142,6 +147,7 @@ def features(model: Model, settings: Settings) -> Features:
         "redundant": settings.redundant,
         "centred": bool(settings.chart.centre),
         "forms": settings.forms,
+        "unit-norm": settings.unit_norm,
     }
     return frozenset({settings.kind.feature, settings.chart.name} | {name for name, wanted in have.items() if wanted})
 

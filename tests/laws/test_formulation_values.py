@@ -36,6 +36,7 @@ VALUES: list[Formulation] = [
     BaumgarteODE(alpha=0.0, gyroscopic="fifth-order"),
     Hamiltonian(constraint="both", director_constraints="columns"),
     Index2(radial_inertia="half-trace", pull_back="moment"),
+    Index0(norm="unit"),
     NullSpace(director_constraints="columns"),
     NullSpaceGGL(correction="value"),
 ]
@@ -102,6 +103,7 @@ KEYWORDS: list[tuple[Formulation, str, dict[str, Any], dict[str, Any]]] = [
         {"radial_inertia": "half-trace", "gyroscopic": "fifth-order", "pull_back": "moment"},
         {"velocity": "coordinate"},
     ),
+    (Index0(norm="unit"), "index-0", {"norm": "unit"}, {"velocity": "coordinate"}),
     (
         Index0(director_constraints="columns"),
         "ind0",

@@ -72,6 +72,7 @@ VARIANTS: dict[str, Callable[[Pairing], bool]] = {
     "gyroscopic=fifth-order": lambda p: _has_norm_multiplier(p),
     "pull_back=moment": lambda p: _has_norm_multiplier(p),
     "pull_back=inhomogeneous": lambda p: _has_norm_multiplier(p),
+    "norm=unit": lambda p: p == ("index-0", "quaternion", "coordinate"),
     "director_constraints=columns": lambda p: p.rotation == "directors",
     "reference=start": lambda p: p.rotation not in ("quaternion", "directors"),
 }

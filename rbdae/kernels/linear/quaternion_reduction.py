@@ -60,6 +60,13 @@ def solve_tangent(m: Memory, b: int) -> None:
     for k in range(4):
         s.Pi[k, 0] = s.ad[k]
     product_transposed(s.Ji, s.N, 4, s.Ri)
+    if h.unit_norm == 1:
+        for k in range(4):
+            s.Pi[k, 0] = s.a[k]
+        for l in range(3):
+            for j in range(3):
+                s.Ri[l, j] = s.Ji[l, j]
+            s.Ri[l, 3] = 0.0 * s.a[0]
     for l in range(3):
         set_by_three(X[l], W, i, nc, s.Ri[l])
     for l in range(3):

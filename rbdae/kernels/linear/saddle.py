@@ -23,7 +23,12 @@ from rbdae.compiler.access import Array, Memory, address
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.dynamics import apply_mass
 from rbdae.kernels.constraints.force_directions import force_directions
-from rbdae.kernels.linear import director_column_reduction, director_reduction, quaternion_reduction
+from rbdae.kernels.linear import (
+    director_column_reduction,
+    director_reduction,
+    quaternion_reduction,
+    unit_quaternions,
+)
 from rbdae.kernels.linear.schur import factorise_schur, solve_schur
 from rbdae.kernels.memory import (
     bodies,
@@ -43,9 +48,9 @@ from rbdae.kernels.records import ANGULAR, DIRECTOR_RATE, QUATERNION_RATE
 
 
 @jit
-def reduce_bodies(m: Memory) -> None:
-    """N (the identity for angular velocities) and Ji, the inverse of the reduced rotational mass, of all bodies.
-    Directors leave C = D^-T, too."""
+def reduce_bodies(m: Memory, pulled: int) -> None:
+    """N (the identity for angular velocities) and Ji, the inverse of the reduced rotational mass, of all bodies; where
+    `pulled` is 1 as the formulation takes it. Directors leave C = D^-T, too."""
     h = head(m)
     for b in range(h.n_bodies):
         if h.kind == QUATERNION_RATE:
@@ -61,6 +66,8 @@ def reduce_bodies(m: Memory) -> None:
             for i in range(3):
                 for j in range(3):
                     s.Ji[i, j] = o.inertia_inverse[i, j]
+    if pulled == 1 and h.unit_norm == 1:
+        unit_quaternions.reduce(m)
 
 
 @stage("ii")
@@ -68,7 +75,7 @@ def factorise(m: Memory, pulled: int) -> None:
     """Reduce the bodies and factorise the joint Schur complement. Reads the gradients; writes N, Ji and `factor`;
     head.singular becomes 0, or 1 + the place of the first vanishing pivot (redundant or singular constraints). The
     columns of the joints are G^T, or where `pulled` is 1 the directions W of the formulation's forces."""
-    reduce_bodies(m)
+    reduce_bodies(m, pulled)
     h = head(m)
     h.singular = 0
     if h.n_rows > 0:
@@ -124,6 +131,14 @@ def solve_saddle(m: Memory) -> None:
                 vd[i + k] = s.Ji[k, 0] * f[i] + s.Ji[k, 1] * f[i + 1] + s.Ji[k, 2] * f[i + 2]
         else:
             _solve_body(m, b)
+    add_joints(m)
+
+
+@jit
+def add_joints(m: Memory) -> None:
+    """The joints' multipliers and what they do to `solution`, which is that of bodies without joints; then the internal
+    multipliers. Reads as `solve_saddle` does."""
+    h = head(m)
     if h.n_rows > 0:
         _solve_joints(m)
     if h.kind != ANGULAR:

@@ -81,7 +81,7 @@ def _reduce_gradients(m: Memory) -> None:
 @stage("i", "joints forms")
 def _scale_reduced_gradients(m: Memory) -> None:
     """HJ = |p|^2 H Ji for the generalised forces 2 L^T n: N^T W = |p|^2 N^T G^T there, and N^T G^T for the others."""
-    if head(m).pull_back != MOMENT:
+    if head(m).pull_back != MOMENT or head(m).unit_norm == 1:
         return
     C = primitives(m)
     for i in range(head(m).n_primitives):
