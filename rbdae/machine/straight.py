@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae.graph.graph import OF_TWO, Graph, operands
 from rbdae.graph.loaded import Loaded
+from rbdae.graph.order import depths
 from rbdae.machine.data import Table
 from rbdae.machine.function import FIRST_FUNCTION, SELECTION
 
@@ -267,7 +268,8 @@ def straight(
     soon stores nothing `in_pairs`: at such an instruction LLVM leaves its quickest way."""
     there = {k: i for i, k in enumerate(nodes)}
     after: dict[int, list[tuple[int, list[int]]]] = {}
-    for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True)), in_pairs):
+    cycles = depths(graph, nodes) if in_pairs else {}
+    for place, row in _beside(sorted(zip(places or range(len(outputs)), outputs, strict=True)), cycles):
         after.setdefault(max(row, key=lambda k: there[k]), []).append((place, row))
     part = Part(graph, {}, numbers)
     holds = "true"
@@ -282,15 +284,22 @@ def straight(
     return "\n".join([f"define internal i32 @{name}({ARGUMENTS}) {attributes} {{", *part.lines, *last])
 
 
-def _beside(stored: Sequence[tuple[int, int]], in_pairs: bool) -> Iterator[tuple[int, list[int]]]:
+def _beside(stored: Sequence[tuple[int, int]], cycles: Mapping[int, int]) -> Iterator[tuple[int, list[int]]]:
     """Pairs of results that stand beside each other, and the place of the first; memory takes one store in a cycle, so
-    that they are stored at once. Four at once are no quicker: some of them are in two lines of the cache."""
+    that they are stored at once. Four at once are no quicker: some of them are in two lines of the cache. A result does
+    not wait for one that comes `_LATER`, as the size of a correction does after the correction. `cycles` until each
+    node is there; without them there are no pairs."""
     i = 0
     while i < len(stored):
         place, first = stored[i]
-        both = in_pairs and i + 1 < len(stored) and stored[i + 1][0] == place + 1
+        both = bool(cycles) and i + 1 < len(stored) and stored[i + 1][0] == place + 1
+        both = both and abs(cycles[first] - cycles[stored[i + 1][1]]) < _LATER
         yield place, [first, stored[i + 1][1]] if both else [first]
         i += 1 + both
+
+
+_LATER = 25
+"""Cycles."""
 
 
 __all__ = ["ARGUMENTS", "DECLARATIONS", "LONGEST", "PASSED", "Part", "agreement", "instruction", "real", "straight"]
