@@ -1,6 +1,6 @@
 """The solution of the Newton equations, by blocks in an order that was found once (`multibody.elimination`).
 
-Blocks are factorised without row exchanges. A body's has positive diagonal blocks (`rbdae.kernels.conserving.bodies`),
+Blocks are factorised without row exchanges, three rows at a time. A body's has positive diagonal blocks (`rbdae.kernels.conserving.bodies`),
 and what becomes of a joint's, after one of its bodies, is minus G A^-1 G^T.
 """
 
@@ -16,32 +16,100 @@ UPDATE = 2
 
 
 @jit
+def _invert(A: Array, d: int, n: int, k: int, w: int) -> None:
+    """w <= 3 rows and columns from k on become their inverse, by cofactors: one division in place of w in a row."""
+    p = d + n * k + k
+    if w == 1:
+        A[p] = 1.0 / A[p]
+        return
+    q = p + n
+    if w == 2:
+        t = 1.0 / (A[p] * A[q + 1] - A[p + 1] * A[q])
+        x = A[p]
+        A[p] = t * A[q + 1]
+        A[p + 1] = -t * A[p + 1]
+        A[q] = -t * A[q]
+        A[q + 1] = t * x
+        return
+    r = q + n
+    a = A[p]
+    b = A[p + 1]
+    c = A[p + 2]
+    e = A[q]
+    f = A[q + 1]
+    g = A[q + 2]
+    h = A[r]
+    i = A[r + 1]
+    j = A[r + 2]
+    x = f * j - g * i
+    y = g * h - e * j
+    z = e * i - f * h
+    t = 1.0 / (a * x + b * y + c * z)
+    A[p] = t * x
+    A[q] = t * y
+    A[r] = t * z
+    A[p + 1] = t * (c * i - b * j)
+    A[q + 1] = t * (a * j - c * h)
+    A[r + 1] = t * (b * h - a * i)
+    A[p + 2] = t * (b * g - c * f)
+    A[q + 2] = t * (c * e - a * g)
+    A[r + 2] = t * (a * f - b * e)
+
+
+@jit
 def _factor(A: Array, d: int, n: int) -> None:
-    """L U of the block from d; the diagonal of U is inverted."""
-    for k in range(n):
-        t = 1.0 / A[d + n * k + k]
-        A[d + n * k + k] = t
-        for i in range(k + 1, n):
-            f = A[d + n * i + k] * t
-            A[d + n * i + k] = f
-            for j in range(k + 1, n):
-                A[d + n * i + j] -= f * A[d + n * k + j]
+    """L U of the block from d, three rows and columns at a time; diagonal blocks of U are inverted."""
+    for k in range(0, n, 3):
+        w = 3 if n - k > 3 else n - k
+        _invert(A, d, n, k, w)
+        for i in range(k + w, n):  # only after three
+            row = d + n * i + k
+            x = A[row]
+            y = A[row + 1]
+            z = A[row + 2]
+            at = d + n * k + k
+            for j in range(3):
+                A[row + j] = x * A[at + j] + y * A[at + n + j] + z * A[at + 2 * n + j]
+            for j in range(k + 3, n):
+                at = d + n * k + j
+                A[d + n * i + j] -= A[row] * A[at] + A[row + 1] * A[at + n] + A[row + 2] * A[at + 2 * n]
 
 
 @jit
 def _solve(A: Array, d: int, x: int, n: int, columns: int) -> None:
     """The block from x becomes (L U)^-1 times itself."""
     for j in range(columns):
-        for i in range(n):
+        for i in range(3, n):
             t = A[x + columns * i + j]
-            for k in range(i):
+            for k in range(i - i % 3):
                 t -= A[d + n * i + k] * A[x + columns * k + j]
             A[x + columns * i + j] = t
-        for i in range(n - 1, -1, -1):
-            t = A[x + columns * i + j]
-            for k in range(i + 1, n):
-                t -= A[d + n * i + k] * A[x + columns * k + j]
-            A[x + columns * i + j] = t * A[d + n * i + i]
+        for block in range((n + 2) // 3 - 1, -1, -1):
+            first = 3 * block
+            w = 3 if n - first > 3 else n - first
+            for i in range(first, first + w):
+                t = A[x + columns * i + j]
+                for k in range(first + 3, n):
+                    t -= A[d + n * i + k] * A[x + columns * k + j]
+                A[x + columns * i + j] = t
+            _times(A, d + n * first + first, n, x + columns * first + j, columns, w)
+
+
+@jit
+def _times(A: Array, d: int, n: int, x: int, step: int, w: int) -> None:
+    """w <= 3 numbers from x on become the matrix from d times them."""
+    a = A[x]
+    if w == 1:
+        A[x] = A[d] * a
+        return
+    b = A[x + step]
+    if w == 2:
+        A[x] = A[d] * a + A[d + 1] * b
+        A[x + step] = A[d + n] * a + A[d + n + 1] * b
+        return
+    c = A[x + 2 * step]
+    for i in range(3):
+        A[x + step * i] = A[d + n * i] * a + A[d + n * i + 1] * b + A[d + n * i + 2] * c
 
 
 @jit
