@@ -23,9 +23,10 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
-from rbdae.compiler.access import Array, Memory, cos, select, sin, sqrt
+from rbdae.compiler.access import Array, Memory, select
 from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.memory import states
+from rbdae.rotations.coefficients import ALPHA, polynomial
 
 RODRIGUES = 0
 PAPER = 1
@@ -52,8 +53,15 @@ def widest(scheme: int) -> Any:
     return (2.0 * _SHORT) ** 2
 
 
-SMALL = 0.25
-"""Of b . b: series below, in which the last term is below round-off."""
+_BEYOND = 10.0
+"""Of b . b: more than a turn, where the exponential map is taken as constant. No step may go there, only iterates."""
+
+_SINE_EVEN, _SINE_ODD = ALPHA[0:11:2], ALPHA[1:11:2]
+"""sin(x) / x as a series in x^2, even and odd powers: exact to rounding up to half a turn, a step's most."""
+
+_SLOPE = tuple(k * c for k, c in enumerate(ALPHA[:11]))[1:]
+_SLOPE_EVEN, _SLOPE_ODD = _SLOPE[0::2], _SLOPE[1::2]
+"""Its derivative."""
 
 
 @jit
@@ -76,31 +84,18 @@ def arms(m: Memory, b: int) -> Any:
 
 
 @jit
-def _sine(s: float) -> Any:
-    """sin(x) / x and its derivative with respect to s = x^2, by their series; s below `SMALL`."""
-    value = 1.0 + 0.0 * s
-    slope = 0.0 * s
-    term = 1.0 + 0.0 * s  # (-s)^(k - 1) / (2 k - 1)!
-    for k in range(1, 9):
-        term = term / (2.0 * k * (2.0 * k + 1.0))
-        slope = slope - k * term
-        term = -s * term
-        value = value + term
-    return value, slope
+def _series(even: tuple[float, ...], odd: tuple[float, ...], s: float) -> Any:
+    """The polynomial in s with these coefficients; neither sum waits for the other."""
+    return polynomial(even, s * s) + s * polynomial(odd, s * s)
 
 
 @jit
 def _exponential(s: float, e: Array) -> None:
-    small = s < SMALL
-    x2 = select(small, 1.0, s)
-    x = sqrt(x2)
-    near, near_slope = _sine(select(small, s, 0.0))
-    far = sin(x) / x
-    half, _ = _sine(0.25 * select(small, s, 0.0))
-    e[0] = select(small, 1.0 - 0.5 * s * half * half, cos(x))
-    e[1] = select(small, near, far)
+    x2 = select(s < _BEYOND, s, _BEYOND)
+    e[1] = _series(_SINE_EVEN, _SINE_ODD, x2)
+    e[3] = _series(_SLOPE_EVEN, _SLOPE_ODD, x2)
+    e[0] = e[1] + 2.0 * x2 * e[3]
     e[2] = -0.5 * e[1]
-    e[3] = select(small, near_slope, 0.5 * (cos(x) - far) / x2)
     e[4] = 1.0
 
 
