@@ -1,9 +1,8 @@
 """The Newton equations of a step by blocks: their places in memory, and the order of their elimination.
 
-A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves; a joint follows as
-soon as one of its bodies is gone that no other joint has used, so that what is left of its block is -G A^-1 G^T of
-independent rows; joints that close loops follow when no body of the loop is left. Trees get no blocks beside those of
-the joints and their bodies: the cost is linear in the number of bodies.
+A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves, and a joint as soon as
+the bodies are gone with which its block, -G A^-1 G^T of independent rows, has full rank. Trees get no blocks beside
+those of the joints and their bodies, and short loops few: the cost is linear in the number of bodies.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import numpy as np
 
 from rbdae.kernels import records as kb
 from rbdae.kernels.conserving.elimination import FACTOR, SOLVE, UPDATE
+from rbdae.multibody.graph import Tree, spanning_tree
 
 Node = tuple[int, ...]
 """A body (b,), or the two bodies of joint equations, the ground among them."""
@@ -58,7 +58,7 @@ def newton_equations(arrays: Any) -> NewtonEquations:
     bodies, primitives = arrays["bodies"], arrays["primitives"]
     pairs = [tuple(e["body"].tolist()) for name in ("elements", "bushings") for e in arrays[name]]
     graph = _graph(bodies, primitives, pairs)
-    order, later = _eliminated(graph, set(np.flatnonzero(bodies["fixed"]).tolist()))
+    order, later = _eliminated(graph, _bodies_before(graph, bodies))
     places, n = _places(graph, later)
     right = {}
     for node in order:
@@ -101,44 +101,74 @@ def _graph(bodies: Any, primitives: Any, forces: Sequence[Node]) -> _Graph:
     return graph
 
 
-def _eliminated(graph: _Graph, fixed: set[int]) -> tuple[list[Node], dict[Node, list[Node]]]:
-    """The order, and the nodes that share a block with each when its turn comes. Few neighbours come first."""
+def _bodies_before(graph: _Graph, bodies: Any) -> dict[Node, set[int]]:
+    """For each joint the bodies after whose elimination its block has full rank.
+
+    The block is that of G A^-1 G^T on the bodies that are gone, with the joints among them; bodies that are still there
+    count as fixed. A joint of the spanning tree takes the body to which it leads. A joint that closes a loop takes the
+    bodies of the loop, but for that nearest to the root: its rows see what the joints of the tree leave free on them,
+    so that rows that are independent in the model are independent there. A pivot is a joint of the tree, too.
+    """
+    ground = len(bodies) - 1
+    edges: list[Node] = [(b, ground) for b in range(ground) if bodies["nt"][b] == 0]
+    pivots = len(edges)
+    edges += [node for node in graph.size if len(node) == 2]
+    tree = spanning_tree(ground, [False] * ground, edges)
+    place = {b: k for k, b in enumerate(_from_the_root(tree))} | {ground: -1}
+    out: dict[Node, set[int]] = {edges[k]: {b} for b, k in enumerate(tree.joint) if k >= pivots}
+    for k in tree.closing:
+        one, other = edges[k]
+        loop = out[edges[k]] = set[int]()
+        while one != other:
+            if place[one] < place[other]:
+                one, other = other, one
+            loop.add(one)
+            one = tree.parent[one]
+    return out
+
+
+def _from_the_root(tree: Tree) -> list[int]:
+    """The bodies, parents first."""
+    order = list[int]()
+    children: dict[int, list[int]] = {}
+    roots = []
+    for b, parent in enumerate(tree.parent):
+        (roots if tree.joint[b] < 0 or parent == len(tree.parent) else children.setdefault(parent, [])).append(b)
+    while roots:
+        b = roots.pop()
+        order.append(b)
+        roots += children.get(b, [])
+    return order
+
+
+def _eliminated(graph: _Graph, before: dict[Node, set[int]]) -> tuple[list[Node], dict[Node, list[Node]]]:
+    """The order, and the nodes that share a block with each when its turn comes. Few neighbours come first; a joint
+    waits for the bodies `before` it."""
     beside = {node: set(others) for node, others in graph.beside.items()}
+    left = {node: len(before.get(node, ())) for node in beside}
+    waiting_for: dict[Node, list[Node]] = {}
+    for node, bodies in before.items():
+        for b in bodies:
+            waiting_for.setdefault((b,), []).append(node)
     gone: set[Node] = set()
-    used: set[Node] = set()
     order, later = [], {}
     waiting = [(len(others), len(node) == 1, node) for node, others in beside.items()]
     heapq.heapify(waiting)
     while waiting:
         degree, _, node = heapq.heappop(waiting)
-        if node in gone or degree != len(beside[node]):
-            continue
-        if len(node) == 2 and not _regular(graph, node, fixed, gone, used, beside[node]):
-            continue  # it is asked again when a body beside it is eliminated
+        if node in gone or degree != len(beside[node]) or left[node]:
+            continue  # a joint is asked again when the last body before it is eliminated
         order.append(node)
         gone.add(node)
         others = later[node] = sorted(beside[node])
         for other in others:
             beside[other].discard(node)
             beside[other].update(o for o in others if o != other)
-        touched = {*others, *(n for n in beside if len(node) == 1 and node[0] in n and n not in gone)}
-        for other in touched:
+        for joint in waiting_for.get(node, ()):
+            left[joint] -= 1
+        for other in {*others, *(o for o in waiting_for.get(node, ()) if o not in gone)}:
             heapq.heappush(waiting, (len(beside[other]), len(other) == 1, other))
     return order, later
-
-
-def _regular(graph: _Graph, node: Node, fixed: set[int], gone: set[Node], used: set[Node], beside: set[Node]) -> bool:
-    """Whether the block of a joint has full rank after what is eliminated; notes the body that it uses.
-
-    Its block is that of G A^-1 G^T on the bodies that are gone, with the joints among them. One body that no other
-    joint has used is enough; else what the other joints leave free may be on bodies that are still there.
-    """
-    bodies = [(b,) for b in node if b not in fixed]
-    for body in bodies:
-        if body in gone and body not in used and graph.size[node] <= graph.size[body]:
-            used.add(body)
-            return True
-    return not any(len(other) == 1 for other in beside)
 
 
 def _places(graph: _Graph, later: dict[Node, list[Node]]) -> tuple[dict[tuple[Node, Node], int], int]:
