@@ -27,6 +27,7 @@ from rbdae.machine.loops.fixed_memory import (
     CORRECTION,
     DIRECTION,
     DONE,
+    END,
     FINISHED,
     FULL,
     FURTHER,
@@ -52,13 +53,11 @@ from rbdae.machine.loops.fixed_memory import (
     TOO_MANY,
     UNKNOWNS,
     WEIGHTS,
-    Y_NEW,
     H,
     M,
     N,
     T,
     U,
-    Y,
 )
 
 EXACT = 1e-11
@@ -67,26 +66,37 @@ EXACT = 1e-11
 
 def iterate(newton: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec) -> int:
     """Newton's method from the unknowns u; the last correction is applied."""
-    further = w[HEAD + FURTHER * s[M] :]
+    here = u
+    there = w[HEAD + FURTHER * s[M] :]
     before = 0.0
+    status = NOT_CONVERGED
+    turned = False
     for k in range(s[MOST]):
         s[ITERATIONS] += 1
         s[BUDGET] -= 1
-        if evaluate(newton, context, w[DIRECTION] * t, y, u, w[DIRECTION] * h, further) != 0:
-            return CALLBACK
-        correction = further[s[UNKNOWNS]]
+        if evaluate(newton, context, w[DIRECTION] * t, y, here, w[DIRECTION] * h, there) != 0:
+            status = CALLBACK
+            break
+        correction = there[s[UNKNOWNS]]
         w[CORRECTION] = correction
         if not isfinite(correction):
-            return NOT_FINITE
-        for i in range(s[UNKNOWNS]):
-            u[i] = further[i]
+            status = NOT_FINITE
+            break
+        free = here
+        here = there
+        there = free
+        turned = not turned
         if correction <= w[TOLERANCE]:
             if k == 0:
                 before = correction
             if correction * correction <= EXACT * before:
-                return DONE
+                status = DONE
+                break
         before = correction
-    return NOT_CONVERGED
+    if turned:
+        for i in range(s[UNKNOWNS]):
+            u[i] = here[i]
+    return status
 
 
 def begin(predict: Function, context: Address, s: Ints, w: Vec, t: float, y: Vec, h: float, u: Vec) -> int:
@@ -107,9 +117,13 @@ def at(
     if evaluate(advance, context, w[DIRECTION] * t, y, u, w[DIRECTION] * h, out) != 0:
         return CALLBACK
     zero = 0.0
-    for i in range(s[N]):
+    other = 0.0
+    for i in range(0, s[N] - 1, 2):  # two sums, so that neither waits for the other
         zero += 0.0 * out[i]
-    return DONE if zero == 0.0 else NOT_FINITE
+        other += 0.0 * out[i + 1]
+    if s[N] % 2 == 1:
+        zero += 0.0 * out[s[N] - 1]
+    return DONE if zero + other == 0.0 else NOT_FINITE
 
 
 def composed(
@@ -122,11 +136,13 @@ def composed(
     s: Ints,
     w: Vec,
     t: float,
+    y: Vec,
     h: float,
     known: bool,
     own: bool,
+    out: Vec,
 ) -> int:
-    """All stages of a step of size h from the state in BETWEEN, which becomes that at its end.
+    """All stages of a step of size h from the state y (n,), which stays, to that at its end in `out`.
 
     Parameters
     ----------
@@ -134,27 +150,32 @@ def composed(
     own : whether they are kept, or those of a state within the step are made, from which nothing begins
     """
     m = s[M]
-    y = w[HEAD + BETWEEN * m :]
-    further = w[HEAD + FURTHER * m :]
+    here = y
+    there = out
+    other = w[HEAD + BETWEEN * m :]
+    if s[STAGES] % 2 == 0:
+        there = other
+        other = out
     for k in range(s[STAGES]):
         part = w[HEAD + WEIGHTS * m + k] * h
         place = U + k if own else U + s[STAGES]
         u = w[HEAD + place * m :]
         status = NOT_CONVERGED
         if known:
-            status = iterate(newton, newton_context, s, w, t, y, part, u)
+            status = iterate(newton, newton_context, s, w, t, here, part, u)
             if status == CALLBACK:
                 return status
         if status != DONE:
-            status = begin(predict, predict_context, s, w, t, y, part, u)
+            status = begin(predict, predict_context, s, w, t, here, part, u)
             if status == DONE:
-                status = iterate(newton, newton_context, s, w, t, y, part, u)
+                status = iterate(newton, newton_context, s, w, t, here, part, u)
         if status == DONE:
-            status = at(advance, advance_context, s, w, t, y, part, u, 1.0, further)
+            status = at(advance, advance_context, s, w, t, here, part, u, 1.0, there)
         if status != DONE:
             return status
-        for i in range(s[N]):
-            y[i] = further[i]
+        here = there
+        there = other
+        other = here
         t += part
     return DONE
 
@@ -174,24 +195,18 @@ def within(
     """The state y (n,) at T + r H_DONE in the last step. With stages, whose states are of order two, it is the end of a
     step of its own, from the end that is farther away: of the order of the method, and with its invariants."""
     m = s[M]
-    y = w[HEAD + Y * m :]
+    y = w[HEAD + (1 - s[END]) * m :]
     if s[STAGES] == 1:
         return at(advance, advance_context, s, w, w[T], y, w[H_DONE], w[HEAD + U * m :], r, out)
-    between = w[HEAD + BETWEEN * m :]
     t = w[T]
     h = r * w[H_DONE]
     if r < 0.5:
-        y = w[HEAD + Y_NEW * m :]
+        y = w[HEAD + s[END] * m :]
         t += w[H_DONE]
         h -= w[H_DONE]
-    for i in range(s[N]):
-        between[i] = y[i]
-    status = composed(
-        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, h, False, False
+    return composed(
+        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, y, h, False, False, out
     )
-    for i in range(s[N]):
-        out[i] = between[i]
-    return status
 
 
 def attempt(
@@ -204,12 +219,8 @@ def attempt(
     s: Ints,
     w: Vec,
 ) -> int:
-    """Take a step; after a failure the last step is still there."""
-    n = s[N]
+    """Take a step; after a failure its start is still there."""
     m = s[M]
-    y = w[HEAD + Y * m :]
-    end = w[HEAD + Y_NEW * m :]
-    between = w[HEAD + BETWEEN * m :]
     t = w[T_NEW]
     t_new = w[T0] + (s[STEPS] + 1) * w[H]
     h = w[H]
@@ -217,21 +228,19 @@ def attempt(
         if t_new > w[T_END] + ALMOST * w[H]:
             h = w[T_END] - t
         t_new = w[T_END]
-    for i in range(n):
-        y[i] = end[i]
-        between[i] = end[i]
     w[T] = t
     known = s[KNOWN] != 0 and h == w[H_DONE]
+    y = w[HEAD + s[END] * m :]
+    end = w[HEAD + (1 - s[END]) * m :]
     status = composed(
-        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, h, known, True
+        newton, newton_context, advance, advance_context, predict, predict_context, s, w, t, y, h, known, True, end
     )
     if status != DONE:
         return status
     w[H_DONE] = h
-    for i in range(n):
-        end[i] = between[i]
     w[T_NEW] = t_new
     s[KNOWN] = 1
+    s[END] = 1 - s[END]
     return DONE
 
 
@@ -253,7 +262,7 @@ def outputs(
     while k < s[TIMES] and times[k] <= w[T_NEW]:
         out = rows[k * n :]
         if times[k] == w[T_NEW]:
-            end = w[HEAD + Y_NEW * s[M] :]
+            end = w[HEAD + s[END] * s[M] :]
             for i in range(n):
                 out[i] = end[i]
         else:
@@ -303,7 +312,7 @@ def run(
         if status != DONE:
             return status
         s[STEPS] += 1
-        end = w[HEAD + Y_NEW * s[M] :]
+        end = w[HEAD + s[END] * s[M] :]
         row = steps_y[s[ROWS] * n :]
         for i in range(n):
             row[i] = end[i]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import cache
+from math import ceil
 from typing import Any, final
 
 import numpy as np
@@ -16,7 +17,7 @@ from rbdae.machine.language.program import Program
 from rbdae.machine.loops import fixed, fixed_work
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.compiled import LEVEL
-from rbdae.machine.loops.rows import Rows
+from rbdae.machine.loops.rows import CHUNK, Rows
 from rbdae.machine.sources import sources
 
 SLICE = 0.02
@@ -27,6 +28,13 @@ _FIRST = 20_000
 _ROOM = 1 << 16
 """Numbers in the first rows of steps."""
 _NEVER = 1 << 62
+
+
+def _room(n: int, steps: float) -> int:
+    """The rows of a run of so many steps, with that of the start: all of them, if they are not too many. They are the
+    memory of arrays, which comes from an earlier run where its results are gone: the system is asked for none."""
+    all_of_them = (steps + 2.0) * (n + 1) <= CHUNK
+    return ceil(steps - at.ALMOST) + 1 if all_of_them else max(_ROOM // (n + 1), 16)
 
 
 @cache
@@ -88,7 +96,8 @@ class FixedLoop:
         self.s: Ints = np.zeros(at.INTS, dtype=np.int64)
         self.w: Vec = np.zeros(at.HEAD + at.vectors(stages) * m)
         s, w = self.s, self.w
-        room = 1 if stepwise else max(_ROOM // (n + 1), 16)
+        whole = (span[1] - span[0]) / step if times is None else np.inf  # else steps may not be kept
+        room = 1 if stepwise else _room(n, whole if max_steps is None else min(whole, max_steps))
         s[[at.N, at.UNKNOWNS, at.M, at.BUDGET, at.ROOM]] = n, functions.n_unknowns, m, _FIRST // m + 1, room
         s[at.STAGES] = stages
         w[at.HEAD + at.WEIGHTS * m :][:stages] = weights
@@ -101,7 +110,7 @@ class FixedLoop:
         s[at.TIMES] = len(self.times)
         self.within = at.DONE
         steps_t, steps_y = np.empty(room), np.empty((room, n))
-        self._steps = Rows(n, steps_t, steps_y)
+        self._steps = Rows(n, steps_t, steps_y, own=True)
         self._written = steps_t.ctypes.data, steps_y.ctypes.data
         if not stepwise:
             steps_t[0], steps_y[0] = span[0], y0
@@ -154,7 +163,7 @@ class FixedLoop:
     @property
     def y(self) -> Vec:
         """The state there, (n,); a view."""
-        first = at.HEAD + at.Y_NEW * self._m
+        first = at.HEAD + int(self.s[at.END]) * self._m
         return self.w[first : first + self.n]
 
     def works(self, work: Any, t: Vec, y: Mat, sizes: Vec, times: Vec) -> tuple[int, Vec]:

@@ -45,6 +45,8 @@ KNOWN = OWN_INTS + 3
 """Whether the unknowns of a step of the same size are there, to begin the next one with."""
 STAGES = OWN_INTS + 4
 """Number of steps of the scheme in a step."""
+END = OWN_INTS + 5
+"""Which of the first two vectors has the state at the end of the last step; the other one has that at its start."""
 INTS = 16
 
 # ---------------------------------------------------------------- w
@@ -58,10 +60,6 @@ WORK = OWN_REALS + 3
 HEAD = 12
 
 # ---------------------------------------------------------------- vectors
-Y = 0
-"""The state at the start of the last step."""
-Y_NEW = 1
-"""The state at its end."""
 FURTHER = 2
 """Unknowns after the next iteration; what a function makes."""
 BETWEEN = 3

@@ -56,16 +56,17 @@ class Rows:
     ----------
     n : unknowns
     t, y : the first memory: (room,) and (room, n)
+    own : whether it may be handed out as the rows of a run; else it is lent
 
     Attributes
     ----------
     room : how many rows there is space for
     """
 
-    __slots__ = ("_n", "_t", "_y", "room")
+    __slots__ = ("_n", "_own", "_t", "_y", "room")
 
-    def __init__(self, n: int, t: Vec, y: Mat) -> None:
-        self._n, self.room = n, len(t)
+    def __init__(self, n: int, t: Vec, y: Mat, *, own: bool = False) -> None:
+        self._n, self._own, self.room = n, own, len(t)
         self._t: mmap.mmap | Vec = t
         self._y: mmap.mmap | Vec = y.reshape(-1)
 
@@ -84,8 +85,11 @@ class Rows:
             (np.frombuffer(self._t, dtype=float) if isinstance(self._t, mmap.mmap) else self._t)[k] = t
 
     def taken(self, k: int) -> tuple[Vec, Mat]:
-        """The first k rows. Those that have grown are handed out as they are, without a copy: nothing may grow then."""
+        """The first k rows. Those that have grown, and those that fill their own memory, are handed out as they are,
+        without a copy: nothing may grow then."""
         if not isinstance(self._t, mmap.mmap) and not isinstance(self._y, mmap.mmap):
+            if self._own and k == self.room:
+                return self._t, self._y.reshape(k, self._n)
             return self._t[:k].copy(), self._y[: k * self._n].reshape(k, self._n).copy()
         t = np.frombuffer(self._t, dtype=float, count=k)
         return t, np.frombuffer(self._y, dtype=float, count=k * self._n).reshape(k, self._n)
