@@ -10,6 +10,7 @@ from rbdae import formulations as formulations
 from rbdae import joints as joints
 from rbdae import models as models
 from rbdae import rotations as rotations
+from rbdae._public import no_attribute
 from rbdae._version import __version__ as __version__
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
@@ -26,6 +27,7 @@ from rbdae.problem.projection import ProjectionError as ProjectionError
 from rbdae.problem.projection import Projector as Projector
 from rbdae.solving.loading import load as load
 from rbdae.solving.registry import solvers as solvers
+from rbdae.solving.run import FailedRunWarning as FailedRunWarning
 from rbdae.solving.run import solve as solve
 from rbdae.solving.solution import Solution as Solution
 from rbdae.solving.tolerances import scaled_atol as scaled_atol
@@ -33,6 +35,7 @@ from rbdae.system import System as System
 
 __all__ = [
     "Assembly",
+    "FailedRunWarning",
     "InitialValuesWarning",
     "NotAddedWarning",
     "Problem",
@@ -74,7 +77,7 @@ else:
             return import_module(f"rbdae.{name}")
         if name == "compare":
             return import_module("rbdae.study").compare
-        raise AttributeError(f"module 'rbdae' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        raise no_attribute(sys.modules[__name__], name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,5 @@
-"""Joints and forces that were made for bodies and not added to a system: `rbdae.formulate` warns of them.
+"""The class of joints and forces: arguments that a constructor does not take, and what was made and not added to a
+system, of which `rbdae.formulate` warns.
 
 They are known by weak references, so that what nobody keeps is gone, and by the statement that makes one and drops it:
 what is called as a statement of its own cannot be added any more. Copies and pickles are not made by a call of their
@@ -8,12 +9,15 @@ class, and do not count.
 from __future__ import annotations
 
 import dis
+import inspect
 import sys
 from abc import ABCMeta
 from collections.abc import Iterable
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from rbdae import _check
 
 _POP, _CACHE = dis.opmap["POP_TOP"], dis.opmap.get("CACHE", 0)
 _MOST = 8
@@ -25,13 +29,31 @@ _open: WeakValueDictionary[int, Any] = WeakValueDictionary()
 _dropped: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 """Names of what was made by a statement and dropped, by the bodies that move."""
 
+_OTHER_WORDS: Final = {
+    "axis": ("axis_a", "axis_b", "axis"),
+    "body_a": ("a",),
+    "body_b": ("b",),
+    "c": ("damping", "coefficient"),
+    "d": ("damping",),
+    "k": ("stiffness",),
+    "location": ("at_a", "at_b"),
+    "mu": ("coefficient",),
+    "point": ("at_a", "at_b"),
+    "position": ("at_a", "at_b"),
+}
+"""The arguments that other programs have for the same, with those that are meant."""
+
 
 class Made(ABCMeta):
     """The class of classes of joints and forces: it notes what is made."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         """The value, noted."""
-        out = super().__call__(*arguments, **named)
+        try:
+            out = super().__call__(*arguments, **named)
+        except TypeError:
+            _check_arguments(cls, arguments, named)
+            raise
         if _is_dropped(sys._getframe(1)):
             for body in out.bodies:
                 known = _dropped.setdefault(body, [])
@@ -40,6 +62,33 @@ class Made(ABCMeta):
         else:
             _open[id(out)] = out
         return out
+
+
+def _check_arguments(cls: type, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Refuse a call that does not fit the constructor; Python would name an abstract class, and no remedy."""
+    constructor: Any = cls
+    signature = inspect.signature(constructor.__init__)
+    try:
+        signature.bind(None, *arguments, **named)
+    except TypeError as error:
+        known = list(signature.parameters)[1:]
+        wrong = [name for name in named if name not in known]
+        said = f"there is no argument {_either(wrong)}" if wrong else str(error)
+        hints = [hint for name in wrong if (hint := _meant(name, known))]
+        hint = f"; {hints[0]}" if hints else ""
+        takes = ", ".join(str(each.replace(annotation=each.empty)) for each in list(signature.parameters.values())[1:])
+        end = " It" if hint else "; it"
+        raise TypeError(f"{cls.__name__}: {said}{hint}{end} takes ({takes})") from None
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """A question with the arguments that a wrong name may stand for; empty if there are none."""
+    meant = [other for other in _OTHER_WORDS.get(name.casefold(), ()) if other in known]
+    return f"did you mean {_either(meant)}?" if meant else _check.nearest(name, known)
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(repr(word) for word in words)
 
 
 def _is_dropped(frame: FrameType) -> bool:

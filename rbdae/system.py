@@ -12,6 +12,7 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze
 from rbdae._made import forget
+from rbdae._mistaken import mistaken
 from rbdae._pickles import check_pickles
 from rbdae.actuators.block import Block
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
@@ -272,7 +273,7 @@ class System:
         The joint as the system has it: with its name, "spherical-1" and so on if none was given.
         """
         if not isinstance(joint, AbstractJoint):
-            raise TypeError(f"add_joint takes a joint such as rbdae.joints.Spherical(a, b), got {_check.show(joint)}")
+            raise mistaken("add_joint", "a joint such as rbdae.joints.Spherical(a, b)", joint)
         forget(joint)
         name = self._admit("joint", joint, joint.bodies, self._joints)
         named = joint if joint.name is not None else joint.named(name)
@@ -288,9 +289,7 @@ class System:
         no second body was given.
         """
         if not isinstance(force, AbstractForce):
-            raise TypeError(
-                f"add_force takes a force such as rbdae.forces.Bushing(a, stiffness=1e4), got {_check.show(force)}"
-            )
+            raise mistaken("add_force", "a force such as rbdae.forces.Bushing(a, stiffness=1e4)", force)
         forget(force)
         forget(getattr(force, "joint", None))  # a force may act along a joint that is no constraint
         name = self._admit("force", force, force.bodies, self._forces)

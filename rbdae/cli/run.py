@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import threading
+import warnings
 
 import numpy as np
 
@@ -17,17 +18,6 @@ from rbdae.cli.outputs import check_outputs, write_all, write_picture, write_sta
 from rbdae.cli.parser import option_of
 from rbdae.cli.target import Target, end_of, target
 from rbdae.cli.told import INTERRUPTED
-from rbdae.solving import solvers_for
-
-# What `run` takes if no solver is named: the first one that is installed and takes the formulation.
-_PREFERRED = (
-    "scipy:DOP853",
-    "sksundae:ida",
-    "scikits.odes:ida",
-    "solve_dae:Radau",
-    "assimulo:Radau5DAE",
-    "assimulo:ODASSL",
-)
 
 
 def run_one(given: argparse.Namespace) -> int:
@@ -44,18 +34,20 @@ def run_one(given: argparse.Namespace) -> int:
         problem = _formulated(given, found)
     interrupted = False
     try:
-        solution = rbdae.solve(
-            problem,
-            (problem.t0, t_end),
-            solver=given.solver or _default_solver(problem),
-            rtol=given.rtol,
-            atol=given.rtol if given.atol is None else given.atol,
-            step=given.step,
-            projection=given.projection,
-            on_singularity=given.on_singularity,
-            progress=given.progress,
-            **options,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", rbdae.FailedRunWarning)  # its message is printed below
+            solution = rbdae.solve(
+                problem,
+                (problem.t0, t_end),
+                solver=given.solver,
+                rtol=given.rtol,
+                atol=given.rtol if given.atol is None else given.atol,
+                step=given.step,
+                projection=given.projection,
+                on_singularity=given.on_singularity,
+                progress=given.progress,
+                **options,
+            )
     except KeyboardInterrupt as error:
         so_far = getattr(error, "solution", None)
         if not isinstance(so_far, rbdae.Solution):
@@ -111,18 +103,6 @@ class _Notice:
 
     def __exit__(self, *error: object) -> None:
         self._timer.cancel()
-
-
-def _default_solver(problem: rbdae.Problem) -> str:
-    able = solvers_for(problem)
-    installed = {s.name for s in rbdae.solvers() if s.available}
-    for name in _PREFERRED:
-        if name in able and name in installed:
-            return name
-    raise ValueError(
-        f"no installed solver takes {problem.formulation!r} (these would: {', '.join(able)}); "
-        "`pip install scikit-sundae` brings one, or choose --formulation null-space"
-    )
 
 
 def _summary(model: str, solution: rbdae.Solution, problem: rbdae.Problem) -> str:

@@ -3,6 +3,7 @@
 `rbdae.formulate` takes a name, or a value with its options: ``Baumgarte(alpha=10.0, beta=25.0)``.
 """
 
+from rbdae._public import show_only
 from rbdae.formulations.absolute import Index1 as Index1
 from rbdae.formulations.absolute import Index2 as Index2
 from rbdae.formulations.absolute import Index3 as Index3
@@ -29,3 +30,33 @@ from rbdae.formulations.stabilised import GGL as GGL
 from rbdae.formulations.stabilised import HillerAnantharaman as HillerAnantharaman
 from rbdae.formulations.table import FORMULATIONS as FORMULATIONS
 from rbdae.formulations.table import SPELLINGS as SPELLINGS
+
+__all__ = [
+    "FORMULATIONS",
+    "GGL",
+    "SPELLINGS",
+    "AbsoluteFormulation",
+    "Baumgarte",
+    "BaumgarteODE",
+    "Explicit",
+    "Formulation",
+    "Hamiltonian",
+    "HillerAnantharaman",
+    "Implicit",
+    "Index0",
+    "Index1",
+    "Index2",
+    "Index3",
+    "NullSpace",
+    "NullSpaceGGL",
+    "NullSpaceOverdetermined",
+    "Overdetermined",
+    "Overdetermined1",
+    "Projected0",
+    "Projected1",
+    "Projected2",
+    "WithMultipliers",
+    "pairings",
+    "parameter",
+]
+show_only(__name__)

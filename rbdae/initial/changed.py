@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
+from rbdae._callers import level_outside
 from rbdae._made import never_added
 from rbdae.initial.consistent import REMEDY
 from rbdae.problem.assembly_report import Assembly, InitialValuesWarning, listed
@@ -23,7 +23,7 @@ def warn_of_changes(assembly: Assembly) -> None:
         f"the given initial values contradict the joints and were changed: {listed(assembly.changes)}; largest gap: "
         f"{assembly.disagreement}; {REMEDY}"
     )
-    warnings.warn(text, InitialValuesWarning, stacklevel=_level())
+    warnings.warn(text, InitialValuesWarning, stacklevel=level_outside())
 
 
 class NotAddedWarning(UserWarning):
@@ -35,15 +35,7 @@ def warn_of_forgotten(system: System) -> None:
     names = never_added(system.bodies)
     if names:
         text = f"made and never added to the system: {', '.join(names)}; pass them to system.add_joint or add_force"
-        warnings.warn(text, NotAddedWarning, stacklevel=_level())
-
-
-def _level() -> int:
-    frame, level = sys._getframe(1), 1
-    package = __name__.partition(".")[0]
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
-        frame, level = frame.f_back, level + 1
-    return level
+        warnings.warn(text, NotAddedWarning, stacklevel=level_outside())
 
 
 __all__ = ["NotAddedWarning", "warn_of_changes", "warn_of_forgotten"]

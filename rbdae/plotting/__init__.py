@@ -1,5 +1,6 @@
 """Pictures of trajectories, and mechanisms in motion as lines in space."""
 
+from rbdae._public import show_only
 from rbdae.plotting.animation import Animation as Animation
 from rbdae.plotting.animation import animate as animate
 from rbdae.plotting.pictures import plot_solution as plot_solution
@@ -9,3 +10,16 @@ from rbdae.plotting.quantities import continuous_quaternions as continuous_quate
 from rbdae.plotting.scene import Line as Line
 from rbdae.plotting.scene import Scene as Scene
 from rbdae.plotting.scene import scene as scene
+
+__all__ = [
+    "QUANTITIES",
+    "Animation",
+    "Line",
+    "Scene",
+    "Trajectory",
+    "animate",
+    "continuous_quaternions",
+    "plot_solution",
+    "scene",
+]
+show_only(__name__)

@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Ints, Mat, Vec
+from rbdae._by_name import ByName
 from rbdae._frozen import by_fields
 from rbdae.compiler.jit import Entry
 from rbdae.formulations import explicit, null_space
@@ -120,7 +121,7 @@ class Interpretation:
             source: OneState | ManyStates = OneState(self.model, self.reader.natural(times, values), self.reader.places)
         else:
             source = ManyStates(self.reader, times.copy(), values.copy())
-        return {name: source.state(b) for b, name in enumerate(self.model.names)}
+        return ByName("body", ((name, source.state(b)) for b, name in enumerate(self.model.names)))
 
     def energy(self, t: ArrayLike, y: ArrayLike) -> Energy:
         """Kinetic, potential and total energy."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rbdae._by_name import ByName
 from rbdae.problem.body_state import BodyState, lazy_state
 
 
@@ -26,6 +27,8 @@ def joined(parts: Sequence[Any]) -> Any:
         return Rotation.concatenate(parts)
     if isinstance(first, bool):
         return all(parts)
+    if isinstance(first, ByName):
+        return ByName(first.what, ((key, joined([part[key] for part in parts])) for key in first))
     if isinstance(first, dict):
         return {key: joined([part[key] for part in parts]) for key in first}
     if isinstance(first, tuple):

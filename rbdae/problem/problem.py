@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
+_INSIDERS = frozenset(
+    ("again by_time equations interpretation model of resumed selection singular_row start switches translated "
+     "with_selection workspace").split()
+)  # fmt: skip
+
 Again: TypeAlias = Callable[["Problem", Changed], "Problem"]
 
 
@@ -96,6 +101,10 @@ class Problem(Equations):
     def __copy__(self) -> Problem:
         """A problem of its own on the same model: what another thread needs."""
         return copy.deepcopy(self, {id(self.model): self.model})
+
+    def __dir__(self) -> list[str]:
+        """The names for users; runs and adapters use more."""
+        return sorted({*object.__dir__(self)} - _INSIDERS)
 
     def __repr__(self) -> str:
         return (

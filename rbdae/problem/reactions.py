@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
+from rbdae._by_name import ByName
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.row_reader import RowReader
 
@@ -116,9 +117,9 @@ class Loads:
 
     def reactions(self, *, single: bool) -> dict[str, dict[str, Reaction]]:
         """The reactions by the names of joint and body; of one state if the rows are a `single` one."""
-        model, out = self._model, dict[str, dict[str, Reaction]]()
+        model, out = self._model, ByName[dict[str, Reaction]]("joint")
         for k, joint in enumerate(model.joints):
-            entry = {}
+            entry: ByName[Reaction] = ByName("body of this joint")
             for side, b in enumerate(joint.bodies):
                 name = model.system.ground.name if b == model.n else model.names[b]
                 force, torque = self._loads[2 * k + side]

@@ -8,6 +8,7 @@ The file of a chart has functions for users, with the same names in each (`Chart
 
 from __future__ import annotations
 
+from rbdae._public import show_only
 from rbdae.rotations import quaternions as quaternions
 from rbdae.rotations.bryant_321 import BRYANT_321
 from rbdae.rotations.chart import CHARTS as CHARTS
@@ -35,3 +36,4 @@ register(LINEAR)
 register(QUATERNION_VECTOR)
 
 __all__ = ["CHARTS", "Chart", "ChartFunctions", "orthonormalised", "quaternions", "register"]
+show_only(__name__, (name.replace("-", "_") for name in CHARTS))

@@ -232,12 +232,17 @@ def find_method(solver: str) -> tuple[AbstractAdapter, Method]:
 def solvers_for(problem: Solvable) -> list[str]:
     """Names of the solvers that take a problem's form, installed or not."""
     check_problem("solvers_for", problem)
-    return [
-        f"{package}:{m.name}"
+    return list(methods_for(problem))
+
+
+def methods_for(problem: Solvable) -> dict[str, Method]:
+    """The same with their methods."""
+    return {
+        f"{package}:{m.name}": m
         for package, a in _adapters().items()
         for m in a.methods
         if m.accepts(problem.kind, problem.index, _pairing(problem))
-    ]
+    }
 
 
 def _pairing(problem: Solvable) -> tuple[str, str, str]:
@@ -287,6 +292,7 @@ __all__ = [
     "adapter",
     "check_pairing",
     "find_method",
+    "methods_for",
     "package_version",
     "solvers",
     "solvers_for",

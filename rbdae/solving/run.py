@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rbdae._arrays import ArrayLike, Vec
+from rbdae._callers import level_outside
 from rbdae._frozen import changed, made
 from rbdae._signals import Deferred, Pending
 from rbdae.adapter import Outcome, Reason, Request, Steps
@@ -20,7 +21,8 @@ from rbdae.problem.moving import moving
 from rbdae.problem.problem import Problem
 from rbdae.problem.projection import Projection, bind_projection, has_drifted
 from rbdae.solving.chart_advice import chart_advice
-from rbdae.solving.checks import Event, check_progress
+from rbdae.solving.checks import Event, check_problem, check_progress
+from rbdae.solving.default_solver import default_solver
 from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
 from rbdae.solving.rows import give_multipliers, with_fine_rows
@@ -28,6 +30,10 @@ from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
 from rbdae.solving.watched import run_once
+
+
+class FailedRunWarning(UserWarning):
+    """A run ended before its end and before a terminal event; `Solution.message` says why, and what to try."""
 
 
 def _message(solver: str, outcome: Outcome, t0: float, t_end: float) -> str:
@@ -46,7 +52,7 @@ def solve(
     problem: Solvable,
     t_span: Sequence[float],
     *,
-    solver: str,
+    solver: str | None = None,
     rtol: float = 1e-6,
     atol: ArrayLike = 1e-6,
     t_eval: ArrayLike | None = None,
@@ -65,7 +71,9 @@ def solve(
     ----------
     problem : from `rbdae.formulate`
     t_span : start (the problem's `t0`) and end of the interval, in seconds; an earlier end runs back in time
-    solver : ``"package:method"``; `rbdae.solvers` lists them
+    solver : ``"package:method"``; `rbdae.solvers` lists them. None takes ``"rbdae:dop853"`` for ODE forms, the first
+        of SUNDIALS' IDA, Radau5 and ODASSL that is installed and takes the form for others, and with `step` the method
+        for the form that keeps energy or momentum; `Solution.solver` and its message say which
     rtol, atol : tolerances; `atol` a number or (n,), see `rbdae.scaled_atol`. A solution has those used
     t_eval : output times, from the solver's dense output; None for the solver's own steps. The states at the steps are
         kept in either case, for ``solution(t)``, unless `dense_output` is False
@@ -92,7 +100,7 @@ def solve(
     Returns
     -------
     Solution
-        A solver that gives up returns what it has, with ``success=False`` and a message.
+        A solver that gives up returns what it has, with ``success=False``, a message, and a `FailedRunWarning`.
 
     Raises
     ------
@@ -112,11 +120,17 @@ def solve(
     try:
         with run:
             check_progress(progress)
+            named = solver is not None
+            if solver is None:
+                check_problem("solve", problem)
+                solver = default_solver(problem, step)
             plan = planned(
                 problem, t_span, solver, rtol, atol, t_eval, projection, events, step, dense_output, on_singularity,
                 recentre, options,
             )  # fmt: skip
             solution = _run(problem, solver, plan, projection, progress, run.pending)
+            if not named:
+                solution = replace(solution, message=f"{solution.message}; no solver was named: {solver} was chosen")
             run.solution = solution
             if solution.reason is not Reason.KEYBOARD and isinstance(problem, Problem):
                 solution = run.solution = _with_warnings(
@@ -125,6 +139,10 @@ def solve(
     except KeyboardInterrupt as error:  # also one that came when the handler was back in its place
         run.carry(error)
         raise
+    if not solution.success and solution.reason is not Reason.KEYBOARD:
+        warnings.warn(
+            f"the run did not reach its end: {solution.message}", FailedRunWarning, stacklevel=level_outside()
+        )
     return solution
 
 
@@ -261,4 +279,4 @@ def _singular(solution: Solution, projected: bool) -> str:
     return warning
 
 
-__all__ = ["solve"]
+__all__ = ["FailedRunWarning", "solve"]

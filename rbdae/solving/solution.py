@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import numpy as np
 
@@ -112,6 +112,11 @@ class Solution:
     def __repr__(self) -> str:
         span = f"{len(self.t)} times from {self.t[0]:g} to {self.t[-1]:g}" if len(self.t) else "no times"
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, name: object) -> NoReturn:
+            raise TypeError(f"a Solution has no [...]: bodies are in its states, solution.states[{_check.show(name)}]")
 
     @property
     def _accepted(self) -> Steps:

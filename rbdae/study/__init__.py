@@ -1,5 +1,6 @@
 """Comparing formulations, rotations and solvers on one system: `compare`, the same as `rbdae.compare`."""
 
+from rbdae._public import show_only
 from rbdae.study.ahead import compile_kernels as compile_kernels
 from rbdae.study.ahead import entries as entries
 from rbdae.study.case import Case as Case
@@ -28,3 +29,35 @@ from rbdae.study.references import errors as errors
 from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
 from rbdae.study.tables import table as table
+
+__all__ = [
+    "COLUMNS",
+    "REFERENCES",
+    "Case",
+    "Comparison",
+    "Errors",
+    "Failure",
+    "FinalState",
+    "Place",
+    "Provenance",
+    "Ranking",
+    "Reference",
+    "Row",
+    "Rows",
+    "Target",
+    "cases",
+    "compare",
+    "compare_cases",
+    "compile_kernels",
+    "entries",
+    "errors",
+    "final_state",
+    "fingerprint",
+    "installed_solvers",
+    "reference",
+    "run",
+    "run_all",
+    "table",
+    "work_precision",
+]
+show_only(__name__)

@@ -802,6 +802,7 @@ __all__ = ["CALLS_SKIPPED", "Spoilt", "calls", "cases", "complaint", "spoilt", "
 
 CALLS_SKIPPED = {
     "Assembly": "made by assemble",
+    "FailedRunWarning": "a warning",
     "InitialValuesWarning": "a warning",
     "NotAddedWarning": "a warning",
     "Problem": "made by formulate",

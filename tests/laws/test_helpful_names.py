@@ -1,0 +1,142 @@
+"""Names that do not exist are answered with those that do, and what is forgotten in a call with a word."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import rbdae
+from rbdae.adapter import Unsupported
+
+LAW = (lambda t: t, lambda t: 1.0, lambda t: 0.0)
+
+
+@pytest.fixture(scope="module")
+def problem() -> rbdae.Problem:
+    return rbdae.formulate(rbdae.models.pendulum(), "index-0")
+
+
+@pytest.fixture(scope="module")
+def solution(problem: rbdae.Problem) -> rbdae.Solution:
+    return rbdae.solve(problem, (0.0, 0.1), t_eval=[0.0, 0.1])
+
+
+@pytest.mark.parametrize("name", ["joints", "drives", "forces", "formulations", "models", "study", "plotting",
+                                  "kinematics", "rotations", "closed_form", "step_equations"])  # fmt: skip
+def test_a_package_lists_its_public_names_alone(name):
+    module = importlib.import_module(f"rbdae.{name}")
+    listed = dir(module)
+    assert set(module.__all__) <= set(listed)
+    assert not {"Any", "annotations", "TYPE_CHECKING", "dataclass", "final", "axial", "show_only"} & set(listed)
+    assert all(getattr(module, each) is not None for each in listed)
+    with pytest.raises(AttributeError) as caught:
+        module.nothing_of_the_kind  # noqa: B018
+    assert str(caught.value) == f"module 'rbdae.{name}' has no attribute 'nothing_of_the_kind'"
+
+
+@pytest.mark.parametrize(
+    "package, name, meant",
+    [
+        ("rbdae", "Revolute", "did you mean rbdae.joints.Revolute?"),
+        ("rbdae", "Hinge", "did you mean rbdae.joints.Revolute?"),
+        ("rbdae", "solv", "did you mean rbdae.solve?"),
+        ("rbdae", "Body", "make bodies with System().add_body("),
+        ("rbdae.joints", "Hinge", "did you mean rbdae.joints.Revolute?"),
+        ("rbdae.joints", "Revolut", "did you mean rbdae.joints.Revolute?"),
+        ("rbdae.joints", "Friction", "did you mean rbdae.forces.Friction?"),
+        ("rbdae.forces", "Spring", "did you mean rbdae.forces.SpringDamper?"),
+    ],
+)
+def test_a_wrong_name_of_a_package_says_where_the_right_one_is(package, name, meant):
+    with pytest.raises(AttributeError, match=re.escape(meant)):
+        getattr(importlib.import_module(package), name)
+
+
+def test_a_wrong_argument_of_a_joint_or_force_lists_the_right_ones():
+    system = rbdae.models.pendulum()
+    bob, hinge = system.bodies[0], system.joints[0]
+    for call, said in (
+        (lambda: rbdae.joints.Revolute(system.ground, bob, axis=(0, 0, 1)),
+         r"Revolute: there is no argument 'axis'; did you mean 'axis_a' or 'axis_b'\? It takes \(a, b, at_a="),
+        (lambda: rbdae.joints.Spherical(system.ground, bob, point=(0, 0, 1)), "Spherical.*'at_a' or 'at_b'"),
+        (lambda: rbdae.joints.Universal(system.ground), r"Universal: missing a required argument: 'b'; it takes \(a, b"),
+        (lambda: rbdae.forces.Friction(hinge, mu=0.1), r"Friction: .*'coefficient'\? It takes \(joint, coefficient="),
+        (lambda: rbdae.forces.SpringDamper(bob, dampin=0.1), "SpringDamper: .*did you mean 'damping'"),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match=said):
+            call()
+
+
+def test_joints_and_forces_are_told_apart():
+    system = rbdae.models.pendulum()
+    hinge = system.joints[0]
+    with pytest.raises(TypeError, match="add_force takes a force .*, got PrescribedAngle, a drive.*; use add_joint"):
+        system.add_force(rbdae.drives.PrescribedAngle(hinge, LAW))
+    with pytest.raises(TypeError, match="add_force takes a force .*, got Revolute, a joint; use add_joint"):
+        system.add_force(hinge)
+    with pytest.raises(TypeError, match="add_joint takes a joint .*, got Friction, a force; use add_force"):
+        system.add_joint(rbdae.forces.Friction(hinge, 0.1))
+    with pytest.raises(TypeError, match=r"got the class Revolute; call it first: Revolute\(...\)"):
+        system.add_joint(rbdae.joints.Revolute)
+
+
+def test_a_wrong_name_of_a_body_or_joint(problem, solution):
+    for states in (solution.states, problem.states(0.0, problem.y0), copy.deepcopy(solution.states),
+                   pickle.loads(pickle.dumps(problem.states(0.0, problem.y0)))):  # fmt: skip
+        with pytest.raises(KeyError) as caught:
+            states["Bob"]
+        assert str(caught.value) == "unknown body 'Bob'; did you mean 'bob'? There are bob"
+        assert states.get("Bob") is None and list(states) == ["bob"]
+    with pytest.raises(KeyError, match="unknown joint 'hing'; did you mean 'hinge'"):
+        solution.reactions["hing"]
+    with pytest.raises(KeyError, match="unknown body of this joint 'earth'; there are ground, bob"):
+        solution.reactions["hinge"]["earth"]
+    with pytest.raises(TypeError, match=r"bodies are in its states, solution.states\['bob'\]"):
+        solution["bob"]
+
+
+def test_a_problem_lists_what_users_need(problem):
+    assert {"states", "residual", "y0", "labels", "parameters", "energy", "assembly", "layout"} <= set(dir(problem))
+    assert not {"by_time", "of", "translated", "interpretation", "workspace", "selection"} & set(dir(problem))
+
+
+def test_a_run_that_changed_its_selection_answers_alike():
+    system = rbdae.models.free_body()
+    problem = rbdae.formulate(system, "index-0", rotation="rotation-vector")
+    run = rbdae.solve(problem, (0.0, 3.0), on_singularity="switch", t_eval=np.linspace(0.0, 3.0, 7))
+    assert len(run.segments.problems) > 1
+    with pytest.raises(KeyError, match="unknown body 'nobody'"):
+        run.states["nobody"]
+
+
+def test_a_solver_is_chosen_and_said(problem, solution):
+    assert solution.solver == "rbdae:dop853"
+    assert solution.message.endswith("no solver was named: rbdae:dop853 was chosen")
+    assert "no solver" not in rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853").message
+    chosen = rbdae.solve(problem, (0.0, 0.1), solver="rbdae:dop853", t_eval=[0.0, 0.1])
+    assert np.array_equal(chosen.y, solution.y)
+
+
+@pytest.mark.parametrize("form", ["index-3", "index-2", "index-1", "ggl", "overdetermined"])
+def test_a_chosen_solver_takes_the_form(form):
+    run = rbdae.solve(rbdae.formulate(rbdae.models.pendulum(), form), (0.0, 0.05))
+    assert run.success and run.solver == ("assimulo:ODASSL" if form == "overdetermined" else "sundials:ida")
+
+
+def test_a_step_chooses_a_scheme_that_keeps_energy():
+    form = rbdae.formulate(rbdae.models.gyro_top(), "hamiltonian", rotation="quaternion")
+    run = rbdae.solve(form, (0.0, 0.01), step=1e-3)
+    assert run.success and run.solver == "rbdae:energy-momentum"
+    with pytest.raises(Unsupported, match="none of them takes 'index-2'"):
+        rbdae.solve(rbdae.formulate(rbdae.models.pendulum(), "index-2"), (0.0, 0.01), step=1e-3)
+
+
+def test_a_failed_run_warns_at_the_users_line(problem):
+    with pytest.warns(rbdae.FailedRunWarning, match="the run did not reach its end: rbdae:dop853 stopped at") as caught:
+        run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", max_steps=2)
+    assert not run.success and caught[0].filename == __file__ and len(caught) == 1
