@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from rbdae import _check
+from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import freeze
 from rbdae._made import forget
@@ -331,6 +331,18 @@ class System:
             self._counts[kind] = count = self._counts.get(kind, 0) + 1
             if (free := f"{kind}-{count}") not in taken:
                 return free
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        gravity = ", ".join(f"{g:g}" for g in self._gravity)
+        kinds = [(body.name, "body", f"{body.mass:g} kg") for body in self.bodies]
+        for what, members in (("joint", self.joints), ("force", self.forces)):
+            kinds += [
+                (each.name or "", f"{what} {type(each).__name__}", ", ".join(body.name for body in each.bodies))
+                for each in members
+            ]
+        heading = f"System: {len(self.bodies)} bodies, {len(self._joints)} joints, {len(self._forces)} forces"
+        return _html.block(f"{heading}; gravity ({gravity}) m/s\N{SUPERSCRIPT TWO}", _html.table(("", "", ""), kinds))
 
     def __repr__(self) -> str:
         parts = {"bodies": list(self._bodies)[1:], "joints": list(self._joints), "forces": list(self._forces)}

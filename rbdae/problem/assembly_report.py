@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from rbdae import _html
 from rbdae._arrays import Mat, Vec, cross
 from rbdae.body import INITIAL_VALUES
 from rbdae.multibody.layout import BodyMotion
@@ -105,6 +106,10 @@ class Assembly:
         out += [f"largest gap: {self.disagreement}"] if self.disagreement else []
         out += [f"redundant: {name}" for name in self.redundant]
         return "\n".join(out)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the text of `print`."""
+        return _html.block("Assembly", _html.preformatted(str(self)))
 
     def _cells(self, k: int) -> list[str]:
         """The line of a body: "given" for what is as it was given, else how far it is from that or from nothing."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._brief import brief_repr
 from rbdae._frozen import by_fields
 from rbdae.multibody.model import Model
 from rbdae.problem.row_reader import RowReader, of_bodies, quaternions
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BodyState:
     """Motion of one body, (3,) or (m, 3) arrays. A part is computed when it is first asked for; its value belongs to
     the state that was given, whatever has become of that array. Pickles and copies have all parts.
@@ -45,6 +46,9 @@ class BodyState:
                 raise AttributeError(f"a BodyState has no {name!r}; it has {', '.join(BodyState.__dataclass_fields__)}")
             value = self.__dict__[name] = read(name)
             return value
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *BodyState.__dataclass_fields__} - {"_read"})

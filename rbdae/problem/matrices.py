@@ -11,6 +11,7 @@ import numpy as np
 
 from rbdae import _check, _stacks
 from rbdae._arrays import ArrayLike, Mat, Vec
+from rbdae._brief import brief_repr
 from rbdae.compiler.jit import Entry
 from rbdae.formulations.table import FORMULATIONS
 from rbdae.kernels import matrices as kernels
@@ -19,6 +20,7 @@ from rbdae.multibody.bound import bound, in_memory
 from rbdae.multibody.memory import Code, Memory
 from rbdae.multibody.selection import KeptRows
 from rbdae.multibody.workspace import Workspace
+from rbdae.problem.matrices_html import matrices_html
 
 if TYPE_CHECKING:
     from scipy.sparse import spmatrix
@@ -30,7 +32,7 @@ _LARGE = 300
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Matrices:
     """M, G, K and what stands beside them in [NS] (1)-(6), for the velocities v of a problem:
 
@@ -74,6 +76,13 @@ class Matrices:
     W: Matrix
     T: Mat | None = None
     r: Vec | None = None
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return matrices_html(self)
 
     @property
     def least_r(self) -> Vec:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 import numpy as np
 
-from rbdae import _check
+from rbdae import _check, _html
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae._frozen import by_fields
+from rbdae.formulations.latex import equations
 from rbdae.multibody.layout import put_parameters
 from rbdae.multibody.model import Model
 from rbdae.multibody.parameters import Changed, changed
@@ -37,10 +38,10 @@ if TYPE_CHECKING:
     from scipy.spatial.transform import Rotation
 
 
-_INSIDERS = frozenset(
-    ("again by_time equations interpretation model of resumed selection singular_row start switches translated "
-     "with_selection workspace").split()
-)  # fmt: skip
+_INSIDERS = {
+    "again", "by_time", "equations", "interpretation", "model", "of", "resumed", "selection", "singular_row", "start",
+    "switches", "translated", "with_selection", "workspace",
+}  # fmt: skip
 
 Again: TypeAlias = Callable[["Problem", Changed], "Problem"]
 
@@ -111,6 +112,20 @@ class Problem(Equations):
             f"Problem({self.formulation}, rotation={self.rotation!r}, velocity={self.velocity!r}, n={self.n}, "
             f"kind={self.kind!r}, index={self.index})"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the form, its size and its equations."""
+        form = self.workspace.settings.formulation
+        kind = {"ode": "an ODE", "dae": f"a DAE of index {self.index}"}.get(self.kind, "overdetermined")
+        facts = [
+            ("equations", f"{form}: {form.summary}, {form.source}"),
+            ("kind", f"{kind}, {self.n} unknowns, {self.interpretation.n_constraints} constraints"),
+            ("rotation, velocity", f"{self.rotation}, {self.velocity}"),
+            ("bodies", ", ".join(self.model.names[:8]) + (", ..." if self.model.n > 8 else "")),
+        ]
+        if self.redundant:
+            facts.append(("redundant, left out", ", ".join(self.redundant)))
+        return _html.block("Problem", _html.table(("", ""), facts), _html.mathematics(equations(form, self.velocity)))
 
     # ------------------------------------------------------------ facts
 

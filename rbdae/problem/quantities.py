@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._brief import brief_repr
 from rbdae.multibody.model import Model
 from rbdae.problem.body_state import BodyState
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Energy:
     """Kinetic, potential (weight and forces that have one) and total energy, J."""
 
@@ -27,23 +28,29 @@ class Energy:
     potential: Vec
     total: Vec
 
+    __repr__ = brief_repr
+
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Momentum:
     """Linear momentum, and angular momentum about the origin of space; spatial components."""
 
     linear: Vec
     angular: Vec
 
+    __repr__ = brief_repr
+
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Constraints:
     """Constraint violations g and gdot (internal ones of the chart body by body, then the joints)."""
 
     position: Vec
     velocity: Vec
+
+    __repr__ = brief_repr
 
 
 def angular_velocities(Z: Mat) -> Mat:

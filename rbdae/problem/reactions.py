@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 
 from rbdae._arrays import Bools, Mat, Vec
+from rbdae._brief import brief
 from rbdae._by_name import ByName
 from rbdae.multibody.workspace import Workspace
 from rbdae.problem.row_reader import RowReader
@@ -25,7 +26,7 @@ def _all() -> Bools:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reaction:
     """Force and torque of a joint on a body, (3,) or (m, 3) arrays.
 
@@ -56,6 +57,12 @@ class Reaction:
     unique_force_in_space: Bools = field(default_factory=_all)
     unique_torque_in_space: Bools = field(default_factory=_all)
     frame: Mat = field(default_factory=partial(np.eye, 3))
+
+    def __repr__(self) -> str:
+        names = [f"{letter}{axis}" for letter in "FM" for axis in "xyz"]
+        sure = [n for n, each in zip(names, [*self.unique_force, *self.unique_torque], strict=True) if each]
+        unique = "all" if self.unique else ", ".join(sure) or "no"
+        return f"Reaction(force={brief(self.force)}, torque={brief(self.torque)}, unique: {unique})"
 
 
 @final

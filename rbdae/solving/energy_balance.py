@@ -11,6 +11,7 @@ from typing import Self, final
 import numpy as np
 
 from rbdae._arrays import Mat, Vec
+from rbdae._brief import brief
 from rbdae.adapter import Steps
 from rbdae.kernels.records import ANGLE, USER
 from rbdae.multibody.joint_values import potentials
@@ -36,7 +37,7 @@ _GAUSS = np.array([0.0, 5.0 / 9.0, 0.0, 8.0 / 9.0, 0.0, 5.0 / 9.0, 0.0])
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EnergyOfRun:
     """Energies at the times of a run, shape (m,), J.
 
@@ -52,6 +53,10 @@ class EnergyOfRun:
     potential: Vec
     total: Vec
     _work: Callable[[], Vec] = field(repr=False)
+
+    def __repr__(self) -> str:
+        names = ("kinetic", "potential", "total")
+        return f"EnergyOfRun({', '.join(f'{name}={brief(getattr(self, name))}' for name in names)})"
 
     @cached_property
     def work(self) -> Vec:

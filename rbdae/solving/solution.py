@@ -13,6 +13,7 @@ import numpy as np
 
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec, sense
+from rbdae._brief import brief_repr
 from rbdae._frozen import by_fields
 from rbdae.adapter import Reason, Stats, Steps
 from rbdae.io.npz import write_npz
@@ -27,6 +28,7 @@ from rbdae.problem.reactions import Reaction
 from rbdae.solving.dense import DenseOutput
 from rbdae.solving.energy_balance import EnergyOfRun, energy_of_run, own_work
 from rbdae.solving.frames import frame
+from rbdae.solving.html import solution_html
 from rbdae.solving.registry import package_version
 from rbdae.solving.segments import Segments
 from rbdae.solving.singular import singular_times
@@ -41,21 +43,25 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class EventLog:
     """Occurrences of one event: times `t` (k,) and unknowns `y` (k, n)."""
 
     t: Vec
     y: Mat
 
+    __repr__ = brief_repr
+
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Drift:
     """Largest violation of the constraints over time: `position` (m,), `velocity` (m,), in their own units."""
 
     position: Vec
     velocity: Vec
+
+    __repr__ = brief_repr
 
 
 @final
@@ -112,6 +118,10 @@ class Solution:
     def __repr__(self) -> str:
         span = f"{len(self.t)} times from {self.t[0]:g} to {self.t[-1]:g}" if len(self.t) else "no times"
         return f"Solution({self.solver}, {span}, success={self.success}: {self.message})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how it went, and a small picture if matplotlib is there."""
+        return solution_html(self)
 
     if not TYPE_CHECKING:
 

@@ -63,10 +63,10 @@ def test_a_wrong_argument_of_a_joint_or_force_lists_the_right_ones():
     for call, said in (
         (lambda: rbdae.joints.Revolute(system.ground, bob, axis=(0, 0, 1)),
          r"Revolute: there is no argument 'axis'; did you mean 'axis_a' or 'axis_b'\? It takes \(a, b, at_a="),
-        (lambda: rbdae.joints.Spherical(system.ground, bob, point=(0, 0, 1)), "Spherical.*'at_a' or 'at_b'"),
-        (lambda: rbdae.joints.Universal(system.ground), r"Universal: missing a required argument: 'b'; it takes \(a, b"),
+        (lambda: rbdae.joints.Spherical(system.ground, bob, point=(0, 0, 1)), r"Spherical.*'at_a' or 'at_b'"),
+        (lambda: rbdae.joints.Universal(system.ground), r"Universal: missing .* argument: 'b'; it takes \(a, b"),
         (lambda: rbdae.forces.Friction(hinge, mu=0.1), r"Friction: .*'coefficient'\? It takes \(joint, coefficient="),
-        (lambda: rbdae.forces.SpringDamper(bob, dampin=0.1), "SpringDamper: .*did you mean 'damping'"),
+        (lambda: rbdae.forces.SpringDamper(bob, dampin=0.1), r"SpringDamper: .*did you mean 'damping'"),
     ):  # fmt: skip
         with pytest.raises(TypeError, match=said):
             call()
@@ -75,11 +75,11 @@ def test_a_wrong_argument_of_a_joint_or_force_lists_the_right_ones():
 def test_joints_and_forces_are_told_apart():
     system = rbdae.models.pendulum()
     hinge = system.joints[0]
-    with pytest.raises(TypeError, match="add_force takes a force .*, got PrescribedAngle, a drive.*; use add_joint"):
+    with pytest.raises(TypeError, match=r"add_force takes a force .*, got PrescribedAngle, a drive.*; use add_joint"):
         system.add_force(rbdae.drives.PrescribedAngle(hinge, LAW))
-    with pytest.raises(TypeError, match="add_force takes a force .*, got Revolute, a joint; use add_joint"):
+    with pytest.raises(TypeError, match=r"add_force takes a force .*, got Revolute, a joint; use add_joint"):
         system.add_force(hinge)
-    with pytest.raises(TypeError, match="add_joint takes a joint .*, got Friction, a force; use add_force"):
+    with pytest.raises(TypeError, match=r"add_joint takes a joint .*, got Friction, a force; use add_force"):
         system.add_joint(rbdae.forces.Friction(hinge, 0.1))
     with pytest.raises(TypeError, match=r"got the class Revolute; call it first: Revolute\(...\)"):
         system.add_joint(rbdae.joints.Revolute)
@@ -90,11 +90,11 @@ def test_a_wrong_name_of_a_body_or_joint(problem, solution):
                    pickle.loads(pickle.dumps(problem.states(0.0, problem.y0)))):  # fmt: skip
         with pytest.raises(KeyError) as caught:
             states["Bob"]
-        assert str(caught.value) == "unknown body 'Bob'; did you mean 'bob'? There are bob"
+        assert str(caught.value) == r"unknown body 'Bob'; did you mean 'bob'? There are bob"
         assert states.get("Bob") is None and list(states) == ["bob"]
-    with pytest.raises(KeyError, match="unknown joint 'hing'; did you mean 'hinge'"):
+    with pytest.raises(KeyError, match=r"unknown joint 'hing'; did you mean 'hinge'"):
         solution.reactions["hing"]
-    with pytest.raises(KeyError, match="unknown body of this joint 'earth'; there are ground, bob"):
+    with pytest.raises(KeyError, match=r"unknown body of this joint 'earth'; there are ground, bob"):
         solution.reactions["hinge"]["earth"]
     with pytest.raises(TypeError, match=r"bodies are in its states, solution.states\['bob'\]"):
         solution["bob"]
@@ -110,7 +110,7 @@ def test_a_run_that_changed_its_selection_answers_alike():
     problem = rbdae.formulate(system, "index-0", rotation="rotation-vector")
     run = rbdae.solve(problem, (0.0, 3.0), on_singularity="switch", t_eval=np.linspace(0.0, 3.0, 7))
     assert len(run.segments.problems) > 1
-    with pytest.raises(KeyError, match="unknown body 'nobody'"):
+    with pytest.raises(KeyError, match=r"unknown body 'nobody'"):
         run.states["nobody"]
 
 
@@ -132,11 +132,13 @@ def test_a_step_chooses_a_scheme_that_keeps_energy():
     form = rbdae.formulate(rbdae.models.gyro_top(), "hamiltonian", rotation="quaternion")
     run = rbdae.solve(form, (0.0, 0.01), step=1e-3)
     assert run.success and run.solver == "rbdae:energy-momentum"
-    with pytest.raises(Unsupported, match="none of them takes 'index-2'"):
+    with pytest.raises(Unsupported, match=r"none of them takes 'index-2'"):
         rbdae.solve(rbdae.formulate(rbdae.models.pendulum(), "index-2"), (0.0, 0.01), step=1e-3)
 
 
 def test_a_failed_run_warns_at_the_users_line(problem):
-    with pytest.warns(rbdae.FailedRunWarning, match="the run did not reach its end: rbdae:dop853 stopped at") as caught:
+    with pytest.warns(
+        rbdae.FailedRunWarning, match=r"the run did not reach its end: rbdae:dop853 stopped at"
+    ) as caught:
         run = rbdae.solve(problem, (0.0, 1.0), solver="rbdae:dop853", max_steps=2)
     assert not run.success and caught[0].filename == __file__ and len(caught) == 1

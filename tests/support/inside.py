@@ -23,6 +23,7 @@ import pytest
 import rbdae
 from rbdae import _folders, _forks, _on_disk
 from rbdae._arrays import Mat, Vec
+from rbdae._brief import brief
 from rbdae._check import nearest, show, unknown
 from rbdae._frozen import fill, twin
 from rbdae.adapter import AbstractAdapter
@@ -41,6 +42,7 @@ from rbdae.forces import differences, symbol
 from rbdae.forces.packing import pack
 from rbdae.formulations import pairing
 from rbdae.formulations.base import Derivative, Explicit
+from rbdae.formulations.latex import equations as equations_latex
 from rbdae.graph import elimination
 from rbdae.graph import pivots as graph_pivots
 from rbdae.graph.evaluate import computed
@@ -220,6 +222,7 @@ __all__ = [
     "assembly_report",
     "before_compilation",
     "block_pattern",
+    "brief",
     "canvas",
     "chart_functions",
     "chatter",
@@ -258,6 +261,7 @@ __all__ = [
     "energy_balance",
     "entry",
     "entry_of",
+    "equations_latex",
     "factor_tables",
     "family",
     "features",

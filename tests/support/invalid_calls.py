@@ -273,7 +273,7 @@ def _solve(solver: str, option: str = "", value: Any = None, form: str = "index-
 SOLVE = {
     "problem": THING,
     "t_span": _role("two times"),
-    "solver": TEXT,
+    "solver": optional(TEXT),
     "rtol": _role("tolerance", "float32"),
     "atol": POSITIVE,
     "t_eval": optional(_role("times")),
