@@ -9,6 +9,7 @@ from rbdae.forces.element import StateElement as StateElement
 from rbdae.forces.element import UserElement as UserElement
 from rbdae.forces.force import Force as Force
 from rbdae.forces.friction import Friction as Friction
+from rbdae.forces.motion_law import MotionLaw as MotionLaw
 from rbdae.forces.motor import Motor as Motor
 from rbdae.forces.spring_damper import SpringDamper as SpringDamper
 from rbdae.forces.torque import Torque as Torque

@@ -15,6 +15,7 @@ from rbdae._made import Made
 from rbdae.body import Body
 from rbdae.forces.element import AnyElement, Element, StateElement, winding_name
 from rbdae.forces.symbol import Symbol
+from rbdae.quantities.coordinate import Coordinate
 
 
 class AbstractForce(metaclass=Made):
@@ -77,15 +78,21 @@ class AbstractForce(metaclass=Made):
                 out |= {name: float(s) for name, s in zip(element.names, element.start, strict=True)}
             elif isinstance(element, Element) and element.winding:
                 number = sum(winding_name(k) in out for k in range(len(out)))
-                out[winding_name(number)] = math.atan2(*element.values(_placed(self.bodies)))
+                out[winding_name(number)] = math.atan2(*element.values(placed(self.bodies)))
         return out
 
 
-def _placed(bodies: tuple[Body, ...]) -> Vec:
+def placed(bodies: tuple[Body, ...]) -> Vec:
     """Z (24,) of one body and the ground, or of two, at the origins of their frames, where the user placed them."""
     parts = [np.concatenate([body.position, body.rotation.T.reshape(9)]) for body in bodies]
     ground = np.concatenate([np.zeros(3), np.eye(3).reshape(9)])
     return np.concatenate([*parts, ground])[:24]
+
+
+def near(coordinate: Coordinate, bodies: tuple[Body, ...]) -> Vec:
+    """Its value where the bodies were placed, (1,)."""
+    with np.errstate(invalid="ignore"):  # a length of zero has no rate
+        return np.atleast_1d(coordinate.values(placed(bodies).real, np.zeros(24))[0])
 
 
 class AbstractPairForce(AbstractForce):
@@ -106,4 +113,4 @@ class AbstractPairForce(AbstractForce):
         return twin(self, name=name, b=ground if self.b is None else self.b)
 
 
-__all__ = ["AbstractForce", "AbstractPairForce"]
+__all__ = ["AbstractForce", "AbstractPairForce", "near", "placed"]

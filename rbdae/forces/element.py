@@ -16,6 +16,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import ArrayLike, Mat, Vec
 from rbdae.body import Body
+from rbdae.forces.motion_law import MotionLaw, law_of
 from rbdae.inputs import Input
 from rbdae.quantities.coordinate import Shape
 
@@ -69,6 +70,8 @@ class Element:
         True if s exists; then every H is symmetric. False if only its rate exists; then there is no stiffness.
     level : float
         A constant in the potential.
+    force : MotionLaw or None
+        A load that depends on the motion, u(t, s, sdot); then there is no other one.
     """
 
     forms: Any
@@ -81,12 +84,15 @@ class Element:
     shape: Shape = "identity"
     holonomic: bool = True
     level: float = 0.0
+    force: MotionLaw | None = None
 
     @property
     def winding(self) -> bool:
-        """Whether full turns count: an angle with a stiffness. Then it has an internal state phi, whose rate is
-        that of the angle, and the angle is the one next to it."""
-        return self.shape == "angle" and bool(np.any(np.real(self.stiffness)))
+        """Whether full turns count: an angle with a stiffness, or with a load that depends on it. Then it has an
+        internal state phi, whose rate is that of the angle, and the angle is the one next to it."""
+        if self.shape != "angle":
+            return False
+        return bool(np.any(np.real(self.stiffness))) or (self.force is not None and self.force.by_position)
 
     def values(self, Z: Mat) -> Vec:
         """The forms at Z (24,)."""
@@ -190,6 +196,14 @@ def time_function(owner: str, what: str, value: object, n: int = 1) -> TimeFunct
     )
 
 
+def load(
+    owner: str, what: str, value: object, near: Vec, names: tuple[str, str] = ("angle", "rate")
+) -> TimeFunction | MotionLaw:
+    """A constant, a function of time, or one of the time, a displacement and its rate, which is `near` at the start."""
+    law = law_of(owner, what, value, near, names) if callable(value) else None
+    return time_function(owner, what, value) if law is None else law
+
+
 def value_of(owner: str, law: TimeFunction, t: float) -> Vec:
     """u(t) of a law with a function, checked: (n,) finite real numbers."""
     n = len(law.constant)
@@ -222,6 +236,7 @@ __all__ = [
     "TimeFunction",
     "UserElement",
     "frame_of",
+    "load",
     "not_negative",
     "time_function",
     "value_of",

@@ -12,6 +12,7 @@ import numpy as np
 from rbdae import _check
 from rbdae._arrays import Mat, Vec, cross
 from rbdae.forces.element import NONE, Element, TimeFunction
+from rbdae.forces.motion_law import MotionLaw
 from rbdae.quantities import coordinate as coordinates
 from rbdae.quantities.coordinate import Coordinate
 from rbdae.quantities.forms import direction, product
@@ -25,13 +26,16 @@ def along(
     stiffness: float = 0.0,
     damping: float = 0.0,
     rest: float = 0.0,
-    u: TimeFunction = NONE,
+    u: TimeFunction | MotionLaw = NONE,
     sign: float = 1.0,
 ) -> Element:
     """An element on a coordinate of its two bodies."""
     forms = coordinate.forms
     K, D = np.array([[stiffness]]), np.array([[damping]])
-    return Element(forms, np.zeros((len(forms), 24)), K, D, np.array([rest]), u, sign, coordinate.shape)
+    rows, s0 = np.zeros((len(forms), 24)), np.array([rest])
+    if isinstance(u, MotionLaw):
+        return Element(forms, rows, K, D, s0, NONE, sign, coordinate.shape, force=u)
+    return Element(forms, rows, K, D, s0, u, sign, coordinate.shape)
 
 
 def point_force(at: Vec, u: TimeFunction, in_body: bool) -> Element:
@@ -111,7 +115,9 @@ def alignment_damping(damping: Mat, rest: Mat) -> Element:
     return Element(H, np.zeros((3, 24)), K, damping, zero, TimeFunction(np.zeros(3)))
 
 
-def distance(at_a: Vec, at_b: Vec, stiffness: float, damping: float, rest: float, tension: TimeFunction) -> Element:
+def distance(
+    at_a: Vec, at_b: Vec, stiffness: float, damping: float, rest: float, tension: TimeFunction | MotionLaw
+) -> Element:
     """The distance of two points."""
     return along(coordinates.distance("length", at_a, at_b), stiffness, damping, rest, tension, -1.0)
 

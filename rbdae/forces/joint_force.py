@@ -8,9 +8,10 @@ from typing import Any
 from rbdae import _check
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractForce
-from rbdae.forces.element import NONE, Element, TimeFunction, not_negative, time_function
+from rbdae.forces.base import AbstractForce, near
+from rbdae.forces.element import NONE, Element, TimeFunction, load, not_negative
 from rbdae.forces.forms import along
+from rbdae.forces.motion_law import MotionLaw
 from rbdae.joints import JOINTS
 from rbdae.joints.axial import AbstractAxialJoint
 from rbdae.joints.base import AbstractJoint, FreeMotion
@@ -44,15 +45,24 @@ def fill_spring_damper(
     `rest` and `actuator` are (field, value): the coordinate at which the spring is at rest, and what is added to it.
     """
     owner = describe_force(type(force).__name__, joint, name)
+    joint = with_motion(owner, joint, motion)
     values = {
-        "joint": with_motion(owner, joint, motion),
+        "joint": joint,
         "stiffness": not_negative(owner, "stiffness", stiffness),
         "damping": not_negative(owner, "damping", damping),
         rest[0]: _check.number(owner, *rest),
-        actuator[0]: time_function(owner, *actuator),
+        actuator[0]: load_along(owner, *actuator, joint, motion),
         "name": name,
     }
     fill(force, **values)
+
+
+def load_along(
+    owner: str, what: str, value: object, joint: AbstractAxialJoint, motion: FreeMotion
+) -> TimeFunction | MotionLaw:
+    """A torque about the axis, or a force along it: a number, or a law of the time, or of the motion, too."""
+    coordinate = joint.angle_about_axis() if motion == "rotation" else joint.displacement_along_axis()
+    return load(owner, what, value, near(coordinate, joint.bodies), (coordinate.name, "rate"))
 
 
 def about_axis(
@@ -60,7 +70,7 @@ def about_axis(
     stiffness: float = 0.0,
     damping: float = 0.0,
     rest: float = 0.0,
-    u: TimeFunction = NONE,
+    u: TimeFunction | MotionLaw = NONE,
 ) -> Element:
     """An element on the angle about the axis."""
     return along(joint.angle_about_axis(), stiffness, damping, rest, u)
@@ -71,7 +81,7 @@ def along_axis(
     stiffness: float = 0.0,
     damping: float = 0.0,
     rest: float = 0.0,
-    u: TimeFunction = NONE,
+    u: TimeFunction | MotionLaw = NONE,
 ) -> Element:
     """An element on the displacement along the axis."""
     return along(joint.displacement_along_axis(), stiffness, damping, rest, u)
@@ -124,6 +134,7 @@ __all__ = [
     "describe_force",
     "describe_joint",
     "fill_spring_damper",
+    "load_along",
     "with_axis",
     "with_motion",
 ]

@@ -170,6 +170,8 @@ def pack(
                 read += [place[each] for each in law.inputs]
             functions += _pack_law(f"force {name!r}", row, law, len(element.rest))
             _pack_constants(row, element)
+            if element.force is not None:
+                functions += element.force.pack(f"force {name!r}", row)
             Z = start[list(pair)].ravel()
             H, c = _pack_forms(row, name, element, moved(*(shift[b] for b in pair)), Z, entries)
             if element.winding:

@@ -10,10 +10,12 @@ from rbdae import _check
 from rbdae._arrays import ArrayLike, Vec
 from rbdae._frozen import fill
 from rbdae.body import Body, describe
-from rbdae.forces.base import AbstractPairForce
-from rbdae.forces.element import AnyElement, TimeFunction, not_negative, time_function
+from rbdae.forces.base import AbstractPairForce, near
+from rbdae.forces.element import AnyElement, TimeFunction, load, not_negative
 from rbdae.forces.forms import distance
+from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
+from rbdae.quantities import coordinate as coordinates
 
 
 @final
@@ -38,7 +40,8 @@ class SpringDamper(AbstractPairForce):
     length : float
         Free length, m.
     force : float or callable, optional
-        Tension of an actuator, N: a number, or a function of the time, plain Python or compiled by numba.
+        Tension of an actuator, N: a number, a function (t), or a law (t, length, rate) of the distance of the points
+        (m) and its rate (m/s), as that of `rbdae.forces.Motor`.
     at_a, at_b : (3,) array_like
         The points in the body frames.
     name : str, optional
@@ -50,7 +53,7 @@ class SpringDamper(AbstractPairForce):
     stiffness: float
     damping: float
     length: float
-    force: TimeFunction
+    force: TimeFunction | MotionLaw
     at_a: Vec
     at_b: Vec
     name: str | None
@@ -63,12 +66,14 @@ class SpringDamper(AbstractPairForce):
         stiffness: float = 0.0,
         damping: float = 0.0,
         length: float = 0.0,
-        force: float | Callable[[float], Any] = 0.0,
+        force: float | Callable[..., Any] = 0.0,
         at_a: ArrayLike = (0.0, 0.0, 0.0),
         at_b: ArrayLike = (0.0, 0.0, 0.0),
         name: str | None = None,
     ) -> None:
         owner = describe("force", "SpringDamper", a, b, name)
+        at_a, at_b = _check.vector(owner, "at_a", at_a), _check.vector(owner, "at_b", at_b)
+        line = coordinates.distance("length", at_a, at_b)
         fill(
             self,
             a=a,
@@ -76,9 +81,9 @@ class SpringDamper(AbstractPairForce):
             stiffness=not_negative(owner, "stiffness", stiffness),
             damping=not_negative(owner, "damping", damping),
             length=not_negative(owner, "length", length),
-            force=time_function(owner, "force", force),
-            at_a=_check.vector(owner, "at_a", at_a),
-            at_b=_check.vector(owner, "at_b", at_b),
+            force=load(owner, "force", force, near(line, (a,) if b is None else (a, b)), ("length", "rate")),
+            at_a=at_a,
+            at_b=at_b,
             name=name,
         )
 

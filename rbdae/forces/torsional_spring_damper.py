@@ -8,6 +8,7 @@ from typing import Any, final
 
 from rbdae.forces.element import AnyElement, TimeFunction
 from rbdae.forces.joint_force import AbstractJointForce, about_axis, fill_spring_damper
+from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 
@@ -32,16 +33,17 @@ class TorsionalSpringDamper(AbstractJointForce):
     angle : float
         Of rest, rad.
     torque : float or callable, optional
-        N m: a number, or a function of the time, plain Python or compiled by numba.
+        N m: a number, a function (t), or a law (t, angle, rate) as that of `rbdae.forces.Motor`.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "torsion-1" and so on.
 
     Notes
     -----
-    If the stiffness is not zero, the force has an internal state, the winding, an unknown of the problem by the name
-    "torsion-1.phi". Its rate is that of the angle: the relative angular velocity about the axis. It selects the branch
-    alone: the angle in the torque is that of the position, plus the full turns that bring it next to the winding. So
-    the torque has no drift, and a state is everything that the next steps depend on.
+    If the stiffness is not zero, or the law depends on the angle, the force has an internal state, the winding, an
+    unknown of the problem by the name "torsion-1.phi". Its rate is that of the angle: the relative angular velocity
+    about the axis. It selects the branch alone: the angle in the torque is that of the position, plus the full turns
+    that bring it next to the winding. So the torque has no drift, and a state is everything that the next steps depend
+    on.
 
     The winding starts as the angle in (-pi, pi]. For a spring that has been wound up by n turns at the start, lower
     `angle` by 2 pi n.
@@ -51,7 +53,7 @@ class TorsionalSpringDamper(AbstractJointForce):
     stiffness: float
     damping: float
     angle: float
-    torque: TimeFunction
+    torque: TimeFunction | MotionLaw
     name: str | None
 
     def __init__(
@@ -61,7 +63,7 @@ class TorsionalSpringDamper(AbstractJointForce):
         stiffness: float = 0.0,
         damping: float = 0.0,
         angle: float = 0.0,
-        torque: float | Callable[[float], Any] = 0.0,
+        torque: float | Callable[..., Any] = 0.0,
         name: str | None = None,
     ) -> None:
         rest, actuator = ("angle", angle), ("torque", torque)

@@ -8,6 +8,7 @@ from typing import Any, final
 
 from rbdae.forces.element import AnyElement, TimeFunction
 from rbdae.forces.joint_force import AbstractJointForce, along_axis, fill_spring_damper
+from rbdae.forces.motion_law import MotionLaw
 from rbdae.forces.symbol import Symbol
 from rbdae.joints.axial import AbstractAxialJoint
 
@@ -34,7 +35,7 @@ class TranslationalSpringDamper(AbstractJointForce):
     displacement : float
         Of rest, m.
     force : float or callable, optional
-        N: a number, or a function of the time, plain Python or compiled by numba.
+        N: a number, a function (t), or a law (t, displacement, rate) as that of `rbdae.forces.Motor`.
     name : str, optional
         Unique among the forces of the system; without it the system chooses "slide-1" and so on.
     """
@@ -43,7 +44,7 @@ class TranslationalSpringDamper(AbstractJointForce):
     stiffness: float
     damping: float
     displacement: float
-    force: TimeFunction
+    force: TimeFunction | MotionLaw
     name: str | None
 
     def __init__(
@@ -53,7 +54,7 @@ class TranslationalSpringDamper(AbstractJointForce):
         stiffness: float = 0.0,
         damping: float = 0.0,
         displacement: float = 0.0,
-        force: float | Callable[[float], Any] = 0.0,
+        force: float | Callable[..., Any] = 0.0,
         name: str | None = None,
     ) -> None:
         rest, actuator = ("displacement", displacement), ("force", force)

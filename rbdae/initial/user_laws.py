@@ -67,6 +67,8 @@ def check_user_laws(system: System, t0: float) -> None:
             _check_filling(owner, "function", element.function, t0, x, n)
             if element.jacobian is not None:
                 _check_filling(owner, "jacobian", element.jacobian, t0, x, n * len(x))
+        elif isinstance(element, Element) and element.force is not None:
+            element.force.check(owner, t0)
         elif isinstance(element, Element) and element.law.function is not None:
             value_of(owner, element.law, t0)
 

@@ -35,6 +35,9 @@ ANGLE = 2
 USER = 3
 STATEFUL = 4
 
+MOST_PARAMETERS = 6
+"""Numbers of an element on which its law may depend, beside t, s and sdot."""
+
 BODY = np.dtype(
     [
         ("mass", "f8"),
@@ -112,7 +115,9 @@ DRIVE = np.dtype(
 # `winding` is 1 where an angle has its winding as an internal state; `state` is the offset of the `n_states` internal
 # states among those of all elements, `tangent_at` that of their Jacobian; elements by functions with states act on
 # `n_bodies` bodies, from `first_body` on in `element_bodies`; the `n_inputs` inputs of an element, from `first_input`
-# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`
+# on in `element_inputs`, follow the states among the arguments, or are the load in place of `constant`;
+# `force` and `jacobian` of an element along displacements are its law and the derivatives of that, by s, sdot and the
+# `n_parameters` numbers in `parameters`
 ELEMENT = np.dtype(
     [
         (name, "i8")
@@ -137,6 +142,7 @@ ELEMENT = np.dtype(
             "n_bodies",
             "first_input",
             "n_inputs",
+            "n_parameters",
         ]
     ]
     + [
@@ -147,6 +153,7 @@ ELEMENT = np.dtype(
         ("constant", "f8", (3,)),
         ("sign", "f8"),
         ("level", "f8"),
+        ("parameters", "f8", (MOST_PARAMETERS,)),
     ],
     align=True,
 )
@@ -249,7 +256,8 @@ TANGENT_MEMORY = np.dtype(
 
 # working memory of one force element, see kernels/elements.py
 ELEMENT_MEMORY = np.dtype(
-    [(n, "f8", (3,)) for n in ("q", "r", "s", "f", "w", "u")]
+    [(n, "f8", (3,)) for n in ("q", "r", "s", "f", "w", "u", "load")]
+    + [("x", "f8", (6 + MOST_PARAMETERS,))]
     + [(n, "f8", (3, 3)) for n in ("J", "X", "C")]
     + [(n, "f8", (3, 24)) for n in ("g", "h")]
     + [("Z", "f8", (48,)), ("F", "f8", (24,)), ("y", "f8", (24,)), ("z", "f8", (24,)), ("user", "f8", (1152,))]

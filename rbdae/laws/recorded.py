@@ -54,18 +54,54 @@ class CalledBack:
     Parameters
     ----------
     function : as without it; it is called in every evaluation, one or two microseconds a call
+    derivatives : callable, optional
+        Of a law (t, s, sdot) of the motion, such as (t, angle, rate): a function of the same that returns the two
+        derivatives by s and by sdot.
+    difference_step : float, optional
+        Instead of `derivatives`: central differences with this step in s and in sdot, four calls for both, with an
+        error of the order of the step squared.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        derivatives: Callable[..., Any] | None = None,
+        difference_step: float | None = None,
+    ) -> None:
         if not callable(function):
             raise TypeError(
                 f"CalledBack: function must be a function, got {_check.show(function)}; give the law itself"
             )
-        self.function = function
+        if derivatives is not None and difference_step is not None:
+            raise ValueError("CalledBack: it has derivatives and a difference_step; leave one out")
+        if derivatives is not None:
+            _check.takes("CalledBack", "derivatives", derivatives, "t", "s", "rate")
+        if difference_step is not None:
+            difference_step = _check.positive("CalledBack", "difference_step", difference_step, "give e.g. 1e-6")
+        self.function, self.derivatives, self.difference_step = function, derivatives, difference_step
         self.__name__ = getattr(function, "__name__", repr(function))
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
+
+    def slopes(self) -> Filling | None:
+        """f(t, x, out) of both derivatives of a law of the motion at x = (s, sdot); None if there are none."""
+        if self.derivatives is None and self.difference_step is None:
+            return None
+        return self._given if self.derivatives is not None else self._differences
+
+    def _given(self, t: float, x: Vec, out: Vec) -> None:
+        assert self.derivatives is not None
+        given = self.derivatives(t, x[0], x[1])
+        out[:] = _check.array("CalledBack", f"derivatives at t = {t:g}", given, (2,), remedy="return two numbers")
+
+    def _differences(self, t: float, x: Vec, out: Vec) -> None:
+        assert self.difference_step is not None
+        h = self.difference_step
+        s, rate = x[:2]
+        out[0] = (self.function(t, s + h, rate) - self.function(t, s - h, rate)) / (2.0 * h)
+        out[1] = (self.function(t, s, rate + h) - self.function(t, s, rate - h)) / (2.0 * h)
 
 
 @final

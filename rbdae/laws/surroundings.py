@@ -43,7 +43,9 @@ def surroundings(function: Any, known: dict[int, Any] | None = None) -> list[Any
     if id(function) in known:
         return []
     known[id(function)] = function
-    if isinstance(function, partial):
+    if isinstance(getattr(function, "py_func", None), types.FunctionType):  # of numba
+        near = [function.py_func]
+    elif isinstance(function, partial):
         near = [function.func, *function.args, *function.keywords.values()]
     elif isinstance(function, types.MethodType):
         near = [function.__func__, function.__self__]

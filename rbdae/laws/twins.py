@@ -208,6 +208,9 @@ def _replaced(value: Any, made: dict[int, Any]) -> Any:
         return _float
     if isinstance(value, types.FunctionType) and not of_a_library(value):
         return _function(value, made)
+    python = getattr(value, "py_func", None)
+    if isinstance(python, types.FunctionType):  # of numba
+        return _function(python, made)
     if isinstance(value, types.MethodType):
         return types.MethodType(_replaced(value.__func__, made), _own(value.__self__))
     if _is_spline(value):

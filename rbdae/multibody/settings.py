@@ -139,6 +139,7 @@ def features(model: Model, settings: Settings) -> Features:
         "bushings": len(model.bushings) > 0,
         "elements": len(model.forces.elements) > 0,
         "user-forces": bool(np.any(model.forces.elements["shaping"] == kb.USER)),
+        "laws": bool(np.any((model.forces.elements["force"] != 0) & (model.forces.elements["shaping"] < kb.USER))),
         "states": model.forces.n_states > 0 or bool(np.any(model.forces.elements["shaping"] == kb.STATEFUL)),
         "rheonomic": len(model.drives) > 0,
         "multipliers": settings.formulation.multipliers == "values",

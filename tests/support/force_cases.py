@@ -127,6 +127,11 @@ def mesh_jacobian(t, x, out):
                     out[576 + 24 * (12 * side + i) + 12 * other + j] = sign * d
 
 
+def nonlinear(t: float, s: float, rate: float) -> float:
+    """A law of the time, a coordinate and its rate."""
+    return math.cos(t) - 3.0 * math.sin(1.5 * s) - 0.4 * rate * abs(rate)
+
+
 def mesh_in_python(t: float, x: Vec, out: Vec) -> None:
     plain = getattr(mesh, "py_func", mesh)
     plain(t, x, out)
@@ -173,6 +178,12 @@ FORCES: dict[str, Make] = {
         Motor(axial(a, b, "revolute"), torque=wave),
         Motor(axial(a, b, "prismatic"), force=2.0),
     ],
+    "laws": lambda s, a, b: [
+        Motor(axial(a, b, "revolute"), torque=nonlinear),
+        Motor(axial(a, b, "prismatic"), force=nonlinear),
+        SpringDamper(a, b, force=lambda t, length, rate: 9.0 * length**3 + 0.5 * length * rate, at_a=P, at_b=Q),
+        TorsionalSpringDamper(axial(s.ground, b, "cylindrical"), torque=lambda t, angle, rate: -0.3 * rate**3),
+    ],
     "bushing": lambda s, a, b: [
         Bushing(a, b, stiffness=STIFF, damping=DAMP, rotational_stiffness=STIFF, rotational_damping=DAMP, at_a=P),
         Bushing(b, stiffness=0.0, rotational_stiffness=(3.0, 5.0, 0.0), rest=turn(0.5, 0.2, 0.3)),
@@ -180,7 +191,10 @@ FORCES: dict[str, Make] = {
     "user": lambda s, a, b: [UserForce((a, b), mesh, mesh_jacobian), UserForce(b, mesh, mesh_jacobian)],
 }
 # between a and b alone: their sum is zero
-INTERNAL = ["spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "bushing", "user"]
+INTERNAL = [
+    *("spring", "damper", "actuator", "torsion", "slide", "friction", "ball friction", "motor", "laws", "bushing"),
+    "user",
+]
 
 
 def system_of(kind: str, pivot: bool = False, jointed: bool = False, first: bool = False, **options: Any) -> Any:

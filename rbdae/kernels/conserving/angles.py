@@ -28,6 +28,7 @@ from rbdae.compiler.jit import jit, stage
 from rbdae.kernels.bodies.gather import gather_positions
 from rbdae.kernels.bodies.natural import place
 from rbdae.kernels.conserving.forms import step_forms
+from rbdae.kernels.conserving.loads import step_load
 from rbdae.kernels.forces.elements import angle_of, turns
 from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.memory import element_memory, elements, force_states, head, states
@@ -59,7 +60,7 @@ def _ratio(p: float) -> Any:
 
 
 @jit
-def _start_angle(m: Memory, i: int) -> Any:
+def start_angle(m: Memory, i: int) -> Any:
     """phi0 of one element with a winding. Reads `step_forms` and `force_states`."""
     c = element_memory(m)
     angle = angle_of(c.q[0] - c.r[0], c.q[1] - c.r[1])
@@ -83,13 +84,21 @@ def angle_law(m: Memory, i: int, h: float) -> None:
     a, slope = _ratio(p)
     kappa = 2.0 * a * n
     phi = kappa * X
+    if e.force != 0:
+        c.x[0] = 0.5 * phi
+        if e.winding == 1:
+            c.x[0] += start_angle(m, i)
+        c.x[1] = phi / h
+        step_load(m, i, h)
     f = e.damping[0, 0] / h * phi - e.sign * c.u[0]
     if e.winding == 1:
-        f += e.stiffness[0, 0] * (_start_angle(m, i) + 0.5 * phi - e.rest[0])
+        f += e.stiffness[0, 0] * (start_angle(m, i) + 0.5 * phi - e.rest[0])
     T = kappa * f
     c.w[0] = T * k
     c.w[1] = -T * s
     stiffness = 0.5 * e.stiffness[0, 0] + e.damping[0, 0] / h
+    if e.force != 0:
+        stiffness -= e.sign * c.X[0, 0]
     for b in range(2):
         dX = k - dk if b == 0 else ds - s  # with respect to s1 and c1
         dY = s - ds if b == 0 else k - dk
@@ -126,4 +135,4 @@ def advance_windings(m: Memory, y_at: Address, out_at: Address) -> None:
             step_forms(m, i)
             x = 2.0 * (c.q[1] * c.r[0] - c.q[0] * c.r[1])
             y = c.q[0] * c.q[0] + c.q[1] * c.q[1] - c.r[0] * c.r[0] - c.r[1] * c.r[1]
-            out[h.states_at + e.state] = _start_angle(m, i) + 2.0 * atan(x / (sqrt(x * x + y * y) + y))
+            out[h.states_at + e.state] = start_angle(m, i) + 2.0 * atan(x / (sqrt(x * x + y * y) + y))

@@ -21,6 +21,7 @@ from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.conserving.angles import angle_law
 from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.conserving.joints import MOVED, PULLED, bases
+from rbdae.kernels.conserving.loads import step_load
 from rbdae.kernels.conserving.user_forces import user_force, user_tangent
 from rbdae.kernels.constraints.gradients import columns_of
 from rbdae.kernels.constraints.primitives import add_natural, combine
@@ -150,11 +151,18 @@ def _law(m: Memory, i: int, h: float) -> None:
     if e.shaping == ANGLE:
         angle_law(m, i, h)
         return
+    if e.force != 0:
+        for a in range(e.forms):
+            c.x[a] = c.q[a]
+            c.x[e.forms + a] = 2.0 / h * c.r[a]
+        step_load(m, i, h)
     for a in range(e.forms):
         w = -e.sign * c.u[a]
         for b in range(e.forms):
             w += e.stiffness[a, b] * (c.q[b] - e.rest[b]) + 2.0 / h * e.damping[a, b] * c.r[b]
             c.C[a, b] = 0.5 * e.stiffness[a, b] + e.damping[a, b] / h
+            if e.force != 0:
+                c.C[a, b] -= e.sign * c.X[a, b]
         c.w[a] = w
 
 
@@ -168,10 +176,16 @@ def _root(m: Memory, i: int, h: float) -> None:
     f = 1.0 / (before + after)
     k = e.stiffness[0, 0]
     d = e.damping[0, 0] / h
+    if e.force != 0:
+        c.x[0] = 0.5 * (before + after)
+        c.x[1] = (after - before) / h
+        step_load(m, i, h)
     load = k * e.rest[0] + e.sign * c.u[0]
     slope = 0.5 / after
     c.w[0] = 0.5 * k - load * f + 2.0 * d * c.r[0] * f * f
     c.C[0, 0] = f * f * (load * slope + d - 4.0 * d * c.r[0] * f * slope)
+    if e.force != 0:
+        c.C[0, 0] -= e.sign * f * slope * c.X[0, 0]
 
 
 @stage("if", "elements", optional=True)

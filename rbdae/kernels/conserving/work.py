@@ -16,11 +16,13 @@ from typing import Any
 from rbdae.compiler.access import Address, Array, Memory, address, atan, sqrt, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
+from rbdae.kernels.conserving.angles import start_angle
 from rbdae.kernels.conserving.bodies import begin, take
 from rbdae.kernels.conserving.drives import set_drives
 from rbdae.kernels.conserving.forms import step_forms
 from rbdae.kernels.constraints.primitives import combine, primitive_vectors
-from rbdae.kernels.forces.elements import gather
+from rbdae.kernels.forces.elements import gather, n_displacements
+from rbdae.kernels.forces.internal_states import gather_force_states
 from rbdae.kernels.forces.unconserved import bushing_work, element_work
 from rbdae.kernels.memory import drives, element_memory, elements, head, multipliers, primitives, rows, states
 from rbdae.kernels.records import ANGLE, ROOT, USER
@@ -33,6 +35,7 @@ def work(m: Memory, t: float, y: Array, u: Array, h: float, out: Array, scheme: 
     set_drives(m, t + h)
     take(m, address(u), scheme, 0.0)
     head(m).time = t + 0.5 * h
+    gather_force_states(m, address(y))
     out[0] = 0.0 * h
     _bushings(m, h, address(out))
     _elements(m, h, address(out))
@@ -58,14 +61,23 @@ def _elements(m: Memory, h: float, out_at: Address) -> None:
             _user_work(m, i, h, out_at)
             continue
         step_forms(m, i)
+        n = n_displacements(e)
         for a in range(3):
             c.s[a] = 2.0 * c.r[a]
+            c.x[a] = c.q[a]
         if e.shaping == ROOT:
-            c.s[0] = 2.0 * c.r[0] / (sqrt(c.q[0] - c.r[0]) + sqrt(c.q[0] + c.r[0]))
+            length = sqrt(c.q[0] - c.r[0]) + sqrt(c.q[0] + c.r[0])
+            c.s[0] = 2.0 * c.r[0] / length
+            c.x[0] = 0.5 * length
         elif e.shaping == ANGLE:
             x = 2.0 * (c.q[1] * c.r[0] - c.q[0] * c.r[1])
             z = c.q[0] * c.q[0] + c.q[1] * c.q[1] - c.r[0] * c.r[0] - c.r[1] * c.r[1]
             c.s[0] = 2.0 * atan(x / (sqrt(x * x + z * z) + z))
+            c.x[0] = 0.5 * c.s[0]
+            if e.winding == 1:
+                c.x[0] += start_angle(m, i)
+        for k in range(n):
+            c.x[n + k] = c.s[k] / h
         out[0] += element_work(m, i, 1.0 / h)
 
 

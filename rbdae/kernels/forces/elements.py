@@ -13,6 +13,8 @@ two, (sin, cos) (ANGLE). With J = ds/dq and f = K (s - s0) + D J r - u(t) the na
 H is held as a list of its nonzero entries: a new kind of force is data, not another kernel. All tangents are pulled
 back to (q, v) in one place, as those of the bushings.
 
+A load u(t, s, sdot) that depends on the motion is a law with Jacobian (`rbdae.forces.motion_law`).
+
 An angle with a stiffness has an internal state, its winding phi, with phidot = J r. The force takes the angle of the
 position, on the branch next to phi: it has no drift, and it depends on its arguments alone.
 """
@@ -165,6 +167,19 @@ def constant_load(m: Memory, i: int) -> None:
         u[a] = inputs(m)[element_inputs(m)[e.first_input + a]]
 
 
+@stage("ii", "laws", optional=True)
+def add_load(m: Memory, i: int) -> None:
+    """Add the load of one element that depends on its motion to u. Reads (s, sdot) in x."""
+    e = elements(m)[i]
+    c = element_memory(m)
+    n = n_displacements(e)
+    for k in range(e.n_parameters):
+        c.x[2 * n + k] = e.parameters[k]
+    call_force(e.force, e.jacobian, head(m).time, c.x, 2 * n + e.n_parameters, c.load, n, 0, c.user)
+    for k in range(n):
+        c.u[k] += c.load[k]
+
+
 @stage("ii", "elements")
 def law(m: Memory, i: int) -> None:
     """The forces f along the displacements and w = J^T f along the forms of one element. Reads q, r, Z and phi."""
@@ -177,6 +192,13 @@ def law(m: Memory, i: int) -> None:
     constant_load(m, i)
     if e.law != 0:
         call_law(e.law, head(m).time, c.u, 3)
+    if e.force != 0:
+        for k in range(n):
+            c.x[k] = c.s[k]
+            c.x[n + k] = 0.0
+            for a in range(e.forms):
+                c.x[n + k] += c.J[k, a] * c.r[a]
+        add_load(m, i)
     for a in range(e.forms):
         c.w[a] = 0.0
     for k in range(n):

@@ -17,15 +17,24 @@ from rbdae.compiler.access import Address, Array, Memory, vector_at
 from rbdae.compiler.jit import jit, stage
 from rbdae.compiler.user_functions import call_user_function
 from rbdae.kernels.constraints.primitives import combine
-from rbdae.kernels.forces.elements import constant_load, displacements, forms, gather, n_displacements
+from rbdae.kernels.forces.elements import (
+    add_load,
+    constant_load,
+    displacements,
+    forms,
+    gather,
+    n_displacements,
+    turns,
+)
 from rbdae.kernels.memory import bushings, element_memory, elements, head, states
 from rbdae.kernels.records import ANGLE, STATEFUL, USER
+from rbdae.kernels.scratch import force_states
 
 
 @jit
 def has_potential(e: Array) -> Any:
     """Whether the load of an element has one: a constant along what is no angle."""
-    return e.holonomic == 1 and e.law == 0 and e.n_inputs == 0 and e.shaping != ANGLE
+    return e.holonomic == 1 and e.law == 0 and e.force == 0 and e.n_inputs == 0 and e.shaping != ANGLE
 
 
 @jit
@@ -45,12 +54,15 @@ def bushing_work(m: Memory, i: int, rate: float) -> Any:
 
 @jit
 def element_work(m: Memory, i: int, rate: float) -> Any:
-    """The work of the dampers and loads of one element, along the increments of its displacements in s. Reads Z."""
+    """The work of the dampers and loads of one element, along the increments of its displacements in s. Reads Z, and of
+    a law of the motion the displacements and rates in x."""
     e = elements(m)[i]
     c = element_memory(m)
     constant_load(m, i)
     if e.law != 0:
         call_user_function(e.law, head(m).time, c.Z, c.u)
+    if e.force != 0:
+        add_load(m, i)
     out = 0.0 * c.s[0]
     for k in range(n_displacements(e)):
         f = 0.0 * c.s[0] if has_potential(e) else -e.sign * c.u[k]
@@ -84,11 +96,16 @@ def add_element_powers(m: Memory, out_at: Address) -> None:
         forms(m, i)
         displacements(m, i)
         n = n_displacements(e)
+        if e.winding == 1:
+            c.s[0] += turns(c.s[0], force_states(m)[e.state])
+        for k in range(n):
+            c.x[k] = c.s[k]
         for k in range(3):
             c.s[k] = 0.0
         for k in range(n):
             for a in range(e.forms):
                 c.s[k] += c.J[k, a] * c.r[a]
+            c.x[n + k] = c.s[k]
         out[0] += element_work(m, i, 1.0)
 
 

@@ -53,7 +53,7 @@ def along(
     """The step of size h from (t, Y), and its work in out[0]."""
     m = s[M]
     y = w[HEAD + BETWEEN * m :]
-    start = w[HEAD :]
+    start = w[HEAD:]
     further = w[HEAD + FURTHER * m :]
     status = composed(
         newton, newton_context, advance, advance_context, predict, predict_context,
@@ -104,7 +104,7 @@ def between(
     if s[STAGES] == 1 or r == 0.0:
         out[0] = r * whole
         return DONE
-    start = w[HEAD :]
+    start = w[HEAD:]
     size = r * h
     before = 0.0
     first = 0
@@ -144,7 +144,7 @@ def works(
     """Fill the rows (k,) with the work from the first step to the output times, rising, within the run; called again,
     it continues. There are ``s[ROWS]`` steps, the first at the start, of the `sizes` of the steps from them on."""
     n = s[N]
-    start = w[HEAD :]
+    start = w[HEAD:]
     done = w[HEAD + (U + s[STAGES]) * s[M] :]
     while s[STEPS] + 1 < s[ROWS]:
         if s[BUDGET] <= 0:
