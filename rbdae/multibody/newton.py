@@ -1,7 +1,7 @@
 """The Newton equations of a step by blocks: their places in memory, and the order of their elimination.
 
-A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves, and a joint as soon as
-the bodies are gone with which its block, -G A^-1 G^T of independent rows, has full rank. Trees get no blocks beside
+A node is a body, or all joint equations between two bodies. Bodies are eliminated from the leaves, and a joint as soon
+as the bodies are gone with which its block, -G A^-1 G^T of independent rows, has full rank. Trees get no blocks beside
 those of the joints and their bodies, and short loops few: the cost is linear in the number of bodies.
 """
 
@@ -110,9 +110,9 @@ def _bodies_before(graph: _Graph, bodies: Any) -> dict[Node, set[int]]:
     so that rows that are independent in the model are independent there. A pivot is a joint of the tree, too.
     """
     ground = len(bodies) - 1
-    edges: list[Node] = [(b, ground) for b in range(ground) if bodies["nt"][b] == 0]
+    edges = [(b, ground) for b in range(ground) if bodies["nt"][b] == 0]
     pivots = len(edges)
-    edges += [node for node in graph.size if len(node) == 2]
+    edges += [(node[0], node[1]) for node in graph.size if len(node) == 2]
     tree = spanning_tree(ground, [False] * ground, edges)
     place = {b: k for k, b in enumerate(_from_the_root(tree))} | {ground: -1}
     out: dict[Node, set[int]] = {edges[k]: {b} for b, k in enumerate(tree.joint) if k >= pivots}
@@ -131,7 +131,7 @@ def _from_the_root(tree: Tree) -> list[int]:
     """The bodies, parents first."""
     order = list[int]()
     children: dict[int, list[int]] = {}
-    roots = []
+    roots = list[int]()
     for b, parent in enumerate(tree.parent):
         (roots if tree.joint[b] < 0 or parent == len(tree.parent) else children.setdefault(parent, [])).append(b)
     while roots:

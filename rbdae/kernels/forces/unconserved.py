@@ -26,9 +26,8 @@ from rbdae.kernels.forces.elements import (
     n_displacements,
     turns,
 )
-from rbdae.kernels.memory import bushings, element_memory, elements, head, states
+from rbdae.kernels.memory import bushings, element_memory, elements, force_states, head, states
 from rbdae.kernels.records import ANGLE, STATEFUL, USER
-from rbdae.kernels.scratch import force_states
 
 
 @jit

@@ -15,8 +15,7 @@ from __future__ import annotations
 from rbdae.compiler.access import Address, Memory, vector_at
 from rbdae.compiler.jit import stage
 from rbdae.kernels.linear.small import dot
-from rbdae.kernels.memory import bodies, head, states
-from rbdae.kernels.scratch import constraint_side, right_hand_side, solution
+from rbdae.kernels.memory import bodies, constraint_side, head, right_hand_side, solution, states
 from rbdae.rotations.algebra import spin_transposed
 from rbdae.rotations.quaternion_algebra import add_product, conjugate_product
 
