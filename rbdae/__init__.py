@@ -4,6 +4,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rbdae import actuators as actuators
 from rbdae import drives as drives
 from rbdae import forces as forces
 from rbdae import formulations as formulations
@@ -12,6 +13,11 @@ from rbdae import models as models
 from rbdae import rotations as rotations
 from rbdae._public import no_attribute
 from rbdae._version import __version__ as __version__
+from rbdae.actuators.actuator import Actuator as Actuator
+from rbdae.actuators.actuator import Points as Points
+from rbdae.actuators.block import Block as Block
+from rbdae.actuators.function_block import block as block
+from rbdae.actuators.sampled import Sampled as Sampled
 from rbdae.formulations.pairing import pairings as pairings
 from rbdae.initial.assemble import assemble as assemble
 from rbdae.initial.changed import NotAddedWarning as NotAddedWarning
@@ -34,17 +40,23 @@ from rbdae.solving.tolerances import scaled_atol as scaled_atol
 from rbdae.system import System as System
 
 __all__ = [
+    "Actuator",
     "Assembly",
+    "Block",
     "FailedRunWarning",
     "InitialValuesWarning",
     "NotAddedWarning",
+    "Points",
     "Problem",
     "Projection",
     "ProjectionError",
     "Projector",
+    "Sampled",
     "Solution",
     "System",
+    "actuators",
     "assemble",
+    "block",
     "closed_form",
     "compare",
     "drives",

@@ -15,6 +15,7 @@ from rbdae._made import forget
 from rbdae._mistaken import mistaken
 from rbdae._pickles import check_pickles
 from rbdae.actuators.block import Block
+from rbdae.actuators.sampled import Sampled
 from rbdae.body import INITIAL_VALUES, caption, check_inertia, checked_orientation, ground
 from rbdae.body import Body as Body
 from rbdae.forces.base import AbstractForce
@@ -295,6 +296,10 @@ class System:
         name = self._admit("force", force, force.bodies, self._forces)
         bound = force.bound(name, self._ground)
         self._forces[name] = bound
+        if isinstance(bound, Sampled):
+            for held in bound.held.values():
+                _check.name("input", held.name, self._inputs)
+                self._inputs[held.name] = held
         return bound
 
     def add_block(self, block: B) -> B:

@@ -26,6 +26,29 @@ Source: TypeAlias = "float | Callable[[float], Any] | Input | Quantity"
 or of another block."""
 
 
+_FIELDS = frozenset(
+    {"along", "coordinate_name", "first", "function", "given", "held", "memory", "name", "names", "period", "sources"}
+    | {"start", "values"}
+)
+    {
+        "given",
+        "names",
+        "period",
+        "memory",
+        "function",
+        "first",
+        "held",
+        "name",
+        "start",
+        "sources",
+        "values",
+        "along",
+        "coordinate_name",
+    }
+)
+"""Attributes that are not there before the constructor has set them, as while a copy is made."""
+
+
 def _no_law(self: Block, *_: Any) -> Any:
     """The law of a class that has none."""
     own = "t, s, z, u, p" if self.coordinate is None else "t, q, qd, s, z, u, p"
@@ -120,7 +143,7 @@ class Block(AbstractForce):
 
     def __getattr__(self, name: str) -> Quantity:
         """A quantity as an attribute, such as ``motor.current``."""
-        if name.startswith("_") or name not in self.own_names():
+        if name.startswith("_") or name in _FIELDS or name not in self.own_names():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
         return self.quantity(name)
 
@@ -150,10 +173,9 @@ class Block(AbstractForce):
         """The names of its states, then of its algebraic unknowns."""
         return (*self.states, *self.algebraic)
 
-    @classmethod
-    def own_names(cls) -> tuple[str, ...]:
+    def own_names(self) -> tuple[str, ...]:
         """The names of its quantities that belong to no coordinate."""
-        return (*cls.states, *cls.algebraic, *cls.outputs, *cls.inputs)
+        return (*self.states, *self.algebraic, *self.outputs, *self.inputs)
 
     @property
     def quantities(self) -> dict[str, Quantity]:
@@ -212,6 +234,11 @@ class Block(AbstractForce):
             return {}
         values = _sequence(self._owner(self.name), "observe", self.observe(*arguments), len(self.outputs))
         return dict(zip(self.outputs, values, strict=True))
+
+    @staticmethod
+    def _values(names: Sequence[str], values: Sequence[Any]) -> Any:
+        """Numbers by name and in order."""
+        return _record(tuple(names))(*values)
 
 
 def _again(kind: type[Block], fields: dict[str, Any]) -> Block:

@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from rbdae.actuators.block import Block
+from rbdae.actuators.sampled import Sampled
 from rbdae.body import Body
 from rbdae.forces.base import AbstractForce
 from rbdae.forces.element import AnyElement, StateElement
@@ -61,13 +62,19 @@ class Network:
     def _collect(self, block: Block) -> None:
         if block.coordinate is not None:
             self._add_motion(block, block.coordinate, unwound=_reads_position(block))
-        for source in block.sources.values():
-            if isinstance(source, Input) and source not in self._inputs:
-                self._inputs.append(source)
+        for given in block.sources.values():
+            source = self._resolved(given)
+            if isinstance(source, Input):
+                if source not in self._inputs:
+                    self._inputs.append(source)
             elif isinstance(source, Quantity) and source.aspect in ("value", "rate"):
                 owner = self._owner_of(source)
                 of = next(each for each in _coordinates(owner) if each.name == source.coordinate)
                 self._add_motion(owner, of, unwound=source.aspect == "value")
+
+    def _resolved(self, source: Any) -> Any:
+        """A source; the input of the system for what a sampled controller holds."""
+        return held_by(source, self._owner_of)
 
     def _add_motion(self, owner: Any, coordinate: Coordinate, *, unwound: bool) -> None:
         carrier = getattr(owner, "along", owner)
@@ -217,7 +224,8 @@ class _Evaluation:
         """The inputs of a block."""
         return [self._input(source) for source in block.sources.values()]
 
-    def _input(self, source: Any) -> Any:
+    def _input(self, given: Any) -> Any:
+        source = self._of._resolved(given)
         if isinstance(source, Input):
             return self._x[24 * self._of.n_bodies + len(self._of.names) + self._of._inputs.index(source)]
         if isinstance(source, Quantity):
@@ -265,7 +273,7 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
     group = {block: {block} for block in blocks}
     for block in blocks:
         for source in block.sources.values():
-            if isinstance(source, Quantity) and source.aspect == "own":
+            if isinstance(held_by(source, owner_of), Quantity) and source.aspect == "own":
                 other = owner_of(source)
                 if not isinstance(other, Block):
                     raise ValueError(f"{block.name!r} cannot read {source!r}: only blocks and actuators have it")
@@ -280,6 +288,14 @@ def networks(forces: Iterable[AbstractForce], joints: Iterable[Any]) -> list[Net
             done.add(id(group[block]))
             out.append(Network([each for each in blocks if each in group[block]], owner_of))
     return out
+
+
+def held_by(source: Any, owner_of: Callable[[Quantity], Any]) -> Any:
+    """A source; the input of the system for what a sampled controller holds."""
+    if isinstance(source, Quantity) and source.aspect == "own" and isinstance(source.owner, Sampled):
+        held: Input | None = owner_of(source).held.get(source.name)
+        return source if held is None else held
+    return source
 
 
 @final

@@ -26,6 +26,7 @@ from rbdae.solving.default_solver import default_solver
 from rbdae.solving.plan import Plan, planned
 from rbdae.solving.progress import progress_of
 from rbdae.solving.rows import give_multipliers, with_fine_rows
+from rbdae.solving.sampling import run_sampled, sampled_of
 from rbdae.solving.segments import Segments, run_segments
 from rbdae.solving.solution import EventLog, Solution
 from rbdae.solving.tolerances import advice
@@ -166,14 +167,23 @@ def _run(
         own.workspace.check_laws()
     with _NO_PROGRESS if progress is False else progress_of(progress, solver, asked.t0, asked.t_end) as advance:
         wall, processor = time.perf_counter(), time.thread_time()
-        outcome, segments = run_segments(
-            problem,
-            asked if advance is None else changed(asked, advance=advance),
-            lambda here, request: run_once(adapter, solver, method, here, request, pending),
-            lambda here: bind_projection(here, projection),
-            lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
-            lambda here: moving(here, policy),
-        )
+
+        def in_segments(first: Any, request: Request) -> tuple[Outcome, Segments]:
+            return run_segments(
+                first,
+                request,
+                lambda here, request: run_once(adapter, solver, method, here, request, pending),
+                lambda here: bind_projection(here, projection),
+                lambda here: here.switches(policy) if isinstance(here, Problem) else here.switches(),
+                lambda here: moving(here, policy),
+            )
+
+        controllers = sampled_of(problem)
+        request = asked if advance is None else changed(asked, advance=advance)
+        if controllers and own is not None:
+            outcome, segments = run_sampled(own, request, controllers, in_segments)
+        else:
+            outcome, segments = in_segments(problem, request)
         if own is not None:
             give_multipliers(own, method, outcome, segments)
         stats = outcome.stats

@@ -96,19 +96,19 @@ def run_segments(
             problems += [each for _, each in watch.left]
             outcome.stats.restarts += len(watch.left)
         if watch is None or outcome.reason is not Reason.INTERRUPTED:
-            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
+            return joined_outcomes(outcomes), Segments(tuple(problems), tuple(times), direction)
         t, y = watch.state
         ending = next(filter(None, (switches[k].ends(t, y) for k in watch.due)), None)
         if ending is not None:
             outcome.reason, outcome.detail = Reason.CHART, ending.why
             if not ending.readable:
                 _drop_from(outcome, t, direction)
-            return _joined(outcomes), Segments(tuple(problems), tuple(times), direction)
+            return joined_outcomes(outcomes), Segments(tuple(problems), tuple(times), direction)
         here = problems[-1]
         problems.append(_resumed(here, switches, switches_of, watch.due, t, y))
         times.append(t)
-        _leave_to_next(outcome, t, problems[-1].y0, direction)
-        asked = _remaining(request, outcomes, t, problem, problems[-1])
+        left_to_next(outcome, t, problems[-1].y0, direction)
+        asked = remaining(request, outcomes, t, problem, problems[-1])
 
 
 @final
@@ -168,7 +168,7 @@ def _resumed(
     return out
 
 
-def _remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
+def remaining(request: Request, outcomes: Sequence[Outcome], t: float, first: Solvable, here: Solvable) -> Request:
     """The rest of a request from t on."""
     step = outcomes[-1].next_step
     direction = 1.0 if request.t0 < request.t_end else -1.0
@@ -199,7 +199,7 @@ class _Remaining:
         return self._event(t, self._here.translated(t, y, self._first))
 
 
-def _leave_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
+def left_to_next(outcome: Outcome, t: float, y: Vec, direction: float) -> None:
     """Leave the state at the change to the next segment; events there are in its unknowns."""
     _drop_from(outcome, t, direction)
     for times, states in zip(outcome.t_events, outcome.y_events, strict=True):
@@ -219,7 +219,7 @@ def _drop_from(outcome: Outcome, t: float, direction: float) -> None:
         outcome.steps = Steps(steps.t[:k], steps.y[:k])
 
 
-def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+def joined_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
     """The outcome of a run in segments."""
     last = outcomes[-1]
     if len(outcomes) == 1:
@@ -254,4 +254,4 @@ def _joined_steps(of_segments: Sequence[Steps | None]) -> Steps | None:
     return Steps(np.concatenate([steps.t for steps in known]), np.concatenate([steps.y for steps in known]))
 
 
-__all__ = ["Segments", "run_segments"]
+__all__ = ["Segments", "joined_outcomes", "left_to_next", "remaining", "run_segments"]

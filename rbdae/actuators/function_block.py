@@ -1,0 +1,117 @@
+"""`block`: equations beside those of a mechanism, by a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, final
+
+from rbdae import _check
+from rbdae._frozen import fill
+from rbdae.actuators.block import Block
+
+_GIVEN = frozenset({"states", "algebraic", "inputs", "outputs", "parameters", "law", "observe"})
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class FunctionBlock(Block):
+    """A block whose law is a function; made by `rbdae.block`."""
+
+    given: Mapping[str, Any]
+
+    def __init__(
+        self,
+        law: Callable[..., Any],
+        *,
+        states: Mapping[str, float] | None = None,
+        algebraic: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+        outputs: Sequence[str] = (),
+        observe: Callable[..., Any] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        name: str | None = None,
+    ) -> None:
+        owner = self._owner(name)
+        _check.takes(owner, "law", law, "t", "s", "z", "u", "p")
+        if (observe is None) != (not outputs):
+            raise ValueError(f"{owner}: outputs and observe go together: the names, and the function that gives them")
+        if observe is not None:
+            _check.takes(owner, "observe", observe, "t", "s", "z", "u", "p")
+        given = {
+            "states": dict(states or {}),
+            "algebraic": dict(algebraic or {}),
+            "inputs": tuple(inputs or {}),
+            "outputs": tuple(outputs),
+            "parameters": dict(parameters or {}),
+            "law": law,
+            "observe": observe,
+        }
+        fill(self, given=MappingProxyType(given))
+        for key in self.own_names():
+            if not isinstance(key, str) or not key.isidentifier():
+                raise ValueError(
+                    f"{owner}: {_check.show(key)} is no Python name; its numbers are read as s.name, u.name"
+                )
+        super().__init__(name=name, **dict(inputs or {}))
+
+    def __getattribute__(self, name: str) -> Any:
+        """What a class has is given to this one block."""
+        if name in _GIVEN:
+            return object.__getattribute__(self, "given")[name]
+        return object.__getattribute__(self, name)
+
+    @property
+    def default_name(self) -> str:
+        """The name before the number, as it is in labels."""
+        return "block"
+
+
+def block(
+    law: Callable[..., Any],
+    *,
+    states: Mapping[str, float] | None = None,
+    algebraic: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] = (),
+    observe: Callable[..., Any] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    name: str | None = None,
+) -> FunctionBlock:
+    """Equations without a force: sdot = f(t, s, z, u, p) and 0 = g(t, s, z, u, p), in one DAE with the mechanism.
+
+        room = system.add_block(
+            rbdae.block(
+                lambda t, s, z, u, p: [(u.loss - 20.0 * (s.temperature - 283.0)) / 4e4],
+                states={"temperature": 293.0},
+                inputs={"loss": motor.loss},
+                name="room",
+            )
+        )
+
+    Parameters
+    ----------
+    law : function (t, s, z, u, p)
+        Returns sdot, or (sdot, g) if there are algebraic unknowns; g alone if there is no state. Plain Python, pure;
+        s, z, u and p have their numbers by name and in order.
+    states, algebraic : mappings
+        Names and values at the start; of algebraic unknowns where Newton's method begins. dg/dz is regular.
+    inputs : mapping
+        Names, and numbers, functions of the time, inputs of the system or quantities.
+    outputs, observe : names, and a function (t, s, z, u, p) that gives them
+    parameters : mapping of numbers
+    name : str, optional
+
+    Returns
+    -------
+    FunctionBlock
+        For `System.add_block`.
+    """
+    return FunctionBlock(
+        law, states=states, algebraic=algebraic, inputs=inputs, outputs=outputs, observe=observe, parameters=parameters,
+        name=name,
+    )  # fmt: skip
+
+
+__all__ = ["FunctionBlock", "block"]
