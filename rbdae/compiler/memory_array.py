@@ -16,7 +16,7 @@ from rbdae.compiler.access import Memory
 from rbdae.compiler.declared import Declared, Machine, Twins, declare
 from rbdae.machine.language import arrays
 from rbdae.machine.language.body import Body
-from rbdae.machine.language.calls import Callee, fitted
+from rbdae.machine.language.calls import Callee, fitted, pointer
 from rbdae.machine.language.kinds import INT, Value, constant, of_dtype
 
 
@@ -67,28 +67,24 @@ class MemoryArray(Declared):
 
     def _opened(self, at: Body, arguments: list[Value]) -> Value:
         (m,) = fitted(at, arguments, (INT,))
-        head = Value(of_dtype(self.head, at.floats), (_pointer(at, m),))
+        head = Value(of_dtype(self.head, at.floats), (pointer(at, m),))
 
         def number(name: str) -> Value:
             place = arrays.field(at, head, name)
             assert place is not None
             return arrays.read(at, place)
 
-        pointer = _pointer(at, number(self.name))
+        address = pointer(at, number(self.name))
         if self.shape is None:
-            return Value(of_dtype(self.dtype, at.floats), (pointer,))
+            return Value(of_dtype(self.dtype, at.floats), (address,))
         lengths = self.shape(_Sizes(lambda name: _Length(at, number(name))))
         each = lengths if isinstance(lengths, tuple) else (lengths,)
-        return arrays.opened(at, pointer, [_value(length) for length in each], self.dtype)
+        return arrays.opened(at, address, [_value(length) for length in each], self.dtype)
 
 
 @cache
 def _digest(dtype: np.dtype[Any]) -> str:
     return hashlib.sha256(f"{dtype} {dtype.metadata}".encode()).hexdigest()
-
-
-def _pointer(at: Body, address: Value) -> str:
-    return at.register(f"inttoptr i64 {address.text} to ptr")
 
 
 @final

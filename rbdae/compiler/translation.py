@@ -9,7 +9,7 @@ from typing import Any
 from rbdae.compiler.declared import declared
 from rbdae.machine.language import arrays
 from rbdae.machine.language.body import Body
-from rbdae.machine.language.calls import Callee, called, fitted, passed
+from rbdae.machine.language.calls import Callee, called, fitted, passed, pointer
 from rbdae.machine.language.kinds import (
     ADDRESS,
     BOOL,
@@ -146,27 +146,25 @@ class Translation(Text):
 
 def _as_pointer(at: Body, arguments: list[Value]) -> Value:
     (address,) = fitted(at, arguments, (INT,))
-    return Value(ADDRESS, (at.register(f"inttoptr i64 {address.text} to ptr"),))
+    return Value(ADDRESS, (pointer(at, address),))
 
 
 def _carray(at: Body, arguments: list[Value]) -> Value:
-    pointer, shape, dtype = arguments
+    address, shape, dtype = arguments
     assert isinstance(dtype.kind, Object)
     lengths = at.several(shape) if isinstance(shape.kind, Several) else [shape]
-    return arrays.opened(at, pointer.text, lengths, dtype.kind.object)
+    return arrays.opened(at, address.text, lengths, dtype.kind.object)
 
 
 def _call_address(at: Body, arguments: list[Value]) -> Value:
     function, t, x, out = arguments
-    pointer = _as_pointer(at, [function])
-    at.add(f"call void {pointer.text}({passed(fitted(at, (t, x, out), (FLOAT, INT, INT)))})")
+    at.add(f"call void {pointer(at, function)}({passed(fitted(at, (t, x, out), (FLOAT, INT, INT)))})")
     return Value(NOTHING, ())
 
 
 def _doubles(at: Body, arguments: list[Value]) -> Value:
     (address,) = fitted(at, arguments, (INT,))
-    pointer = at.register(f"inttoptr i64 {address.text} to ptr")
-    return Value(Array(FLOAT, ((LONG, 1),)), (pointer,))
+    return Value(Array(FLOAT, ((LONG, 1),)), (pointer(at, address),))
 
 
 def _as_double(at: Body, arguments: list[Value]) -> Value:

@@ -21,19 +21,19 @@ NOT_FINITE = 3
 
 _LOADS = "".join(
     f"""  %{name}.p = getelementptr ptr, ptr %u, i64 {k}
-  %{name} = load ptr, ptr %{name}.p
+  %{name} = load {kind}, ptr %{name}.p
 """
-    for k, name in enumerate(("near", "context", "anywhere", "s", "p"))
+    for k, (kind, name) in enumerate(
+        (("ptr", "near"), ("ptr", "context"), ("ptr", "anywhere"), ("i64", "n"), ("i64", "result"), ("ptr", "p"))
+    )
 )
 
 _TEXT = f"""
 define i32 @projected(ptr %u, double %t, ptr %y, ptr %yd, double %c, ptr %out) nounwind {{
-{_LOADS}  %n.p = getelementptr i64, ptr %s, i64 {at.N}
-  %n = load i64, ptr %n.p
-  %bytes = mul i64 %n, 8
+{_LOADS}  %bytes = mul i64 %n, 8
   call void @llvm.memmove.p0.p0.i64(ptr %out, ptr %y, i64 %bytes, i1 false)
   %r = call i64 @"rbdae.machine.loops.correction.project"(
-    ptr %near, ptr %context, ptr %anywhere, ptr %s, ptr %p, double %t, ptr %out)
+    ptr %near, ptr %context, ptr %anywhere, i64 %n, i64 %result, ptr %p, double %t, ptr %out)
   %done = icmp eq i64 %r, {at.DONE}
   %bad = icmp eq i64 %r, {at.PROJECTED_NOT_FINITE}
   %why = select i1 %bad, i32 {NOT_FINITE}, i32 1
@@ -53,13 +53,12 @@ def _code() -> Module:
 def projected(correction: Any, n: int) -> MachineFunction:
     """A machine function that projects y (n,) to out; it takes a `rbdae.problem.contract.CompiledProjection`, which is
     its own."""
-    s = np.zeros(at.INTS, dtype=np.int64)
-    s[at.N], s[at.RESULT] = n, correction.result
     near, anywhere = correction.near, correction.anywhere
     context = np.array(
-        [near.address, near.context, anywhere.address, s.ctypes.data, correction.memory.ctypes.data], dtype=np.int64
+        [near.address, near.context, anywhere.address, n, correction.result, correction.memory.ctypes.data],
+        dtype=np.int64,
     )
-    owner = (_code(), correction, s, context)
+    owner = (_code(), correction, context)
     return MachineFunction(_code().address("projected"), context.ctypes.data, owner, anywhere.errors)
 
 

@@ -11,7 +11,7 @@ from rbdae._frozen import refuse_copies
 from rbdae.kernels.near_projection import N_MORE
 from rbdae.machine.function import PROTOTYPE, MachineFunction, Shapes, trampoline
 from rbdae.machine.loops import correction as at
-from rbdae.machine.loops import memory as loop
+from rbdae.machine.loops.memory import NOT_PROJECTED
 
 
 @final
@@ -49,10 +49,8 @@ class CompiledProjection:
 
         Raises `ProjectionError` where the constraints cannot be satisfied.
         """
-        s = np.zeros(loop.INTS, dtype=np.int64)
-        s[loop.N], s[loop.RESULT] = len(y), self.result
         near, anywhere = _called(self.near), _called(self.anywhere)
-        if at.project(near, self.near.context, anywhere, s, self.memory, t, y) == loop.NOT_PROJECTED:
+        if at.project(near, self.near.context, anywhere, len(y), self.result, self.memory, t, y) == NOT_PROJECTED:
             self.anywhere.check()
         self.collect()
 

@@ -34,15 +34,15 @@ def exact(t):
 def prepared(h):
     """The memory of a step of size h from the start, as plain Python has it."""
     m = at.LANES
-    s, w = np.zeros(at.INTS, dtype=np.int64), np.zeros(at.HEAD + MEMORY * m)
-    s[[at.N, at.M]] = 2, m
-    w[[at.H, at.H_MAX, at.T_END, at.DIRECTION]] = h, 1.0, 1.0, 1.0
-    w[at.RTOL], w[at.SAFE], w[at.SHRINKS], w[at.GROWS] = 1e-6, 0.9, 50.0, 0.25
-    vectors = w[at.HEAD :].reshape(MEMORY, m)
+    s = at.StepMemory(MEMORY * m)
+    s.n, s.m, s.h = 2, m, h
+    s.h_max = s.t_end = s.direction = 1.0
+    s.rtol, s.safe, s.shrinks, s.grows = 1e-6, 0.9, 50.0, 0.25
+    vectors = s.vectors.reshape(MEMORY, m)
     vectors[at.ATOL] = 1e-6
     vectors[at.Y, :2] = START
     pendulum(None, 0.0, vectors[at.Y], None, 0.0, vectors[at.K1])
-    return s, w, vectors
+    return s, vectors
 
 
 def test_the_order_of_a_row_is_twice_its_number():
@@ -51,9 +51,9 @@ def test_the_order_of_a_row_is_twice_its_number():
     for j in (1, 2, 3, 4):
         errors = []
         for h, end in zip(sizes, wanted, strict=True):
-            s, w, vectors = prepared(h)
+            s, vectors = prepared(h)
             for k in range(1, j + 1):
-                assert row(pendulum, None, s, w, k) == at.DONE
+                assert row(pendulum, None, s, k) == at.DONE
             errors.append(np.abs(vectors[TABLE, :2] - end).max())
         order = np.log2(errors[0] / errors[1]) - 1.0  # of a step less one
         assert 2 * j - 0.6 < order < 2 * j + 1.2, (j, errors)
@@ -65,18 +65,18 @@ def test_dense_output_has_the_order_of_the_step():
     sizes, theta = np.array([0.4, 0.2]), np.array([0.13, 0.35, 0.5, 0.81])
     errors = []
     for h in sizes:
-        s, w, vectors = prepared(h)
-        s[at.CODE] = 1
+        s, vectors = prepared(h)
+        s.code = 1
         vectors[at.Y_NEW, :2] = exact([h])[0]
         pendulum(None, h, vectors[at.Y_NEW], None, 0.0, vectors[END])
-        w[at.H_DONE] = h
-        assert dense(pendulum, None, s, w) == at.DONE
+        s.h_done = h
+        assert dense(pendulum, None, s) == at.DONE
         out = np.empty((len(theta), 2))
         for x, each in zip(theta, out, strict=True):
-            interpolate(s, w, x, each)
+            interpolate(s, x, each)
         errors.append(np.abs(out - exact(theta * h)).max())
         for x, end in ((0.0, START), (1.0, vectors[at.Y_NEW, :2])):
-            interpolate(s, w, x, out[0])
+            interpolate(s, x, out[0])
             np.testing.assert_allclose(out[0], end, rtol=0, atol=1e-14)
     assert np.log2(errors[0] / errors[1]) > 5.8, errors
 
@@ -86,13 +86,13 @@ def test_the_order_rises_with_the_accuracy(monkeypatch):
     monkeypatch.setattr(loop_control, "RATES_NEW", END)  # as the compiled loop has it bound
     rows = {}
     for tolerance in (1e-4, 1e-10):
-        s, w, vectors = prepared(0.0)
-        w[at.RTOL], vectors[at.ATOL] = tolerance, tolerance
+        s, vectors = prepared(0.0)
+        s.rtol, vectors[at.ATOL] = tolerance, tolerance
         found = []
-        while w[at.T_NEW] < 1.0:
-            status = attempt(pendulum, None, s, w)
+        while s.t_new < 1.0:
+            status = attempt(pendulum, None, s)
             assert status in (at.DONE, at.REJECTION)
-            found += [int(s[at.CODE])] * (status == at.DONE)
+            found += [s.code] * (status == at.DONE)
         assert np.abs(vectors[at.Y_NEW, :2] - exact([1.0])[0]).max() < 30 * tolerance
         rows[tolerance] = max(found)
     assert 2 <= rows[1e-4] < rows[1e-10] <= 9

@@ -17,7 +17,7 @@ import cases
 import numpy as np
 import pytest
 import toy
-from inside import loop_rows, loops
+from inside import in_plain_python, loop_rows, loops
 from scipy.integrate import ode
 
 import rbdae
@@ -91,10 +91,10 @@ def finished(one, budget=None, room=None):
     """The loop at its end, interrupted after every `budget` evaluations, with `room` rows at a time."""
     pauses = 0
     if room is not None:
-        one.s[at.ROOM] = room
+        one.s.room = room
     while True:
         if budget is not None:
-            one.s[at.BUDGET] = budget
+            one.s.budget = budget
         status = one.run()
         if status == at.FINISHED:
             return one, pauses
@@ -103,7 +103,7 @@ def finished(one, budget=None, room=None):
             if room is None:
                 one.grow()
             else:
-                one.s[at.ROOM] += room
+                one.s.room += room
         elif budget is None:
             one.paused((0.0, 0))
         pauses += 1
@@ -133,7 +133,7 @@ def test_dopri5_takes_the_steps_of_hairers_code(functions, tol):
     times, states = hairer("dopri5", in_python(orbit), START, PERIOD, tol, beta=0.04)
     one, _ = finished(loop("dopri5", functions["orbit"], (0.0, PERIOD), START, tol))
     t, y = one.steps()
-    assert len(t) == len(times) and one.s[at.REJECTED] >= 5
+    assert len(t) == len(times) and one.s.rejected >= 5
     # rounding grows along the orbit, by some millions
     np.testing.assert_allclose(t, times, atol=1e-8)
     np.testing.assert_allclose(y, states, atol=1e-6)
@@ -146,7 +146,7 @@ def test_dop853_takes_the_steps_of_hairers_code_where_none_is_rejected(functions
     times, states = hairer("dop853", in_python(linear), exact(0.0), 3.0, tol, dfactor=0.333, **more)
     one, _ = finished(loop("dop853", functions["linear"], (0.0, 3.0), exact(0.0), tol, **more))
     t, y = one.steps()
-    assert len(t) == len(times) > 8 and one.s[at.REJECTED] == 0
+    assert len(t) == len(times) > 8 and one.s.rejected == 0
     # the error of short steps is rounding in part
     np.testing.assert_allclose(t, times, rtol=1e-6)
     np.testing.assert_allclose(y, states, atol=1e-5)
@@ -171,11 +171,12 @@ def test_machine_code_does_what_the_python_source_does(functions, name, tol):
     steps_y[0] = START
     rows = other.rows.reshape(-1), steps_t, steps_y.reshape(-1)
     nothing = None, 0, None, np.zeros(1), None, 0, np.zeros(1)  # no projection, no switches
-    while (status := run(orbit, 0, other.s, other.w, other.times, *rows, *nothing)) == at.PAUSED:
-        other.s[at.BUDGET] = 10**6
+    memory = in_plain_python(other)
+    while (status := run(orbit, 0, memory, other.times, *rows, *nothing)) == at.PAUSED:
+        memory.budget = 10**6
     assert status == at.FINISHED
-    counts = [at.STEPS, at.REJECTED, at.EVALUATIONS, at.OUTPUTS]
-    assert list(one.s[counts]) == list(other.s[counts])
+    for count in ("steps", "rejected", "evaluations", "outputs"):
+        assert getattr(one.s, count) == getattr(memory, count)
     t, y = one.steps()
     np.testing.assert_allclose(steps_t[: len(t)], t, atol=1e-9)
     np.testing.assert_allclose(steps_y[: len(t)], y, atol=1e-7)
@@ -222,10 +223,10 @@ def test_the_steps_are_the_same_whatever_is_asked_for_beside(functions, name):
     one = loop(name, functions["orbit"], (0.0, 3.0), START, 1e-8, stepwise=True)
     found = []
     while not found or found[-1][0] < 3.0:
-        one.s[at.ROWS] = 0
-        while not one.s[at.ROWS]:
+        one.s.rows = 0
+        while not one.s.rows:
             if one.run() == at.PAUSED:
-                one.s[at.BUDGET] = 10**6
+                one.s.budget = 10**6
         found.append((one.t, *one.y))
         if len(found) % 3 == 0:
             one.prepare()

@@ -303,7 +303,7 @@ def circled(circle, times=None, name="dopri5", budget=None):
     )
     while True:
         if budget is not None:
-            one.s[at.BUDGET] = budget
+            one.s.budget = budget
         status = one.run()
         if status not in (at.PAUSED, at.FULL):
             return one, status
@@ -352,7 +352,7 @@ def test_failures_take_the_step_back(times):
     for anywhere, word in ((failing, at.NOT_PROJECTED), (not_finite, at.PROJECTED_NOT_FINITE)):
         one, status = circled(Circle(far=lambda t: True, anywhere=anywhere), times)
         assert status == word
-        assert one.t <= 2.0 < one.w[at.T_TRIED] or times is not None
+        assert one.t <= 2.0 < one.s.t_tried or times is not None
         assert one.steps()[0][-1] == one.t
         reached, rows = one.outputs()
         assert np.isfinite(rows).all() and np.isfinite(one.steps()[1]).all()

@@ -76,6 +76,7 @@ from rbdae.machine.loops import elimination as elimination_loops
 from rbdae.machine.loops import host as loops
 from rbdae.machine.loops import rows as loop_rows
 from rbdae.machine.loops.composition import COMPOSITIONS, ORDERS
+from rbdae.machine.loops.memory import StepMemory
 from rbdae.models.pendulum import CV_GRAVITY
 from rbdae.multibody import (
     block_pattern,
@@ -280,6 +281,7 @@ __all__ = [
     "graph_pivots",
     "has_sparse_loops",
     "impatient_forks",
+    "in_plain_python",
     "independent_columns",
     "internal_constraints",
     "interpretation",
@@ -761,6 +763,15 @@ def with_stages_of_all(problem: rbdae.Problem, callback: str, *, all_features: b
 def memory(problem: rbdae.Problem) -> dict[str, Vec]:
     """The arrays that the kernels work in, by name."""
     return dict(problem.workspace.arrays)
+
+
+def in_plain_python(loop: Any) -> Any:
+    """The memory of a loop as its functions in plain Python have it; vectors are those of the loop."""
+    memory = StepMemory(0)
+    for name in memory.names:
+        setattr(memory, name, getattr(loop.s, name))
+    memory.vectors = loop._memory[len(memory.names) :]
+    return memory
 
 
 def plain_residual(system: rbdae.System, formulation: str) -> tuple[Any, Any]:

@@ -105,18 +105,18 @@ class FixedRun:
     def failed(self, status: int) -> None:
         """Raise why the loop cannot continue: the exception of a user's function, or `GaveUp`."""
         self.functions.check()
-        s, w = self.loop.s, self.loop.w
-        number = int(s[at.STEPS]) + int(w[at.T] == w[at.T_NEW])  # else a state within the last one has no solution
+        s = self.loop.s
+        number = s.steps + int(s.t == s.t_new)  # else a state within the last one has no solution
         if status == at.TOO_MANY:
-            raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
+            raise GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         where = f"step {number} of {self.step:.3g} s: "
         remedy = UNSOLVABLE.get(self.method, "") + "take a smaller step="
         if status == at.NOT_CONVERGED:
-            if w[at.CORRECTION] > HALF_A_TURN:
+            if s.correction > HALF_A_TURN:
                 said = f"body {self._fastest()!r} comes to half a turn, where the scheme has no step"
             else:
                 said = (
-                    f"after {s[at.MOST]} iterations a correction is still {w[at.CORRECTION]:.2g} of the increment, or "
+                    f"after {s.most} iterations a correction is still {s.correction:.2g} of the increment, or "
                     "a balance of momentum lacks as much"
                 )
             raise GaveUp(Reason.NOT_CONVERGED, f"{where}{said}; {remedy}")
@@ -150,7 +150,7 @@ class FixedRun:
 
     def finish(self, stats: Stats) -> None:
         """The loop's counts: an iteration evaluates a residual and a Jacobian, and factorises it."""
-        n = int(self.loop.s[at.ITERATIONS])
+        n = self.loop.s.iterations
         stats.evaluations = stats.jacobians = stats.factorisations = n
         stats.rejected = 0
 

@@ -69,35 +69,35 @@ class OneStepRun:
             try:
                 self.function.check()
             except Exception:
-                loop.s[at.SHRINK] = 1  # the function cannot take what is no number, and need not
+                loop.s.shrink = 1  # the function cannot take what is no number, and need not
                 return
         if status in (at.CALLBACK, at.CALLBACK_NOT_FINITE):
             self.function.check()
             raise GaveUp(Reason.SOLVER, "a callback has failed")
         if status == at.NOT_PROJECTED:
-            tried = float(self.loop.w[at.T_TRIED])
+            tried = self.loop.s.t_tried
             raise not_projected(self._correction, self._projector, tried, self.loop.y)
         raise self._surrender(status)
 
     def _surrender(self, status: int) -> GaveUp:
         loop = self.loop
-        s, w, t = loop.s, loop.w, loop.t
+        s, t = loop.s, loop.t
         if status == at.TOO_MANY:
-            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s[at.MAX_STEPS]}")
+            return GaveUp(Reason.TOO_MANY_STEPS, f"the limit was {s.max_steps}")
         if status == at.DENSE_NOT_FINITE:
-            k = int(s[at.OUTPUTS])
+            k = s.outputs
             late = float("nan") if loop.times is None else loop.times[k]
             return GaveUp(Reason.NOT_FINITE, f"the dense output is not finite at t = {late:.9g}")
         if status == at.PROJECTED_NOT_FINITE:
-            return GaveUp(Reason.NOT_FINITE, f"the projected state is not finite at t = {w[at.T_TRIED]:.9g}")
-        bad = float(w[at.BAD_T])
-        near = s[at.BAD] or abs(bad - t) <= NEAR * max(1.0, abs(t))
-        if status == at.RATES_NOT_FINITE or (s[at.EVER_BAD] and near):
+            return GaveUp(Reason.NOT_FINITE, f"the projected state is not finite at t = {s.t_tried:.9g}")
+        bad = s.bad_t
+        near = s.bad or abs(bad - t) <= NEAR * max(1.0, abs(t))
+        if status == at.RATES_NOT_FINITE or (s.ever_bad and near):
             return GaveUp(Reason.NOT_FINITE, f"the right-hand side is not finite at t = {bad:.9g}")
         if status == at.STANDS_STILL:
             return GaveUp(Reason.STEP_TOO_SMALL, f"{MAX_STALLED} steps in a row did not move the time")
         if status == at.TOO_SMALL:
-            return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {w[at.H]:.3g} is lost in rounding")
+            return GaveUp(Reason.STEP_TOO_SMALL, f"a step of {s.h:.3g} is lost in rounding")
         raise RuntimeError(f"the loop came back with {status}, which nobody knows")
 
     def seen(self) -> None:
@@ -120,7 +120,7 @@ class OneStepRun:
     def finish(self, stats: Stats) -> None:
         """The loop's counts."""
         s = self.loop.s
-        stats.rejected, stats.evaluations = int(s[at.REJECTED]), int(s[at.EVALUATIONS])
+        stats.rejected, stats.evaluations = s.rejected, s.evaluations
         stats.jacobians = stats.factorisations = 0
         if self._correction is not None and self._projector is not None:
             self._correction.collect()

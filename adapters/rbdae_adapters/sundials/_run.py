@@ -60,9 +60,9 @@ class MultistepRun:
             watch=watch,
             direction=request.direction,
         )
-        self.loop.s[at.TAKES_BACK] = int(stepwise or restarts is not None)
+        self.loop.s.takes_back = int(stepwise or restarts is not None)
         if restarts is not None:
-            self.loop.w[at.RESTART_DRIFT] = restarts.drift
+            self.loop.s.restart_drift = restarts.drift
 
     def failed(self, status: int) -> None:
         """Begin again from a projected state, or raise what a function has left, or `GaveUp`."""
@@ -70,19 +70,19 @@ class MultistepRun:
         if status == at.TO_RESTART:
             self.replace(loop.t, loop.y)
             return
-        t, tried = loop.t, float(loop.w[at.T_TRIED])
+        t, tried = loop.t, loop.s.t_tried
         if status == at.GAVE_UP:
             integrator.check()
             if self._is_bad(t):
                 what = f"{integrator.what} is not finite at t = {integrator.bad:.9g}"
                 raise GaveUp(Reason.NOT_FINITE, f"{what}; {self._words()}")
-            raise gave_up(self._reasons, int(loop.s[at.CODE]), integrator.said())
+            raise gave_up(self._reasons, loop.s.code, integrator.said())
         if status == at.STANDS_STILL and self._is_bad(t):
             raise GaveUp(Reason.NOT_FINITE, f"{integrator.what} is not finite at t = {integrator.bad:.9g}")
         if status == at.NOT_PROJECTED:
             raise not_projected(self._correction, self._projector, tried, loop.y)
         known = {
-            at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s[at.MAX_STEPS]}"),
+            at.TOO_MANY: (Reason.TOO_MANY_STEPS, f"the limit was {loop.s.max_steps}"),
             at.STATE_NOT_FINITE: (Reason.NOT_FINITE, f"the state is not finite at t = {t:.9g}"),
             at.DENSE_NOT_FINITE: (Reason.NOT_FINITE, f"the dense output is not finite before t = {t:.9g}"),
             at.PROJECTED_NOT_FINITE: (Reason.NOT_FINITE, f"the projected state is not finite at t = {tried:.9g}"),
@@ -96,7 +96,7 @@ class MultistepRun:
         return bad is not None and bad >= t - _MARGIN * max(1.0, abs(t))
 
     def _words(self) -> str:
-        return f"return code {int(self.loop.s[at.CODE])}: {self._integrator.said()}"
+        return f"return code {self.loop.s.code}: {self._integrator.said()}"
 
     def seen(self) -> None:
         """The switches were asked about the last state."""
@@ -107,7 +107,7 @@ class MultistepRun:
         """Continue from another state, at order 1."""
         assert self._restarts is not None
         if self._recorder is None:
-            self.loop.w[at.RESTART_DRIFT] = self._restarts.noted(int(self.loop.s[at.STEPS]))
+            self.loop.s.restart_drift = self._restarts.noted(self.loop.s.steps)
         else:
             self._recorder.restart_drift = self._restarts.noted(self._recorder.stats.steps)
         counts = self._integrator.counts()

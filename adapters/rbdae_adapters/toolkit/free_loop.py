@@ -95,7 +95,7 @@ class _FreeRun:
         if self._last is not None:
             return self._last  # Ctrl-C has come after the end
         loop, request, events = self.one.loop, self.request, self.events
-        stats = Stats(steps=self._before + int(loop.s[at.STEPS]), seconds=time.perf_counter() - self._began)
+        stats = Stats(steps=self._before + loop.s.steps, seconds=time.perf_counter() - self._began)
         self.one.finish(stats)
         t, y = loop.steps() if self.keeps else loop.outputs()
         steps = None
@@ -107,7 +107,7 @@ class _FreeRun:
         return Outcome(
             t, y, reason, stats, detail,
             **found, stopped=loop.t if stopped is None else stopped, rtol=request.rtol, atol=request.atol, steps=steps,
-            next_step=float(loop.w[at.H]),
+            next_step=loop.s.h,
         )  # fmt: skip
 
     def ended(self, reason: Reason, detail: str = "") -> Outcome:
@@ -123,7 +123,7 @@ class _FreeRun:
             self.advance(self.events.stopped)
             return Reason.EVENT
         t, y = loop.t, loop.y.copy()
-        if t >= request.t_end or loop.s[at.STEPS] >= loop.s[at.MAX_STEPS]:
+        if t >= request.t_end or loop.s.steps >= loop.s.max_steps:
             return None  # limits come before switches
         if request.watch is None or not request.watch(t, y):
             one.seen()
@@ -131,7 +131,7 @@ class _FreeRun:
         other = None if self.continued is None else self.continued(t, y)
         if other is None:
             return Reason.INTERRUPTED
-        self._before += int(loop.s[at.STEPS])
+        self._before += loop.s.steps
         loop.restart(other)
         self.advance(t)
         return None

@@ -24,14 +24,14 @@ class _Stepper(AbstractStepper):
 
     def step(self) -> tuple[float, Vec]:
         loop = self._loop
-        loop.s[at.ROWS] = 0
+        loop.s.rows = 0
         while True:
             status = loop.run()
-            if loop.s[at.ROWS]:
+            if loop.s.rows:
                 return loop.t, loop.y
             if status == at.PAUSED:
                 self._work = loop.paused(self._work)
-                if self._advance is not None and not loop.s[at.BAD]:
+                if self._advance is not None and not loop.s.bad:
                     self._advance(loop.t)
             else:
                 self._run.failed(status)
@@ -58,7 +58,7 @@ def run(
     recorder = Recorder(problem, request, one_step=one_step, max_steps=max_steps)
     one = make(recorder)
     outcome = drive(_Stepper(one, request), recorder)
-    outcome.next_step = float(one.loop.w[at.H])
+    outcome.next_step = one.loop.s.h
     return outcome
 
 

@@ -22,6 +22,11 @@ def fitted(at: Body, values: Sequence[Value], kinds: Sequence[Kind]) -> list[Val
     return [at.converted(value, kind) for value, kind in zip(values, kinds, strict=True)]
 
 
+def pointer(at: Body, address: Value) -> str:
+    """The address that an integer is."""
+    return at.register(f"inttoptr i64 {address.text} to ptr")
+
+
 def passed(values: Iterable[Value]) -> str:
     """The types and registers of arguments."""
     return ", ".join(

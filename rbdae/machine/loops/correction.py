@@ -5,15 +5,15 @@ and behind it the numbers below. Where its result does not count, the caller's o
 arguments projects; it leaves in ``out[n]`` whether y has changed, and in ``out[n + DRIFT]`` the drift before, unless it
 is there.
 
-The memory `p` has numbers at the places below, then `info`, which says how to project, then `out`, from ``s[RESULT]``.
+The memory `p` has numbers at the places below, then `info`, which says how to project, then `out`, from `result` on.
 """
 
 from __future__ import annotations
 
 from math import isfinite
 
-from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
-from rbdae.machine.loops.memory import DONE, NOT_PROJECTED, PROJECTED_NOT_FINITE, RESULT, N
+from rbdae.machine.language.words import Address, Function, Vec, evaluate
+from rbdae.machine.loops.memory import DONE, NOT_PROJECTED, PROJECTED_NOT_FINITE
 
 # ---------------------------------------------------------------- out, behind y
 OFF = 0
@@ -45,11 +45,10 @@ INFO = 8
 """Where `info` begins."""
 
 
-def project(near: Function, context: Address, anywhere: Function, s: Ints, p: Vec, t: float, y: Vec) -> int:
+def project(near: Function, context: Address, anywhere: Function, n: int, result: int, p: Vec, t: float, y: Vec) -> int:
     """Project y (n,) in place."""
-    n = s[N]
     info = p[INFO:]
-    out = p[s[RESULT] :]
+    out = p[result:]
     p[CHANGED] = 0.0
     out[n + DRIFT] = -1.0
     status = evaluate(near, context, t, y, info, 0.0, out)

@@ -10,13 +10,14 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.machine import language, loops
 from rbdae.machine.language.callable import callables
 from rbdae.machine.language.program import Program
 from rbdae.machine.loops import fixed, fixed_work
 from rbdae.machine.loops import fixed_memory as at
 from rbdae.machine.loops.compiled import LEVEL
+from rbdae.machine.loops.fixed_memory import FixedMemory
 from rbdae.machine.loops.rows import CHUNK, Rows
 from rbdae.machine.sources import sources
 
@@ -69,7 +70,7 @@ class FixedLoop:
 
     Attributes
     ----------
-    s, w : the loop's memory, see `rbdae.machine.loops.fixed_memory`
+    s : the numbers of the loop, by the names in `rbdae.machine.loops.fixed_memory`
     within : what the loop said of the last state within a step
     """
 
@@ -93,91 +94,90 @@ class FixedLoop:
         self._run, self._within = _entries()
         stages = len(weights)
         self._m = m = max(n, functions.n_unknowns + 1, stages)
-        self.s: Ints = np.zeros(at.INTS, dtype=np.int64)
-        self.w: Vec = np.zeros(at.HEAD + at.vectors(stages) * m)
-        s, w = self.s, self.w
+        size = len(FixedMemory.names)
+        self._memory = np.zeros(size + at.vectors(stages) * m)
+        self._vectors = self._memory[size:].reshape(-1, m)
+        self.s = s = FixedMemory.of(self._memory)
         whole = (span[1] - span[0]) / step if times is None else np.inf  # else steps may not be kept
         room = 1 if stepwise else _room(n, whole if max_steps is None else min(whole, max_steps))
-        s[[at.N, at.UNKNOWNS, at.M, at.BUDGET, at.ROOM]] = n, functions.n_unknowns, m, _FIRST // m + 1, room
-        s[at.STAGES] = stages
-        w[at.HEAD + at.WEIGHTS * m :][:stages] = weights
-        s[at.MOST], s[at.MAX_STEPS] = most, _NEVER if max_steps is None else max_steps
-        w[[at.T, at.T_NEW, at.T0, at.T_END, at.H, at.TOLERANCE]] = span[0], span[0], span[0], span[1], step, tolerance
-        w[at.DIRECTION] = direction
+        s.n, s.unknowns, s.m, s.budget, s.room = n, functions.n_unknowns, m, _FIRST // m + 1, room
+        s.stages, s.most, s.max_steps = stages, most, _NEVER if max_steps is None else max_steps
+        s.t, s.t_new, s.t0, s.t_end, s.h = span[0], span[0], span[0], span[1], step
+        s.tolerance, s.direction = tolerance, direction
+        for name in ("newton", "advance", "predict"):
+            self._set(name, getattr(functions, name))
+        self._vectors[at.WEIGHTS, :stages] = weights
         self.y[:] = y0
         self.times = np.empty(0) if times is None else np.ascontiguousarray(times)
         self.rows = np.empty((len(self.times), n))
-        s[at.TIMES] = len(self.times)
+        s.times = len(self.times)
         self.within = at.DONE
         steps_t, steps_y = np.empty(room), np.empty((room, n))
         self._steps = Rows(n, steps_t, steps_y, own=True)
         self._written = steps_t.ctypes.data, steps_y.ctypes.data
         if not stepwise:
             steps_t[0], steps_y[0] = span[0], y0
-            s[at.ROWS] = 1
+            s.rows = 1
             if len(self.times) and self.times[0] <= span[0]:
                 self.rows[0] = y0
-                s[at.OUTPUTS] = 1
+                s.outputs = 1
 
-    @property
-    def _functions(self) -> tuple[int, ...]:
-        f = self.functions
-        return tuple(x for one in (f.newton, f.advance, f.predict) for x in (one.address, one.context))
+    def _set(self, name: str, function: Any) -> None:
+        setattr(self.s, name, function.address)
+        setattr(self.s, f"{name}_context", function.context)
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.fixed.run`."""
-        arrays = (self.s, self.w, self.times, self.rows)
-        status: int = self._run(*self._functions, *(array.ctypes.data for array in arrays), *self._written)
+        arrays = (self._memory, self.times, self.rows)
+        status: int = self._run(*(array.ctypes.data for array in arrays), *self._written)
         return status
 
     def grow(self, *, keep: bool = True) -> None:
         """Make space for further steps: beyond those that are there, or in their place."""
         s = self.s
         if not keep:
-            s[at.ROWS] = 0
+            s.rows = 0
             return
-        self._written = self._steps.grow(int(s[at.ROWS]))
-        s[at.ROOM] = self._steps.room
+        self._written = self._steps.grow(s.rows)
+        s.room = self._steps.room
 
     def paused(self, work: tuple[float, int]) -> tuple[float, int]:
         """Time and iterations now; gives the next budget from those when the last one was given."""
-        now, iterations = time.perf_counter(), int(self.s[at.ITERATIONS])
+        now, iterations = time.perf_counter(), self.s.iterations
         done = max(iterations - work[1], 1)
-        self.s[at.BUDGET] = int(min(max(SLICE * done / max(now - work[0], 1e-9), 1.0), 10.0 * done))
+        self.s.budget = int(min(max(SLICE * done / max(now - work[0], 1e-9), 1.0), 10.0 * done))
         return now, iterations
 
     def steps(self) -> tuple[Vec, Mat]:
         """Times and states of the start and of all steps."""
-        return self._steps.taken(int(self.s[at.ROWS]))
+        return self._steps.taken(self.s.rows)
 
     def outputs(self) -> tuple[Vec, Mat]:
         """Output times that were reached, and the states there."""
-        k = int(self.s[at.OUTPUTS])
+        k = self.s.outputs
         return self.times[:k], self.rows[:k]
 
     @property
     def t(self) -> float:
         """The time that the run has reached."""
-        return float(self.w[at.T_NEW])
+        return self.s.t_new
 
     @property
     def y(self) -> Vec:
         """The state there, (n,); a view."""
-        first = at.HEAD + int(self.s[at.END]) * self._m
-        return self.w[first : first + self.n]
+        return self._vectors[self.s.end, : self.n]
 
     def works(self, work: Any, t: Vec, y: Mat, sizes: Vec, times: Vec) -> tuple[int, Vec]:
         """The word of the loop, and the work from t[0] to all `times` (k,), of a run with the steps t (m,), y (m, n),
         of the sizes (m - 1,), by the machine function `work`; see `rbdae.machine.loops.fixed_work`."""
         s, out = self.s, np.zeros(len(times))
-        s[[at.STEPS, at.ROWS, at.OUTPUTS, at.TIMES, at.KNOWN]] = 0, len(t), 0, len(times), 0
-        self.w[at.WORK] = 0.0
-        arrays = (s, self.w, *map(np.ascontiguousarray, (times, out, t, y, sizes)))
-        began = (time.perf_counter(), int(s[at.ITERATIONS]))
+        s.steps, s.rows, s.outputs, s.times, s.known = 0, len(t), 0, len(times), 0
+        s.work = 0.0
+        self._set("work_of", work)
+        arrays = (self._memory, *map(np.ascontiguousarray, (times, out, t, y, sizes)))
+        began = (time.perf_counter(), s.iterations)
         while True:
-            status: int = _works()(
-                *self._functions, work.address, work.context, *(array.ctypes.data for array in arrays)
-            )
+            status: int = _works()(*(array.ctypes.data for array in arrays))
             if status != at.PAUSED:
                 return status, out
             began = self.paused(began)
@@ -192,14 +192,13 @@ class FixedLoop:
     def at(self, t: float) -> Vec:
         """y (n,) at a time of the last step; nothing to use unless `within` is DONE."""
         out = np.empty(self.n)
-        r = (t - float(self.w[at.T])) / float(self.w[at.H_DONE])
-        self.within = self._within(*self._functions, self.s.ctypes.data, self.w.ctypes.data, r, out.ctypes.data)
+        r = (t - self.s.t) / self.s.h_done
+        self.within = self._within(self._memory.ctypes.data, r, out.ctypes.data)
         return out
 
     def unknowns(self) -> Mat:
         """The unknowns of all stages of the last step, and of a state within it, (stages + 1, m)."""
-        first = at.HEAD + at.U * self._m
-        return self.w[first:].reshape(-1, self._m)
+        return self._vectors[at.U :]
 
 
 __all__ = ["SLICE", "FixedLoop"]

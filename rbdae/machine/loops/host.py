@@ -10,12 +10,13 @@ from typing import Any, final
 
 import numpy as np
 
-from rbdae._arrays import Ints, Mat, Vec
+from rbdae._arrays import Mat, Vec
 from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.compiled import entries
 from rbdae.machine.loops.control import LEAST_ERROR
 from rbdae.machine.loops.controls import USUAL as USUAL
 from rbdae.machine.loops.controls import Controls as Controls
+from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.methods import Stepper
 from rbdae.machine.loops.rows import Rows
 
@@ -34,12 +35,13 @@ _SMALL = 1000
 """Unknowns up to which the beginning of the memory is kept from run to run."""
 _NOTHING = 7 * (0,)
 """In place of a projection and a watch."""
-_COUNTED = np.array(
-    (at.BUDGET, at.ROOM, at.ROWS, at.TIMES, at.OUTPUTS, at.EVALUATIONS, at.REJECTED, at.MEASURED, at.MOVING)
-)
+_COUNTED = ("budget", "room", "rows", "times", "outputs", "evaluations", "rejected", "measured", "moving")
 """What a loop that begins again keeps of its whole numbers."""
-_HEAD = struct.Struct(f"={at.SAFE}d")
-"""The numbers from T to the one before SAFE."""
+_SIZE = len(StepMemory.names)
+"""Where vectors begin."""
+_HEAD = struct.Struct("=9d")
+"""The numbers from `t` to the one before `safe`."""
+_T = StepMemory.names.index("t")
 _NO_TIMES = np.empty(0)
 _NO_ROWS = np.empty((0, 0))
 
@@ -48,22 +50,18 @@ _NO_ROWS = np.empty((0, 0))
 def _template(method: Stepper, n: int) -> Vec:
     """The memory of a run, with what is always the same."""
     m = -(-n // at.LANES) * at.LANES
-    memory = np.zeros(at.INTS + at.HEAD + method.vectors * m)
-    s, w = memory[: at.INTS].view(np.int64), memory[at.INTS :]
-    s[[at.N, at.M, at.BUDGET, at.MAX_STEPS]] = n, m, _FIRST // n + 1, _NEVER
-    w[at.SAFE] = USUAL.safety
-    w[at.SHRINKS : at.BAD_T] = 1.0 / method.shrinks, 1.0 / method.grows, *_beta(method, method.beta), LEAST_ERROR
-    w[at.HEAD + at.ATOL * m : at.HEAD + (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
+    memory = np.zeros(_SIZE + method.vectors * m)
+    s = StepMemory.of(memory)
+    s.n, s.m, s.budget, s.max_steps = n, m, _FIRST // n + 1, _NEVER
+    s.safe, s.shrinks, s.grows = USUAL.safety, 1.0 / method.shrinks, 1.0 / method.grows
+    s.beta, s.exponent, s.old_error = method.beta, method.exponent(method.beta), LEAST_ERROR
+    memory[_SIZE + at.ATOL * m : _SIZE + (at.ATOL + 1) * m] = 1.0  # also beyond n: it is a divisor
     return memory
 
 
 def _start(method: Stepper, n: int) -> Vec:
     """The same; kept from run to run for few unknowns alone."""
     return _template(method, n) if n <= _SMALL else _template.__wrapped__(method, n)
-
-
-def _beta(method: Stepper, beta: float) -> tuple[float, float]:
-    return beta, method.exponent(beta)
 
 
 def _address(array: Vec | Mat) -> int:
@@ -76,17 +74,16 @@ def _address(array: Vec | Mat) -> int:
 class _Memory:
     """The memory of a run of n unknowns with its first rows, and their addresses."""
 
-    __slots__ = ("addresses", "all", "s", "steps_t", "steps_y", "w")
+    __slots__ = ("addresses", "all", "s", "steps_t", "steps_y")
 
     def __init__(self, n: int, start: Vec, room: int) -> None:
         self.all = memory = start.copy()
-        self.s: Ints = memory[: at.INTS].view(np.int64)
-        self.w = memory[at.INTS :]
+        self.s = StepMemory.of(memory)
         steps = np.empty(room * (n + 1))
         self.steps_t, self.steps_y = steps[:room], steps[room:].reshape(room, n)
         base = _address(memory)
         written = _address(steps)
-        self.addresses = (base, base + 8 * at.INTS, base, base, written, written + 8 * room)
+        self.addresses = (base, base, base, written, written + 8 * room)
 
 
 _FREE: dict[tuple[Stepper, int], list[_Memory]] = {}
@@ -128,8 +125,8 @@ class Loop:
 
     Attributes
     ----------
-    s, w : the loop's memory, see `rbdae.machine.loops.memory`
-    times, rows : output times, or None, and the states there; `s[OUTPUTS]` of them are filled
+    s : the numbers of the loop, by the names in `rbdae.machine.loops.memory`
+    times, rows : output times, or None, and the states there; `s.outputs` of them are filled
     """
 
     def __init__(
@@ -157,12 +154,12 @@ class Loop:
         room = 1 if stepwise else max(FIRST_ROWS // (n + 1), 16)
         self._lent: tuple[tuple[Stepper, int], _Memory] | None
         self._lent = (method, n), (own := _memory(method, n, room))
-        self.s, self.w = s, _ = own.s, own.w
+        self.s = s = own.s
         self._memory = own.all
         self._asked = (method, controls, rtol, atol, direction, max_stalled)
         t0, t_end = span
         self._begin(t0, t_end, y0)
-        s[at.ROOM] = room
+        s.room = room
         self.times, self.rows = times, _NO_ROWS
         self._steps = Rows(n, own.steps_t, own.steps_y)
         self._beside: tuple[int, ...] = _NOTHING
@@ -172,14 +169,14 @@ class Loop:
         self._arguments = (function.address, function.context, *own.addresses, *self._beside)
         if times is not None:
             self.rows = np.empty((len(times), n))
-            s[at.TIMES] = len(times)
-            self._write_to(own.addresses[4], own.addresses[5])
+            s.times = len(times)
+            self._write_to(*own.addresses[3:])
         if not stepwise:
             own.steps_t[0], own.steps_y[0] = t0, y0
-            s[at.ROWS] = 1
+            s.rows = 1
             if times is not None and len(times) and times[0] <= t0:
                 self.rows[0] = y0
-                s[at.OUTPUTS] = 1
+                s.outputs = 1
 
     def _begin(self, t0: float, t_end: float, y0: Vec) -> None:
         """Write what a run of this interval has in its memory first."""
@@ -188,27 +185,27 @@ class Loop:
         method, controls, rtol, atol, direction, max_stalled = self._asked
         length = t_end - t0
         _HEAD.pack_into(
-            buffer, 8 * at.INTS, t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
+            buffer, 8 * _T, t0, t0, t_end, 0.0, 0.0, direction, length, rtol, 4.0 * _EPS * length
         )  # four times as quick as by a slice
-        first = at.INTS + at.HEAD
-        memory[first : first + n] = atol
-        memory[first + self._m : first + self._m + n] = y0
+        memory[_SIZE : _SIZE + n] = atol
+        memory[_SIZE + self._m : _SIZE + self._m + n] = y0
         if controls is not USUAL:
             self._control(method, controls)
-        self.s[at.MAX_STALLED] = max_stalled
+        self.s.max_stalled = max_stalled
 
     def restart(self, y: Vec) -> None:
         """Begin again from another state at the same time, with the next step's size: in every bit what a new loop
         would do, but that evaluations, rejections, rows and the budget are counted on. The last row becomes `y`."""
-        s, w = self.s, self.w
-        t, t_end, step = float(w[at.T_NEW]), float(w[at.T_END]), float(w[at.H])
-        kept = s[_COUNTED]
+        s = self.s
+        t, t_end, step = s.t_new, s.t_end, s.h
+        kept = {name: getattr(s, name) for name in _COUNTED}
         self._memory[:] = _start(self._asked[0], self.n)
         self._begin(t, t_end, y)
-        s[_COUNTED] = kept
-        w[at.H] = min(step, abs(t_end - t))
-        self._steps.replace(int(s[at.ROWS]) - 1, y)
-        k = int(s[at.OUTPUTS])
+        for name, number in kept.items():
+            setattr(s, name, number)
+        s.h = min(step, abs(t_end - t))
+        self._steps.replace(s.rows - 1, y)
+        k = s.outputs
         while k > 0 and self.times is not None and self.times[k - 1] == t:
             k -= 1
             self.rows[k] = y
@@ -218,32 +215,33 @@ class Loop:
         s = self.s
         first, second = _NOTHING[:4], _NOTHING[4:]
         if correction is not None:
-            s[at.PROJECTS], s[at.RESULT] = 1, correction.result
+            s.projects, s.result = 1, correction.result
             near = correction.near
             first = (near.address, near.context, correction.anywhere.address, correction.memory.ctypes.data)
         if watch is not None:
-            s[at.MEASURED], s[at.MOVING] = watch.n_measured, watch.n_moving
-            s[at.EVENTS] = getattr(watch, "n_events", 0)
+            s.measured, s.moving = watch.n_measured, watch.n_moving
+            s.events = getattr(watch, "n_events", 0)
             measure = (0, 0) if watch.measure is None else (watch.measure.address, watch.measure.context)
             second = (*measure, watch.memory.ctypes.data)
         return (*first, *second)
 
     def _control(self, method: Stepper, controls: Controls) -> None:
         """Other choices than the usual ones."""
-        w, given = self.w, controls
-        w[at.H] = given.first_step or 0.0
-        w[at.H_MAX] = min(given.max_step, w[at.H_MAX])
-        w[at.SAFE] = given.safety
-        w[at.SHRINKS] = 1.0 / (given.shrink or method.shrinks)
-        w[at.GROWS] = 1.0 / (given.grow or method.grows)
-        w[at.BETA : at.OLD_ERROR] = _beta(method, method.beta if given.beta is None else given.beta)
-        if given.max_steps is not None:
-            self.s[at.MAX_STEPS] = given.max_steps
+        s = self.s
+        s.h = controls.first_step or 0.0
+        s.h_max = min(controls.max_step, s.h_max)
+        s.safe = controls.safety
+        s.shrinks = 1.0 / (controls.shrink or method.shrinks)
+        s.grows = 1.0 / (controls.grow or method.grows)
+        s.beta = beta = method.beta if controls.beta is None else controls.beta
+        s.exponent = method.exponent(beta)
+        if controls.max_steps is not None:
+            s.max_steps = controls.max_steps
 
     def _write_to(self, steps_t: int, steps_y: int) -> None:
         """Times and states of steps go to these addresses."""
-        outputs = self._arguments[4:6] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
-        self._arguments = (*self._arguments[:4], *outputs, steps_t, steps_y, *self._beside)
+        outputs = self._arguments[3:5] if self.times is None else (self.times.ctypes.data, self.rows.ctypes.data)
+        self._arguments = (*self._arguments[:3], *outputs, steps_t, steps_y, *self._beside)
 
     def run(self) -> int:
         """Continue until there is something to do; see `rbdae.machine.loops.loop.run`."""
@@ -254,10 +252,10 @@ class Loop:
         """Make space for further steps: beyond those that are there, or in their place."""
         s = self.s
         if not keep:
-            s[at.ROWS] = 0
+            s.rows = 0
             return
-        self._write_to(*self._steps.grow(int(s[at.ROWS])))
-        s[at.ROOM] = self._steps.room
+        self._write_to(*self._steps.grow(s.rows))
+        s.room = self._steps.room
 
     def release(self) -> None:
         """Hand back the memory, which nobody reads from here on."""
@@ -272,21 +270,21 @@ class Loop:
     def grant(self, evaluations: int, seconds: float) -> None:
         """A budget for the next `SLICE`, from what the last one has cost."""
         wanted = SLICE * evaluations / max(seconds, 1e-9)
-        self.s[at.BUDGET] = int(min(max(wanted, 1.0), 10.0 * evaluations))
+        self.s.budget = int(min(max(wanted, 1.0), 10.0 * evaluations))
 
     def paused(self, work: tuple[float, int]) -> tuple[float, int]:
         """Time and evaluations now; gives the next budget from those when the last one was given."""
-        now, evaluations = time.perf_counter(), int(self.s[at.EVALUATIONS])
+        now, evaluations = time.perf_counter(), self.s.evaluations
         self.grant(max(evaluations - work[1], 1), now - work[0])
         return now, evaluations
 
     def steps(self) -> tuple[Vec, Mat]:
         """Times and states of the start and of all accepted steps."""
-        return self._steps.taken(int(self.s[at.ROWS]))
+        return self._steps.taken(self.s.rows)
 
     def outputs(self) -> tuple[Vec, Mat]:
         """Output times that were reached, and the states there."""
-        k = int(self.s[at.OUTPUTS])
+        k = self.s.outputs
         return _NO_TIMES if self.times is None else self.times[:k], self.rows[:k]
 
     # ------------------------------------------------------------ the last step
@@ -294,56 +292,56 @@ class Loop:
     @property
     def t(self) -> float:
         """The time that the run has reached."""
-        return float(self.w[at.T_NEW])
+        return self.s.t_new
 
     @property
     def began(self) -> float:
         """The time at which its last step began."""
-        return float(self.w[at.T])
+        return self.s.t
 
     @property
     def y(self) -> Vec:
         """The state there, (n,); a view."""
-        first = at.HEAD + at.Y_NEW * self._m
-        return self.w[first : first + self.n]
+        first = _SIZE + at.Y_NEW * self._m
+        return self._memory[first : first + self.n]
 
     def replace(self, y: Vec) -> None:
         """Continue from another state at the same time."""
         self.y[:] = y
-        self.s[at.STALE] = 1
+        self.s.stale = 1
 
     def prepare(self) -> int:
         """Make `at` possible for the last step; 0 unless a function has left an exception."""
         projected = None
-        if self.s[at.EVENTS] and self.s[at.PROJECTS]:
-            first = at.HEAD + at.UNPROJECTED * self._m
-            projected, self.y[:] = self.y.copy(), self.w[first : first + self.n]
-        status: int = self._dense(*self._arguments[:4])
+        if self.s.events and self.s.projects:
+            first = _SIZE + at.UNPROJECTED * self._m
+            projected, self.y[:] = self.y.copy(), self._memory[first : first + self.n]
+        status: int = self._dense(*self._arguments[:3])
         if projected is not None:
             self.y[:] = projected
         return status
 
     def cut(self, t: float, y: Vec) -> None:
         """End the rows with a state inside the last step, in place of its end; outputs after it are dropped."""
-        self._steps.replace(int(self.s[at.ROWS]) - 1, y, t)
+        self._steps.replace(self.s.rows - 1, y, t)
         self._drop_outputs(t)
 
     def drop(self) -> None:
         """Take the rows of the last step out: nothing is known of it."""
-        self.s[at.ROWS] -= 1
+        self.s.rows -= 1
         self._drop_outputs(self.began)
 
     def _drop_outputs(self, t: float) -> None:
-        k = int(self.s[at.OUTPUTS])
+        k = self.s.outputs
         while k > 0 and self.times is not None and self.times[k - 1] > t:
             k -= 1
-        self.s[at.OUTPUTS] = k
+        self.s.outputs = k
 
     def at(self, t: float) -> Vec:
         """y (n,) at a time of the last step, after `prepare`."""
         out = np.empty(self.n)
-        theta = (t - float(self.w[at.T])) / float(self.w[at.H_DONE])
-        self._interpolate(*self._arguments[2:4], theta, out.ctypes.data)
+        theta = (t - self.s.t) / self.s.h_done
+        self._interpolate(self._arguments[2], theta, out.ctypes.data)
         return out
 
 

@@ -5,98 +5,57 @@ Nothing in here depends on where it has been left: a run in several calls has th
 
 from __future__ import annotations
 
-from rbdae.machine.language.words import Address, Function, Ints, Vec
+from rbdae.machine.language.words import Address, Function, Vec
+from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.correction import CHANGED, project
 from rbdae.machine.loops.correction import DRIFTED as DRIFT
-from rbdae.machine.loops.memory import (
-    ASKED,
-    BUDGET,
-    DENSE_NOT_FINITE,
-    DIRECTION,
-    DONE,
-    DRIFTED,
-    EVENTS,
-    FINISHED,
-    FULL,
-    H_DONE,
-    HEAD,
-    LEAST_STEP,
-    MAX_STALLED,
-    MAX_STEPS,
-    MEASURED,
-    MOVING,
-    NOT_PROJECTED,
-    OUTPUTS,
-    PAUSED,
-    PROJECTS,
-    REJECTION,
-    RESTART_DRIFT,
-    ROOM,
-    ROWS,
-    STALE,
-    STALLED,
-    STANDS_STILL,
-    STEPS,
-    T_END,
-    T_NEW,
-    T_TRIED,
-    TAKES_BACK,
-    TIMES,
-    TO_RESTART,
-    TOO_MANY,
-    UNPROJECTED,
-    Y_NEW,
-    M,
-    N,
-    T,
-)
+from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.watching import asks
 
 
-def attempt(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
+def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
     """Try a step, see `rbdae.machine.loops.control`; bound to a method's."""
-    return DONE
+    return at.DONE
 
 
-def dense(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
+def dense(rhs: Function, context: Address, s: StepMemory) -> int:
     """Prepare the dense output of the last step; bound to a method's."""
-    return DONE
+    return at.DONE
 
 
-def interpolate(s: Ints, w: Vec, theta: float, out: Vec) -> None:
-    """y (n,) at T + theta H_DONE; bound to a method's."""
+def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
+    """y (n,) at t + theta h_done; bound to a method's."""
 
 
 def outputs(
-    s: Ints, w: Vec, times: Vec, rows: Vec, near: Function, near_context: Address, anywhere: Function, p: Vec
+    s: StepMemory, times: Vec, rows: Vec, near: Function, near_context: Address, anywhere: Function, p: Vec
 ) -> int:
     """Fill the rows of the output times before the end of the last step, whose dense output is prepared; projected if
     the run is."""
-    n = s[N]
-    k = s[OUTPUTS]
-    while k < s[TIMES] and times[k] < w[T_NEW]:
+    n = s.n
+    k = s.outputs
+    while k < s.times and times[k] < s.t_new:
         out = rows[k * n :]
-        interpolate(s, w, (times[k] - w[T]) / w[H_DONE], out)
+        interpolate(s, (times[k] - s.t) / s.h_done, out)
         zero = 0.0
         for i in range(n):
             zero += 0.0 * out[i]
         if zero != 0.0:
-            return DENSE_NOT_FINITE
-        if s[PROJECTS] != 0:
-            w[T_TRIED] = times[k]
-            status = project(near, near_context, anywhere, s, p, w[DIRECTION] * times[k], out)
-            if status != DONE:
+            return at.DENSE_NOT_FINITE
+        if s.projects != 0:
+            s.t_tried = times[k]
+            status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * times[k], out)
+            if status != at.DONE:
                 return status
         k += 1
-        s[OUTPUTS] = k
-    return DONE
+        s.outputs = k
+    return at.DONE
 
 
 def completed(
     rhs: Function,
     context: Address,
-    s: Ints,
-    w: Vec,
+    s: StepMemory,
     times: Vec,
     rows: Vec,
     near: Function,
@@ -106,58 +65,57 @@ def completed(
 ) -> int:
     """Project the end of an accepted step, if the run is projected, and fill the outputs in it. A step whose projection
     fails is taken back."""
-    status = DONE
-    inside = s[OUTPUTS] < s[TIMES] and times[s[OUTPUTS]] < w[T_NEW]
+    status = at.DONE
+    inside = s.outputs < s.times and times[s.outputs] < s.t_new
     if inside:
-        status = dense(rhs, context, s, w)
-    if status == DONE and s[PROJECTS] != 0:
-        w[T_TRIED] = w[T_NEW]
-        end = w[HEAD + Y_NEW * s[M] :]
-        if s[EVENTS] != 0:
-            kept = w[HEAD + UNPROJECTED * s[M] :]
-            for i in range(s[N]):
+        status = dense(rhs, context, s)
+    if status == at.DONE and s.projects != 0:
+        s.t_tried = s.t_new
+        end = s.vectors[at.Y_NEW * s.m :]
+        if s.events != 0:
+            kept = s.vectors[at.UNPROJECTED * s.m :]
+            for i in range(s.n):
                 kept[i] = end[i]
-        status = project(near, near_context, anywhere, s, p, w[DIRECTION] * w[T_NEW], end)
-        if p[CHANGED] != 0.0 and s[TAKES_BACK] == 0:
-            s[STALE] = 1
-        elif p[CHANGED] != 0.0 and p[DRIFT] > w[RESTART_DRIFT]:
-            s[DRIFTED] = 1
-    if status == DONE and inside:
-        status = outputs(s, w, times, rows, near, near_context, anywhere, p)
-    if status >= NOT_PROJECTED:
-        w[T_NEW] = w[T]
+        status = project(near, near_context, anywhere, s.n, s.result, p, s.direction * s.t_new, end)
+        if p[CHANGED] != 0.0 and s.takes_back == 0:
+            s.stale = 1
+        elif p[CHANGED] != 0.0 and p[DRIFT] > s.restart_drift:
+            s.drifted = 1
+    if status == at.DONE and inside:
+        status = outputs(s, times, rows, near, near_context, anywhere, p)
+    if status >= at.NOT_PROJECTED:
+        s.t_new = s.t
     return status
 
 
-def written(s: Ints, w: Vec, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> None:
+def written(s: StepMemory, times: Vec, rows: Vec, steps_t: Vec, steps_y: Vec) -> None:
     """The end of the last step to its rows."""
-    n = s[N]
-    end = w[HEAD + Y_NEW * s[M] :]
-    k = s[OUTPUTS]
-    while k < s[TIMES] and times[k] == w[T_NEW]:
+    n = s.n
+    end = s.vectors[at.Y_NEW * s.m :]
+    k = s.outputs
+    while k < s.times and times[k] == s.t_new:
         out = rows[k * n :]
         for i in range(n):
             out[i] = end[i]
         k += 1
-    s[OUTPUTS] = k
-    row = steps_y[s[ROWS] * n :]
+    s.outputs = k
+    row = steps_y[s.rows * n :]
     for i in range(n):
         row[i] = end[i]
-    steps_t[s[ROWS]] = w[T_NEW]
-    s[ROWS] += 1
+    steps_t[s.rows] = s.t_new
+    s.rows += 1
 
 
-def is_watched(s: Ints, w: Vec) -> bool:
+def is_watched(s: StepMemory) -> bool:
     """Whether the end of the last step is looked at: limits come before switches, not before events."""
-    ends = w[T_NEW] >= w[T_END] or s[STEPS] >= s[MAX_STEPS]
-    return not (s[MEASURED] + s[MOVING] == 0 or (s[EVENTS] == 0 and ends))
+    ends = s.t_new >= s.t_end or s.steps >= s.max_steps
+    return not (s.measured + s.moving == 0 or (s.events == 0 and ends))
 
 
 def run(
     rhs: Function,
     context: Address,
-    s: Ints,
-    w: Vec,
+    s: StepMemory,
     times: Vec,
     rows: Vec,
     steps_t: Vec,
@@ -175,9 +133,9 @@ def run(
     Parameters
     ----------
     rhs, context : a machine function
-    s, w : see `rbdae.machine.loops.memory`
+    s : see `rbdae.machine.loops.memory`
     times, rows : output times and their states, (k,) and (k, n)
-    steps_t, steps_y : where accepted steps are written, with space for ``s[ROOM]`` of them
+    steps_t, steps_y : where accepted steps are written, with space for ``s.room`` of them
     near, near_context, anywhere, p : of the projection, see `rbdae.machine.loops.correction`
     measure, measure_context, v : of what is watched, see `rbdae.machine.loops.watching`
 
@@ -187,29 +145,29 @@ def run(
         FINISHED, FULL (no space for another step), PAUSED (the budget is used up), ASKED, TO_RESTART, or why it stopped
     """
     while True:
-        if s[STALLED] >= s[MAX_STALLED]:
-            return STANDS_STILL
-        if s[STEPS] > 0 and w[T_NEW] >= w[T_END]:
-            return FINISHED
-        if s[STEPS] >= s[MAX_STEPS]:
-            return TOO_MANY
-        if s[DRIFTED] != 0:
-            s[DRIFTED] = 0
-            return TO_RESTART
-        if s[ROWS] >= s[ROOM]:
-            return FULL
-        if s[BUDGET] <= 0:
-            return PAUSED
-        status = attempt(rhs, context, s, w)
-        if status == REJECTION:
+        if s.stalled >= s.max_stalled:
+            return at.STANDS_STILL
+        if s.steps > 0 and s.t_new >= s.t_end:
+            return at.FINISHED
+        if s.steps >= s.max_steps:
+            return at.TOO_MANY
+        if s.drifted != 0:
+            s.drifted = 0
+            return at.TO_RESTART
+        if s.rows >= s.room:
+            return at.FULL
+        if s.budget <= 0:
+            return at.PAUSED
+        status = attempt(rhs, context, s)
+        if status == at.REJECTION:
             continue
-        if status != DONE:
+        if status != at.DONE:
             return status
-        s[STALLED] = s[STALLED] + 1 if w[T_NEW] - w[T] <= w[LEAST_STEP] else 0
-        s[STEPS] += 1
-        status = completed(rhs, context, s, w, times, rows, near, near_context, anywhere, p)
-        if status != DONE:
+        s.stalled = s.stalled + 1 if s.t_new - s.t <= s.least_step else 0
+        s.steps += 1
+        status = completed(rhs, context, s, times, rows, near, near_context, anywhere, p)
+        if status != at.DONE:
             return status
-        written(s, w, times, rows, steps_t, steps_y)
-        if is_watched(s, w) and asks(measure, measure_context, s, v, w[DIRECTION] * w[T_NEW], w[HEAD + Y_NEW * s[M] :]):
-            return ASKED
+        written(s, times, rows, steps_t, steps_y)
+        if is_watched(s) and asks(measure, measure_context, s, v, s.direction * s.t_new, s.vectors[at.Y_NEW * s.m :]):
+            return at.ASKED

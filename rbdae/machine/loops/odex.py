@@ -11,31 +11,10 @@ from __future__ import annotations
 
 from math import isfinite
 
-from rbdae.machine.language.words import Address, Function, Ints, Vec, each
+from rbdae.machine.language.words import Address, Function, each
+from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import TINY, UROUND, advance, begin, note, rates, reject
-from rbdae.machine.loops.memory import (
-    AFTER_REJECTION,
-    BAD,
-    BEGUN,
-    CODE,
-    DONE,
-    EXPONENT,
-    H_DONE,
-    H_MAX,
-    HEAD,
-    MOVED,
-    OLD_ERROR,
-    RTOL,
-    SHRINK,
-    T_END,
-    T_NEW,
-    TOO_SMALL,
-    Y_NEW,
-    H,
-    M,
-    T,
-)
-from rbdae.machine.loops.memory import ORDER as TARGET
+from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.odex_rows import END, ROWS, TABLE, row, steps_of, work_of
 
 FEWER = 0.8
@@ -43,10 +22,10 @@ MORE = 0.9
 """The order falls, or rises, if the work per unit step does so by these, FAC3 and FAC4."""
 
 
-def first_target(w: Vec) -> int:
+def first_target(s: StepMemory) -> int:
     """The row in which the first step is expected to converge."""
     k = 2
-    least = w[RTOL]
+    least = s.rtol
     while k < ROWS - 1 and least < 10.0 ** (-(k + 0.5) / 0.6):
         k += 1
     return k
@@ -60,35 +39,35 @@ def too_far(j: int, k: int, err: float) -> bool:
     return j > k or (j >= k - 1 and err > ratio * ratio)
 
 
-def attempt(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
-    """Try a step: DONE with the step from (T, Y) to (T_NEW, Y_NEW), or REJECTION, or why it cannot be tried."""
-    status = DONE
-    if s[BEGUN] == 0:
-        status = begin(rhs, context, s, w)
-    elif s[SHRINK] != 0:
-        s[SHRINK] = 0
-        note(s, w, w[T] + w[H])
-        return reject(s, w, 0.5 * w[H])
-    elif s[MOVED] != 0:
-        status = advance(rhs, context, s, w)
-    if status != DONE:
+def attempt(rhs: Function, context: Address, s: StepMemory) -> int:
+    """Try a step: DONE with the step from (t, Y) to (t_new, Y_NEW), or REJECTION, or why it cannot be tried."""
+    status = at.DONE
+    if s.begun == 0:
+        status = begin(rhs, context, s)
+    elif s.shrink != 0:
+        s.shrink = 0
+        note(s, s.t + s.h)
+        return reject(s, 0.5 * s.h)
+    elif s.moved != 0:
+        status = advance(rhs, context, s)
+    if status != at.DONE:
         return status
-    if s[TARGET] == 0:
-        s[TARGET] = first_target(w)
-        s[CODE] = 0
-    if 0.1 * abs(w[H]) <= abs(w[T]) * UROUND:
-        return TOO_SMALL
-    last = w[T] + 1.01 * w[H] > w[T_END]
+    if s.order == 0:
+        s.order = first_target(s)
+        s.code = 0
+    if 0.1 * abs(s.h) <= abs(s.t) * UROUND:
+        return at.TOO_SMALL
+    last = s.t + 1.01 * s.h > s.t_end
     if last:
-        w[H] = w[T_END] - w[T]
-    return table(rhs, context, s, w, last)
+        s.h = s.t_end - s.t
+    return table(rhs, context, s, last)
 
 
-def table(rhs: Function, context: Address, s: Ints, w: Vec, last: bool) -> int:
+def table(rhs: Function, context: Address, s: StepMemory, last: bool) -> int:
     """Rows until one converges, or none will."""
-    h = w[H]
-    k = s[TARGET]
-    any_row = last or s[CODE] == 0
+    h = s.h
+    k = s.order
+    any_row = last or s.code == 0
     # work per unit step and step size of the rows j, j - 1 and j - 2
     work = 0.0
     work1 = 0.0
@@ -98,35 +77,35 @@ def table(rhs: Function, context: Address, s: Ints, w: Vec, last: bool) -> int:
     size2 = h
     worst = 1e300
     j = 1
-    status = row(rhs, context, s, w, j)
-    while status == DONE:
+    status = row(rhs, context, s, j)
+    while status == at.DONE:
         j += 1
-        status = row(rhs, context, s, w, j)
-        if status != DONE:
+        status = row(rhs, context, s, j)
+        if status != at.DONE:
             return status
-        err = w[OLD_ERROR]
+        err = s.old_error
         if not isfinite(err) or err * UROUND >= 1.0:
-            note(s, w, w[T] + h)
-            return reject(s, w, 0.5 * h)
+            note(s, s.t + h)
+            return reject(s, 0.5 * h)
         if j > 2 and err >= worst:
-            return reject(s, w, 0.5 * h)
+            return reject(s, 0.5 * h)
         worst = max(4.0 * err, 1.0)
         work2 = work1
         work1 = work
-        work = work_of(j) / w[EXPONENT]
+        work = work_of(j) / s.exponent
         size2 = size1
         size1 = size
-        size = w[EXPONENT]
+        size = s.exponent
         if err <= 1.0 and (any_row or j >= k - 1):
-            return accepted(rhs, context, s, w, j, last, work, work1, work2, size, size1, size2)
+            return accepted(rhs, context, s, j, last, work, work1, work2, size, size1, size2)
         if too_far(j, k, err) or j >= ROWS:
-            return rejected(s, w, j, work, work1, work2, size, size1)
+            return rejected(s, j, work, work1, work2, size, size1)
     return status
 
 
-def rejected(s: Ints, w: Vec, j: int, work: float, work1: float, work2: float, size: float, size1: float) -> int:
+def rejected(s: StepMemory, j: int, work: float, work1: float, work2: float, size: float, size1: float) -> int:
     """No row up to j has converged: the order and size of the next attempt."""
-    k = min(s[TARGET], j)
+    k = min(s.order, j)
     best = size
     here = work
     less = work1
@@ -136,13 +115,13 @@ def rejected(s: Ints, w: Vec, j: int, work: float, work1: float, work2: float, s
         less = work2
     if k > 2 and less < FEWER * here:
         k -= 1
-    s[TARGET] = max(2, min(k, ROWS - 1))
-    return reject(s, w, min(best, w[H]))
+    s.order = max(2, min(k, ROWS - 1))
+    return reject(s, min(best, s.h))
 
 
-def next_order(s: Ints, j: int, work: float, work1: float, work2: float) -> int:
+def next_order(s: StepMemory, j: int, work: float, work1: float, work2: float) -> int:
     """The row in which the next step is to converge, after row j has."""
-    k = s[TARGET]
+    k = s.order
     wanted = j
     if j == 2:
         wanted = min(3, ROWS - 1)
@@ -157,7 +136,7 @@ def next_order(s: Ints, j: int, work: float, work1: float, work2: float) -> int:
             wanted = j - 2
         if work < MORE * (work2 if wanted == j - 2 else work1):
             wanted = min(j, ROWS - 1)
-    if s[AFTER_REJECTION] != 0:
+    if s.after_rejection != 0:
         wanted = max(2, min(wanted, j))
     return max(2, wanted)
 
@@ -165,8 +144,7 @@ def next_order(s: Ints, j: int, work: float, work1: float, work2: float) -> int:
 def accepted(
     rhs: Function,
     context: Address,
-    s: Ints,
-    w: Vec,
+    s: StepMemory,
     j: int,
     last: bool,
     work: float,
@@ -177,17 +155,17 @@ def accepted(
     size2: float,
 ) -> int:
     """Row j has converged: the end of the step with its rates, the order and size of the next one."""
-    m = s[M]
-    h = w[H]
-    best = w[HEAD + TABLE * m :]
-    end = w[HEAD + Y_NEW * m :]
+    m = s.m
+    h = s.h
+    best = s.vectors[TABLE * m :]
+    end = s.vectors[at.Y_NEW * m :]
     for i in each(m):
         end[i] = best[i]
-    w[T_NEW] = w[T_END] if last else w[T] + h
-    status = rates(rhs, context, s, w, w[T] + h, Y_NEW, END)
-    if status != DONE:
+    s.t_new = s.t_end if last else s.t + h
+    status = rates(rhs, context, s, s.t + h, at.Y_NEW, END)
+    if status != at.DONE:
         return status
-    k = s[TARGET]
+    k = s.order
     wanted = next_order(s, j, work, work1, work2)
     step = size
     if wanted == j + 1:
@@ -198,17 +176,17 @@ def accepted(
         step = size1
     elif wanted == j - 2:
         step = size2
-    step = min(step, w[H_MAX])
-    if s[AFTER_REJECTION] != 0:
+    step = min(step, s.h_max)
+    if s.after_rejection != 0:
         step = min(step, h)
-    s[TARGET] = wanted
-    s[CODE] = j
-    w[H_DONE] = h
-    w[H] = max(step, TINY * h)
-    s[AFTER_REJECTION] = 0
-    s[BAD] = 0
-    s[MOVED] = 1
-    return DONE
+    s.order = wanted
+    s.code = j
+    s.h_done = h
+    s.h = max(step, TINY * h)
+    s.after_rejection = 0
+    s.bad = 0
+    s.moved = 1
+    return at.DONE
 
 
 __all__ = ["attempt"]

@@ -7,9 +7,10 @@ not be shorter for it.
 
 from __future__ import annotations
 
-from rbdae.machine.language.words import Address, Function, Ints, Vec, each
+from rbdae.machine.language.words import Address, Function, Vec, each
+from rbdae.machine.loops import memory as at
 from rbdae.machine.loops.control import rates
-from rbdae.machine.loops.memory import CODE, CONT, DONE, H_DONE, HEAD, K1, Y_NEW, M, N, T, Y
+from rbdae.machine.loops.memory import StepMemory
 from rbdae.machine.loops.odex_rows import END, FURTHER_ROWS, HERE, MIDDLE, SLOPE, leap, start_row
 
 
@@ -29,17 +30,17 @@ def weight(j: int, first: int, k: int) -> float:
     return out
 
 
-def share(s: Ints, w: Vec, j: int, i: int, at: int, most: int) -> None:
+def share(s: StepMemory, j: int, i: int, rates_at: int, most: int) -> None:
     """What the rates at point i of row j give to the derivatives at the middle: central differences over two
     steps, as H^q y^(q), for 1 <= q <= `most`."""
-    m = s[M]
+    m = s.m
     n = dense_steps_of(j)
     away = abs(2 * i - n) // 2
-    f = w[HEAD + at * m :]
-    h = w[H_DONE]
+    f = s.vectors[rates_at * m :]
+    h = s.h_done
     for q in range(away + 1, min(most, n // 2 + 1) + 1, 2):
         # the binomial of q - 1 over the distance from the end of the difference
-        factor = h * weight(j, (q + 1) // 2, s[CODE] + FURTHER_ROWS)
+        factor = h * weight(j, (q + 1) // 2, s.code + FURTHER_ROWS)
         for _ in range(q - 1):
             factor *= 0.5 * n
         place = (q - 1 - away) // 2
@@ -47,52 +48,52 @@ def share(s: Ints, w: Vec, j: int, i: int, at: int, most: int) -> None:
             factor *= -(q - 1.0 - l) / (l + 1.0)
         if i < n // 2 and (q - 1) % 2 == 1:
             factor = -factor
-        out = w[HEAD + (MIDDLE + q) * m :]
+        out = s.vectors[(MIDDLE + q) * m :]
         for e in each(m):
             out[e] += factor * f[e]
 
 
-def dense(rhs: Function, context: Address, s: Ints, w: Vec) -> int:
+def dense(rhs: Function, context: Address, s: StepMemory) -> int:
     """The rows of the last step once more, for derivatives at its middle; then the coefficients."""
-    m = s[M]
-    k = s[CODE] + FURTHER_ROWS
+    m = s.m
+    k = s.code + FURTHER_ROWS
     most = 2 * k - 4
     for q in range(most + 1):
-        out = w[HEAD + (MIDDLE + q) * m :]
+        out = s.vectors[(MIDDLE + q) * m :]
         for i in each(m):
             out[i] = 0.0
-    middle = w[HEAD + MIDDLE * m :]
-    here = w[HEAD + HERE * m :]
-    status = DONE
+    middle = s.vectors[MIDDLE * m :]
+    here = s.vectors[HERE * m :]
+    status = at.DONE
     for j in range(1, k + 1):
         n = dense_steps_of(j)
-        h = w[H_DONE] / n
-        start_row(s, w, h)
-        share(s, w, j, 0, K1, most)
+        h = s.h_done / n
+        start_row(s, h)
+        share(s, j, 0, at.K1, most)
         for i in range(1, n + 1):
             if i == n // 2:
                 factor = weight(j, 1, k)
                 for e in each(m):
                     middle[e] += factor * here[e]
-            if status == DONE:
-                status = rates(rhs, context, s, w, w[T] + i * h, HERE, SLOPE)
-                share(s, w, j, i, SLOPE, most)
-                leap(s, w, h)
-    coefficients(s, w, most)
+            if status == at.DONE:
+                status = rates(rhs, context, s, s.t + i * h, HERE, SLOPE)
+                share(s, j, i, SLOPE, most)
+                leap(s, h)
+    coefficients(s, most)
     return status
 
 
-def coefficients(s: Ints, w: Vec, most: int) -> None:
+def coefficients(s: StepMemory, most: int) -> None:
     """Of y + x (c0 + z (c1 + x c2)) + (x z)^2 sum a_q (x - 1/2)^q with z = 1 - x, from H^q y^(q) in the middle."""
-    m = s[M]
-    h = w[H_DONE]
-    y = w[HEAD + Y * m :]
-    end = w[HEAD + Y_NEW * m :]
-    k1 = w[HEAD + K1 * m :]
-    last = w[HEAD + END * m :]
-    c0 = w[HEAD + CONT * m :]
-    c1 = w[HEAD + (CONT + 1) * m :]
-    c2 = w[HEAD + (CONT + 2) * m :]
+    m = s.m
+    h = s.h_done
+    y = s.vectors[at.Y * m :]
+    end = s.vectors[at.Y_NEW * m :]
+    k1 = s.vectors[at.K1 * m :]
+    last = s.vectors[END * m :]
+    c0 = s.vectors[at.CONT * m :]
+    c1 = s.vectors[(at.CONT + 1) * m :]
+    c2 = s.vectors[(at.CONT + 2) * m :]
     for i in each(m):
         difference = end[i] - y[i]
         slope = h * k1[i] - difference
@@ -102,7 +103,7 @@ def coefficients(s: Ints, w: Vec, most: int) -> None:
     factorial = 1.0
     for q in range(most + 1):
         factorial *= max(1.0, 1.0 * q)
-        a = w[HEAD + (MIDDLE + q) * m :]
+        a = s.vectors[(MIDDLE + q) * m :]
         if q == 0:
             for i in each(m):
                 a[i] -= y[i] + 0.5 * (c0[i] + 0.5 * (c1[i] + 0.5 * c2[i]))
@@ -119,30 +120,30 @@ def coefficients(s: Ints, w: Vec, most: int) -> None:
         for i in each(m):
             a[i] *= scale
         if q >= 2:
-            b = w[HEAD + (MIDDLE + q - 2) * m :]
+            b = s.vectors[(MIDDLE + q - 2) * m :]
             for i in each(m):
                 a[i] += 8.0 * b[i]
         if q >= 4:
-            d = w[HEAD + (MIDDLE + q - 4) * m :]
+            d = s.vectors[(MIDDLE + q - 4) * m :]
             for i in each(m):
                 a[i] -= 16.0 * d[i]
 
 
-def interpolate(s: Ints, w: Vec, theta: float, out: Vec) -> None:
-    """y (n,) at T + theta H_DONE."""
-    m = s[M]
-    n = s[N]
-    most = 2 * (s[CODE] + FURTHER_ROWS) - 4
+def interpolate(s: StepMemory, theta: float, out: Vec) -> None:
+    """y (n,) at t + theta h_done."""
+    m = s.m
+    n = s.n
+    most = 2 * (s.code + FURTHER_ROWS) - 4
     z = 1.0 - theta
     x = theta - 0.5
-    y = w[HEAD + Y * m :]
-    c0 = w[HEAD + CONT * m :]
-    c1 = w[HEAD + (CONT + 1) * m :]
-    c2 = w[HEAD + (CONT + 2) * m :]
+    y = s.vectors[at.Y * m :]
+    c0 = s.vectors[at.CONT * m :]
+    c1 = s.vectors[(at.CONT + 1) * m :]
+    c2 = s.vectors[(at.CONT + 2) * m :]
     for i in range(n):
         out[i] = 0.0
     for k in range(most + 1):
-        a = w[HEAD + (MIDDLE + most - k) * m :]
+        a = s.vectors[(MIDDLE + most - k) * m :]
         for i in range(n):
             out[i] = a[i] + x * out[i]
     for i in range(n):

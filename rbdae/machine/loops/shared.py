@@ -1,47 +1,43 @@
-"""The part of the memory that loops of both kinds have at the same places: whole numbers `s`, doubles `w`; and what
-they say.
-
-Vectors have m entries. The k-th vector begins at ``w[HEAD + k * m]``.
-"""
+"""The memory that loops of both kinds have, and what they say."""
 
 from __future__ import annotations
 
-# ---------------------------------------------------------------- s
-N = 0
-"""Number of unknowns."""
-M = 1
-"""Length of a vector in memory."""
-BUDGET = 2
-"""Evaluations, or iterations, until the loop pauses."""
-STEPS = 3
-MAX_STEPS = 4
-ROOM = 5
-"""Steps for which there are rows."""
-ROWS = 6
-"""Steps whose rows are written."""
-TIMES = 7
-"""Number of output times."""
-OUTPUTS = 8
-"""Output times whose rows are written."""
-BAD = 9
-"""Whether something was not finite since the last accepted step; never in loops of fixed steps, which end there."""
-OWN_INTS = 10
-"""Where the numbers of one kind begin."""
+from rbdae.machine.language.words import Fields
 
-# ---------------------------------------------------------------- w
-T = 0
-"""The start of the present step."""
-T_NEW = 1
-"""The end of the last accepted step."""
-T_END = 2
-H = 3
-"""The size of the next step."""
-H_DONE = 4
-"""The size of the last accepted step."""
-DIRECTION = 5
-"""1, or -1 in runs back in time: T and all else here is the time of machine functions times this number."""
-OWN_REALS = 6
-"""Where those of one kind begin."""
+
+class LoopMemory(Fields):
+    """Numbers of a loop, then vectors of `m` entries: the k-th one begins at ``vectors[k * m]``."""
+
+    n: int
+    """Number of unknowns."""
+    m: int
+    """Length of a vector in memory."""
+    budget: int
+    """Evaluations, or iterations, until the loop pauses."""
+    steps: int
+    max_steps: int
+    room: int
+    """Steps for which there are rows."""
+    rows: int
+    """Steps whose rows are written."""
+    times: int
+    """Number of output times."""
+    outputs: int
+    """Output times whose rows are written."""
+    bad: int
+    """Whether something was not finite since the last accepted step; never in loops of fixed steps, which end there."""
+    t: float
+    """The start of the present step."""
+    t_new: float
+    """The end of the last accepted step."""
+    t_end: float
+    h: float
+    """The size of the next step."""
+    h_done: float
+    """The size of the last accepted step."""
+    direction: float
+    """1, or -1 in runs back in time: t and all else here is the time of machine functions times this number."""
+
 
 # ---------------------------------------------------------------- what the loop says
 DONE = 0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rbdae.machine.language.words import Address, Function, Ints, Vec, evaluate
-from rbdae.machine.loops.memory import MEASURED, MOVING
+from rbdae.machine.language.words import Address, Function, Vec, evaluate
+from rbdae.machine.loops.memory import StepMemory
 
 FAR = 0
 """Positions have moved if one has by more than this, in units of its own."""
@@ -40,9 +40,9 @@ def places(v: Vec, n: int, m: int) -> Places:
     return Places(*measures, *positions)
 
 
-def asks(measure: Function, context: Address, s: Ints, v: Vec, t: float, y: Vec) -> bool:
+def asks(measure: Function, context: Address, s: StepMemory, v: Vec, t: float, y: Vec) -> bool:
     """Whether a measure is out of its bounds, or cannot be had, or positions have moved."""
-    n = s[MEASURED]
+    n = s.measured
     if n > 0:
         low = v[FIRST:]
         high = v[FIRST + n :]
@@ -56,9 +56,9 @@ def asks(measure: Function, context: Address, s: Ints, v: Vec, t: float, y: Vec)
             if not (values[i] >= low[i] and values[i] <= high[i]):
                 return True
     seen = v[FIRST + 4 * n :]
-    units = v[FIRST + 4 * n + s[MOVING] :]
+    units = v[FIRST + 4 * n + s.moving :]
     moved = False
-    for i in range(s[MOVING]):
+    for i in range(s.moving):
         moved = moved or abs(y[i] - seen[i]) > v[FAR] * units[i]
     return moved
 

@@ -17,7 +17,7 @@ from rbdae.machine.loops import memory
 from rbdae.machine.loops.control import rates, total
 from rbdae.machine.loops.tableau import Row, Stages, Tableau
 
-_CALLBACK = "rhs: Function, context: Address, s: Ints, w: Vec"
+_CALLBACK = "rhs: Function, context: Address, s: StepMemory"
 _VECTORS = {
     "y": memory.Y,
     "x": memory.ARGUMENT,
@@ -45,8 +45,8 @@ class Writer:
     def _function(self, name: str, parameters: str, result: str, body: Sequence[str]) -> str:
         """A function whose body may name vectors."""
         named = {*re.findall(r"\b(\w+)\[i\]", "\n".join(body))}
-        vectors = [f"{v} = w[HEAD + {place} * m :]" for v, place in self._places.items() if v in named]
-        lines = ["m = s[M]", *vectors] if vectors else []
+        vectors = [f"{v} = s.vectors[{place} * m :]" for v, place in self._places.items() if v in named]
+        lines = ["m = s.m", *vectors] if vectors else []
         return "\n".join([f"def {name}({parameters}) -> {result}:", *(f"    {line}" for line in (*lines, *body)), ""])
 
     def _sum(self, letters: str, weights: Row) -> str:
@@ -67,21 +67,21 @@ class Writer:
             lines += [
                 "for i in each(m):",
                 f"    x[i] = y[i] + h * ({self._sum(f'A{i}_', weights)})",
-                f"status = rates(rhs, context, s, w, {at}, ARGUMENT, {self._of.places[i]})",
+                f"status = rates(rhs, context, s, {at}, ARGUMENT, {self._of.places[i]})",
                 "if status != DONE:",
                 "    return status",
             ]
         return lines
 
     def _rates_at_the_end(self) -> str:
-        return f"return rates(rhs, context, s, w, w[T] + w[H], Y_NEW, {self._of.places[self._of.end]})"
+        return f"return rates(rhs, context, s, s.t + s.h, Y_NEW, {self._of.places[self._of.end]})"
 
     def _stages(self) -> str:
         of = self._of
         step = ["for i in each(m):", f"    end[i] = y[i] + h * ({self._sum('B', of.b)})"]
         end = self._rates_at_the_end() if of.ends_in_attempts else "return DONE"
         return self._function(
-            "stages", _CALLBACK, "int", ["t = w[T]", "h = w[H]", *self._evaluated(of.stages), *step, end]
+            "stages", _CALLBACK, "int", ["t = s.t", "h = s.h", *self._evaluated(of.stages), *step, end]
         )
 
     def _complete(self) -> str:
@@ -99,12 +99,12 @@ class Writer:
             second = ["f = " + " + ".join(f"({one})" for one in rows), "further[i] = (f / scale) ** 2"]
             body = [scale, f"e = {first}", *second, squared]
             after = ["err = total(scaled, m)", "both = err + 0.01 * total(further, m)"]
-            after += ["if both <= 0.0:", "    both = 1.0", "return w[H] * err * sqrt(1.0 / (s[N] * both))"]
+            after += ["if both <= 0.0:", "    both = 1.0", "return s.h * err * sqrt(1.0 / (s.n * both))"]
         else:
             body = [scale, f"e = h * ({first})", squared]
-            after = ["return sqrt(total(scaled, m) / s[N])"]
-        loop = ["h = w[H]", "rtol = w[RTOL]", "for i in each(m):", *(f"    {line}" for line in body)]
-        return self._function("error", "s: Ints, w: Vec", "float", [*loop, *after])
+            after = ["return sqrt(total(scaled, m) / s.n)"]
+        loop = ["h = s.h", "rtol = s.rtol", "for i in each(m):", *(f"    {line}" for line in body)]
+        return self._function("error", "s: StepMemory", "float", [*loop, *after])
 
     def _dense(self) -> str:
         """The later stages, and the coefficients of the dense output."""
@@ -118,7 +118,7 @@ class Writer:
         ]
         body += [f"c{k}[i] = h * ({self._sum(f'D{k}_', weights)})" for k, weights in enumerate(of.dense, 3)]
         loop = ["for i in each(m):", *(f"    {line}" for line in body)]
-        stages = ["t = w[T]", "h = w[H_DONE]", *self._evaluated(of.later)]
+        stages = ["t = s.t", "h = s.h_done", *self._evaluated(of.later)]
         return self._function("dense", _CALLBACK, "int", [*stages, *loop, "return DONE"])
 
     def _interpolate(self) -> str:
@@ -126,8 +126,8 @@ class Writer:
         inner = f"c{n}[i]"
         for k in range(n - 1, -1, -1):
             inner = f"c{k}[i] + {'rest' if k % 2 == 0 else 'theta'} * " + (f"({inner})" if k < n - 1 else inner)
-        body = ["rest = 1.0 - theta", "for i in range(s[N]):", f"    out[i] = y[i] + theta * ({inner})"]
-        return self._function("interpolate", "s: Ints, w: Vec, theta: float, out: Vec", "None", body)
+        body = ["rest = 1.0 - theta", "for i in range(s.n):", f"    out[i] = y[i] + theta * ({inner})"]
+        return self._function("interpolate", "s: StepMemory, theta: float, out: Vec", "None", body)
 
 
 def functions(tableau: Tableau, module: str) -> dict[str, Callable[..., Any]]:
@@ -135,8 +135,7 @@ def functions(tableau: Tableau, module: str) -> dict[str, Callable[..., Any]]:
     writer = Writer(tableau)
     file = f"<{tableau.name}>"
     names: dict[str, Any] = {
-        **{name: getattr(memory, name) for name in ("ARGUMENT", "DONE", "HEAD", "H_DONE", "RTOL", "Y_NEW")},
-        **{name: getattr(memory, name) for name in "HMNT"},
+        **{name: getattr(memory, name) for name in ("ARGUMENT", "DONE", "StepMemory", "Y_NEW")},
         **{"each": each, "rates": rates, "sqrt": sqrt, "total": total, "__name__": module},
         **writer.numbers,
     }
