@@ -11,6 +11,7 @@ add is added one after the other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, final
@@ -19,6 +20,7 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph, operands
+from rbdae.machine.columns import NEAR, Column, Columns
 from rbdae.machine.element_text import ARGUMENTS_OF_ELEMENTS, PASSED_TO_ELEMENTS, Turn, word
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH
 from rbdae.machine.straight import ARGUMENTS
@@ -87,65 +89,22 @@ class Run(NamedTuple):
     end: int
 
 
-class _Column(NamedTuple):
-    """The entry that some places share, and how far they are from it."""
-
-    group: int
-    distance: int
-
-
-_NEAR = 32
-"""Places that are nearer than this share an entry: those of positions and velocities do not, whose distance depends on
-the number of bodies."""
-
-
-@final
-class Places:
-    """The places of one kind: for each group the first place and the step, or a column of a table."""
-
-    def __init__(self) -> None:
-        self.groups: list[Ints] = []
-        self._known: dict[tuple[str, bytes], list[int]] = {}
-
-    def column(self, place: Place) -> _Column:
-        """Where these places are found."""
-        at = place.at
-        alike = self._known.setdefault((place.block, (at - at[0]).tobytes()), [])
-        for group in alike:
-            distance = int(at[0] - self.groups[group][0])
-            if abs(distance) < _NEAR or place.vector in ("work", "numbers"):
-                return _Column(group, distance)
-        alike.append(len(self.groups))
-        self.groups.append(at)
-        return _Column(alike[-1], 0)
-
-    def steps(self) -> list[int | None]:
-        """The step of each group; None for those that are in the table."""
-        found: list[int | None] = []
-        for places in self.groups:
-            steps = np.diff(places)
-            found.append(0 if not len(steps) else int(steps[0]) if (steps == steps[0]).all() else None)
-        return found
-
-
 @final
 class _Function:
     """The text of the loop of one kind, and its data: the first place of each group, and the table."""
 
     def __init__(self, name: str, kind: Kind) -> None:
-        self._name, self._kind, self._places = name, kind, Places()
-        self._inputs = {k: (place.vector, *self._places.column(place)) for k, place in kind.inputs.items()}
+        self._name, self._kind, self._places = name, kind, Columns()
+        self._inputs = {k: (place.vector, *self._column(place)) for k, place in kind.inputs.items()}
         self._results = [
-            (result.node, result.place.vector, *self._places.column(result.place), result.adds)
-            for result in kind.results
+            (result.node, result.place.vector, *self._column(result.place), result.adds) for result in kind.results
         ]
         self._steps = self._places.steps()
+        self.data = self._places.data()
 
-    def data(self) -> Ints:
-        groups = self._places.groups
-        tabled = [places for places, step in zip(groups, self._steps, strict=True) if step is None]
-        table = np.array(tabled, dtype=np.int32).T.ravel() if tabled else np.zeros(0, dtype=np.int32)
-        return np.concatenate([np.array([places[0] for places in groups], dtype=np.int32), table])
+    def _column(self, place: Place) -> Column:
+        near = math.inf if place.vector in ("work", "numbers") else NEAR
+        return self._places.column(place.at, place.block, near)
 
     def text(self) -> str:
         """A function of where its data begins, and of the first and the last element; whether all conditions hold."""
@@ -222,7 +181,7 @@ def scheduled(name: str, kinds: Sequence[Kind], runs: Sequence[Run], cleared: in
     many numbers of the work vector are set to zero before, where the data of each kind begins, then the runs, then the
     data of the kinds."""
     functions = [_Function(f"{name}.{k}", kind) for k, kind in enumerate(kinds)]
-    data = [function.data() for function in functions]
+    data = [function.data for function in functions]
     first = 2 + len(kinds)
     begins = first + 3 * len(runs) + np.cumsum([0, *map(len, data[:-1])])
     head = np.array([len(runs), cleared, *begins], dtype=np.int32)

@@ -16,6 +16,8 @@ import numpy as np
 
 from rbdae._arrays import Ints
 from rbdae.graph.graph import Graph, operands
+from rbdae.machine.columns import Column, Columns
+from rbdae.machine.element_text import word
 from rbdae.machine.function import INDICES, NUMBERS, SCRATCH, SELECTION
 from rbdae.machine.straight import ARGUMENTS, PASSED, instruction, real
 
@@ -55,46 +57,6 @@ class Element:
         return sum(self.graph.nodes[k][0] not in ("const", "input") for k in self.order)
 
 
-class _Column(NamedTuple):
-    """The entry that some places share, and how far they are from it."""
-
-    group: int
-    distance: int
-
-
-_NEAR = 32
-"""Places that are nearer than this share an entry. Those of positions, velocities and multipliers do not: how far they
-are from each other depends on the number of bodies."""
-
-
-@final
-class _Places:
-    """The places of one kind: for each group the first place and the step, or a column of a table."""
-
-    def __init__(self) -> None:
-        self.groups: list[Ints] = []
-        self._known: dict[bytes, list[int]] = {}
-
-    def column(self, places: Ints) -> _Column:
-        """Where these places are found."""
-        alike = self._known.setdefault((places - places[0]).tobytes(), [])
-        for group in alike:
-            distance = int(places[0] - self.groups[group][0])
-            if abs(distance) < _NEAR:
-                return _Column(group, distance)
-        alike.append(len(self.groups))
-        self.groups.append(places)
-        return _Column(alike[-1], 0)
-
-    def steps(self) -> list[int | None]:
-        """The step of each group; None for those that are in the table."""
-        found: list[int | None] = []
-        for places in self.groups:
-            steps = np.diff(places)
-            found.append(0 if not len(steps) else int(steps[0]) if (steps == steps[0]).all() else None)
-        return found
-
-
 _VECTORS = {"indices": INDICES, "numbers": NUMBERS, "selection": SELECTION, "work": SCRATCH}
 """The vectors of a context."""
 
@@ -110,11 +72,11 @@ class _Loop:
 
     def __init__(self, name: str, element: Element) -> None:
         self._element = element
-        self._places = _Places()
+        self._places = Columns()
         self._lines: list[str] = []
         self._bases: dict[int, str] = {}
         self._columns = {k: (vector, self._places.column(at)) for k, (vector, at) in element.inputs.items()}
-        self._results: dict[int, list[tuple[int, _Column]]] = {}
+        self._results: dict[int, list[tuple[int, Column]]] = {}
         for number, output in enumerate(element.outputs):
             self._results.setdefault(output.node, []).append((number, self._places.column(output.places)))
         self._steps = self._places.steps()
@@ -124,11 +86,8 @@ class _Loop:
 
     def data(self) -> Ints:
         """The number of elements, the first places, and the table, element by element."""
-        groups = self._places.groups
-        tabled = [places for places, step in zip(groups, self._steps, strict=True) if step is None]
-        table = np.array(tabled, dtype=np.int32).T.ravel() if tabled else np.zeros(0, dtype=np.int32)
         count = len(self._element.outputs[0].places)
-        return np.concatenate([np.array([count, *(places[0] for places in groups)], dtype=np.int32), table])
+        return np.append(np.int32(count), self._places.data())
 
     def text(self) -> str:
         """A function of where its data begins."""
@@ -136,12 +95,12 @@ class _Loop:
             self._compute(k)
             for number, column in self._results.get(k, ()):
                 self._store(k, number, column)
-        firsts = [line for g in range(len(self._steps)) for line in _word(f"first{g}", _FIRST + g)]
+        firsts = [line for g in range(len(self._steps)) for line in word(f"first{g}", _FIRST + g)]
         return "\n".join(
             [
                 f"define internal void @{self._name}({_HEAD}, i64 %data) nounwind noinline {{",
                 "entry:",
-                *_word("count", _COUNT),
+                *word("count", _COUNT),
                 *firsts,
                 f"%table = add i64 %data, {_FIRST + len(self._steps)}",
                 "br label %turn",
@@ -173,7 +132,7 @@ class _Loop:
             return real(node[1])
         return f"%{node[1]}" if node[0] == "input" and node[1] in ("t", "c") else self._names[k]
 
-    def _store(self, k: int, number: int, column: _Column) -> None:
+    def _store(self, k: int, number: int, column: Column) -> None:
         output = self._element.outputs[number]
         self._lines += self._address(f"%o{number}", output.vector, column)
         value = self._operand(k)
@@ -185,7 +144,7 @@ class _Loop:
             value = f"%o{number}s"
         self._lines.append(f"store double {value}, ptr %o{number}, align 8")
 
-    def _address(self, name: str, vector: str, column: _Column) -> list[str]:
+    def _address(self, name: str, vector: str, column: Column) -> list[str]:
         group, distance = column
         lines: list[str] = []
         if group not in self._bases:
@@ -211,16 +170,6 @@ class _Loop:
         ]
 
 
-def _word(name: str, place: int) -> list[str]:
-    """A number from the data of a kind."""
-    return [
-        f"%{name}a = add i64 %data, {place}",
-        f"%{name}p = getelementptr i32, ptr %indices, i64 %{name}a",
-        f"%{name}w = load i32, ptr %{name}p, align 4",
-        f"%{name} = sext i32 %{name}w to i64",
-    ]
-
-
 def looped(name: str, elements: Sequence[Element], size: int) -> tuple[str, Ints]:
     """The text of a function that computes all elements of all kinds in their order, `size` results, and its table of
     places."""
@@ -229,14 +178,14 @@ def looped(name: str, elements: Sequence[Element], size: int) -> tuple[str, Ints
     for label, slot in _VECTORS.items():
         lines += [f"%{label}p = getelementptr ptr, ptr %context, i64 {slot}", f"%{label} = load ptr, ptr %{label}p"]
     # the table begins with the number of results, and where the data of each kind begins
-    lines += ["%data = add i64 0, 0", *_word("size", 0)]
+    lines += ["%data = add i64 0, 0", *word("size", 0)]
     if _begin_as_zeros(elements, size):
         lines += [
             "%bytes = mul i64 %size, 8",
             "call void @llvm.memset.p0.i64(ptr %out, i8 0, i64 %bytes, i1 false)",
         ]
     for k in range(len(loops)):
-        lines += [*_word(f"begin{k}", 1 + k), f"call void @{name}.{k}({_CALL}, i64 %begin{k})"]
+        lines += [*word(f"begin{k}", 1 + k), f"call void @{name}.{k}({_CALL}, i64 %begin{k})"]
     text = "\n".join([*(loop.text() for loop in loops), *lines, "ret i32 0", "}"])
     data = [loop.data() for loop in loops]
     begins = 1 + len(loops) + np.cumsum([0, *map(len, data[:-1])])
