@@ -9,7 +9,20 @@ from typing import Any
 import inside
 import numpy as np
 import pytest
-from inside import JIT, LanguageError, address, entry, jit, kernel_of_rows, matrix_at, plain, stage, vector_at
+from inside import (
+    JIT,
+    MEMORY_ARRAYS,
+    Content,
+    LanguageError,
+    address,
+    entry,
+    jit,
+    kernel_of_rows,
+    matrix_at,
+    plain,
+    stage,
+    vector_at,
+)
 
 import rbdae
 
@@ -108,6 +121,20 @@ def test_records_are_read_and_written(rng):
     problem = rbdae.formulate(rbdae.models.linked_bodies(), "index-2", code="generic")
     machine, python = kernel_of_rows(problem)
     np.testing.assert_allclose(machine, python, rtol=0.0, atol=1e-15 * np.abs(python).max())
+
+
+def test_arrays_are_as_long_as_the_table_says():
+    """Kernels trust it. What a selection fills, or somebody who asks, is as long where this problem has it."""
+    always = (Content.NUMBERS, Content.STRUCTURE)
+    system = rbdae.models.n_four_bar(2)
+    for formulation, code in (("index-2", "auto"), ("null-space", "generic")):
+        problem = rbdae.formulate(system, formulation, code=code)
+        head, found = problem.workspace.head, inside.memory(problem)
+        assert set(found) == set(MEMORY_ARRAYS)
+        filled = {n: a for n, a in found.items() if MEMORY_ARRAYS[n].content in always or n in problem.workspace.owned}
+        assert len(filled) >= 15
+        for name, array in filled.items():
+            assert array.shape == MEMORY_ARRAYS[name].room(head).shape, name
 
 
 def test_arguments_that_are_none_are_refused():

@@ -57,6 +57,8 @@ from rbdae.kernels import near_projection as near_kernel
 from rbdae.kernels import records
 from rbdae.kernels.log_determinant import log_determinant
 from rbdae.kernels.matrices import mass_matrix
+from rbdae.kernels.memory import ARRAYS as MEMORY_ARRAYS
+from rbdae.kernels.memory import Content
 from rbdae.kernels.null_space.loops import ALMOST
 from rbdae.kernels.outputs import constraints, natural
 from rbdae.kernels.projection import project
@@ -188,6 +190,7 @@ __all__ = [
     "FIXED_SCHEMES",
     "JIT",
     "LARGEST_ASSEMBLY",
+    "MEMORY_ARRAYS",
     "NO_DATA",
     "ORDERS",
     "PIVOTS",
@@ -196,6 +199,7 @@ __all__ = [
     "CompiledProjection",
     "CompiledWatch",
     "ConstantMass",
+    "Content",
     "DependentRows",
     "Explicit",
     "Factors",
