@@ -28,6 +28,8 @@ from rbdae.study.references import Reference as Reference
 from rbdae.study.references import errors as errors
 from rbdae.study.references import final_state as final_state
 from rbdae.study.references import reference as reference
+from rbdae.study.tables import mean_ratio as mean_ratio
+from rbdae.study.tables import multiples as multiples
 from rbdae.study.tables import table as table
 
 __all__ = [

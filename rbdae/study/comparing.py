@@ -6,7 +6,7 @@ computed at 1e-13. Two formulations compute one each, and their difference says 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -186,7 +186,7 @@ def compare_cases(
     if executor is not None and left:
         compile_for(_problems(system, left), progress=progress)
     same = _same(leaders)
-    tasks = [(run, (system, case, exact, seconds, most, same[case])) for case in left]
+    tasks = [(run, (system, case, exact, seconds, most, same[case])) for case in _in_turns(left, executor)]
 
     def finished(row: Row) -> None:
         done[row.case] = row
@@ -221,6 +221,18 @@ def _problems(system: System, left: Sequence[Case]) -> list[Problem]:
         with quiet(), suppress(ValueError, ProjectionError):
             out.append(formulated(system, case))
     return out
+
+
+def _in_turns(cases: Sequence[Case], executor: Executor | None) -> list[Case]:
+    """The cases, for an executor with their forms by turns: what begins together does not compile the same code."""
+    if executor is None:
+        return list(cases)
+    before = Counter[str]()
+    turns: list[tuple[int, Case]] = []
+    for case in cases:
+        turns.append((before[case.form], case))
+        before[case.form] += 1
+    return [case for _, case in sorted(turns, key=lambda turn: turn[0])]
 
 
 def _same(leaders: Mapping[Case, Case]) -> dict[Case, tuple[str, ...]]:

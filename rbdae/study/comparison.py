@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
@@ -14,7 +14,7 @@ from rbdae._files import checked, harmless, replacing
 from rbdae.study.one_run import Row
 from rbdae.study.pictures import work_precision
 from rbdae.study.provenance import Provenance
-from rbdae.study.ranking import Ranking, rank
+from rbdae.study.ranking import Curve, Ranking, rank
 from rbdae.study.records import COLUMNS, Record, record, reference_of, reference_record, row_of
 from rbdae.study.references import Reference
 from rbdae.study.stored_values import DAMAGED, digest, parsed, refused
@@ -76,13 +76,14 @@ class Comparison:
         """
         return rank(self, errors)
 
-    def plot(self, curves: Iterable[tuple[str, str]] | None = None) -> Figure:
-        """Work-precision picture: error over evaluations and over seconds, at most ten curves.
+    def plot(self, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None) -> Figure:
+        """Work-precision picture: error over evaluations and over seconds, at most ten curves in a panel.
 
         Parameters
         ----------
         curves : pairs of form and solver as in `Case.curve`, such as ``("index-0, quaternion, angular",
-            "scipy:DOP853")``; None for the best of each formulation
+            "scipy:DOP853")``; None for the best of each formulation. A dict of such lists gives a column of panels for
+            each, under its heading; a form has the same colour in all of them
 
         Raises
         ------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from rbdae import _check
@@ -21,13 +22,16 @@ _Curves = dict[Curve, list[Row]]
 MOST = 10
 """Curves that can be told apart in one picture."""
 
-# colours of Okabe and Ito, which everybody can tell apart, and two more; no two neighbours have one line or marker
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#7F3C8D", "#8C564B", "#7F7F7F")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+# colours of Okabe and Ito, which everybody can tell apart, and more; no two neighbours have one line or marker
+_COLORS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00", "#7F3C8D", "#8C564B", "#7F7F7F"),
+    *("#BCBD22", "#17BECF"),
+)
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 _STYLES = ("-", "--", "-.", ":")
 
 
-def work_precision(comparison: Rows, curves: Iterable[Curve] | None = None) -> Figure:
+def work_precision(comparison: Rows, curves: Iterable[Curve] | Mapping[str, Iterable[Curve]] | None = None) -> Figure:
     """Largest error over evaluations and over seconds; see `Comparison.plot`."""
     try:
         from matplotlib.figure import Figure
@@ -36,37 +40,80 @@ def work_precision(comparison: Rows, curves: Iterable[Curve] | None = None) -> F
     every = curves_of(comparison.rows)
     if not every:
         raise ValueError("there is nothing to draw: no run got to the end")
+    if isinstance(curves, Mapping):
+        return _columns(comparison, {name: _checked(listed, every) for name, listed in curves.items()}, every)
     chosen = best_curves(every) if curves is None else _checked(curves, every)
     figure = Figure(figsize=(12.0, 5.2 + 0.24 * math.ceil(len(chosen) / 2)), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     for number, curve in enumerate(chosen):
-        _draw(axes, number, curve, every[curve])
-    agreement = comparison.reference.agreement.largest
-    axes[0].set_ylabel(f"largest relative error at t = {comparison.reference.t_end:g} s")
-    axes[0].set_xlabel("evaluations of residual or right-hand side")
-    axes[1].set_xlabel("seconds of the processor")
-    for axis in axes:
-        axis.grid(True, which="major", alpha=0.3)
-        _scale(axis.xaxis)
-        if axis.get_ylim()[0] < agreement:
-            axis.axhspan(axis.get_ylim()[0], agreement, color="0.9", zorder=0)
-            axis.margins(y=0.0)
+        _draw(axes, number, curve, every[curve], plain(f"{curve[0]}: {curve[1]}"))
+    axes[0].set_ylabel(_error_of(comparison))
+    _framed(axes, comparison.reference.agreement.largest)
     figure.legend(
         *axes[0].get_legend_handles_labels(),
         loc="outside lower center",
         ncols=2,
         fontsize="small",
-        title=_note(comparison.rows, len(every) - len(chosen), agreement, axes[0].get_ylim()[0]) or None,
+        title=_note(comparison, len(every) - len(chosen), axes[0].get_ylim()[0]) or None,
         title_fontsize="small",
     )
     return figure
 
 
+def _columns(comparison: Rows, columns: Mapping[str, Sequence[Curve]], every: _Curves) -> Figure:
+    """A column of panels for each list, with a legend of its own below; a form has one colour in all of them."""
+    from matplotlib.figure import Figure
+
+    if not columns:
+        raise ValueError("curves must not be empty, got {}; pass e.g. {'IDA': [...]}")
+    forms = list(dict.fromkeys(curve[0] for listed in columns.values() for curve in listed))
+    most = max(map(len, columns.values()))
+    figure = Figure(figsize=(1.2 + 4.0 * len(columns), 7.4 + 0.21 * most), layout="constrained")
+    panels = figure.subplots(2, len(columns), sharey=True, squeeze=False)
+    for (heading, listed), column in zip(columns.items(), panels.T, strict=True):
+        methods = list(dict.fromkeys(method for _, method in listed))
+        for curve in listed:
+            label = plain(curve[0] if len(methods) == 1 else f"{curve[0]}:\n{curve[1]}")
+            _draw(column, forms.index(curve[0]) % len(_COLORS), curve, every[curve], label, methods.index(curve[1]))
+        column[0].set_title(plain(heading), fontsize="medium")
+        column[1].legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize="x-small", frameon=False, handlelength=3
+        )
+    for axis in panels[:, 0]:
+        axis.set_ylabel(_error_of(comparison))
+    _framed(list(panels.T.flat), comparison.reference.agreement.largest)
+    note = _note(comparison, 0, panels[0, 0].get_ylim()[0])
+    if note:
+        figure.supxlabel(note, fontsize="small")
+    return figure
+
+
+_WORK = {"evaluations": "evaluations of residual or right-hand side", "seconds": "seconds of the processor"}
+
+
+def _error_of(comparison: Rows) -> str:
+    return f"largest relative error at t = {comparison.reference.t_end:g} s"
+
+
+def _framed(axes: Sequence[Axes], agreement: float) -> None:
+    """What the panels show across, by turns; grids, numbers, and the band where errors mean nothing."""
+    bottom = axes[0].get_ylim()[0]
+    for axis, label in zip(axes, cycle(_WORK.values()), strict=False):
+        axis.set_xlabel(label)
+        axis.grid(True, which="major", alpha=0.3)
+        _scale(axis.xaxis)
+        if bottom < agreement:
+            axis.axhspan(bottom, agreement, color="0.9", zorder=0)
+    axes[0].set_ylim(bottom=bottom)
+
+
 def _scale(axis: Axis) -> None:
-    """Numbers at 1, 2 and 5 of each decade: a picture may span less than one."""
+    """Numbers at 1, 2 and 5 of each decade, for a picture may span less than one; where it spans more, fewer."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    low, high = axis.get_view_interval()
+    subs = (1.0, 2.0, 5.0) if high < 30.0 * low else (1.0, 3.0) if high < 300.0 * low else (1.0,)
+    axis.set_major_locator(LogLocator(base=10.0, subs=subs))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 
@@ -128,24 +175,25 @@ def _checked(curves: Iterable[Curve], every: _Curves) -> list[Curve]:
     return list(dict.fromkeys(given))
 
 
-def _draw(axes: Sequence[Axes], number: int, curve: Curve, rows: Sequence[Row]) -> None:
-    """One curve in both panels: colour, marker and line of its own."""
+def _draw(axes: Sequence[Axes], number: int, curve: Curve, rows: Sequence[Row], label: str, dashes: int = -1) -> None:
+    """One curve in both panels: colour, marker and, with no dashes given, line of its own."""
     errors = [error_of(row) for row in rows]
-    for axis, work in zip(axes, ("evaluations", "seconds"), strict=True):
+    for axis, work in zip(axes, _WORK, strict=True):
         axis.loglog(
             [max(getattr(row.stats, work), 0) or math.nan for row in rows],
             errors,
             color=_COLORS[number],
             marker=_MARKERS[number],
-            linestyle=_STYLES[number % len(_STYLES)],
+            linestyle=_STYLES[(number if dashes < 0 else dashes) % len(_STYLES)],
             linewidth=1.3,
             markersize=5.5,
-            label=plain(f"{curve[0]}: {curve[1]}"),
+            label=label,
         )
 
 
-def _note(rows: Sequence[Row], left_out: int, agreement: float, bottom: float) -> str:
+def _note(comparison: Rows, left_out: int, bottom: float) -> str:
     """A note of what is not in the picture, and what the grey band is."""
+    rows, agreement = comparison.rows, comparison.reference.agreement.largest
     failed = sum(bool(row.failure) for row in rows)
     said = []
     if failed:

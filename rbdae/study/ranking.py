@@ -73,6 +73,40 @@ class Target:
         # the fastest of equals; what is not counted comes last
         return self.places[int(np.argmin([math.inf if math.isnan(v) else v for v in values]))]
 
+    def ratios(self, form: str, to: str, what: str = "evaluations") -> dict[str, float]:
+        """Work of a form as a multiple of that of another one, for each solver that has run both.
+
+        Parameters
+        ----------
+        form, to : as `Case.form`, such as ``"null-space, quaternion, angular"``
+        what : ``"evaluations"`` or ``"seconds"``
+
+        Returns
+        -------
+        dict
+            By solver; infinite where `to` alone reaches the error, 0 where `form` alone does. A solver by which neither
+            does, or which does not count, is left out
+        """
+        work = {place.curve: float(getattr(place, what)) for place in self.places} | dict.fromkeys(
+            self.beyond, math.inf
+        )
+        pairs = {method: (work[form, method], work.get((to, method))) for name, method in work if name == form}
+        return {
+            method: 0.0 if math.isinf(under) else over / under
+            for method, (over, under) in pairs.items()
+            if under is not None and not math.isnan(over + under) and not (math.isinf(over) and math.isinf(under))
+        }
+
+    def winners(self, what: str = "evaluations") -> dict[str, Place]:
+        """For each solver its form with the least ``"evaluations"`` or ``"seconds"``."""
+        out: dict[str, Place] = {}
+        for place in self.places:
+            best = out.get(place.curve[1])
+            value = getattr(place, what)
+            if not math.isnan(value) and (best is None or value < getattr(best, what)):
+                out[place.curve[1]] = place
+        return out
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -219,7 +219,7 @@ def reference_record(reference: Reference) -> dict[str, Any]:
     """A reference as JSON can have it."""
     agreement = {name: _number(value) for name, value in asdict(reference.agreement).items()}
     states = [{name: np.asarray(value).tolist() for name, value in _members(state)} for state in reference.states]
-    return {"t_end": reference.t_end, "agreement": agreement, "states": states}
+    return {"t_end": reference.t_end, "agreement": agreement, "states": states, "about": reference.about}
 
 
 _ARRAYS = ("position", "orientation", "velocity", "angular_velocity")
@@ -258,7 +258,9 @@ def reference_of(given: Mapping[str, Any]) -> Reference:
         if len(first.position) != len(second.position):
             raise ValueError("its two states are of different numbers of bodies")
         agreement = Errors(*(number_or_nan(given["agreement"], f.name) for f in fields(Errors)))
-        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement)
+        # files of older versions do not have the last one
+        about = (text_of(given, "about"),) if "about" in given else ()
+        return Reference(number_of(given, "t_end", -math.inf), (first, second), agreement, *about)
     except DAMAGED as error:
         raise ValueError(f"this is no reference ({refused(error)})") from None
 

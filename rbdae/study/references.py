@@ -83,11 +83,13 @@ class Reference:
     t_end : the time of the states, s
     states : of the two formulations of `REFERENCES`, or of runs of the user's own
     agreement : the difference of the two; errors below it mean nothing. Not a number if there is one state alone
+    about : where the states are from, in words
     """
 
     t_end: float
     states: tuple[FinalState, FinalState]
     agreement: Errors
+    about: str = f"{' and '.join(f'{formulation} ({rotation})' for formulation, rotation in REFERENCES)} at 1e-13"
 
     def against(self, formulation: str) -> FinalState:
         """The state that a formulation other than this one computed."""
@@ -115,8 +117,10 @@ class Reference:
                 f"the runs of a reference have {len(states[0].position)} and {len(states[-1].position)} bodies; give "
                 "runs of one system"
             )
-        unknown = Errors(float("nan"), float("nan"), float("nan"))
-        return cls(times[0], (states[0], states[-1]), errors(*states) if len(states) == 2 else unknown)
+        agreement = errors(*states) if len(states) == 2 else Errors(float("nan"), float("nan"), float("nan"))
+        ends = [(solution.problem_at(times[0]), solution) for solution in given]
+        about = " and ".join(f"{p.formulation} ({p.rotation}) by {s.solver} at {s.rtol:.0e}" for p, s in ends)
+        return cls(times[0], (states[0], states[-1]), agreement, about)
 
 
 def _finished(solution: Solution) -> Solution:

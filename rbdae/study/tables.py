@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import groupby
+from statistics import fmean
 
 from rbdae.study.one_run import Row, Rows
-from rbdae.study.ranking import failure_lines, failures
-from rbdae.study.references import REFERENCES, Reference
+from rbdae.study.ranking import Target, failure_lines, failures
+from rbdae.study.references import Reference
 
 _WIDTH = 20  # of the solvers' names, at least
 _UNIT = (
@@ -41,13 +43,12 @@ def table(comparison: Rows, *, reasons: bool = True) -> str:
 
 def preface(exact: Reference) -> list[str]:
     """End time, and what the errors are measured against."""
-    names = " and ".join(f"{formulation} ({rotation})" for formulation, rotation in REFERENCES)
     first = f"End time {exact.t_end:g} s. Errors are relative (orientation: rad), against "
     if math.isnan(exact.agreement.largest):
         return [f"{first}a run of the user's own; how good that is is not known.", *_UNITS]
     a = exact.agreement
     return [
-        f"{first}{names} at 1e-13,",
+        f"{first}{exact.about},",
         f"which agree to {a.position:.1e} in positions, {a.orientation:.1e} in orientations and {a.velocity:.1e} in "
         "velocities; errors below are shown as <.",
         *_UNITS,
@@ -91,6 +92,55 @@ def _line(row: Row, exact: Reference, width: int) -> str:
     )
 
 
+def multiples(target: Target, to: str, operations: Mapping[str, int] | None = None) -> str:
+    """The work that an error takes as multiples of that of one form, solver by solver, as a table.
+
+    A line for each form that shares solvers with `to`, the best one first: its evaluations as multiples, a dash where
+    it does not reach the error, "alone" where `to` does not; then their geometric mean, that of seconds, and the
+    operations of an evaluation.
+
+    Parameters
+    ----------
+    target : of a `Ranking`
+    to : the form whose evaluations are 1, as `Case.form`
+    operations : of an evaluation, by form; None for no such column
+    """
+    every = [*(place.curve for place in target.places), *target.beyond]
+    methods = sorted(method for form, method in every if form == to)
+    forms = dict.fromkeys(form for form, method in every if method in methods)
+    counts = {place.curve: place.evaluations for place in target.places}
+    heads = [*methods, "mean", "seconds", *([] if operations is None else ["operations"])]
+    lines: list[tuple[int, float, str, list[str]]] = []
+    for form in forms:
+        work, time = target.ratios(form, to), target.ratios(form, to, "seconds")
+        cells = [_multiple(work.get(method), counts.get((form, method))) for method in methods]
+        means = [mean_ratio(work), mean_ratio(time)]
+        cells += ["-" if math.isnan(mean) else f"x {mean:.2f}" for mean in means]
+        cells += [] if operations is None else [str(operations.get(form, "-"))]
+        lines.append((cells.count("-"), means[0], form, cells))
+    rows = [["", *heads], *([form, *cells] for *_, form, cells in sorted(lines))]
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
+    return "\n".join(
+        f"{row[0]:{widths[0]}}" + "".join(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    )
+
+
+def mean_ratio(ratios: Mapping[str, float]) -> float:
+    """The geometric mean of ratios, of those that are numbers; not a number if there is none."""
+    finite = [math.log(ratio) for ratio in ratios.values() if 0.0 < ratio < math.inf]
+    return math.exp(fmean(finite)) if finite else math.nan
+
+
+def _multiple(ratio: float | None, count: float | None) -> str:
+    """A multiple; the count itself for the form that all are compared with."""
+    if ratio is None or math.isinf(ratio):
+        return "-"
+    if ratio == 0.0:
+        return "alone"
+    return f"{count:.0f}" if ratio == 1.0 and count is not None else f"x {ratio:.2f}"
+
+
 def _knob(row: Row) -> str:
     """The tolerance, or the step of a fixed-step method."""
     return f"{row.case.tolerance:.0e}" if row.case.step is None else f"h={row.case.step:.2g}"
@@ -107,4 +157,4 @@ def _count(number: int) -> str:
     return "-" if number < 0 else str(number)
 
 
-__all__ = ["preface", "shared_equations", "table"]
+__all__ = ["mean_ratio", "multiples", "preface", "shared_equations", "table"]

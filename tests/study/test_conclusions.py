@@ -1,0 +1,123 @@
+"""Which form wins, by how much, and whether the paper agrees: all of it follows from the numbers of the runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rbdae
+from rbdae import study
+from rbdae.adapter import Stats
+from rbdae.papers.null_space import claims
+from rbdae.study import Case, Comparison, Errors, FinalState, Reference, Row
+
+NULL, ZERO = ("null-space", "quaternion", "angular"), ("index-0", "quaternion", "coordinate")
+DIRECTORS = ("null-space", "directors", "angular"), ("index-0", "directors", "coordinate")
+SOLVERS = ("scipy:RK45", "scipy:DOP853")
+
+
+def runs(form, evaluations, energy=1e-7, solvers=SOLVERS, errors=(1e-2, 1e-6)):
+    """A curve with each solver; its middle, at an error of 1e-4, takes `evaluations`."""
+    return [
+        Row(
+            Case(*form, solver, 10.0 ** -(3 + 2 * k)),
+            Errors(error, 0.0, 0.0),
+            1e-9,
+            0.0,
+            energy,
+            Stats(evaluations=round(evaluations * scale), steps=5, seconds=3e-3 * scale),
+            load=0.5,
+        )
+        for solver in solvers
+        for k, (error, scale) in enumerate(zip(errors, (0.5, 2.0), strict=True))
+    ]
+
+
+def compared(*rows):
+    state = FinalState(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.zeros((1, 3)))
+    return Comparison(Reference(1.0, (state, state), Errors(1e-12, 1e-12, 1e-12)), tuple(rows))
+
+
+def sentences(null, zero, directors=(300, 900)):
+    """The sentences of Example A on these evaluations."""
+    pairs = zip((NULL, ZERO, *DIRECTORS), (null, zero, *directors), strict=True)
+    rows = [row for form, work in pairs for row in runs(form, work, energy=1e-9 * work**2)]
+    return claims.words("A", compared(*rows), 1e-4)
+
+
+def test_what_is_said_of_the_paper_follows_from_the_runs():
+    said = sentences(200, 500)
+    first = said[said.index("superior") : said.index("slightly better")]
+    assert "-> agrees. The index-0 form in quaternions takes 2.5 to 2.5 times the evaluations of the null" in first
+    assert "loses 6.2 to 6.2 times the energy" in " ".join(said.split())
+    # no run in Euler angles
+    assert "not judged: no solver has run both" in said
+    swapped = sentences(500, 200)
+    first = swapped[swapped.index("superior") : swapped.index("slightly better")]
+    assert "-> agrees in part, in 2 of 4 ratios" in first and "takes 0.4 to 0.4 times" in first
+    worse = sentences(500, 200, (900, 300))
+    assert "-> differs." in worse[worse.index("superior") : worse.index("slightly better")]
+
+
+def test_a_form_that_does_not_reach_the_error_is_said():
+    rows = runs(NULL, 200) + runs(ZERO, 300, errors=(1.0, 1e-1)) + runs(DIRECTORS[0], 250)
+    said = " ".join(claims.words("B", compared(*rows), 1e-4).split())
+    assert "-> agrees. The index-0 form in quaternions does not reach the error with 2 of 2 solvers." in said
+    reached = runs(NULL, 200) + runs(ZERO, 300) + runs(DIRECTORS[0], 250)
+    said = " ".join(claims.words("B", compared(*reached), 1e-4).split())
+    assert 'completely fail" -> differs: a disturbance a hundred times that of the figure' in said
+
+
+def test_ratios_are_solver_by_solver_at_one_error():
+    rows = runs(NULL, 200) + runs(ZERO, 500, solvers=SOLVERS[:1]) + runs(DIRECTORS[0], 100, errors=(1.0, 1e-1))
+    (target,) = compared(*rows).ranking([1e-4]).targets
+    null, zero, lost = (", ".join(form) for form in (NULL, ZERO, DIRECTORS[0]))
+    ratios = target.ratios(zero, null)
+    assert list(ratios) == ["scipy:RK45"] and math.isclose(ratios["scipy:RK45"], 2.5)
+    assert target.ratios(null, zero) == {"scipy:RK45": pytest.approx(0.4)}
+    assert target.ratios(lost, null) == dict.fromkeys(SOLVERS, math.inf)
+    assert target.ratios(null, lost) == dict.fromkeys(SOLVERS, 0.0) and target.ratios(lost, zero) != {}
+    assert target.ratios("index-3, quaternion, angular", null) == {}
+    assert {method: place.curve[0] for method, place in target.winners().items()} == dict.fromkeys(SOLVERS, null)
+    assert math.isclose(study.mean_ratio({"a": 2.0, "b": 8.0, "c": math.inf, "d": 0.0}), 4.0)
+    assert math.isnan(study.mean_ratio({}))
+    head, *lines = study.multiples(target, null, {null: 53}).splitlines()
+    assert head.split() == ["scipy:DOP853", "scipy:RK45", "mean", "seconds", "operations"]
+    assert lines[0].split()[-7:] == ["200", "200", "x", "1.00", "x", "1.00", "53"] and lines[0].startswith(null)
+    assert lines[1].startswith(zero) and lines[1].split()[3:7] == ["-", "x", "2.50", "x"]
+    assert lines[2].startswith(lost) and lines[2].split()[3:] == ["-"] * 5
+
+
+def test_columns_of_a_picture_have_one_colour_a_form():
+    pytest.importorskip("matplotlib")
+    found = compared(*runs(NULL, 200), *runs(ZERO, 500), *runs(DIRECTORS[0], 300))
+    curves = list(dict.fromkeys(row.case.curve for row in found.rows))
+    columns = {"one": [c for c in curves if c[1] == SOLVERS[0]], "both": curves[::-1]}
+    figure = found.plot(columns)
+    left, right = figure.axes[:2]
+    assert [axes.get_title() for axes in figure.axes] == ["one", "both", "", ""]
+    colour = {line.get_label(): line.get_color() for line in left.lines}
+    assert len(set(colour.values())) == 3
+    for line in right.lines:  # there, a label names the solver, too
+        form, solver = line.get_label().split(":\n")
+        assert line.get_color() == colour[form] and solver in SOLVERS
+    assert len({line.get_linestyle() for line in right.lines}) == 2
+    with pytest.raises(ValueError, match="there is no curve"):
+        found.plot({"one": [("index-3", "scipy:RK45")]})
+    with pytest.raises(ValueError, match="must not be empty"):
+        found.plot({})
+
+
+def test_a_reference_of_ones_own_says_where_it_is_from(tmp_path):
+    problem = rbdae.formulate(rbdae.models.heavy_top(), "index-0", rotation="euler-313")
+    options = {"solver": "rbdae:dop853", "rtol": 1e-10, "atol": 1e-10}
+    run = rbdae.solve(problem, (0.0, 0.01), **options)
+    reference = Reference.from_solutions(run, run)
+    found = Comparison(reference, tuple(runs(NULL, 200)))
+    told = "against index-0 (euler-313) by rbdae:dop853 at 1e-10 and index-0 (euler-313) by rbdae:dop853 at 1e-10,"
+    assert told in str(found)
+    read = Comparison.from_json(found.to_json(tmp_path / "found.json"))
+    assert read.reference.about == reference.about and told in str(read)
+    assert "against null-space (quaternion) and hamiltonian-eliminated (quaternion) at 1e-13," in str(compared())
